@@ -1,0 +1,61 @@
+# One object library per app and per microbenchmark folder, by glob: a new variant is a new file. Object
+# libraries, because a static library would drop files that nothing refers to but their registration.
+
+if(AMASIA_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()
+
+if(AMASIA_CUDA)
+  add_library(variants STATIC ${PROJECT_SOURCE_DIR}/variants/launch.cpp)
+  target_link_libraries(variants PUBLIC amasia_options CUDA::cudart_static)
+  target_include_directories(variants SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+
+set(amasia_objects "")
+
+# The intermediate PTX and machine code of every .cu file stay in build/code/<folder>/: the proof of
+# mechanism reads them, and so can a person.
+function(amasia_add_folder folder)
+  string(REPLACE "/" "_" target ${folder})
+  file(GLOB host CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  set(device "")
+  if(AMASIA_CUDA)
+    file(GLOB device CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
+  endif()
+  if(NOT host AND NOT device)
+    return()
+  endif()
+  add_library(${target} OBJECT ${host} ${device})
+  target_link_libraries(${target} PRIVATE amasia_options fmt::fmt-header-only OpenMP::OpenMP_CXX)
+  if(AMASIA_CUDA)
+    set(kept ${CMAKE_BINARY_DIR}/code/${folder})
+    file(MAKE_DIRECTORY ${kept})
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CUDA>:--keep --keep-dir=${kept}>)
+    target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  endif()
+  set(amasia_objects ${amasia_objects} ${target} PARENT_SCOPE)
+endfunction()
+
+if(AMASIA_APPS)
+  set(app_folders ${AMASIA_APPS})
+else()
+  file(GLOB app_folders RELATIVE ${PROJECT_SOURCE_DIR}/apps CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/apps/*)
+endif()
+foreach(app IN LISTS app_folders)
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/apps/${app})
+    message(FATAL_ERROR "AMASIA_APPS names '${app}', but there is no folder apps/${app}.")
+  endif()
+  amasia_add_folder(apps/${app})
+endforeach()
+
+if(AMASIA_CUDA)
+  file(GLOB question_folders RELATIVE ${PROJECT_SOURCE_DIR}/microbench CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/microbench/*)
+  foreach(question IN LISTS question_folders)
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/microbench/${question})
+      amasia_add_folder(microbench/${question})
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,83 @@
+// What the harness asks of an application. No application is named in harness/: an app registers
+// itself (App, host only) and, where CUDA is built, a factory for its device instance.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/host_device.hpp"
+#include "harness/parameters.hpp"
+
+namespace amasia {
+
+enum class Preset { smoke, quick, paper, sweep };
+inline constexpr std::string_view preset_names[] = {"smoke", "quick", "paper", "sweep"};
+
+/// The least any implementation must do (MEASURING: "Work and limits").
+struct Work {
+  double operations = 0;          // arithmetic operations, an FMA is two
+  enum class Kind { fp32, int32 } kind = Kind::fp32;
+  double bytes_read = 0;          // compulsory device-memory traffic
+  double bytes_written = 0;
+  double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
+};
+
+/// Outcome of comparing one output with the reference.
+struct Verdict {
+  bool passed = false;
+  std::string norm;                     // e.g. "exact", "max abs error / max abs reference"
+  double error = 0;                     // in that norm
+  double bound = 0;                     // passed means error <= bound and nothing non-finite
+  std::int64_t checked = 0;             // elements compared
+  std::int64_t mismatches = 0;
+  std::vector<std::string> first_mismatches{};  // at most 5, "(row, col): got 3, expected 4"
+};
+
+/// One problem on the device: inputs, outputs, scratch. Created once per comparison group.
+class Instance {
+ public:
+  virtual ~Instance() = default;
+  /// Restores whatever a run overwrites and poisons every output byte. Asynchronous, never timed.
+  virtual void reset(Stream stream) = 0;
+  /// Compares the outputs of the last run with the reference (computed on first use). Synchronous.
+  virtual Verdict verify() = 0;
+};
+
+/// The typed instance variants receive: Problem holds device pointers, extents and coefficients.
+template <class Problem>
+class InstanceOf : public Instance {
+ public:
+  virtual const Problem& problem() const = 0;
+};
+
+class App {
+ public:
+  virtual ~App() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  virtual const std::vector<ParameterSpec>& parameters() const = 0;
+  virtual std::vector<Parameters> sizes(Preset preset) const = 0;
+  virtual Work work(const Parameters& p) const = 0;
+  /// Device memory one instance needs, all variants' scratch included. Throws UsageError on overflow.
+  virtual std::int64_t device_bytes(const Parameters& p) const = 0;
+  /// Runs the CPU reference and checks it against a second, independently written one; for machines
+  /// without a GPU. Bound to small sizes by the caller.
+  virtual Verdict check_reference(const Parameters& p, std::uint64_t seed) const = 0;
+  /// Optional product of the app beyond the timed output (a path, a file): empty when there is none.
+  /// Writes what the parameters ask for after a verified run.
+  virtual void export_outputs(const Parameters&, Instance&) const {}
+};
+
+using InstanceFactory =
+    std::function<std::unique_ptr<Instance>(const Parameters&, std::uint64_t seed)>;
+
+/// Both return true so that a namespace-scope constant can call them (static registration).
+bool register_app(std::unique_ptr<App> app);
+bool register_instance_factory(std::string_view app, InstanceFactory factory);
+
+}  // namespace amasia

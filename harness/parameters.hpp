@@ -1,0 +1,57 @@
+// The parameters of an app at one size: named integers, choices and files, validated against the
+// app's own table before anything is allocated.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace amasia {
+
+/// A mistake of the user: exit status 2. what() is one line that says what to do.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ParameterSpec {
+  enum class Kind { integer, choice, file };
+  std::string name;
+  Kind kind = Kind::integer;
+  std::string help;                    // with the unit
+  std::string default_value;
+  std::int64_t minimum = 1;            // integers only
+  std::int64_t maximum = INT64_MAX;
+  std::vector<std::string> choices{};  // choices only
+};
+
+/// Values by name, always complete: every parameter of the app is present. Compares and prints in
+/// the order of the app's table.
+class Parameters {
+ public:
+  Parameters() = default;
+  /// Takes defaults for what `given` leaves out. Throws UsageError for an unknown name (with the
+  /// nearest valid one), a value that is no integer, out of range, or no valid choice.
+  Parameters(const std::vector<ParameterSpec>& specs, const std::map<std::string, std::string>& given);
+
+  std::int64_t integer(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
+  /// "rows=10000,cols=10000,..."; what --size accepts.
+  std::string to_string() const;
+  friend bool operator==(const Parameters& a, const Parameters& b) { return a.values_ == b.values_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+/// Splits "a=1,b=2". Throws UsageError.
+std::map<std::string, std::string> parse_size(std::string_view text);
+
+/// a * b * ... as bytes or cells; throws UsageError when it does not fit in 63 bits.
+std::int64_t checked_product(std::initializer_list<std::int64_t> factors, std::string_view what);
+
+}  // namespace amasia

@@ -1,0 +1,24 @@
+// The apps, variants and microbenchmarks linked into this executable, in name order.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/app.hpp"
+#include "harness/variant.hpp"
+
+namespace amasia {
+
+const std::vector<const App*>& apps();
+const std::vector<const Variant*>& variants();            // by app, then strategy order, comparators last
+const App* find_app(std::string_view name);               // nullptr when unknown
+const Variant* find_variant(std::string_view name);       // "app/strategy"
+const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
+std::vector<const Variant*> variants_of(std::string_view app);
+
+/// Names that match any of the glob patterns ("hotspot/*", "*/tma", "nw"; an app's name alone means
+/// all of it). Throws UsageError with the nearest names when a pattern matches nothing.
+std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns);
+
+}  // namespace amasia

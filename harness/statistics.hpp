@@ -1,0 +1,46 @@
+// Order statistics with exact, distribution-free intervals (MEASURING: "One comparison").
+#pragma once
+
+#include <vector>
+
+namespace amasia {
+
+/// Median of a sample with the sign-test interval: the order statistics x(k), x(n+1-k) with the
+/// largest k whose coverage 1 - 2 P(Binomial(n, 1/2) < k) is at least `confidence`. When n is too
+/// small for that, low and high are the extremes and `coverage` says what they really cover.
+struct MedianInterval {
+  double median = 0, low = 0, high = 0;
+  double coverage = 0;   // achieved, >= the confidence asked for unless n is too small
+  int n = 0;
+  double minimum = 0, maximum = 0;
+};
+
+/// Throws std::invalid_argument for an empty sample or a confidence outside (0, 1).
+MedianInterval median_interval(std::vector<double> sample, double confidence);
+
+/// Exact: median and interval of exp(log-ratio). resolved: the interval excludes 1.
+struct RatioInterval {
+  double ratio = 1, low = 1, high = 1;
+  double coverage = 0;
+  int n = 0;
+  bool resolved = false;
+};
+
+/// reference[i] / candidate[i], pairs of the same round. `confidence` is per comparison, corrected
+/// already (see corrected_confidence). Throws std::invalid_argument when sizes differ, are 0, or a
+/// time is not positive and finite.
+RatioInterval paired_ratio(const std::vector<double>& reference, const std::vector<double>& candidate,
+                           double confidence);
+
+/// Two independent samples (two result files): ratio of medians, interval from the two exact median
+/// intervals each at (1 + confidence) / 2 (Bonferroni), so coverage is at least `confidence`.
+RatioInterval independent_ratio(const std::vector<double>& reference,
+                                const std::vector<double>& candidate, double confidence);
+
+/// Bonferroni: the per-comparison confidence that makes `comparisons` joint claims hold together.
+double corrected_confidence(double confidence, int comparisons);
+
+/// Least n for which the sign-test interval reaches `confidence`.
+int least_sample_size(double confidence);
+
+}  // namespace amasia

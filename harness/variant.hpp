@@ -1,0 +1,104 @@
+// What the harness knows of a variant, and how a variant file registers itself.
+//
+// A variant is one file apps/<app>/<strategy>.cu whose last lines are
+//
+//   const bool registered = register_variant<Problem>("hotspot", Strategy::tma, {
+//       config<Iso>("iso"), config<Tile64x8x4>("64x8x4"), ...});
+//
+// where config<> is a few lines of that file that fill a ConfigOf<Problem>. The first config is the
+// iso config; the others are candidates for `best`, most promising first: the built-in default of a
+// GPU nobody has tuned is the first one the device and the problem support.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/app.hpp"
+#include "harness/device.hpp"
+#include "variants/strategy.hpp"
+
+namespace amasia {
+
+/// Enqueues all work of one run on the stream: kernels and any memset they need, nothing else. Must
+/// be capturable into a CUDA graph. Owns what the run needs (tensor maps, scratch) by capture.
+using Launch = std::function<void(Stream)>;
+
+/// A kernel that a config launches, for resources, occupancy and the proof of mechanism.
+struct KernelUse {
+  const void* function = nullptr;       // the __global__ function
+  int threads = 0;                      // per block
+  std::size_t dynamic_shared_bytes = 0;
+  int cluster_blocks = 1;
+  std::size_t bytes_in_flight_per_block = 0;  // tile bytes one block can have outstanding
+};
+
+struct ConfigInfo {
+  std::string name;  // unique in the variant; "iso" for the original geometry
+  std::vector<std::pair<std::string, std::int64_t>> geometry{};
+  std::vector<KernelUse> kernels{};
+};
+
+template <class Problem>
+struct ConfigOf {
+  ConfigInfo info;
+  /// Prepares the launch (tensor maps, attributes, scratch); not timed.
+  std::function<Launch(const Problem&, const Device&)> prepare;
+  /// A sentence when this config cannot run this problem on this device; empty member: always can.
+  /// Compute capability, shared memory and cluster size are checked by the harness already.
+  std::function<std::optional<std::string>(const Problem&, const Device&)> unsupported{};
+};
+
+/// The type-erased form the harness works with.
+struct Config {
+  ConfigInfo info;
+  std::function<Launch(const Instance&, const Device&)> prepare;
+  std::function<std::optional<std::string>(const Instance&, const Device&)> unsupported;
+};
+
+struct Variant {
+  std::string app;
+  std::string strategy;      // "tma"; or the library's name for a comparator, "cublas"
+  bool comparator = false;   // a vendor library: a reference line, never a strategy
+  StrategyTraits traits{};
+  std::vector<Config> configs;
+  std::string name() const { return app + "/" + strategy; }
+};
+
+bool register_variant(Variant variant);
+
+template <class Problem>
+Config erase(ConfigOf<Problem> typed) {
+  Config erased;
+  erased.info = std::move(typed.info);
+  auto problem_of = [](const Instance& instance) -> const Problem& {
+    return dynamic_cast<const InstanceOf<Problem>&>(instance).problem();
+  };
+  erased.prepare = [problem_of, prepare = std::move(typed.prepare)](const Instance& i,
+                                                                    const Device& d) {
+    return prepare(problem_of(i), d);
+  };
+  erased.unsupported = [problem_of, unsupported = std::move(typed.unsupported)](
+                           const Instance& i, const Device& d) -> std::optional<std::string> {
+    return unsupported ? unsupported(problem_of(i), d) : std::nullopt;
+  };
+  return erased;
+}
+
+template <class Problem>
+bool register_variant(std::string_view app, Strategy strategy,
+                      std::vector<ConfigOf<Problem>> configs) {
+  Variant v;
+  v.app = app;
+  v.strategy = name_of(strategy);
+  v.traits = traits_of(strategy);
+  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
+  return register_variant(std::move(v));
+}
+
+}  // namespace amasia
