@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace amasia {
@@ -37,6 +39,10 @@ class Parameters {
   /// nearest valid one), a value that is no integer, out of range, or no valid choice.
   Parameters(const std::vector<ParameterSpec>& specs, const std::map<std::string, std::string>& given);
 
+  /// As read from a result file: values that some app's table accepted when they were measured.
+  static Parameters from_values(std::vector<std::pair<std::string, std::string>> values);
+
+  /// Both throw std::logic_error for a name the app's table does not have, or a value of another kind.
   std::int64_t integer(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }

@@ -18,7 +18,8 @@ const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr 
 std::vector<const Variant*> variants_of(std::string_view app);
 
 /// Names that match any of the glob patterns ("hotspot/*", "*/tma", "nw"; an app's name alone means
-/// all of it). Throws UsageError with the nearest names when a pattern matches nothing.
+/// all of it; no pattern at all means everything), in the order of variants(). Throws UsageError with
+/// the nearest names when a pattern matches nothing.
 std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns);
 
 }  // namespace amasia

@@ -1,0 +1,162 @@
+#include "harness/parameters.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "harness/pattern.hpp"
+
+namespace amasia {
+namespace {
+
+enum class Parsed { integer, not_an_integer, too_large };
+
+Parsed parse_integer(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return Parsed::too_large;
+  if (error != std::errc{} || end != text.data() + text.size()) return Parsed::not_an_integer;
+  return Parsed::integer;
+}
+
+std::string range_of(const ParameterSpec& spec) {
+  return std::to_string(spec.minimum) +
+         (spec.maximum == INT64_MAX ? " or more" : " to " + std::to_string(spec.maximum));
+}
+
+/// The canonical spelling of a valid value; throws UsageError for any other.
+std::string checked_value(const ParameterSpec& spec, const std::string& text) {
+  switch (spec.kind) {
+    case ParameterSpec::Kind::integer: {
+      std::int64_t value = 0;
+      switch (parse_integer(text, value)) {
+        case Parsed::not_an_integer:
+          throw UsageError("parameter " + spec.name + ": '" + text + "' is no integer; expected " +
+                           range_of(spec));
+        case Parsed::too_large:
+          throw UsageError("parameter " + spec.name + ": " + text +
+                           " does not fit in 64 bits; expected " + range_of(spec));
+        case Parsed::integer:
+          break;
+      }
+      if (value < spec.minimum || value > spec.maximum) {
+        throw UsageError("parameter " + spec.name + ": " + text + " is out of range; expected " +
+                         range_of(spec));
+      }
+      return std::to_string(value);
+    }
+    case ParameterSpec::Kind::choice:
+      if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end()) {
+        throw UsageError("parameter " + spec.name + ": no choice '" + text + "'; " +
+                         suggestion(text, spec.choices));
+      }
+      return text;
+    case ParameterSpec::Kind::file:
+      // Sizes are printed and read back as "a=1,b=2": a comma would end the value.
+      if (text.find(',') != std::string::npos) {
+        throw UsageError("parameter " + spec.name + ": file name '" + text +
+                         "' has a comma, which separates parameters; rename the file");
+      }
+      return text;
+  }
+  throw std::logic_error("unknown kind of parameter " + spec.name);
+}
+
+std::vector<std::string> names_of(const std::vector<ParameterSpec>& specs) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : specs) names.push_back(spec.name);
+  return names;
+}
+
+}  // namespace
+
+Parameters::Parameters(const std::vector<ParameterSpec>& specs,
+                       const std::map<std::string, std::string>& given) {
+  for (const auto& [name, value] : given) {
+    const bool known = std::any_of(specs.begin(), specs.end(),
+                                   [&](const ParameterSpec& spec) { return spec.name == name; });
+    if (!known) {
+      throw UsageError("unknown parameter '" + name + "': " + suggestion(name, names_of(specs)));
+    }
+  }
+  for (const ParameterSpec& spec : specs) {
+    const auto found = given.find(spec.name);
+    values_.emplace_back(
+        spec.name, checked_value(spec, found == given.end() ? spec.default_value : found->second));
+  }
+}
+
+Parameters Parameters::from_values(std::vector<std::pair<std::string, std::string>> values) {
+  Parameters parameters;
+  parameters.values_ = std::move(values);
+  return parameters;
+}
+
+const std::string& Parameters::text(std::string_view name) const {
+  for (const auto& [key, value] : values_) {
+    if (key == name) return value;
+  }
+  throw std::logic_error("no parameter named " + std::string(name));
+}
+
+std::int64_t Parameters::integer(std::string_view name) const {
+  std::int64_t value = 0;
+  if (parse_integer(text(name), value) != Parsed::integer) {
+    throw std::logic_error("parameter " + std::string(name) + " is no integer");
+  }
+  return value;
+}
+
+std::string Parameters::to_string() const {
+  std::string joined;
+  for (const auto& [name, value] : values_) {
+    if (!joined.empty()) joined += ',';
+    joined += name + '=' + value;
+  }
+  return joined;
+}
+
+std::map<std::string, std::string> parse_size(std::string_view text) {
+  std::map<std::string, std::string> size;
+  const auto error = [&](const std::string& what) {
+    return UsageError("size '" + std::string(text) + "': " + what +
+                      "; expected name=value,name=value");
+  };
+  if (text.empty()) throw error("is empty");
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view item = text.substr(begin, end - begin);
+    const std::size_t equals = item.find('=');
+    if (item.empty()) throw error("a parameter is empty");
+    if (equals == std::string_view::npos) throw error("'" + std::string(item) + "' has no '='");
+    if (equals == 0) throw error("'" + std::string(item) + "' has no name");
+    const std::string name(item.substr(0, equals));
+    if (!size.emplace(name, std::string(item.substr(equals + 1))).second) {
+      throw error("'" + name + "' is given twice");
+    }
+    begin = end + 1;
+  }
+  return size;
+}
+
+std::int64_t checked_product(std::initializer_list<std::int64_t> factors, std::string_view what) {
+  std::string text;
+  bool zero = false;
+  for (const std::int64_t factor : factors) {
+    if (!text.empty()) text += " x ";
+    text += std::to_string(factor);
+    zero = zero || factor == 0;
+    if (factor < 0) {
+      throw UsageError(std::string(what) + ": " + std::to_string(factor) + " is negative");
+    }
+  }
+  if (zero) return 0;  // whatever the other factors would overflow to
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (__builtin_mul_overflow(product, factor, &product)) {
+      throw UsageError(std::string(what) + ": " + text + " does not fit in 63 bits");
+    }
+  }
+  return product;
+}
+
+}  // namespace amasia
