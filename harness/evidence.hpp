@@ -1,0 +1,46 @@
+// Proof of mechanism: which instructions are in the machine code that the device loads. Read from
+// the executable itself by the toolkit's disassembler, else from the PTX that the build keeps.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace amasia {
+
+class CodeEvidence {
+ public:
+  struct Kernel {
+    std::string source;  // "sass", "ptx" or "none: <reason>"
+    std::map<std::string, int>
+        instructions;  // opcode group -> static count; "total" is all of them
+  };
+
+  /// Disassembles the machine code for sm_<binary_version> in `executable` with one run of
+  /// cuobjdump
+  /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). Without it, or when
+  /// the executable holds no such code, reads the PTX in <folder of executable>/code/. Never
+  /// throws: what could not be had is in reason().
+  static CodeEvidence load(const std::string& executable, int binary_version);
+
+  /// From text that a disassembler printed (`cuobjdump -sass`).
+  static CodeEvidence from_sass(std::string_view text);
+  /// From the text of one PTX module; add() merges modules.
+  static CodeEvidence from_ptx(std::string_view text);
+  void add(CodeEvidence other);
+
+  /// Counts of one kernel; source is "none: ..." when it is not in the code that was read.
+  Kernel of(const std::string& mangled_name) const;
+  const std::map<std::string, Kernel>& kernels() const { return kernels_; }
+  /// Why SASS was not read, as a sentence; empty when it was.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::map<std::string, Kernel> kernels_;  // by mangled name
+  std::string reason_;
+};
+
+/// Path of cuobjdump on this machine, "" when there is none.
+std::string find_cuobjdump();
+
+}  // namespace amasia

@@ -1,0 +1,80 @@
+#include "harness/provenance.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <ctime>
+
+namespace amasia {
+namespace {
+
+struct Commit {
+  const char* id;
+  bool dirty;
+};
+constexpr Commit built_from =
+#include "commit.inc"
+    ;
+
+struct Build {
+  const char *compiler, *cuda_compiler, *flags, *architectures;
+};
+constexpr Build build =
+#include "build.inc"
+    ;
+
+}  // namespace
+
+const std::map<std::string, std::string>& source_digests() {
+  static const std::map<std::string, std::string> digests{
+#include "source_digests.inc"
+  };
+  return digests;
+}
+
+std::string source_digest(const std::string& variant) {
+  const auto found = source_digests().find(variant);
+  return found == source_digests().end() ? "" : found->second;
+}
+
+const std::string& harness_digest() {
+  static const std::string digest =
+#include "harness_digest.inc"
+      ;
+  return digest;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
+                              const std::map<std::string, std::string>& settings,
+                              bool record_host) {
+  Provenance p;
+  p.argv = argv;
+  p.study = study;
+  p.settings = settings;
+  p.date_utc = utc_now();
+  p.commit = built_from.id;
+  p.dirty = built_from.dirty;
+  p.compiler = build.compiler;
+  p.cuda_compiler = build.cuda_compiler;
+  p.flags = build.flags;
+  p.architectures = build.architectures;
+  p.sources = source_digests();
+  p.harness_digest = harness_digest();
+  if (record_host) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) p.host_name = name.data();
+  }
+  return p;
+}
+
+}  // namespace amasia
