@@ -46,6 +46,9 @@ class Instance {
   virtual void reset(Stream stream) = 0;
   /// Compares the outputs of the last run with the reference (computed on first use). Synchronous.
   virtual Verdict verify() = 0;
+  /// Whether a second run without reset() does the same work: false for in-place apps, whose output
+  /// is not a valid input.
+  virtual bool repeatable() const { return true; }
 };
 
 /// The typed instance variants receive: Problem holds device pointers, extents and coefficients.

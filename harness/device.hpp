@@ -28,7 +28,8 @@ struct Device {
   bool cooperative_launch = false;
   int driver_version = 0;        // CUDA version the driver supports, e.g. 13000
   int runtime_version = 0;
-  std::string uuid_hash;         // SHA-256 prefix of the UUID: tells machines apart, names none
+  std::string uuid_hash;         // 48 bits folded from the UUID: tells GPUs apart, names none
+  std::string pci_bus_id;        // to find the device in NVML; never written to a result file
 };
 
 /// "NVIDIA H200" -> "h200", "NVIDIA GeForce RTX 4090" -> "rtx-4090": folder names under results/.

@@ -154,6 +154,9 @@ GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
 Provenance provenance_from_json(const nlohmann::ordered_json&);
 
+/// Parses a JSON file; errors are ResultError "path:line: what was expected".
+nlohmann::ordered_json read_json_file(const std::string& path);
+
 /// Reads a file; errors are ResultError "path:line: what was expected".
 ResultFile read_result_file(const std::string& path);
 /// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "harness/gpu/sampler.hpp"
+
+namespace amasia {
+namespace {
+
+// The queue of a stream holds about a thousand entries; a launch beyond it blocks the host while the
+// spin kernel still waits for that host. Half of it is safe and leaves room for reset and flush.
+constexpr std::size_t queue_limit = 512;
+
+// A cold run must find none of its data in L2. Reading four times its size evicts it even though the
+// replacement is not LRU, and leaves only clean lines, so that no write-back falls into the run.
+constexpr std::size_t flush_l2_multiple = 4;
+
+// Far above any enqueue time (500 launches take ~2 ms), far below the group's time limit.
+constexpr unsigned long long gate_timeout_ns = 10'000'000'000ULL;
+
+__device__ unsigned long long global_nanoseconds() {
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+__global__ void wait_for_gate(const volatile int* gate) {
+  const unsigned long long begin = global_nanoseconds();
+  while (*gate == 0 && global_nanoseconds() - begin < gate_timeout_ns) {
+  }
+}
+
+__global__ void read_all(const int4* data, std::size_t count, int* sink) {
+  int sum = 0;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += stride) {
+    const int4 v = data[i];
+    sum += v.x ^ v.y ^ v.z ^ v.w;
+  }
+  if (sum == 0x7fffffff) *sink = sum;  // never true for a zeroed buffer, but the compiler cannot know
+}
+
+template <class Stamp>
+__global__ void stamp(Stamp* stamps, int sms) {
+  if (threadIdx.x != 0) return;
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  // %smid may exceed the SM count on a partitioned GPU; such an SM is not stamped.
+  if (static_cast<int>(sm) < sms) stamps[sm] = {clock64(), global_nanoseconds()};
+}
+
+}  // namespace
+
+PreparedRun::PreparedRun(Launch launch, LaunchMode mode, cudaStream_t stream)
+    : launch_(std::move(launch)), mode_(mode) {
+  AMASIA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  try {
+    launch_(stream);
+  } catch (...) {
+    cudaGraph_t broken = nullptr;
+    cudaStreamEndCapture(stream, &broken);
+    if (broken != nullptr) cudaGraphDestroy(broken);
+    cudaGetLastError();
+    throw;
+  }
+  cudaGraph_t graph = nullptr;
+  AMASIA_CUDA(cudaStreamEndCapture(stream, &graph));
+  const cudaError_t counted = cudaGraphGetNodes(graph, nullptr, &nodes_);
+  cudaError_t instantiated = cudaSuccess;
+  if (mode_ == LaunchMode::graph) instantiated = cudaGraphInstantiate(&executable_, graph, 0);
+  cudaGraphDestroy(graph);
+  AMASIA_CUDA(counted);
+  AMASIA_CUDA(instantiated);
+  if (mode_ == LaunchMode::graph) AMASIA_CUDA(cudaGraphUpload(executable_, stream));
+}
+
+PreparedRun::~PreparedRun() {
+  if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+}
+
+void PreparedRun::enqueue(cudaStream_t stream) const {
+  if (mode_ == LaunchMode::graph) {
+    AMASIA_CUDA(cudaGraphLaunch(executable_, stream));
+  } else {
+    launch_(stream);
+    AMASIA_CUDA(cudaGetLastError());
+  }
+}
+
+bool PreparedRun::can_be_blocked() const {
+  return mode_ == LaunchMode::graph || nodes_ <= queue_limit;
+}
+
+Sampler::Sampler(const Device& device, Nvml& nvml)
+    : device_(device),
+      nvml_(nvml),
+      flush_(flush_l2_multiple * std::max<std::size_t>(device.l2_bytes, 1 << 20) / sizeof(int)),
+      sink_(1),
+      stamps_(2 * static_cast<std::size_t>(device.sm_count)) {
+  AMASIA_CUDA(cudaMemset(flush_.data(), 0, flush_.bytes()));
+  int* gate = nullptr;
+  AMASIA_CUDA(cudaHostAlloc(&gate, sizeof *gate, cudaHostAllocMapped));
+  gate_ = std::shared_ptr<volatile int>(gate, [](volatile int* p) {
+    cudaFreeHost(const_cast<int*>(p));
+  });
+}
+
+std::string Sampler::flush_method() { return "flush: 4 x L2 read before each run"; }
+
+void Sampler::run_once(const PreparedRun& run, Instance& instance) {
+  instance.reset(stream_);
+  run.enqueue(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+}
+
+TimedRun Sampler::time(const PreparedRun& run, Instance& instance, CacheMode cache) {
+  const int sms = device_.sm_count;
+  AMASIA_CUDA(cudaMemsetAsync(stamps_.data(), 0, stamps_.bytes(), stream_));
+  instance.reset(stream_);
+  if (cache == CacheMode::hot) {
+    run.enqueue(stream_);
+    if (!instance.repeatable()) instance.reset(stream_);
+  } else {
+    read_all<<<4 * sms, 512, 0, stream_>>>(reinterpret_cast<const int4*>(flush_.data()),
+                                           flush_.size() / 4, sink_.data());
+  }
+  const bool blocked = run.can_be_blocked();
+  // A long run in hot mode has filled the queue already: wait for it before the gate is closed.
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  *gate_ = blocked ? 0 : 1;
+  wait_for_gate<<<1, 1, 0, stream_>>>(gate_.get());
+  stamp<<<sms, 32, 0, stream_>>>(stamps_.data(), sms);
+  AMASIA_CUDA(cudaEventRecord(start_, stream_));
+  run.enqueue(stream_);
+  AMASIA_CUDA(cudaEventRecord(stop_, stream_));
+  stamp<<<sms, 32, 0, stream_>>>(stamps_.data() + sms, sms);
+  *gate_ = 1;
+  AMASIA_CUDA(cudaGetLastError());
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+
+  TimedRun result;
+  float ms = 0;
+  AMASIA_CUDA(cudaEventElapsedTime(&ms, start_, stop_));
+  result.time_ms = ms;
+  result.sm_clock_mhz = clock_from_stamps();
+  if (!result.sm_clock_mhz) {
+    if (const auto mhz = nvml_.sm_clock_mhz()) result.sm_clock_mhz = *mhz;
+  }
+  result.throttled = nvml_.throttled().value_or(false);
+  return result;
+}
+
+std::optional<double> Sampler::clock_from_stamps() const {
+  // %globaltimer ticks in steps of up to 1 us: shorter runs say nothing about the clock.
+  constexpr unsigned long long least_ns = 50'000;
+  const std::size_t sms = stamps_.size() / 2;
+  std::vector<Stamp> host(stamps_.size());
+  stamps_.download(host.data());
+  std::vector<double> mhz;
+  for (std::size_t i = 0; i < sms; ++i) {
+    const Stamp& before = host[i];
+    const Stamp& after = host[sms + i];
+    if (before.nanoseconds == 0 || after.nanoseconds < before.nanoseconds + least_ns) continue;
+    mhz.push_back(1e3 * static_cast<double>(after.cycles - before.cycles) /
+                  static_cast<double>(after.nanoseconds - before.nanoseconds));
+  }
+  if (mhz.empty()) return std::nullopt;
+  std::nth_element(mhz.begin(), mhz.begin() + static_cast<std::ptrdiff_t>(mhz.size() / 2), mhz.end());
+  return mhz[mhz.size() / 2];
+}
+
+std::optional<double> Sampler::energy_mj(const PreparedRun& run, Instance& instance,
+                                         double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto elapsed = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  if (!instance.repeatable()) return std::nullopt;  // a batch would work on its own output
+  instance.reset(stream_);
+  run.enqueue(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  // The counter is refreshed every ~20-100 ms: begin at a refresh, so that the error is one period
+  // of a batch many times as long.
+  const auto at_refresh = [&]() -> std::optional<std::uint64_t> {
+    const auto first = nvml_.total_energy_mj();
+    const auto begin = Clock::now();
+    auto now = first;
+    while (first && now == first && elapsed(begin) < 0.5) {
+      run.enqueue(stream_);
+      AMASIA_CUDA(cudaStreamSynchronize(stream_));
+      now = nvml_.total_energy_mj();
+    }
+    return now;
+  };
+  const auto before = at_refresh();
+  if (!before) return std::nullopt;
+  const auto begin = Clock::now();
+  long long runs = 0;
+  while (elapsed(begin) < seconds) {
+    for (int i = 0; i < 4; ++i, ++runs) run.enqueue(stream_);
+    AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  }
+  const auto after = nvml_.total_energy_mj();
+  if (!after || *after <= *before) return std::nullopt;
+  return static_cast<double>(*after - *before) / static_cast<double>(runs);
+}
+
+}  // namespace amasia
