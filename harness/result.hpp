@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -91,7 +94,9 @@ struct GroupKey {
   Parameters size;
   std::string cache;    // "cold" or "hot"
   std::string launch;   // "stream" or "graph"
+  /// "hotspot rows=512,cols=512 cold stream"
   std::string to_string() const;
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 
 struct GroupResult {
@@ -139,16 +144,22 @@ struct ResultFile {
   std::vector<GroupResult> groups{};
 };
 
-// JSON both ways. from_json throws ResultError with the path of the offending member.
+/// A file that cannot be read, written or believed. what() is one line that names the file or member.
 class ResultError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
+// JSON both ways: member names are the names above, enums their lower-case word, samples columns.
+// Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number that
+// is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json throws it
+// with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]: expected ...".
 nlohmann::ordered_json to_json(const ResultFile&);
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);
 nlohmann::ordered_json to_json(const Provenance&);
+nlohmann::ordered_json to_json(const GroupKey&);
+nlohmann::ordered_json to_json(const Parameters&);   // integers as numbers, anything else as text
 ResultFile result_from_json(const nlohmann::ordered_json&);
 GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
@@ -157,7 +168,21 @@ Provenance provenance_from_json(const nlohmann::ordered_json&);
 /// Parses a JSON file; errors are ResultError "path:line: what was expected".
 nlohmann::ordered_json read_json_file(const std::string& path);
 
-/// Reads a file; errors are ResultError "path:line: what was expected".
+GroupKey group_key_from_json(const nlohmann::ordered_json&);
+Parameters parameters_from_json(const nlohmann::ordered_json&);
+
+/// The words of the enums, as written.
+std::string_view name_of(RowStatus);
+std::string_view name_of(Work::Kind);
+
+/// Indented text with arrays of plain values on one line each, and a newline at the end. Bytes that
+/// are no UTF-8 (an argument, a path) become U+FFFD.
+std::string dump_json(const nlohmann::ordered_json&);
+/// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what".
+nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
+/// Any JSON document of at most 1 GiB. Throws ResultError.
+nlohmann::ordered_json read_json_file(const std::string& path);
+/// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the content.
 ResultFile read_result_file(const std::string& path);
 /// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.
 void write_result_file(const std::string& path, const ResultFile&);
