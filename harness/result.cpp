@@ -565,16 +565,15 @@ void append_pretty(std::string& text, const Json& value, std::size_t depth) {
   text += value.is_object() ? '}' : ']';
 }
 
-/// The message of the parser without its prefix "[json.exception...] parse error at line ..: ".
+/// The message of the parser without its prefix "[json.exception...] parse error at line .., column
+/// ..: ".
 std::string reason_of(const nlohmann::json::exception& error) {
   const std::string text = error.what();
-  for (const char* marker : {"column", "]"}) {
-    const std::size_t found = text.find(marker);
-    if (found == std::string::npos) continue;
-    const std::size_t begin = text.find_first_of(": ", found + 1 + std::strlen(marker));
-    if (begin != std::string::npos) return text.substr(text.find_first_not_of(": ", begin));
-  }
-  return text;
+  const std::size_t prefix = text.find("] ");
+  if (prefix == std::string::npos) return text;
+  const std::size_t column = text.find("column ", prefix);
+  const std::size_t colon = column == std::string::npos ? column : text.find(": ", column);
+  return text.substr((colon == std::string::npos ? prefix : colon) + 2);
 }
 
 std::string system_reason() { return std::strerror(errno); }

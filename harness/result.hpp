@@ -165,9 +165,6 @@ GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
 Provenance provenance_from_json(const nlohmann::ordered_json&);
 
-/// Parses a JSON file; errors are ResultError "path:line: what was expected".
-nlohmann::ordered_json read_json_file(const std::string& path);
-
 GroupKey group_key_from_json(const nlohmann::ordered_json&);
 Parameters parameters_from_json(const nlohmann::ordered_json&);
 
