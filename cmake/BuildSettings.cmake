@@ -1,13 +1,19 @@
-# Build type, language standards, architectures, warnings.
+# Build type, language standards, architectures, warnings. Senseless settings end here, in one line.
+
+# Two leading spaces keep CMake from breaking the line.
+function(amasia_fail)
+  list(JOIN ARGN "" text)
+  message(FATAL_ERROR "\n  amasia: ${text}")
+endfunction()
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 if(NOT multi_config)
   set(known_types Release RelWithDebInfo Debug)
   if(NOT CMAKE_BUILD_TYPE)
-    message(FATAL_ERROR "CMAKE_BUILD_TYPE is not set: a benchmark built without optimisation measures "
-                        "nothing. Use a preset (cmake --preset sm90) or -DCMAKE_BUILD_TYPE=Release.")
+    amasia_fail("CMAKE_BUILD_TYPE is not set, and a benchmark built without optimisation measures "
+                "nothing: use a preset (cmake --preset sm90) or -DCMAKE_BUILD_TYPE=Release.")
   elseif(NOT CMAKE_BUILD_TYPE IN_LIST known_types)
-    message(FATAL_ERROR "CMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} is unknown; one of: ${known_types}.")
+    amasia_fail("CMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} is unknown: use Release, RelWithDebInfo or Debug.")
   endif()
 endif()
 
@@ -26,30 +32,67 @@ target_include_directories(amasia_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(amasia_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>)
 
+# The first nvcc that compiles for an architecture, where that is not the oldest supported one; for 70
+# the first that no longer does.
+set(architecture_since_100 12.8)
+set(architecture_since_103 12.9)
+set(architecture_since_110 13.0)
+set(architecture_since_120 12.8)
+set(architecture_since_121 12.9)
+set(architecture_until_70 13.0)
+
 if(AMASIA_CUDA)
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES is not set. Use a preset (cmake --preset sm90, sm80, "
-                        "portable), or name the GPU's compute capability: -DCMAKE_CUDA_ARCHITECTURES=90. "
-                        "Without CUDA: cmake --preset cpu.")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND DEFINED ENV{CUDAARCHS})
+    set(CMAKE_CUDA_ARCHITECTURES $ENV{CUDAARCHS})
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    amasia_fail("CMAKE_CUDA_ARCHITECTURES is not set: use a preset (cmake --preset sm90, sm80, portable), "
+                "or name the GPU's compute capability, -DCMAKE_CUDA_ARCHITECTURES=90-real, "
+                "or build without CUDA (cmake --preset cpu).")
   endif()
   foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-    if(NOT architecture MATCHES "^(70|75|80|86|89|90a?|100a?|103a?|120a?)(-real|-virtual)?$")
-      message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has '${architecture}': use 70, 75, 80, 86, 89, 90, "
-                          "100, 103 or 120 (with a suffix -real or -virtual if wanted).")
+    if(NOT architecture MATCHES "^(70|75|80|86|87|89|(90|100|103|110|120|121)[af]?)(-real|-virtual)?$")
+      amasia_fail("CMAKE_CUDA_ARCHITECTURES has '${architecture}': use 70, 75, 80, 86, 87, 89, 90, 100, "
+                  "103, 110, 120 or 121, with a suffix -real or -virtual if wanted.")
+    endif()
+  endforeach()
+
+  # CMake's own search, then the toolkit that scripts/setup.sh installed from wheels. The compiler is
+  # asked for its version before CMake tries it, because that trial fails without saying why.
+  if(NOT CMAKE_CUDA_COMPILER)
+    find_program(found_nvcc NAMES $ENV{CUDACXX} nvcc NO_CACHE
+                 PATHS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin
+                       ${PROJECT_SOURCE_DIR}/.cuda/toolkit/nvidia/cu13/bin)
+    if(NOT found_nvcc)
+      amasia_fail("no nvcc was found: run scripts/setup.sh, which installs one under .cuda/, or name yours "
+                  "with -DCMAKE_CUDA_COMPILER=, or build without CUDA (cmake --preset cpu).")
+    endif()
+    set(CMAKE_CUDA_COMPILER ${found_nvcc} CACHE FILEPATH "nvcc")
+  endif()
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version
+                  OUTPUT_VARIABLE nvcc_says RESULT_VARIABLE nvcc_status ERROR_QUIET)
+  if(NOT nvcc_status EQUAL 0 OR NOT nvcc_says MATCHES "nvcc.*release ([0-9]+\\.[0-9]+)")
+    amasia_fail("the CUDA compiler ${CMAKE_CUDA_COMPILER} is not nvcc, or does not run, and no other "
+                "compiler is supported.")
+  endif()
+  set(nvcc_release ${CMAKE_MATCH_1})
+  set(nvcc "nvcc ${nvcc_release} (${CMAKE_CUDA_COMPILER})")
+  if(nvcc_release VERSION_LESS 12.4)
+    amasia_fail("${nvcc} is too old: 12.4 or newer is needed.")
+  endif()
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+    string(REGEX MATCH "^[0-9]+" number ${architecture})
+    if(DEFINED architecture_since_${number} AND nvcc_release VERSION_LESS architecture_since_${number})
+      amasia_fail("${nvcc} cannot compile for sm_${number}: ${architecture_since_${number}} or newer is "
+                  "needed.")
+    elseif(DEFINED architecture_until_${number}
+           AND nvcc_release VERSION_GREATER_EQUAL architecture_until_${number})
+      amasia_fail("${nvcc} cannot compile for sm_${number}: a toolkit older than "
+                  "${architecture_until_${number}} is needed.")
     endif()
   endforeach()
   enable_language(CUDA)
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
-    message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.4 or newer is needed.")
-  endif()
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
-    foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-      if(architecture MATCHES "^70")
-        message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION} cannot compile for sm_70 (V100): use a "
-                            "CUDA 12 toolkit.")
-      endif()
-    endforeach()
-  endif()
+
   set(CMAKE_CUDA_STANDARD 17)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Sets up, builds and does the main job. With a GPU: the quick study (all variants verified, timed and
+# compared), then its report. Without one: every CPU reference on real small inputs, and the report of
+# the recorded results. Either way the answer is report.html. Exit codes are those of amasia.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=scripts/setup.sh
+source scripts/setup.sh
+
+note() { printf '\nrun.sh: %s\n' "$*" >&2; }
+
+if [[ -n $gpu_capability && -n $gpu_obstacle ]]; then
+  note "there is a GPU ($gpu_name), but no compiler for it: $gpu_obstacle."
+  note "Install a driver for CUDA 13 (580 or newer), or a CUDA 12 toolkit (12.4 or newer) for an older" \
+    "driver or GPU, then run this again."
+  exit 3
+fi
+
+case $gpu_capability in
+  "") preset=sm90 architectures="" ;; # nothing will run on it, but the device code is still compiled
+  70 | 80 | 90) preset=sm$gpu_capability architectures="" ;;
+  *) preset=native architectures=$gpu_capability-real ;;
+esac
+note "building preset $preset${architectures:+ for $architectures}"
+configure_and_build "$preset" "$architectures" amasia
+amasia=build/$preset/amasia
+mkdir -p out
+
+if [[ -z $gpu_capability ]]; then
+  note "no GPU here: checking every CPU reference, then reporting the recorded results of results/"
+  "$amasia" verify --reference
+  python -m plots report results --out report.html
+else
+  # NVIDIA H100 80GB HBM3 -> h100-80gb-hbm3
+  name=$(tr '[:upper:]' '[:lower:]' <<<"${gpu_name#NVIDIA }" | tr -cs 'a-z0-9\n' -)
+  result=out/${name%-}-quick.json
+  note "the quick study on $gpu_name: every variant verified, timed and compared"
+  status=0
+  "$amasia" study quick --out "$result" || status=$?
+  # A wrong result or an invalid measurement is in the file too, and the report shows it.
+  if [[ $status == [14] && -f $result ]] || [[ $status == 0 ]]; then
+    python -m plots report "$result" --out report.html
+  fi
+  if [[ $status != 0 ]]; then
+    note "amasia study quick ended with status $status"
+    exit "$status"
+  fi
+fi
+note "done: open report.html"

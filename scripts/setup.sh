@@ -1,0 +1,241 @@
+#!/usr/bin/env bash
+# Makes a Debian or Ubuntu machine ready to build and run Amasia: system packages, a private Python
+# environment (.venv) and, where no CUDA toolkit fits, nvcc from NVIDIA's wheels (.cuda). Only what is
+# missing is installed, and once everything is there nothing is asked of the network.
+#
+# run.sh and test.sh source this file and get
+#   PATH, CUDACXX          .venv, the chosen nvcc and its disassemblers first
+#   gpu_name, gpu_capability   of the first visible GPU ("NVIDIA H200", 90); empty without one
+#   gpu_obstacle           why no nvcc here can build for that GPU; empty when one can
+#   configure_and_build    a function, below
+# Run on its own it only installs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() {
+  printf 'setup: error: %s\n' "$*" >&2
+  exit 1
+}
+
+# version_at_least HAVE WANT, both dotted numbers
+version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
+
+# --- System packages -------------------------------------------------------------------------------
+
+# Prints the first Python that is new enough and can make environments. Debian's python3 without
+# python3-venv cannot: it has the module venv, but not ensurepip.
+find_python() {
+  local candidate
+  for candidate in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
+      2>/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Is the header in the compiler's path, or under a prefix that CMake was told of?
+have_header() {
+  local prefix flags=()
+  for prefix in ${CMAKE_PREFIX_PATH:+${CMAKE_PREFIX_PATH//:/ }}; do
+    flags+=("-I$prefix/include")
+  done
+  printf '#include <%s>\n' "$1" | g++ -std=c++17 -E -x c++ "${flags[@]}" - -o /dev/null 2>/dev/null
+}
+
+cmake_version() { cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p'; }
+
+# Prints the Debian packages of what is missing, one a line.
+missing_packages() {
+  version_at_least "$(cmake_version)" 3.25 || echo cmake
+  command -v ninja >/dev/null || echo ninja-build
+  command -v g++ >/dev/null || echo g++
+  command -v git >/dev/null || echo git
+  find_python >/dev/null || echo python3-venv
+  have_header fmt/format.h || echo libfmt-dev
+  have_header CLI/CLI.hpp || echo libcli11-dev
+  have_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  have_header benchmark/benchmark.h || echo libbenchmark-dev
+  have_header gtest/gtest.h || echo libgtest-dev
+}
+
+install_packages() {
+  local missing
+  missing=$(missing_packages | tr '\n' ' ')
+  missing=${missing% }
+  [[ -n $missing ]] || return 0
+  local command="apt-get install -y --no-install-recommends $missing"
+
+  command -v apt-get >/dev/null ||
+    fail "these are missing, by their Debian names, and there is no apt-get here: $missing"
+  local as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    # Without a terminal sudo must do without a password.
+    if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+      as_root=(sudo)
+    else
+      fail "neither root nor sudo here, and packages are missing; ask for: $command"
+    fi
+  fi
+  say "installing system packages: $missing"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+  "${apt[@]}" update >&2 || say "apt-get update failed; trying with the lists at hand"
+  # shellcheck disable=SC2086 # a list of package names
+  "${apt[@]}" install -y --no-install-recommends $missing >&2 ||
+    fail "could not install the system packages: $command"
+  missing=$(missing_packages | tr '\n' ' ')
+  [[ -z $missing ]] || fail "still missing or too old after installation: $missing" \
+    "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
+}
+
+# --- Python ----------------------------------------------------------------------------------------
+
+# requirements NAME...: one requirement a line; "" stands for the package's own dependencies.
+requirements() {
+  "$base_python" - "$@" <<'PYTHON'
+import sys
+import tomllib
+
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)["project"]
+for name in sys.argv[1:]:
+    wanted = project["optional-dependencies"][name] if name else project["dependencies"]
+    print("\n".join(wanted))
+PYTHON
+}
+
+pip_install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@" >&2; }
+
+# The stamp holds what was asked for, so that a change of pyproject.toml, of the Python or of the
+# folder's place makes the environment anew, and nothing else does.
+install_python() {
+  base_python=$(find_python)
+  local stamp wanted
+  mapfile -t wanted < <(requirements "" test)
+  stamp=$(printf '%s\n' "$PWD" "$("$base_python" --version)" "${wanted[@]}")
+  if [[ $(cat .venv/amasia-stamp 2>/dev/null) == "$stamp" ]] && .venv/bin/python -c '' 2>/dev/null; then
+    return
+  fi
+  say "making the Python environment .venv with $base_python"
+  "$base_python" -m venv --clear .venv || fail "$base_python could not make a virtual environment"
+  pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
+  printf '%s\n' "$stamp" >.venv/amasia-stamp
+}
+
+# install_wheels FOLDER NAME: the wheels that pyproject.toml lists under NAME, into .cuda/FOLDER.
+install_wheels() {
+  local folder=.cuda/$1 wanted
+  mapfile -t wanted < <(requirements "$2")
+  [[ $(cat "$folder/amasia-stamp" 2>/dev/null) == "$(printf '%s\n' "${wanted[@]}")" ]] && return
+  say "installing into $folder: ${wanted[*]}"
+  rm -rf "$folder" "$folder.part"
+  pip_install --no-deps --target "$folder.part" "${wanted[@]}" ||
+    fail "pip could not install: ${wanted[*]}"
+  printf '%s\n' "${wanted[@]}" >"$folder.part/amasia-stamp"
+  mv "$folder.part" "$folder"
+}
+
+# --- GPU and CUDA ----------------------------------------------------------------------------------
+
+# Sets gpu_name, gpu_capability and driver_cuda (the newest CUDA the driver runs, such as 13.0).
+find_gpu() {
+  gpu_name="" gpu_capability="" driver_cuda=""
+  command -v nvidia-smi >/dev/null || return 0
+  [[ ${CUDA_VISIBLE_DEVICES-unset} != "" ]] || return 0
+  local first=${CUDA_VISIBLE_DEVICES:-0} answer
+  answer=$(nvidia-smi --id="${first%%,*}" --query-gpu=name,compute_cap --format=csv,noheader \
+    2>/dev/null) || return 0
+  [[ $answer =~ ^(.*),\ ([0-9]+)\.([0-9]+) ]] || return 0
+  gpu_name=${BASH_REMATCH[1]}
+  gpu_capability=${BASH_REMATCH[2]}${BASH_REMATCH[3]}
+  driver_cuda=$(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p')
+}
+
+nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'; }
+
+# Prints why this nvcc cannot serve here; prints nothing when it can.
+nvcc_obstacle() {
+  local nvcc=$1 version probe
+  version=$(nvcc_version "$nvcc")
+  if [[ -z $version ]]; then
+    echo "it does not run"
+  elif ! version_at_least "$version" 12.4; then
+    echo "CUDA $version is older than 12.4"
+  elif [[ -n $gpu_capability ]] && ! "$nvcc" --list-gpu-arch | grep -qx "compute_$gpu_capability"; then
+    echo "CUDA $version does not know sm_$gpu_capability ($gpu_name)"
+  elif [[ -n $driver_cuda && ${version%%.*} -gt ${driver_cuda%%.*} ]]; then
+    echo "programs of CUDA $version need a newer driver than this one, which runs CUDA $driver_cuda"
+  else
+    probe=$(mktemp -d)
+    echo '#include <cuda/std/array>' >"$probe/probe.cu"
+    # A toolkit without its headers, or one that refuses the machine's g++, shows here.
+    "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1 ||
+      echo "it cannot compile with this g++: $(grep -m 1 -i error "$probe/log")"
+    rm -rf "$probe"
+  fi
+}
+
+choose_cuda() {
+  local candidate obstacle passed_over="" wheels=.cuda/toolkit/nvidia/cu13
+  gpu_obstacle=""
+  for candidate in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" \
+    "${CUDA_PATH:+$CUDA_PATH/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
+    [[ -n $candidate && -x $(command -v "$candidate" || true) && $passed_over != *"|$candidate|"* ]] ||
+      continue
+    obstacle=$(nvcc_obstacle "$candidate")
+    if [[ -z $obstacle ]]; then
+      CUDACXX=$(command -v "$candidate")
+      break
+    fi
+    say "passing over $candidate: $obstacle"
+    passed_over+="|$candidate|"
+    CUDACXX=""
+  done
+
+  if [[ -z ${CUDACXX:-} ]]; then
+    install_wheels toolkit cuda
+    # nvcc looks in lib64, and CMake for the name without a version; the wheels have neither.
+    ln -sfn lib "$wheels/lib64"
+    ln -sfn libcudart.so.13 "$wheels/lib/libcudart.so"
+    CUDACXX=$PWD/$wheels/bin/nvcc
+    gpu_obstacle=$(nvcc_obstacle "$CUDACXX")
+    [[ -n $gpu_capability || -z $gpu_obstacle ]] ||
+      fail "nvcc from the wheels ($CUDACXX) cannot be used: $gpu_obstacle"
+  fi
+  export CUDACXX
+  PATH=$(dirname "$CUDACXX"):$PATH
+
+  if ! command -v cuobjdump >/dev/null || ! command -v nvdisasm >/dev/null; then
+    install_wheels disassemblers disassemblers
+    PATH=$PWD/.cuda/disassemblers/nvidia/cu13/bin:$PATH
+  fi
+}
+
+# --- Build -----------------------------------------------------------------------------------------
+
+# configure_and_build PRESET ARCHITECTURES TARGET...: into build/PRESET; empty ARCHITECTURES leaves
+# those of the preset. A build folder made with another compiler or in another place starts afresh.
+configure_and_build() {
+  local preset=$1 architectures=$2 cache=build/$1/CMakeCache.txt options=()
+  shift 2
+  if [[ -f $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" &&
+    grep -qE "^CMAKE_CUDA_COMPILER:[A-Z]+=$CUDACXX\$" "$cache"; }; then
+    options+=(--fresh)
+  fi
+  [[ -z $architectures ]] || options+=("-DCMAKE_CUDA_ARCHITECTURES=$architectures")
+  cmake --preset "$preset" "${options[@]}" >&2
+  cmake --build "build/$preset" --target "$@" >&2
+}
+
+install_packages
+install_python
+find_gpu
+choose_cuda
+PATH=$PWD/.venv/bin:$PATH
+export PATH
+say "Python $(.venv/bin/python -c 'import platform; print(platform.python_version())'), nvcc" \
+  "$(nvcc_version "$CUDACXX") ($CUDACXX), GPU: ${gpu_name:-none}${gpu_capability:+ (sm_$gpu_capability)}"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Sets up as run.sh does, builds the preset ci and runs every test; tests that need a GPU are skipped
+# where there is none. The last line counts them all. Exit code 0: nothing failed and something passed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=scripts/setup.sh
+source scripts/setup.sh
+
+# On a machine with a GPU that can be built for, the tests must have code for it too.
+architectures=""
+case $gpu_capability in
+  "" | 75 | 80 | 90) ;;
+  *) [[ -n $gpu_obstacle ]] || architectures="75-real;80-real;90-real;$gpu_capability-real" ;;
+esac
+configure_and_build ci "$architectures" all
+
+export AMASIA_BUILD=$PWD/build/ci # where the Python tests find amasia
+ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
+rm -f "$ctest_report" "$pytest_report"
+status=0
+ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 600 --output-on-failure \
+  --output-junit "$ctest_report" || status=1
+python -m pytest --junitxml "$pytest_report" || status=1
+python scripts/test_summary.py "$ctest_report" "$pytest_report" || status=1
+exit $status
