@@ -1,0 +1,3 @@
+#include "harness/command_line.hpp"
+
+int main(int argc, char** argv) { return amasia::amasia_main(argc, argv); }
