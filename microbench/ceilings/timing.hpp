@@ -1,0 +1,44 @@
+// How every ceiling is timed: CUDA events around work that was all enqueued while the device was
+// still busy with a warm-up, so that the host's launch cost is not in the interval; and, for costs
+// of single operations, the slope over two lengths, which cancels what one launch costs.
+#pragma once
+
+#include "harness/gpu/cuda.hpp"
+
+namespace amasia::ceilings {
+
+/// Milliseconds of the work that `enqueue()` puts on `stream`. It runs twice, timed the second
+/// time. Throws CudaError, also for a fault inside the kernels.
+template <class Enqueue>
+double warm_milliseconds(cudaStream_t stream, Enqueue enqueue) {
+  OwnedEvent start;
+  OwnedEvent stop;
+  enqueue();
+  AMASIA_CUDA(cudaEventRecord(start, stream));
+  enqueue();
+  AMASIA_CUDA(cudaEventRecord(stop, stream));
+  AMASIA_CUDA(cudaEventSynchronize(stop));
+  AMASIA_CUDA(cudaGetLastError());
+  float milliseconds = 0;
+  AMASIA_CUDA(cudaEventElapsedTime(&milliseconds, start, stop));
+  return milliseconds;
+}
+
+/// Nanoseconds per step of `enqueue(steps)`: (time of `longer` - time of `shorter`) / difference.
+template <class Enqueue>
+double slope_ns(cudaStream_t stream, int shorter, int longer, Enqueue enqueue) {
+  const double less = warm_milliseconds(stream, [&] { enqueue(shorter); });
+  const double more = warm_milliseconds(stream, [&] { enqueue(longer); });
+  return (more - less) * 1e6 / (longer - shorter);
+}
+
+/// Blocks of `kernel` that fill the device once: SMs x resident blocks.
+template <class Kernel>
+unsigned full_grid(Kernel kernel, int threads, int sm_count, std::size_t dynamic_shared_bytes = 0) {
+  int per_sm = 0;
+  AMASIA_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads,
+                                                            dynamic_shared_bytes));
+  return static_cast<unsigned>(per_sm * sm_count);
+}
+
+}  // namespace amasia::ceilings
