@@ -81,12 +81,16 @@ install_packages() {
     fi
   fi
   say "installing system packages: $missing"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
-    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-  "${apt[@]}" update >&2 || say "apt-get update failed; trying with the lists at hand"
+  local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    -o DPkg::Lock::Timeout=300)
+  log=$(mktemp)
+  "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
   # shellcheck disable=SC2086 # a list of package names
-  "${apt[@]}" install -y --no-install-recommends $missing >&2 ||
+  if ! "${apt[@]}" install -y --no-install-recommends $missing >>"$log" 2>&1; then
+    tail -n 20 "$log" >&2
     fail "could not install the system packages: $command"
+  fi
+  rm -f "$log"
   missing=$(missing_packages | tr '\n' ' ')
   [[ -z $missing ]] || fail "still missing or too old after installation: $missing" \
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
