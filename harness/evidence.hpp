@@ -5,15 +5,20 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace amasia {
 
 class CodeEvidence {
  public:
+  /// instructions: static counts by opcode group. From SASS: the opcode up to its first dot, for
+  /// the groups that tell about data movement, waiting and arithmetic ("LDG", "LDGSTS", "UTMALDG",
+  /// "FFMA",
+  /// ...), wide and multicast forms again apart ("LDG.128", "UTMALDG.MULTICAST"). From PTX:
+  /// operation_of() (harness/ptx.hpp), "ld.global", "cp.async". "total" is all but padding.
   struct Kernel {
     std::string source;  // "sass", "ptx" or "none: <reason>"
-    std::map<std::string, int>
-        instructions;  // opcode group -> static count; "total" is all of them
+    std::map<std::string, int> instructions;
   };
 
   /// Disassembles the machine code for sm_<binary_version> in `executable` with one run of
@@ -21,13 +26,14 @@ class CodeEvidence {
   /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). Without it, or when
   /// the executable holds no such code, reads the PTX in <folder of executable>/code/. Never
   /// throws: what could not be had is in reason().
-  static CodeEvidence load(const std::string& executable, int binary_version);
+  /// With `kernels` (mangled names) only those are disassembled, which is quicker.
+  static CodeEvidence load(const std::string& executable, int binary_version,
+                           const std::vector<std::string>& kernels = {});
 
   /// From text that a disassembler printed (`cuobjdump -sass`).
   static CodeEvidence from_sass(std::string_view text);
-  /// From the text of one PTX module; add() merges modules.
+  /// From the text of one PTX module.
   static CodeEvidence from_ptx(std::string_view text);
-  void add(CodeEvidence other);
 
   /// Counts of one kernel; source is "none: ..." when it is not in the code that was read.
   Kernel of(const std::string& mangled_name) const;

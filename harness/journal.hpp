@@ -2,6 +2,9 @@
 // finished ceiling set or group, each written and fsynced. At the end it becomes the result file.
 #pragma once
 
+#include <memory>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,9 +14,11 @@ namespace amasia {
 
 class Journal {
  public:
-  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. Throws
-  /// UsageError when there is a journal and `resume` is not given (it would be overwritten), and
-  /// ResultError when the journal's settings, device or the sources of a variant differ from now.
+  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. With `resume`
+  /// and no journal, a finished `out` is continued; with neither, this is a first run. Throws UsageError
+  /// when there are finished groups and `resume` is not given (they would be lost), when another
+  /// process has the journal open, or it cannot be written; ResultError when the journal is malformed
+  /// or the settings, build, GPU or the sources of a finished variant differ from now.
   static Journal open(const std::string& out, const Provenance& now, bool resume);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
@@ -23,6 +28,7 @@ class Journal {
   const std::vector<Ceiling>& ceilings() const;
   const std::vector<GroupResult>& groups() const;
 
+  /// On disk when they return. Throw ResultError (disk full), the journal is then as before.
   void append(const std::vector<Ceiling>& ceilings);
   void append(const GroupResult& group);
   /// Writes the result file and removes the journal.

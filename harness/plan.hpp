@@ -10,6 +10,7 @@
 
 #include "harness/result.hpp"
 #include "harness/tuning.hpp"
+#include "harness/variant.hpp"
 
 namespace amasia {
 
@@ -26,11 +27,11 @@ struct Effort {
 
 /// A row before it runs: which variant in which config and role.
 struct PlannedRow {
-  std::string variant;
-  std::string role;           // "iso", "best", "comparator", "candidate" (tuning, verification)
+  std::string variant{};
+  std::string role{};         // "iso", "best", "comparator", "candidate" (tuning, verification)
   int repeat = 0;             // 1: the A/A control
-  std::string config;         // "" with role "best": the first that device and problem support
-  std::string config_source;
+  std::string config{};       // "" with role "best": the first that device and problem support
+  std::string config_source{};
   std::string excluded{};     // why it must not run (it crashed before): becomes status crashed
 };
 

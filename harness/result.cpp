@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include "harness/file.hpp"
 
 namespace amasia {
 namespace {
@@ -125,7 +126,9 @@ Json columns_of(const std::vector<Sample>& samples) {
     round.push_back(sample.round);
     position.push_back(sample.position);
     time.push_back(positive(sample.time_ms, "samples.time_ms"));
-    clock.push_back(optional_number(sample.sm_clock_mhz));
+    // A clock of 0 is one that could not be read.
+    const bool known = sample.sm_clock_mhz && *sample.sm_clock_mhz > 0;
+    clock.push_back(known ? finite_or_null(*sample.sm_clock_mhz) : Json(nullptr));
     throttled.push_back(sample.throttled);
   }
   return {{"round", std::move(round)},
@@ -576,37 +579,6 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return text.substr((colon == std::string::npos ? prefix : colon) + 2);
 }
 
-std::string system_reason() { return std::strerror(errno); }
-
-/// Owns a file descriptor until close().
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags, 0666)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() { close(); }
-  bool is_open() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-  bool close() {
-    const int result = descriptor_ >= 0 ? ::close(descriptor_) : 0;
-    descriptor_ = -1;
-    return result == 0;
-  }
-
- private:
-  int descriptor_;
-};
-
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string_view name_of(RowStatus status) {
@@ -764,16 +736,10 @@ void write_text_file(const std::string& path, const std::string& text) {
     ::unlink(unfinished.c_str());
     throw ResultError(path + ": cannot be " + what + ": " + reason);
   };
-  OpenFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
-  if (!file.is_open()) fail("written");
-  if (!write_all(file.get(), text) || ::fsync(file.get()) != 0) fail("written");
-  if (!file.close()) fail("written");
+  OpenFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.is_open() || !file.write_durably(text) || !file.close()) fail("written");
   if (::rename(unfinished.c_str(), path.c_str()) != 0) fail("replaced");
-  // The new name is durable only once its directory is. Some file systems refuse to sync one, and
-  // then there is nothing more to be done.
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const OpenFile directory(folder.empty() ? "." : folder.string(), O_RDONLY | O_CLOEXEC);
-  if (directory.is_open()) ::fsync(directory.get());
+  sync_parent_directory(path);
 }
 
 void write_result_file(const std::string& path, const ResultFile& file) {

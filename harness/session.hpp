@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "harness/plan.hpp"

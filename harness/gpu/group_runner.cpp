@@ -9,10 +9,10 @@
 
 #include "harness/ceiling.hpp"
 #include "harness/gpu/cuda.hpp"
+#include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
 #include "harness/registry.hpp"
 #include "harness/schedule.hpp"
-#include "variants/launch.hpp"
 
 namespace amasia {
 namespace {
@@ -33,69 +33,6 @@ struct Active {
   int row = 0;
   std::unique_ptr<PreparedRun> run;
 };
-
-/// What the device itself rules out, before the variant is asked.
-std::optional<std::string> device_limit(const Variant& variant, const Config& config,
-                                        const Device& device) {
-  if (device.compute_capability < variant.traits.runs_from) {
-    return fmt::format("needs compute capability {}.{}, this GPU has {}.{}",
-                       variant.traits.runs_from / 10, variant.traits.runs_from % 10,
-                       device.compute_capability / 10, device.compute_capability % 10);
-  }
-  for (const KernelUse& k : config.info.kernels) {
-    if (k.dynamic_shared_bytes > device.shared_per_block) {
-      return fmt::format("needs {} bytes of shared memory per block, this GPU has {}",
-                         k.dynamic_shared_bytes, device.shared_per_block);
-    }
-    cudaFuncAttributes attributes{};
-    const cudaError_t code = cudaFuncGetAttributes(&attributes, k.function);
-    if (code != cudaSuccess) {
-      cudaGetLastError();
-      return fmt::format("this program has no code for this GPU ({}): rebuild for sm_{}",
-                         cudaGetErrorName(code), device.compute_capability);
-    }
-    LaunchShape shape;
-    shape.grid = dim3(static_cast<unsigned>(k.cluster_blocks));
-    shape.block = dim3(static_cast<unsigned>(k.threads));
-    shape.dynamic_shared_bytes = k.dynamic_shared_bytes;
-    shape.cluster_blocks = static_cast<unsigned>(k.cluster_blocks);
-    allow_launch(k.function, shape);
-    if (resident_blocks(k.function, shape, device.sm_count) == 0) {
-      return fmt::format("a {} of {} threads and {} bytes of shared memory does not fit on this GPU",
-                         k.cluster_blocks > 1 ? fmt::format("cluster of {} blocks", k.cluster_blocks)
-                                              : std::string("block"),
-                         k.threads, k.dynamic_shared_bytes);
-    }
-  }
-  return std::nullopt;
-}
-
-KernelEvidence resources_of(const KernelUse& k, const Device& device) {
-  KernelEvidence e;
-  cudaFuncAttributes attributes{};
-  AMASIA_CUDA(cudaFuncGetAttributes(&attributes, k.function));
-  const char* name = nullptr;
-  AMASIA_CUDA(cudaFuncGetName(&name, k.function));
-  e.kernel = name;
-  e.registers = attributes.numRegs;
-  e.local_bytes = attributes.localSizeBytes;
-  e.static_shared_bytes = attributes.sharedSizeBytes;
-  e.dynamic_shared_bytes = k.dynamic_shared_bytes;
-  e.threads = k.threads;
-  e.cluster_blocks = k.cluster_blocks;
-  e.binary_version = attributes.binaryVersion;
-  LaunchShape shape;
-  shape.grid = dim3(static_cast<unsigned>(k.cluster_blocks));
-  shape.block = dim3(static_cast<unsigned>(k.threads));
-  shape.dynamic_shared_bytes = k.dynamic_shared_bytes;
-  shape.cluster_blocks = static_cast<unsigned>(k.cluster_blocks);
-  // With clusters the resident blocks need not divide evenly: the rounded-down mean is reported.
-  e.blocks_per_sm = std::max(1, resident_blocks(k.function, shape, device.sm_count) / device.sm_count);
-  e.bytes_in_flight_per_sm =
-      k.bytes_in_flight_per_block * static_cast<std::size_t>(e.blocks_per_sm);
-  e.source = "none: not disassembled";  // the parent process fills in the instruction counts
-  return e;
-}
 
 /// A GPU held at its power limit throttles every run of a heavy kernel: then that is its speed, and
 /// the marks stay as a remark.
@@ -229,29 +166,15 @@ class GroupRunner {
     result_.rows.push_back(std::move(row));
   }
 
-  /// The named config, or for `best` without a recorded winner the first that can run here.
-  const Config* choose_config(const Variant& variant, Row& row) {
-    std::string reason = fmt::format("has no config '{}'", row.config);
-    for (std::size_t i = 0; i < variant.configs.size(); ++i) {
-      const Config& c = variant.configs[i];
-      const bool built_in_choice = row.config.empty() && (i > 0 || variant.configs.size() == 1);
-      if (c.info.name != row.config && !built_in_choice) continue;
-      auto limit = device_limit(variant, c, device_);
-      if (!limit) limit = c.unsupported(*instance_, device_);
-      if (!limit) {
-        row.config = c.info.name;
-        return &c;
-      }
-      reason = *limit;
-    }
-    row.status = RowStatus::skipped;
-    row.reason = reason;
-    return nullptr;
-  }
-
   void prepare_variant(const Variant& variant, Row& row, int index) {
-    const Config* config = choose_config(variant, row);
-    if (config == nullptr) return;
+    std::string reason;
+    const Config* config = choose_config(variant, row.config, *instance_, device_, reason);
+    if (config == nullptr) {
+      row.status = RowStatus::skipped;
+      row.reason = reason;
+      return;
+    }
+    row.config = config->info.name;
     row.geometry = config->info.geometry;
     if (device_.compute_capability < variant.traits.native_from) {
       row.fallback = fmt::format("plain copies: the mechanism needs compute capability {}.{}",

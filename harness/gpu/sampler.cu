@@ -40,8 +40,7 @@ __global__ void read_all(const int4* data, std::size_t count, int* sink) {
   if (sum == 0x7fffffff) *sink = sum;  // never true for a zeroed buffer, but the compiler cannot know
 }
 
-template <class Stamp>
-__global__ void stamp(Stamp* stamps, int sms) {
+__global__ void stamp(ClockStamp* stamps, int sms) {
   if (threadIdx.x != 0) return;
   unsigned sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
@@ -154,12 +153,12 @@ std::optional<double> Sampler::clock_from_stamps() const {
   // %globaltimer ticks in steps of up to 1 us: shorter runs say nothing about the clock.
   constexpr unsigned long long least_ns = 50'000;
   const std::size_t sms = stamps_.size() / 2;
-  std::vector<Stamp> host(stamps_.size());
+  std::vector<ClockStamp> host(stamps_.size());
   stamps_.download(host.data());
   std::vector<double> mhz;
   for (std::size_t i = 0; i < sms; ++i) {
-    const Stamp& before = host[i];
-    const Stamp& after = host[sms + i];
+    const ClockStamp& before = host[i];
+    const ClockStamp& after = host[sms + i];
     if (before.nanoseconds == 0 || after.nanoseconds < before.nanoseconds + least_ns) continue;
     mhz.push_back(1e3 * static_cast<double>(after.cycles - before.cycles) /
                   static_cast<double>(after.nanoseconds - before.nanoseconds));

@@ -46,6 +46,12 @@ struct TimedRun {
   bool throttled = false;
 };
 
+/// What one SM's clock and the global timer read at one moment.
+struct ClockStamp {
+  long long cycles = 0;
+  unsigned long long nanoseconds = 0;
+};
+
 class Sampler {
  public:
   /// Allocates the flush buffer and the stamps. `nvml` may be unavailable; it outlives the sampler.
@@ -63,10 +69,6 @@ class Sampler {
   static std::string flush_method();
 
  private:
-  struct Stamp {
-    long long cycles = 0;
-    unsigned long long nanoseconds = 0;
-  };
   std::optional<double> clock_from_stamps() const;
 
   Device device_;
@@ -75,7 +77,7 @@ class Sampler {
   OwnedEvent start_, stop_;
   DeviceArray<int> flush_;
   DeviceArray<int> sink_;
-  DeviceArray<Stamp> stamps_;          // 2 x SMs: before and after
+  DeviceArray<ClockStamp> stamps_;          // 2 x SMs: before and after
   std::shared_ptr<volatile int> gate_; // host memory the spin kernel polls: 0 wait, 1 go
 };
 

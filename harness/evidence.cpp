@@ -1,0 +1,357 @@
+#include "harness/evidence.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "harness/ptx.hpp"
+
+extern char** environ;
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Machine instructions that tell how data moves, who waits, and what computes (CUDA Binary
+// Utilities, "Instruction Set Reference"; for the cluster, by compiling probes for sm_90: mapa
+// becomes plain arithmetic, ld/st.shared::cluster become generic LD/ST, st.async becomes STAS,
+// remote atomics become ATOM).
+constexpr std::array sass_groups = std::to_array<std::string_view>({
+    // global, shared, local, generic memory
+    "LDG",
+    "STG",
+    "LDS",
+    "STS",
+    "LDL",
+    "STL",
+    "LD",
+    "ST",
+    "LDSM",
+    "STSM",
+    // asynchronous copies: cp.async, its groups; bulk and tensor copies, stores, reductions,
+    // prefetches
+    "LDGSTS",
+    "LDGDEPBAR",
+    "DEPBAR",
+    "ARRIVES",
+    "UBLKCP",
+    "UBLKRED",
+    "UBLKPF",
+    "UTMALDG",
+    "UTMASTG",
+    "UTMAREDG",
+    "UTMAPF",
+    "UTMACMDFLUSH",
+    "STAS",
+    "REDAS",
+    // barriers: block, mbarrier, cluster; fences
+    "BAR",
+    "SYNCS",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
+    "MEMBAR",
+    "FENCE",
+    "CCTL",
+    // atomics and warp exchange
+    "ATOM",
+    "ATOMG",
+    "ATOMS",
+    "RED",
+    "REDG",
+    "SHFL",
+    "REDUX",
+    "MATCH",
+    // arithmetic
+    "FFMA",
+    "FADD",
+    "FMUL",
+    "FMNMX",
+    "DFMA",
+    "DADD",
+    "DMUL",
+    "IADD3",
+    "VIADD",
+    "IMAD",
+    "IMNMX",
+    "VIMNMX",
+    "VIMNMX3",
+    "VIADDMNMX",
+    "VIMNMX16",
+    "MUFU",
+    "HMMA",
+    "IMMA",
+    "DMMA",
+    "HGMMA",
+    "IGMMA",
+    "QGMMA",
+    // control
+    "BRA",
+});
+
+// Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.
+constexpr std::array sass_qualifiers = std::to_array<std::string_view>({"64", "128", "MULTICAST"});
+constexpr std::array qualified_groups =
+    std::to_array<std::string_view>({"LDG", "STG", "LDS", "STS", "LDGSTS", "UBLKCP", "UTMALDG"});
+
+template <class Table>
+bool contains(const Table& table, std::string_view word) {
+  return std::find(table.begin(), table.end(), word) != table.end();
+}
+
+std::string_view next_field(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view field = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return field;
+}
+
+void count_sass(std::string_view opcode, std::map<std::string, int>& instructions) {
+  std::string_view rest = opcode;
+  const std::string_view group = next_field(rest, '.');
+  if (group == "NOP") return;  // padding behind the code
+  ++instructions["total"];
+  if (!contains(sass_groups, group)) return;
+  ++instructions[std::string(group)];
+  if (!contains(qualified_groups, group)) return;
+  while (!rest.empty()) {
+    const std::string_view qualifier = next_field(rest, '.');
+    if (contains(sass_qualifiers, qualifier)) {
+      ++instructions[std::string(group) + "." + std::string(qualifier)];
+    }
+  }
+}
+
+/// Takes the listing of `cuobjdump -sass` line by line: "Function : <name>", then instructions
+/// "/*0120*/  @!P0 LDG.E.128 R4, ... ;  /* encoding */" and lines that hold an encoding only.
+class SassReader {
+ public:
+  explicit SassReader(std::map<std::string, CodeEvidence::Kernel>& kernels) : kernels_(kernels) {}
+
+  void line(std::string_view text) {
+    constexpr std::string_view heading = "Function : ";
+    if (const std::size_t at = text.find(heading); at != std::string_view::npos) {
+      std::string_view name = text.substr(at + heading.size());
+      while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
+      current_ = &kernels_[std::string(name)];
+      current_->source = "sass";
+      return;
+    }
+    if (current_ == nullptr) return;
+    skip_blanks(text);
+    if (text.substr(0, 2) != "/*") return;
+    const std::size_t close = text.find("*/");
+    if (close == std::string_view::npos) return;
+    text.remove_prefix(close + 2);
+    skip_blanks(text);
+    if (!text.empty() && text.front() == '{') {  // dual issue, older machines
+      text.remove_prefix(1);
+      skip_blanks(text);
+    }
+    bool never = false;
+    if (!text.empty() && text.front() == '@') {
+      // ptxas puts loads that never execute ("@!PT LDS RZ, [RZ]") before some copies.
+      never = next_field(text, ' ') == "@!PT";
+      skip_blanks(text);
+    }
+    std::size_t length = 0;
+    while (length < text.size() && text[length] != ' ' && text[length] != ';') ++length;
+    const std::string_view opcode = text.substr(0, length);
+    // An encoding alone ("/* 0x... */") leaves nothing here.
+    if (opcode.empty() || opcode.front() < 'A' || opcode.front() > 'Z' || never) return;
+    count_sass(opcode, current_->instructions);
+  }
+
+ private:
+  static void skip_blanks(std::string_view& text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  }
+  std::map<std::string, CodeEvidence::Kernel>& kernels_;
+  CodeEvidence::Kernel* current_ = nullptr;
+};
+
+bool executable_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string on_path(std::string_view program) {
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? std::string_view{} : path;
+  while (!rest.empty()) {
+    const fs::path folder(next_field(rest, ':'));
+    if (!folder.empty() && executable_file(folder / program)) return folder / program;
+  }
+  return "";
+}
+
+/// Runs a program without a shell and hands its output over line by line. False when it cannot be
+/// started or fails.
+template <class OnLine>
+bool run_program(const std::vector<std::string>& arguments, OnLine on_line) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed != 0) {
+    close(ends[0]);
+    return false;
+  }
+  std::unique_ptr<FILE, int (*)(FILE*)> output(fdopen(ends[0], "r"), fclose);
+  char* line = nullptr;
+  std::size_t capacity = 0;
+  for (ssize_t n = 0; (n = getline(&line, &capacity, output.get())) >= 0;) {
+    std::string_view text(line, static_cast<std::size_t>(n));
+    if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+    on_line(text);
+  }
+  std::free(line);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::optional<std::string> read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void count_module(const ptx::Module& module, std::map<std::string, CodeEvidence::Kernel>& kernels) {
+  for (const ptx::Function& function : module.functions) {
+    if (!function.entry) continue;
+    CodeEvidence::Kernel& kernel = kernels[function.name];
+    kernel.source = "ptx";
+    kernel.instructions.clear();
+    for (const ptx::Statement& statement : function.body) {
+      if (statement.is_label()) continue;
+      ++kernel.instructions[ptx::operation_of(statement.opcode)];
+      ++kernel.instructions["total"];
+    }
+  }
+}
+
+/// The PTX that nvcc --keep left under `folder`, of the newest architecture up to `binary_version`:
+/// machine code for sm_86 may come from PTX for compute_80.
+std::map<std::string, CodeEvidence::Kernel> kept_ptx(const fs::path& folder, int binary_version) {
+  struct Kept {
+    int target;
+    fs::file_time_type written;
+    ptx::Module module;
+  };
+  std::vector<Kept> modules;
+  std::error_code error;
+  for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    if (file->path().extension() != ".ptx") continue;
+    const auto text = read_text(file->path());
+    if (!text) continue;
+    Kept kept{0, file->last_write_time(error), ptx::parse(*text)};
+    kept.target = kept.module.target;
+    if (kept.target <= binary_version) modules.push_back(std::move(kept));
+  }
+  // Later ones overwrite: the closest architecture, of equals the file written last.
+  std::sort(modules.begin(), modules.end(), [](const Kept& a, const Kept& b) {
+    return std::pair(a.target, a.written) < std::pair(b.target, b.written);
+  });
+  std::map<std::string, CodeEvidence::Kernel> kernels;
+  for (const Kept& kept : modules) count_module(kept.module, kernels);
+  return kernels;
+}
+
+}  // namespace
+
+std::string find_cuobjdump() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  std::vector<fs::path> candidates{variable("CUOBJDUMP"), on_path("cuobjdump")};
+  for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (!variable(home).empty()) candidates.push_back(variable(home) / "bin" / "cuobjdump");
+  }
+  if (const std::string nvcc = on_path("nvcc"); !nvcc.empty()) {
+    std::error_code ignored;
+    candidates.push_back(fs::canonical(nvcc, ignored).parent_path() / "cuobjdump");
+  }
+  candidates.emplace_back("/usr/local/cuda/bin/cuobjdump");
+  const auto found = std::find_if(candidates.begin(), candidates.end(), executable_file);
+  return found == candidates.end() ? "" : found->string();
+}
+
+CodeEvidence CodeEvidence::from_sass(std::string_view text) {
+  CodeEvidence evidence;
+  SassReader reader(evidence.kernels_);
+  while (!text.empty()) reader.line(next_field(text, '\n'));
+  return evidence;
+}
+
+CodeEvidence CodeEvidence::from_ptx(std::string_view text) {
+  CodeEvidence evidence;
+  count_module(ptx::parse(text), evidence.kernels_);
+  return evidence;
+}
+
+CodeEvidence CodeEvidence::load(const std::string& executable, int binary_version,
+                                const std::vector<std::string>& kernels) {
+  CodeEvidence evidence;
+  const std::string cuobjdump = find_cuobjdump();
+  if (cuobjdump.empty()) {
+    evidence.reason_ =
+        "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
+  } else {
+    // Code for sm_90a is listed under that name only.
+    for (const char* suffix : {"", "a"}) {
+      std::vector<std::string> command{cuobjdump, "-sass", "-arch",
+                                       "sm_" + std::to_string(binary_version) + suffix};
+      if (!kernels.empty()) {
+        std::string names;
+        for (const std::string& name : kernels) names += (names.empty() ? "" : ",") + name;
+        command.insert(command.end(), {"-fun", names});
+      }
+      command.push_back(executable);
+      SassReader reader(evidence.kernels_);
+      run_program(command, [&reader](std::string_view line) { reader.line(line); });
+      if (!evidence.kernels_.empty()) return evidence;
+    }
+    evidence.reason_ =
+        cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version);
+  }
+  std::error_code ignored;
+  const fs::path folder = fs::absolute(executable, ignored).parent_path() / "code";
+  evidence.kernels_ = kept_ptx(folder, binary_version);
+  if (evidence.kernels_.empty()) evidence.reason_ += ", and there is no PTX beside the executable";
+  return evidence;
+}
+
+CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
+  const auto found = kernels_.find(mangled_name);
+  if (found != kernels_.end()) return found->second;
+  return {"none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}};
+}
+
+}  // namespace amasia

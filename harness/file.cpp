@@ -1,0 +1,48 @@
+#include "harness/file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace amasia {
+
+OpenFile::OpenFile(const std::string& path, int flags)
+    : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+OpenFile::~OpenFile() { close(); }
+
+bool OpenFile::close() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
+}
+
+bool OpenFile::write_durably(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(descriptor_) == 0;
+}
+
+std::string system_reason() { return std::strerror(errno); }
+
+void sync_parent_directory(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const OpenFile directory(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  if (directory.is_open()) ::fsync(directory.get());
+}
+
+}  // namespace amasia

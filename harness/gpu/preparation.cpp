@@ -1,0 +1,96 @@
+#include "harness/gpu/preparation.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "harness/gpu/cuda.hpp"
+#include "variants/launch.hpp"
+
+namespace amasia {
+namespace {
+
+/// The smallest launch of a kernel with its resources: one block, or one cluster.
+LaunchShape shape_of(const KernelUse& k) {
+  LaunchShape shape;
+  shape.grid = dim3(static_cast<unsigned>(k.cluster_blocks));
+  shape.block = dim3(static_cast<unsigned>(k.threads));
+  shape.dynamic_shared_bytes = k.dynamic_shared_bytes;
+  shape.cluster_blocks = static_cast<unsigned>(k.cluster_blocks);
+  return shape;
+}
+
+/// What the device itself rules out, before the variant is asked.
+std::optional<std::string> device_limit(const Variant& variant, const Config& config,
+                                        const Device& device) {
+  if (device.compute_capability < variant.traits.runs_from) {
+    return fmt::format("needs compute capability {}.{}, this GPU has {}.{}",
+                       variant.traits.runs_from / 10, variant.traits.runs_from % 10,
+                       device.compute_capability / 10, device.compute_capability % 10);
+  }
+  for (const KernelUse& k : config.info.kernels) {
+    if (k.dynamic_shared_bytes > device.shared_per_block) {
+      return fmt::format("needs {} bytes of shared memory per block, this GPU has {}",
+                         k.dynamic_shared_bytes, device.shared_per_block);
+    }
+    cudaFuncAttributes attributes{};
+    const cudaError_t code = cudaFuncGetAttributes(&attributes, k.function);
+    if (code != cudaSuccess) {
+      cudaGetLastError();
+      return fmt::format("this program has no code for this GPU ({}): rebuild for sm_{}",
+                         cudaGetErrorName(code), device.compute_capability);
+    }
+    const LaunchShape shape = shape_of(k);
+    allow_launch(k.function, shape);
+    if (resident_blocks(k.function, shape, device.sm_count) == 0) {
+      return fmt::format("a {} of {} threads and {} bytes of shared memory does not fit on this GPU",
+                         k.cluster_blocks > 1 ? fmt::format("cluster of {} blocks", k.cluster_blocks)
+                                              : std::string("block"),
+                         k.threads, k.dynamic_shared_bytes);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Config* choose_config(const Variant& variant, const std::string& name,
+                            const Instance& instance, const Device& device, std::string& reason) {
+  reason = fmt::format("has no config '{}'", name);
+  for (std::size_t i = 0; i < variant.configs.size(); ++i) {
+    const Config& config = variant.configs[i];
+    const bool built_in_choice = name.empty() && (i > 0 || variant.configs.size() == 1);
+    if (config.info.name != name && !built_in_choice) continue;
+    auto limit = device_limit(variant, config, device);
+    if (!limit) limit = config.unsupported(instance, device);
+    if (!limit) return &config;
+    reason = *limit;
+  }
+  return nullptr;
+}
+
+KernelEvidence resources_of(const KernelUse& k, const Device& device) {
+  KernelEvidence e;
+  cudaFuncAttributes attributes{};
+  AMASIA_CUDA(cudaFuncGetAttributes(&attributes, k.function));
+  const char* name = nullptr;
+  AMASIA_CUDA(cudaFuncGetName(&name, k.function));
+  e.kernel = name;
+  e.registers = attributes.numRegs;
+  e.local_bytes = attributes.localSizeBytes;
+  e.static_shared_bytes = attributes.sharedSizeBytes;
+  e.dynamic_shared_bytes = k.dynamic_shared_bytes;
+  e.threads = k.threads;
+  e.cluster_blocks = k.cluster_blocks;
+  e.binary_version = attributes.binaryVersion;
+  const LaunchShape shape = shape_of(k);
+  // With clusters the resident blocks need not divide evenly: the rounded-down mean is reported.
+  e.blocks_per_sm = std::max(1, resident_blocks(k.function, shape, device.sm_count) / device.sm_count);
+  e.bytes_in_flight_per_sm =
+      k.bytes_in_flight_per_block * static_cast<std::size_t>(e.blocks_per_sm);
+  e.source = "none: not disassembled";  // the parent process fills in the instruction counts
+  return e;
+}
+
+}  // namespace amasia

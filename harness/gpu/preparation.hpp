@@ -1,0 +1,20 @@
+// Which config of a variant can run here, and what its kernels cost. Shared by the suite's own runner
+// and by amasia-gbench.
+#pragma once
+
+#include <string>
+
+#include "harness/result.hpp"
+#include "harness/variant.hpp"
+
+namespace amasia {
+
+/// The config of that name, or for an empty name the first of the candidates for `best` that device
+/// and problem support. nullptr with `reason`, a sentence, when there is none.
+const Config* choose_config(const Variant& variant, const std::string& name,
+                            const Instance& instance, const Device& device, std::string& reason);
+
+/// Registers, shared memory, occupancy of one kernel as loaded on this device.
+KernelEvidence resources_of(const KernelUse& kernel, const Device& device);
+
+}  // namespace amasia
