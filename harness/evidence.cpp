@@ -335,11 +335,17 @@ CodeEvidence CodeEvidence::load(const std::string& executable, int binary_versio
       }
       command.push_back(executable);
       SassReader reader(evidence.kernels_);
-      run_program(command, [&reader](std::string_view line) { reader.line(line); });
-      if (!evidence.kernels_.empty()) return evidence;
+      const bool ran =
+          run_program(command, [&reader](std::string_view line) { reader.line(line); });
+      if (ran && !evidence.kernels_.empty()) return evidence;
+      evidence.kernels_.clear();
+      if (!ran) {
+        evidence.reason_ = cuobjdump + " failed (it needs nvdisasm beside it or on PATH)";
+        break;
+      }
+      evidence.reason_ =
+          cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version);
     }
-    evidence.reason_ =
-        cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version);
   }
   std::error_code ignored;
   const fs::path folder = fs::absolute(executable, ignored).parent_path() / "code";
