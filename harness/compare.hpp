@@ -1,37 +1,38 @@
-// Two result files against each other, and several shards into one.
+// Two result files against each other.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "harness/result.hpp"
+#include "harness/table.hpp"
 
 namespace amasia {
 
+/// One case timed in both files: the same variant, role, size, cache and launch mode.
 struct FileComparisonRow {
   std::string variant, role;
   GroupKey key;
+  std::string a_config, b_config;  // `best` may be another config in each
   double a_ms = 0, b_ms = 0;
-  RatioInterval speedup{};   // time in A / time in B
-  std::string verdict;       // "faster", "slower", "not resolved": of B against A
+  RatioInterval speedup{};  // time in A / time in B
+  std::string verdict;      // "faster", "slower", "not resolved": of B against A
 };
 
 struct FileComparison {
   std::vector<FileComparisonRow> rows{};
-  std::vector<std::string> only_in_a{}, only_in_b{};
-  std::vector<std::string> warnings{};
+  std::vector<std::string> only_in_a{}, only_in_b{};  // cases with a valid time in one file only
+  std::vector<std::string> warnings{};  // GPUs, drivers, builds, sources, seeds differ
 };
 
+/// Compares the medians of the samples that were not throttled. The runs were not interleaved, so
+/// the samples count as independent; `confidence` holds for all rows jointly.
 FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence);
+
+/// The one table that the other forms render.
+Table to_table(const FileComparison&);
 std::string to_markdown(const FileComparison&);
 std::string to_csv(const FileComparison&);
 nlohmann::ordered_json to_json(const FileComparison&);
-
-/// Joins result files of the same settings, device type and sources. `names` are for messages.
-/// Throws ResultError naming the two files when the same group is in both, or they do not fit.
-ResultFile merge_files(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
-
-/// The part of 0..count-1 that shard `i` of `n` (1-based) runs: disjoint, complete, stable.
-std::vector<std::size_t> shard_members(std::size_t count, int i, int n);
 
 }  // namespace amasia

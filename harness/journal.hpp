@@ -2,7 +2,6 @@
 // finished ceiling set or group, each written and fsynced. At the end it becomes the result file.
 #pragma once
 
-#include <memory>
 #include <cstdint>
 #include <memory>
 #include <string>

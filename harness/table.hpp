@@ -1,0 +1,49 @@
+// A table whose values are written once, with name and unit, and rendered as Markdown for people
+// and as CSV and JSON for programs, so that the three cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace amasia {
+
+/// A value with its interval.
+struct Estimate {
+  double value = 0, low = 0, high = 0;
+};
+
+/// monostate: unknown; an empty field in CSV, null in JSON, "-" in Markdown.
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, Estimate>;
+
+struct Column {
+  std::string key;     // in CSV and JSON: "time_ms"; an estimate adds key_low and key_high
+  std::string title;   // in Markdown: "time"
+  std::string unit{};  // in Markdown, after the title: "ms"
+  bool estimate = false;
+};
+
+struct Table {
+  std::vector<Column> columns{};
+  std::vector<std::vector<Cell>> rows{};
+  /// Throws std::logic_error unless there is one cell for each column, an Estimate (or nothing)
+  /// where the column says so and nowhere else.
+  void add(std::vector<Cell> row);
+};
+
+/// Four significant digits for people: "0.1804", "1.235e-07", "65100".
+std::string format_number(double value);
+/// "1.180 [1.160, 1.200]"
+std::string format_estimate(const Estimate& estimate);
+/// One field of a CSV file, quoted as RFC 4180 asks when it has a comma, a quote or a line break.
+std::string csv_field(std::string_view text);
+
+std::string to_markdown(const Table& table);
+std::string to_csv(const Table& table);              // doubles in full
+nlohmann::ordered_json to_json(const Table& table);  // an array of objects
+
+}  // namespace amasia
