@@ -1,0 +1,217 @@
+"""Which strategy to choose: for each app and size the best one that was resolved, by how much, at
+what price, and from which size on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from plots.errors import PlotsError
+from plots.figures.common import milliseconds, times
+from plots.load import Results, sizes_of
+from plots.strategies import BY_NAME, code_lines
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The answer for one app, size, cache and launch mode.
+
+    strategy is None when no strategy was found faster than baseline; ``outcome`` says why:
+    "faster", "not resolved", "baseline" (all others are slower) or "no comparison". ``rivals`` were
+    faster too, with intervals that overlap the winner's.
+    """
+
+    gpu: str
+    app: str
+    size: str
+    size_label: str
+    cache: str
+    launch: str
+    role: str
+    outcome: str
+    strategy: str | None = None
+    ratio: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    median_ms: float = np.nan
+    baseline_ms: float = np.nan
+    rivals: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    price: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = field(default=())
+
+    def sentence(self) -> str:
+        """The advice in a sentence."""
+        match self.outcome:
+            case "faster":
+                text = (
+                    f"{self.strategy}: {times(self.ratio)} [{self.low:.2f}, {self.high:.2f}] "
+                    f"faster than baseline ({milliseconds(self.median_ms)} against "
+                    f"{milliseconds(self.baseline_ms)})"
+                )
+                if self.rivals:
+                    text += f"; not told apart from {', '.join(self.rivals)}"
+                return text + "."
+            case "not resolved":
+                return (
+                    "not resolved: no strategy was found faster than baseline; undecided: "
+                    f"{', '.join(self.undecided)}."
+                )
+            case "baseline":
+                return "baseline: every other strategy that ran is slower."
+            case _:
+                return "no comparison with baseline was recorded."
+
+
+def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, ...]:
+    def beside(name: str, unit: str, scale: float = 1) -> str | None:
+        if not np.isfinite(row[name]):
+            return None
+        text = f"{row[name] / scale:.4g} {unit}"
+        if base is not None and np.isfinite(base[name]):
+            text += f" (baseline {base[name] / scale:.4g})"
+        return text
+
+    strategy = BY_NAME[row["strategy"]]
+    parts = [
+        beside("registers", "registers per thread"),
+        beside("shared_bytes", "KiB shared memory per block", 1024),
+        f"alignment {strategy.alignment}",
+        f"needs {strategy.needs}",
+    ]
+    lines, base_lines = code_lines(variant), code_lines(f"{row['app']}/baseline")
+    if lines is not None:
+        text = f"{lines} lines of code"
+        parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
+    if np.isfinite(row["local_bytes"]) and row["local_bytes"] > 0:
+        parts.append(f"{row['local_bytes']:.0f} B of local memory per thread (spills)")
+    return tuple(p for p in parts if p)
+
+
+def _one(results: Results, group: pd.Series, role: str) -> Advice:
+    rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
+    of_role = rows[(rows["role"] == role) & (rows["status"] == "ok")].set_index("strategy")
+    compared = results.comparisons
+    compared = compared[(compared["group"] == group["group"]) & (compared["role"] == role)]
+    has_control = bool(compared["control"].any())
+    compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
+    where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch")}
+    remarks = []
+    if not has_control:
+        remarks.append("no A/A control was run: a difference may be noise of the machine")
+    absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
+    for row in absent.itertuples():
+        remarks.append(f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else ""))
+    undecided = tuple(compared[compared["claim"] == "not resolved"]["strategy"])
+    faster = compared[compared["claim"] == "faster"]
+    if compared.empty:
+        return Advice(**where, role=role, outcome="no comparison", remarks=tuple(remarks))
+    if faster.empty:
+        outcome = "not resolved" if undecided else "baseline"
+        return Advice(
+            **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks)
+        )
+    best = faster.loc[faster["ratio"].idxmax()]
+    rivals = faster[(faster["high"] >= best["low"]) & (faster["strategy"] != best["strategy"])]
+    row = of_role.loc[best["strategy"]]
+    row = row.copy()
+    row["strategy"] = best["strategy"]
+    base = of_role.loc["baseline"] if "baseline" in of_role.index else None
+    for library in rows[(rows["role"] == "comparator") & (rows["status"] == "ok")].itertuples():
+        remarks.append(
+            f"{library.strategy} takes {milliseconds(library.median)}, "
+            f"{library.median / row['median']:.2f} of the time of {best['strategy']}"
+        )
+    if row["fallback"]:
+        remarks.append(f"{best['strategy']} fell back: {row['fallback']}")
+    return Advice(
+        **where,
+        role=role,
+        outcome="faster",
+        strategy=best["strategy"],
+        ratio=float(best["ratio"]),
+        low=float(best["low"]),
+        high=float(best["high"]),
+        median_ms=float(row["median"]),
+        baseline_ms=float(base["median"]) if base is not None else np.nan,
+        rivals=tuple(rivals["strategy"]),
+        undecided=undecided,
+        price=_price(row, base, best["variant"]),
+        remarks=tuple(remarks),
+    )
+
+
+def advise(
+    results: Results,
+    role: str = "best",
+    app: str | None = None,
+    cache: str | None = None,
+    launch: str | None = None,
+) -> list[Advice]:
+    """One Advice per comparison group, by GPU, app, modes, then size from small to large.
+
+    Raises PlotsError when the selection holds no group.
+    """
+    selected = results.where(app=app, cache=cache, launch=launch)
+    if selected.groups.empty:
+        raise PlotsError("no comparison group matches the selection")
+    found = []
+    for gpu in selected.gpus:
+        of_gpu = selected.where(gpu=gpu)
+        for name in sorted(set(of_gpu.groups["app"])):
+            order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
+            groups = of_gpu.groups[of_gpu.groups["app"] == name]
+            groups = groups.assign(order=groups["size"].map(order))
+            for _, group in groups.sort_values(["cache", "launch", "order"]).iterrows():
+                found.append(_one(of_gpu, group, role))
+    return found
+
+
+def from_size_on(advice: list[Advice]) -> str:
+    """From which size on the winner at the largest size is the choice; ``advice`` is of one GPU,
+    app and mode, from small to large."""
+    last = advice[-1]
+    if last.strategy is None:
+        return f"At the largest size ({last.size_label}) no strategy was found faster."
+    if len(advice) == 1:
+        return f"Only one size was measured ({last.size_label})."
+    start = len(advice) - 1
+    while start > 0:
+        before = advice[start - 1]
+        if last.strategy != before.strategy and last.strategy not in before.rivals:
+            break
+        start -= 1
+    if start == 0:
+        return f"{last.strategy} is the choice at every size measured."
+    return f"{last.strategy} is the choice from {advice[start].size_label} on."
+
+
+def by_mode(advice: list[Advice]) -> list[list[Advice]]:
+    """The advice split into runs of one GPU, app, cache and launch mode."""
+    split: dict[tuple[str, ...], list[Advice]] = {}
+    for a in advice:
+        split.setdefault((a.gpu, a.app, a.cache, a.launch), []).append(a)
+    return list(split.values())
+
+
+def as_text(results: Results, advice: list[Advice]) -> str:
+    """The advice as plain text, with where its data are from."""
+    lines: list[str] = []
+    for block in by_mode(advice):
+        first = block[0]
+        dates = results.groups[
+            (results.groups["gpu"] == first.gpu) & (results.groups["app"] == first.app)
+        ]["date"]
+        lines.append(
+            f"{first.app} on {first.gpu} ({max(dates)[:10]}), {first.role} geometries, "
+            f"{first.cache} cache, {first.launch} launches"
+        )
+        for a in block:
+            lines.append(f"  {a.size_label}: {a.sentence()}")
+            if a.price:
+                lines.append("    price: " + "; ".join(a.price))
+            lines += [f"    note: {remark}" for remark in a.remarks]
+        lines += ["  " + from_size_on(block), ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,20 @@
+"""The one kind of error that reaches the user as a line and exit status 2."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PlotsError(Exception):
+    """A mistake in what was asked for or in a file: one line that says what was expected."""
+
+
+def nearest(name: str, valid: Iterable[str], count: int = 3) -> str:
+    """A phrase with the valid names closest to ``name``: "nearest: a, b", or all when none is."""
+    valid = list(valid)
+    folded = {candidate.casefold(): candidate for candidate in valid}
+    close = difflib.get_close_matches(name.casefold(), folded, n=count, cutoff=0.5)
+    if close:
+        return "nearest: " + ", ".join(folded[c] for c in close)
+    return "known: " + ", ".join(valid)

@@ -1,0 +1,320 @@
+"""What a GPU generation promises and what it delivers: the expectation analysis of Svedin et al.
+(2021, arXiv 2106.04979, section 6), for their GPUs, for datasheets, and for any two result files.
+
+The least speed-up to expect of any code is min(FLOP ratio, bandwidth ratio): whichever of the two
+binds it, it has grown at least that much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from plots.errors import PlotsError, nearest
+from plots.load import Results
+from plots.statistics import geometric_mean, independent_ratio
+from plots.strategies import ROOT
+
+TABLE1 = ROOT / "inputs" / "published" / "svedin2021_table1_gpus.csv"
+QUOTED = ROOT / "inputs" / "published" / "svedin2021_generation_speedups.csv"
+STRATEGY_QUOTES = ROOT / "inputs" / "published" / "svedin2021_strategy_speedups.csv"
+DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
+
+CONFIDENCE = 0.95
+MATCH = ["variant", "role", "app", "size", "cache", "launch"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a source promises of a GPU: GB/s, TFLOP/s without tensor cores, mm2, W."""
+
+    name: str
+    architecture: str
+    year: int
+    bandwidth_gb_s: float
+    fp32_tflops: float
+    fp64_tflops: float
+    sms: int
+    tdp_w: float
+    die_mm2: float
+    source: str
+    driver_names: tuple[str, ...] = ()
+
+    def balance(self, precision: str = "fp32") -> float:
+        """Machine balance in bytes per FLOP (Fig. 1a of the paper)."""
+        return self.bandwidth_gb_s / (1e3 * self.tflops(precision))
+
+    def density(self, precision: str = "fp32") -> float:
+        """Compute density in GFLOP/s per mm2 of die (Fig. 1b of the paper)."""
+        return 1e3 * self.tflops(precision) / self.die_mm2
+
+    def tflops(self, precision: str) -> float:
+        """Peak rate in TFLOP/s of "fp32" or "fp64"; NaN when the source does not say."""
+        return self.fp32_tflops if precision == "fp32" else self.fp64_tflops
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The least speed-up to expect of ``new`` over ``old``."""
+
+    new: str
+    old: str
+    flop_ratio: float
+    bandwidth_ratio: float
+    source: str
+
+    @property
+    def expected(self) -> float:
+        return min(self.flop_ratio, self.bandwidth_ratio)
+
+    @property
+    def limited_by(self) -> str:
+        return "FLOP" if self.flop_ratio <= self.bandwidth_ratio else "bandwidth"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.expected:.2f} = min(FLOP {self.flop_ratio:.2f}, "
+            f"bandwidth {self.bandwidth_ratio:.2f})"
+        )
+
+
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, comment="#")
+
+
+@cache
+def paper_specs() -> tuple[Spec, ...]:
+    """The eight GPUs of the paper's Table 1, with its figures."""
+    return tuple(
+        Spec(
+            r.name, r.architecture, r.year, r.bandwidth_gb_s, r.fp32_tflops, r.fp64_tflops, r.sms,
+            r.tdp_w, r.die_mm2, "Svedin et al. 2021, Table 1",
+        )
+        for r in _read(TABLE1).itertuples(index=False)
+    )  # fmt: skip
+
+
+@cache
+def datasheet_specs() -> tuple[Spec, ...]:
+    """GPUs from their vendor's datasheets and whitepapers."""
+    return tuple(
+        Spec(
+            r.name, r.architecture, r.year, r.bandwidth_gb_s, r.fp32_tflops, r.fp64_tflops, r.sms,
+            r.tdp_w, r.die_mm2, r.source, tuple(r.driver_names.split(";")),
+        )
+        for r in _read(DATASHEETS).itertuples(index=False)
+    )  # fmt: skip
+
+
+@cache
+def quoted_means() -> pd.DataFrame:
+    """The mean speed-ups between GPUs that the paper quotes: new, old, mean, std_dev, remark."""
+    return _read(QUOTED).fillna({"remark": ""})
+
+
+@cache
+def strategy_quotes() -> pd.DataFrame:
+    """The speed-ups of strategies on an A100 that the paper quotes: app, strategy, low, high."""
+    return _read(STRATEGY_QUOTES).fillna({"remark": ""})
+
+
+def find_spec(name: str) -> Spec:
+    """The GPU of that name, or the only one whose name begins with it; the paper's figures come
+    first, so that "A100" and "V100" mean its Table 1. Raises PlotsError with near names.
+    """
+    specs = {s.name: s for s in (*paper_specs(), *datasheet_specs())}
+    wanted = name.casefold().removeprefix("nvidia ").strip()
+    folded = {known.casefold(): spec for known, spec in specs.items()}
+    if wanted in folded:
+        return folded[wanted]
+    starting = [spec for known, spec in folded.items() if known.startswith(wanted)]
+    if len(starting) == 1:
+        return starting[0]
+    if starting:
+        names = ", ".join(spec.name for spec in starting)
+        raise PlotsError(f'GPU "{name}" is ambiguous: {names}')
+    raise PlotsError(f'no GPU and no file "{name}"; {nearest(name, specs)}')
+
+
+def spec_of_driver(driver_name: str) -> Spec | None:
+    """The datasheet of a GPU as the driver spells it ("NVIDIA H200"); None when not listed."""
+    return next((s for s in datasheet_specs() if driver_name in s.driver_names), None)
+
+
+def expect_specs(new: Spec, old: Spec, precision: str = "fp32") -> Expectation:
+    """The expectation from specifications."""
+    flop = new.tflops(precision) / old.tflops(precision)
+    sources = dict.fromkeys((new.source, old.source))
+    return Expectation(
+        new.name, old.name, flop, new.bandwidth_gb_s / old.bandwidth_gb_s, "; ".join(sources)
+    )
+
+
+def quoted_mean(new: str, old: str) -> tuple[float, float] | None:
+    """(mean, standard deviation over benchmarks or NaN) that the paper quotes for the pair."""
+    quotes = quoted_means()
+    found = quotes[(quotes["new"] == new) & (quotes["old"] == old)]
+    return None if found.empty else (float(found.iloc[0]["mean"]), float(found.iloc[0]["std_dev"]))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Two sets of results side by side: ``new`` over ``old``.
+
+    ``rows`` has one line per matching row (same variant, role, size, cache and launch mode, both
+    verified and timed): old_ms, new_ms, ratio with interval, resolved, and floor_ratio, the ratio
+    of their floors, which is the speed-up if both stay equally far from them.
+    ``ceilings`` has the ratio of each ceiling measured on both, above 1 when new is better.
+    """
+
+    new_gpu: str
+    old_gpu: str
+    datasheet: Expectation | None
+    measured_ceilings: Expectation | None
+    ceilings: pd.DataFrame
+    rows: pd.DataFrame
+    only_new: int
+    only_old: int
+
+    def mean(self, **conditions: str) -> tuple[float, int]:
+        """(geometric mean of the ratios, number of rows) of the rows that meet the conditions;
+        NaN for none."""
+        rows = self.rows
+        for column, value in conditions.items():
+            rows = rows[rows[column] == value]
+        return (geometric_mean(rows["ratio"]) if len(rows) else np.nan), len(rows)
+
+
+def _latest_ceilings(results: Results) -> pd.DataFrame:
+    newest = results.ceilings.sort_values("date").drop_duplicates("name", keep="last")
+    return newest.set_index("name")
+
+
+def _ceiling_ratios(new: Results, old: Results) -> pd.DataFrame:
+    a, b = _latest_ceilings(new), _latest_ceilings(old)
+    names = [name for name in a.index if name in b.index]
+    frame = pd.DataFrame(
+        {
+            "name": names,
+            "unit": [a.loc[n, "unit"] for n in names],
+            "new": [float(a.loc[n, "value"]) for n in names],
+            "old": [float(b.loc[n, "value"]) for n in names],
+        }
+    )
+    smaller_is_better = frame["unit"].isin(["ns", "us", "ms", "cycles"])
+    ratio = frame["new"] / frame["old"]
+    frame["ratio"] = np.where(smaller_is_better, 1 / ratio, ratio)
+    return frame
+
+
+def _usable(results: Results) -> pd.DataFrame:
+    rows = results.rows
+    rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & (rows["role"] != "candidate")]
+    return rows[rows["median"].notna()]
+
+
+def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
+    """Compares two sets of results, each of one GPU (select with Results.where).
+
+    Raises PlotsError when a set holds several GPUs or no row matches.
+    """
+    for results in (new, old):
+        if len(results.gpus) != 1:
+            raise PlotsError(
+                "expected results of one GPU on each side, found "
+                + (", ".join(results.gpus) or "none")
+                + "; select with --new-gpu and --old-gpu"
+            )
+    a, b = _usable(new), _usable(old)
+    both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
+    if both.empty:
+        raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
+    times: dict[str, dict[str, np.ndarray]] = {}
+    for side, results in (("new", new), ("old", old)):
+        good = results.samples[~results.samples["throttled"].astype(bool)]
+        times[side] = {row: t.to_numpy() for row, t in good.groupby("row")["time_ms"]}
+    records = []
+    for row in both.itertuples():
+        ratio = independent_ratio(
+            times["old"].get(row.row_old, [row.median_old]),
+            times["new"].get(row.row_new, [row.median_new]),
+            confidence,
+        )
+        records.append(
+            {
+                **{column: getattr(row, column) for column in MATCH},
+                "strategy": row.strategy_new,
+                "size_label": row.size_label_new,
+                "config_new": row.config_new,
+                "config_old": row.config_old,
+                "new_ms": row.median_new,
+                "old_ms": row.median_old,
+                "ratio": ratio.ratio,
+                "low": ratio.low,
+                "high": ratio.high,
+                "resolved": ratio.resolved,
+                "floor_ratio": row.floor_ms_old / row.floor_ms_new,
+                "bound_by": row.bound_by_new,
+            }
+        )
+    ceilings = _ceiling_ratios(new, old)
+    by_name = ceilings.set_index("name")["ratio"]
+    measured = None
+    if {"fp32_rate", "copy_bandwidth"} <= set(by_name.index):
+        measured = Expectation(
+            new.gpus[0], old.gpus[0], by_name["fp32_rate"], by_name["copy_bandwidth"],
+            "fp32_rate and copy_bandwidth measured in the result files",
+        )  # fmt: skip
+    specs = spec_of_driver(new.gpus[0]), spec_of_driver(old.gpus[0])
+    return Measured(
+        new_gpu=new.gpus[0],
+        old_gpu=old.gpus[0],
+        datasheet=expect_specs(*specs) if specs[0] and specs[1] else None,
+        measured_ceilings=measured,
+        ceilings=ceilings,
+        rows=pd.DataFrame(records),
+        only_new=len(a) - len(both),
+        only_old=len(b) - len(both),
+    )
+
+
+def published_table() -> pd.DataFrame:
+    """The pairs whose mean the paper quotes, with what its Table 1 lets one expect."""
+    specs = {s.name: s for s in paper_specs()}
+    records = []
+    for quote in quoted_means().itertuples():
+        e = expect_specs(specs[quote.new], specs[quote.old])
+        records.append(
+            {
+                "new": quote.new,
+                "old": quote.old,
+                "flop_ratio": e.flop_ratio,
+                "bandwidth_ratio": e.bandwidth_ratio,
+                "expected": e.expected,
+                "measured_mean": quote.mean,
+                "std_dev": quote.std_dev,
+                "delivered": quote.mean / e.expected,
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def specification_table(specs: tuple[Spec, ...]) -> pd.DataFrame:
+    """Machine balance (bytes per FLOP) and compute density (GFLOP/s per mm2) of GPUs (Fig. 1)."""
+    return pd.DataFrame(
+        {
+            "name": [s.name for s in specs],
+            "architecture": [s.architecture for s in specs],
+            "year": [s.year for s in specs],
+            "bandwidth_gb_s": [s.bandwidth_gb_s for s in specs],
+            "fp32_tflops": [s.fp32_tflops for s in specs],
+            "balance_fp32": [s.balance() for s in specs],
+            "balance_fp64": [s.balance("fp64") for s in specs],
+            "density_fp32": [s.density() for s in specs],
+            "density_fp64": [s.density("fp64") for s in specs],
+        }
+    )

@@ -1,0 +1,20 @@
+"""The figures by name. Each is a pure function from frames to a matplotlib Figure."""
+
+from plots.figures.expectation import balance, expectation, generations
+from plots.figures.floor import floor
+from plots.figures.heatmap import heatmap
+from plots.figures.launch import launch, launch_costs
+from plots.figures.samples import samples
+from plots.figures.speedup import speedup
+
+__all__ = [
+    "balance",
+    "expectation",
+    "floor",
+    "generations",
+    "heatmap",
+    "launch",
+    "launch_costs",
+    "samples",
+    "speedup",
+]

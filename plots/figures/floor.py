@@ -1,0 +1,103 @@
+"""Time against the floor: how much of the least possible time each variant takes."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from plots.figures import common
+from plots.load import Results, sizes_of, strategy_order
+from plots.style import colour, new_figure, styled
+
+_BOUND = {
+    "bytes": "bound by memory traffic",
+    "operations": "bound by arithmetic",
+    "dependency": "bound by its longest dependency chain",
+}
+_COLUMNS = 2
+
+
+def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
+    """Draws one app and size; returns the longest bar in percent."""
+    groups = results.groups
+    group = groups[(groups["app"] == app) & (groups["size"] == size)].iloc[0]
+    rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
+    rows = rows[rows["role"] != "candidate"]
+    names = strategy_order(rows["strategy"])
+    longest = 0.0
+    for y, strategy in enumerate(names):
+        of_strategy = rows[rows["strategy"] == strategy].set_index("role")
+        roles = [r for r in ("best", "iso", "comparator") if r in of_strategy.index]
+        for i, role in enumerate(roles):
+            row = of_strategy.loc[role]
+            at = y + (i - (len(roles) - 1) / 2) * 0.4
+            if row["status"] != "ok" or not np.isfinite(row["floor_fraction"]):
+                text = f"{role}: {row['status']}"
+                ax.text(0.8, at, text, va="center", fontsize=7, color="#777777")
+                continue
+            percent = 100 * row["floor_fraction"]
+            longest = max(longest, percent)
+            ax.barh(
+                at, percent, height=0.36, color=colour(strategy),
+                alpha=0.45 if role == "iso" else 1, label=f"{strategy} {role}",
+            )  # fmt: skip
+            ax.text(
+                percent + 1, at, f"{percent:.0f} %  {common.milliseconds(row['median'])}",
+                va="center", fontsize=7,
+            )  # fmt: skip
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.45, -0.55)
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+    parts = ", ".join(
+        f"{name} {common.milliseconds(group[f'{name}_ms'])}"
+        for name in ("bytes", "operations", "dependency")
+    )
+    ax.set_title(
+        f"{app}, {group['size_label']}\n"
+        f"floor {common.milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})",
+        loc="left",
+        fontsize=8.5,
+    )
+    return longest
+
+
+@styled
+def floor(results: Results) -> Figure:
+    """One panel per app and size: floor / time in percent, for best (solid) and iso (pale).
+
+    The floor is the largest of compulsory bytes over measured bandwidth, operations over measured
+    rate, and dependent operations times measured latency, from ceilings of the same file; 100 %
+    cannot be passed with a cold cache. ``results`` must hold one cache and launch mode.
+    """
+    known = results.groups[results.groups["bound_by"] != ""]
+    common.need(known, "floors (no ceilings were measured)")
+    panels = [(app, size) for app in sorted(set(known["app"])) for size in sizes_of(known, app)]
+    columns = min(_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = new_figure(5.2 * columns, 0.9 + 2.9 * lines)
+    axes = figure.subplots(lines, columns, squeeze=False)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_visible(False)
+    for ax, (app, size) in zip(axes.flat, panels, strict=False):
+        longest = _panel(ax, results, app, size)
+        ax.axvline(100, color="#444444", linewidth=1, linestyle="--")
+        ax.set_xlim(0, max(118, longest * 1.25))
+        ax.set_xticks([t for t in range(0, 1000, 25) if t <= max(100, longest)])
+        ax.set_xlabel("floor / time, %")
+    common.title(
+        figure,
+        "Time against the floor: 100 % is the least time the measured ceilings allow",
+        f"{common.origin(known)}; {common.modes(known)}",
+    )
+    figure.legend(
+        handles=[
+            Patch(facecolor="#555555", label="best geometry (or a library)"),
+            Patch(facecolor="#555555", alpha=0.45, label="iso geometry"),
+        ],
+        loc="outside lower center",
+        ncols=2,
+    )
+    return figure

@@ -1,0 +1,116 @@
+"""Stream against graph: what launching the kernels one by one costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots.figures import common
+from plots.load import Results, sizes_of, strategy_order
+from plots.statistics import independent_ratio
+from plots.style import colour, marker, new_figure, styled
+
+CONFIDENCE = 0.95
+_COLUMNS = 2
+
+
+def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFrame:
+    """One line per variant, role, size and cache mode measured in both launch modes: the medians,
+    ratio = time in a stream / time in a graph with its interval, and the difference in ms.
+
+    The two modes are measured in different groups, so the interval is that of two independent
+    samples (statistics.independent_ratio). Rows whose config differs are left out.
+    """
+    rows = results.rows
+    rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & rows["median"].notna()]
+    rows = rows[rows["role"] != "candidate"]
+    keys = ["gpu", "app", "size", "cache", "variant", "role", "config"]
+    both = rows[rows["launch"] == "stream"].merge(
+        rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
+    )
+    good = results.samples[~results.samples["throttled"].astype(bool)]
+    times = {row: of_row.to_numpy() for row, of_row in good.groupby("row")["time_ms"]}
+    records = []
+    for row in both.itertuples():
+        if row.row not in times or row.row_graph not in times:
+            continue
+        ratio = independent_ratio(times[row.row], times[row.row_graph], confidence)
+        records.append(
+            {
+                **{k: getattr(row, k) for k in keys},
+                "size_label": row.size_label,
+                "strategy": row.strategy,
+                "date": row.date,
+                "stream_ms": row.median,
+                "graph_ms": row.median_graph,
+                "ratio": ratio.ratio,
+                "low": ratio.low,
+                "high": ratio.high,
+                "resolved": ratio.resolved,
+                "difference_ms": row.median - row.median_graph,
+            }
+        )
+    columns = [*keys, "size_label", "strategy", "date", "stream_ms", "graph_ms", "ratio", "low",
+               "high", "resolved", "difference_ms"]  # fmt: skip
+    return pd.DataFrame(records, columns=columns)
+
+
+@styled
+def launch(results: Results) -> Figure:
+    """One panel per app, size and cache mode: time in a stream / time in a graph for each variant,
+    with interval; hollow when it spans 1. Raises PlotsError when nothing was measured in both.
+    """
+    costs = launch_costs(results)
+    common.need(costs, "row measured both in a stream and in a graph")
+    panels = [
+        (app, size, cache)
+        for app in sorted(set(costs["app"]))
+        for size in sizes_of(results.groups, app)
+        for cache in sorted(set(costs["cache"]))
+        if len(costs[(costs["app"] == app) & (costs["size"] == size) & (costs["cache"] == cache)])
+    ]
+    columns = min(_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = new_figure(5.4 * columns, 0.9 + 2.9 * lines)
+    axes = figure.subplots(lines, columns, squeeze=False, sharex=True)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_visible(False)
+    for ax, (app, size, cache) in zip(axes.flat, panels, strict=False):
+        here = costs[(costs["app"] == app) & (costs["size"] == size) & (costs["cache"] == cache)]
+        labels = []
+        for strategy in strategy_order(here["strategy"]):
+            for role in ("iso", "best", "comparator"):
+                for c in here[(here["strategy"] == strategy) & (here["role"] == role)].itertuples():
+                    ax.errorbar(
+                        [c.ratio], [len(labels)], xerr=[[c.ratio - c.low], [c.high - c.ratio]],
+                        color=colour(strategy), marker=marker(strategy), markersize=5,
+                        markerfacecolor=colour(strategy) if c.resolved else "white",
+                        elinewidth=1.2, capsize=2, linestyle="none", label=c.variant,
+                    )  # fmt: skip
+                    ax.annotate(
+                        f"{common.milliseconds(c.stream_ms)} → {common.milliseconds(c.graph_ms)}",
+                        (1, len(labels)), xycoords=("axes fraction", "data"), xytext=(-2, 0),
+                        textcoords="offset points", ha="right", va="center", fontsize=6.5,
+                        color="#555555",
+                    )  # fmt: skip
+                    labels.append(f"{strategy} {role}")
+        ax.axvline(1, color="black", linewidth=1)
+        ax.set_yticks(range(len(labels)), labels, fontsize=7.5)
+        ax.set_ylim(len(labels) - 0.4, -0.6)
+        ax.grid(axis="y", visible=False)
+        first = here.iloc[0]
+        ax.set_title(f"{app}, {first['size_label']}, {cache}", loc="left", fontsize=8.5)
+    ends = np.concatenate([costs["low"], costs["high"]])
+    for ax in axes.flat[: len(panels)]:
+        common.ratio_axis(ax, ends, axis="x")
+        left, right = ax.get_xlim()
+        ax.set_xlim(left, right * (right / left) ** 0.5)  # room for the times
+        ax.tick_params(axis="x", labelbottom=True)
+        ax.set_xlabel("time in a stream / time in a graph")
+    common.title(
+        figure,
+        "What launching costs: the same launches in a stream and replayed as a graph",
+        f"{common.origin(costs)}; right of 1: the stream is slower; hollow: not resolved",
+    )
+    return figure

@@ -1,0 +1,127 @@
+"""Strategies x sizes: speed-up over baseline with intervals (as Fig. 4 of Svedin et al. 2021)."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from plots.figures import common
+from plots.load import Results, sizes_of, strategy_order
+from plots.style import NOISE_COLOUR, colour, marker, new_figure, styled
+
+ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
+_SPREAD = 0.74  # of the distance between two sizes that the strategies share
+
+
+def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], shown: list[str]):
+    comparisons = results.comparisons
+    comparisons = comparisons[(comparisons["app"] == app) & (comparisons["role"] == role)]
+    rows = results.rows
+    rows = rows[(rows["app"] == app) & (rows["role"] == role) & (rows["repeat"] == 0)]
+    strategies = [s for s in shown if s != "baseline"]
+    many = len(sizes) > 6
+    offsets = {
+        s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
+        for i, s in enumerate(strategies)
+    }
+    ax.axhline(1, color=colour("baseline"), linewidth=0.8, zorder=1.5)
+    for x, size in enumerate(sizes):
+        here = comparisons[comparisons["size"] == size]
+        for control in here[here["control"]].itertuples():
+            ax.add_patch(
+                Rectangle(
+                    (x - 0.46, control.low), 0.92, control.high - control.low,
+                    facecolor=NOISE_COLOUR, edgecolor=NOISE_COLOUR, zorder=1.6, label="_noise",
+                )
+            )  # fmt: skip
+            # In words too: on a quiet machine the band is thinner than a line.
+            ax.text(
+                x, 0.995, f"A/A {control.low:.3f} to {control.high:.3f}", ha="center", va="top",
+                transform=ax.get_xaxis_transform(), fontsize=6.5, color="#777777",
+            )  # fmt: skip
+        here = here[~here["control"]]
+        claimed = here[here["claim"] != "not resolved"]
+        leader = claimed["ratio"].idxmax() if len(claimed) else None
+        for c in here.itertuples():
+            position = x + offsets.get(c.strategy, 0)
+            hollow = c.claim == "not resolved"
+            ax.errorbar(
+                [position], [c.ratio], yerr=[[c.ratio - c.low], [c.high - c.ratio]],
+                color=colour(c.strategy), marker=marker(c.strategy), markersize=5.5,
+                markerfacecolor="white" if hollow else colour(c.strategy),
+                elinewidth=1.2, capsize=2.2, linestyle="none", zorder=3, label=c.strategy,
+            )  # fmt: skip
+            if c.Index == leader and not many:
+                ax.annotate(
+                    common.times(c.ratio), (position, c.high), xytext=(0, 3),
+                    textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
+                )  # fmt: skip
+        for row in rows[(rows["size"] == size) & (rows["status"] != "ok")].itertuples():
+            ax.text(
+                x + offsets.get(row.strategy, 0), 0.02, row.status, rotation=90, fontsize=6.5,
+                transform=ax.get_xaxis_transform(), color=colour(row.strategy),
+                ha="center", va="bottom",
+            )  # fmt: skip
+        if here.empty and rows[rows["size"] == size].empty:
+            ax.text(
+                x, 0.5, "not run", transform=ax.get_xaxis_transform(), ha="center",
+                fontsize=7.5, color="#777777",
+            )  # fmt: skip
+    if many:
+        for strategy in strategies:
+            line = comparisons[(comparisons["strategy"] == strategy) & ~comparisons["control"]]
+            line = line.set_index("size").reindex(sizes)
+            xs = np.arange(len(sizes)) + offsets[strategy]
+            ax.plot(xs, line["ratio"], color=colour(strategy), linewidth=0.7, alpha=0.6, zorder=2)
+    of_app = results.groups[results.groups["app"] == app]
+    labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
+    texts = [labels[size].replace(" ", "\n") for size in sizes]
+    ax.set_xticks(range(len(sizes)), texts, fontsize=7.5, rotation=40 if many else 0)
+    ax.set_xlim(-0.5, len(sizes) - 0.5)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(axis="x", visible=False)
+
+
+@styled
+def speedup(results: Results, apps: list[str] | None = None) -> Figure:
+    """One row of panels per app: iso on the left, best on the right, a group of points per size.
+
+    ``results`` must hold one cache mode and one launch mode (Results.where). A point is the median
+    of the paired ratios time(baseline) / time(strategy), its bar the exact interval, corrected for
+    the number of comparisons; hollow when no claim is made. The grey band is baseline against
+    itself. Raises PlotsError when there are no comparisons.
+    """
+    comparisons = results.comparisons
+    common.need(comparisons, "comparisons")
+    apps = apps or sorted(set(comparisons["app"]))
+    figure = new_figure(10, 0.95 + 2.75 * len(apps))
+    axes = figure.subplots(len(apps), 2, squeeze=False, sharey="row")
+    shown = strategy_order(set(comparisons["strategy"]) | set(results.rows["strategy"]))
+    for r, app in enumerate(apps):
+        sizes = sizes_of(results.groups, app)
+        of_app = comparisons[comparisons["app"] == app]
+        for c, (role, text) in enumerate(ROLES.items()):
+            _panel(axes[r][c], results, app, role, sizes, shown)
+            axes[r][c].set_title(f"{app}, {text}", loc="left")
+        reach = of_app[of_app["role"].isin(ROLES)]
+        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.17)
+        axes[r][0].set_ylabel("speed-up over baseline")
+    common.title(
+        figure,
+        "Speed-up of each strategy over baseline",
+        f"{common.origin(comparisons)}; {common.modes(comparisons)}",
+    )
+    figure.legend(
+        handles=[
+            *common.strategy_handles(s for s in shown if s != "baseline"),
+            common.unresolved_handle(),
+            common.noise_handle(),
+        ],
+        loc="outside lower center",
+        ncols=7,
+        columnspacing=1.3,
+        handletextpad=0.4,
+    )
+    return figure

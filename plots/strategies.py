@@ -1,0 +1,65 @@
+"""The apps and strategies of the design, and what each strategy asks of code and hardware.
+
+The same facts as ``strategy_traits`` in variants/strategy.hpp (a test compares them).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+APPS = ("nw", "lud", "hotspot", "pathfinder", "histogram", "gemm")
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way of moving a tile from global to shared memory."""
+
+    name: str
+    runs_from: int  # least compute capability, major * 10 + minor
+    native_from: int  # below it, plain copies
+    alignment: str  # of global addresses and pitches
+    moves: str
+
+    @property
+    def needs(self) -> str:
+        """ "sm_90", or "any GPU"."""
+        least = max(self.runs_from, self.native_from)
+        return f"sm_{least}" if least else "any GPU"
+
+
+_AS_WIDE = "4, 8 or 16 B, as wide as the copy"
+
+STRATEGIES = (
+    Strategy("baseline", 0, 0, "of the element", "global to register to shared memory"),
+    Strategy("register_bypass", 0, 80, _AS_WIDE, "cp.async, waited for at once"),
+    Strategy("overlap", 0, 80, _AS_WIDE, "cp.async into a ring of stages"),
+    Strategy("drop_off", 0, 80, _AS_WIDE, "cp.async into a slot per thread"),
+    Strategy("tma", 90, 90, "16 B address, pitch and box row", "bulk copies by one thread"),
+    Strategy("dsm", 90, 90, "of the element", "shared inside a thread-block cluster"),
+)
+NAMES = tuple(strategy.name for strategy in STRATEGIES)
+BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}
+
+
+def code_lines(variant: str, root: Path = ROOT) -> int | None:
+    """Lines of apps/<app>/<strategy>.cu that are neither blank nor only a comment.
+
+    None when the file is not there (a comparator, or a result file read away from the sources).
+    """
+    path = root / "apps" / f"{variant}.cu"
+    if not path.is_file():
+        return None
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return sum(1 for line in lines if line and not line.startswith("//"))
+
+
+def built_variants(root: Path = ROOT) -> frozenset[str]:
+    """The variants that exist as sources: "hotspot/tma" for apps/hotspot/tma.cu."""
+    return frozenset(
+        f"{path.parent.name}/{path.stem}"
+        for path in root.glob("apps/*/*.cu")
+        if path.stem in BY_NAME
+    )

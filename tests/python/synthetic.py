@@ -1,0 +1,354 @@
+"""Synthetic result files: valid by the schema, with every odd case a real one can hold.
+
+The numbers are made up; sizes, names and proportions are like those of a real run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from plots.statistics import median_interval
+
+STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
+
+# Speed-up over baseline of (iso, best).
+TYPICAL = {
+    "baseline": (1.0, 1.0),
+    "register_bypass": (1.04, 1.002),
+    "overlap": (1.15, 1.22),
+    "drop_off": (0.93, 1.08),
+    "tma": (1.20, 1.31),
+    "dsm": (0.71, 1.27),
+}
+
+
+def device(name: str = "NVIDIA H200", compute_capability: int = 90) -> dict[str, Any]:
+    return {
+        "index": 0,
+        "name": name,
+        "compute_capability": compute_capability,
+        "sm_count": 132,
+        "memory_bytes": 150_000_000_000,
+        "free_bytes": 149_000_000_000,
+        "l2_bytes": 62_914_560,
+        "shared_per_sm": 233_472,
+        "shared_per_block": 232_448,
+        "shared_reserved": 1024,
+        "registers_per_sm": 65_536,
+        "max_threads_per_sm": 2048,
+        "max_clock_mhz": 1980,
+        "memory_clock_mhz": 3201,
+        "memory_bus_bits": 6144,
+        "ecc": True,
+        "cooperative_launch": True,
+        "driver_version": 13000,
+        "runtime_version": 13000,
+        "uuid_hash": "0123456789abcdef",
+    }
+
+
+def provenance(
+    variants: list[str], date: str = "2026-11-21T10:15:00Z", gpu: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    return {
+        "argv": ["amasia", "study", "paper"],
+        "study": "paper",
+        "settings": {"cache": "cold,hot", "confidence": "0.95"},
+        "date_utc": date,
+        "commit": "0123456789abcdef0123456789abcdef01234567",
+        "dirty": False,
+        "compiler": "GNU 12.2.0",
+        "cuda_compiler": "NVIDIA 13.0.88",
+        "flags": "-O3",
+        "architectures": "90-real",
+        "sources": {variant: "ab" * 32 for variant in variants},
+        "harness_digest": "cd" * 32,
+        "device": gpu or device(),
+        "device_state": {"power_limit_w": "700", "temperature_c": "35"},
+    }
+
+
+def ceilings(scale: float = 1.0) -> list[dict[str, Any]]:
+    values = {
+        "read_bandwidth": ("GB/s", 4690.0 * scale),
+        "write_bandwidth": ("GB/s", 4700.0 * scale),
+        "copy_bandwidth": ("GB/s", 4280.0 * scale),
+        "fp32_rate": ("GFLOP/s", 65100.0 * scale),
+        "int32_rate": ("Gop/s", 32000.0 * scale),
+        "dependent_op_ns": ("ns", 2.1 / scale),
+    }
+    return [
+        {
+            "name": name,
+            "unit": unit,
+            "method": "A sentence.",
+            "samples": [value * f for f in (0.999, 1.0, 1.001)],
+            "value": value,
+        }
+        for name, (unit, value) in values.items()
+    ]
+
+
+def _interval(times: np.ndarray) -> dict[str, Any]:
+    m = median_interval(times, 0.99)
+    return {
+        "median": m.median,
+        "low": m.low,
+        "high": m.high,
+        "coverage": m.coverage,
+        "n": m.n,
+        "minimum": float(times.min()),
+        "maximum": float(times.max()),
+    }
+
+
+def timed_row(
+    variant: str,
+    role: str,
+    median: float,
+    rng: np.random.Generator,
+    rounds: int = 21,
+    repeat: int = 0,
+    spread: float = 0.004,
+    throttled: int = 0,
+) -> dict[str, Any]:
+    """A row that ran, its times log-normal around ``median`` (ms); the last ones are throttled."""
+    times = median * np.exp(spread * rng.standard_normal(rounds))
+    slow = np.zeros(rounds, dtype=bool)
+    if throttled:
+        slow[-throttled:] = True
+        times[slow] *= 1.3
+    good = times[~slow]
+    strategy = variant.split("/")[1]
+    return {
+        "variant": variant,
+        "role": role,
+        "repeat": repeat,
+        "config": "iso" if role == "iso" else "64x8x4",
+        "config_source": "iso" if role == "iso" else "built-in default",
+        "geometry": {"tile_rows": 16, "tile_columns": 64, "threads": 256},
+        "status": "ok",
+        "reason": "",
+        "fallback": "",
+        "verdict": {
+            "passed": True,
+            "norm": "exact",
+            "error": 0,
+            "bound": 0,
+            "checked": 1000,
+            "mismatches": 0,
+            "first_mismatches": [],
+        },
+        "evidence": [
+            {
+                "kernel": f"_Z6kernel_{strategy}",
+                "registers": 32 + 4 * STRATEGIES.index(strategy) if strategy in STRATEGIES else 64,
+                "local_bytes": 0,
+                "static_shared_bytes": 1024,
+                "dynamic_shared_bytes": 8192,
+                "threads": 256,
+                "blocks_per_sm": 6,
+                "cluster_blocks": 4 if strategy == "dsm" else 1,
+                "bytes_in_flight_per_sm": 49152,
+                "binary_version": 90,
+                "source": "sass",
+                "instructions": {"LDGSTS": 12, "total": 640, "LDG": 0},
+            }
+        ],
+        "samples": {
+            "round": list(range(rounds)),
+            "position": [i % 7 for i in range(rounds)],
+            "time_ms": times.tolist(),
+            "sm_clock_mhz": [1980.0] * (rounds - 1) + [None],
+            "throttled": slow.tolist(),
+        },
+        "time_ms": _interval(good),
+        "floor_fraction": None,
+        "gflops": 1234.5,
+        "gbytes_per_s": 2345.6,
+        "energy_mj": None,
+        "source_digest": "ab" * 32,
+    }
+
+
+def untimed_row(variant: str, role: str, status: str, reason: str) -> dict[str, Any]:
+    """A row without a time: failed, crashed or skipped."""
+    failed = status == "failed"
+    row = {
+        "variant": variant,
+        "role": role,
+        "repeat": 0,
+        "config": "iso",
+        "config_source": "iso",
+        "geometry": {},
+        "status": status,
+        "reason": reason,
+        "samples": {n: [] for n in ("round", "position", "time_ms", "sm_clock_mhz", "throttled")},
+    }
+    if failed:
+        row["verdict"] = {
+            "passed": False,
+            "norm": "max abs error / max abs reference",
+            "error": None,
+            "bound": 1e-5,
+            "checked": 1000,
+            "mismatches": 7,
+            "first_mismatches": ["(0, 3): got nan, expected 80.5"],
+        }
+    return row
+
+
+def comparison(
+    variant: str, role: str, against: str, ratio: float, half: float, control: bool = False
+) -> dict[str, Any]:
+    """A comparison whose interval is ratio * exp(+-half)."""
+    low, high = ratio * float(np.exp(-half)), ratio * float(np.exp(half))
+    resolved = low > 1 or high < 1
+    verdict = ("faster" if ratio > 1 else "slower") if resolved else "not resolved"
+    return {
+        "variant": variant,
+        "role": role,
+        "against": against,
+        "control": control,
+        "speedup": {
+            "ratio": ratio,
+            "low": low,
+            "high": high,
+            "coverage": 0.996,
+            "n": 21,
+            "resolved": resolved,
+        },
+        "verdict": verdict,
+    }
+
+
+def group(
+    app: str,
+    size: dict[str, Any],
+    base_ms: float,
+    *,
+    cache: str = "cold",
+    launch: str = "stream",
+    preset: str = "paper",
+    speedups: dict[str, tuple[float, float]] | None = None,
+    best_gain: float = 2.0,
+    control: bool = True,
+    comparator: str | None = None,
+    half: float = 0.006,
+    throttled: int = 0,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """A comparison group: baseline at iso takes ``base_ms``, at best ``base_ms / best_gain``."""
+    rng = np.random.default_rng(seed)
+    speedups = TYPICAL if speedups is None else speedups
+    cells = float(np.prod([v for v in size.values() if isinstance(v, int)]))
+    rows, comparisons = [], []
+    for index, role in enumerate(("iso", "best")):
+        base = base_ms / (best_gain if role == "best" else 1)
+        against = f"{app}/baseline"
+        for strategy, ratios in speedups.items():
+            rows.append(
+                timed_row(
+                    f"{app}/{strategy}", role, base / ratios[index], rng,
+                    throttled=throttled if strategy == "dsm" else 0,
+                )
+            )  # fmt: skip
+            if strategy != "baseline":
+                comparisons.append(
+                    comparison(f"{app}/{strategy}", role, against, ratios[index], half)
+                )
+        if control:
+            rows.append(timed_row(against, role, base, rng, repeat=1))
+            comparisons.append(comparison(against, role, against, 1.0004, 0.003, control=True))
+    if comparator:
+        rows.append(timed_row(f"{app}/{comparator}", "comparator", base_ms / 3, rng))
+    floor_ms = base_ms / best_gain / 2.5
+    return {
+        "key": {"app": app, "size": size, "cache": cache, "launch": launch},
+        "preset": preset,
+        "seed": 7,
+        "work": {
+            "operations": cells * 3,
+            "kind": "int32" if app in ("pathfinder", "nw", "histogram") else "fp32",
+            "bytes_read": cells * 4,
+            "bytes_written": cells,
+            "dependent_operations": 10000,
+        },
+        "floor": {
+            "bytes_ms": floor_ms,
+            "operations_ms": floor_ms / 3,
+            "dependency_ms": floor_ms / 20,
+            "floor_ms": floor_ms,
+            "bound_by": "bytes",
+        },
+        "rounds": 21,
+        "stop_reason": "interval narrow enough",
+        "launch_blocked": True,
+        "rows": rows,
+        "comparisons": comparisons,
+        "warnings": [],
+        "wall_s": 3.5,
+    }
+
+
+def document(
+    groups: list[dict[str, Any]],
+    *,
+    gpu: dict[str, Any] | None = None,
+    date: str = "2026-11-21T10:15:00Z",
+    ceiling_scale: float = 1.0,
+) -> dict[str, Any]:
+    variants = sorted({row["variant"] for g in groups for row in g["rows"]})
+    return {
+        "schema": "amasia-result",
+        "version": 1,
+        "provenance": provenance(variants, date, gpu),
+        "ceilings": ceilings(ceiling_scale),
+        "groups": groups,
+    }
+
+
+def hotspot_size(n: int) -> dict[str, Any]:
+    return {"rows": n, "cols": n, "steps": 5, "chip": "scaled"}
+
+
+def pathfinder_size(rows: int, cols: int) -> dict[str, Any]:
+    return {"rows": rows, "cols": cols, "pyramid": 20, "path": "none"}
+
+
+def paper_like() -> dict[str, Any]:
+    """Two apps, several sizes, cold and hot, stream and graph, and the odd cases: a failed, a
+    crashed and a skipped row, unresolved comparisons, throttled samples, a warning."""
+    groups = []
+    for launch, gain in (("stream", 1.0), ("graph", 1.25)):
+        for cache, warm in (("cold", 1.0), ("hot", 0.9)):
+            modes = {"cache": cache, "launch": launch}
+            for i, n in enumerate((1024, 4096, 8192)):
+                g = group(
+                    "hotspot", hotspot_size(n), 2.3 * (n / 8192) ** 2 * warm, seed=i,
+                    preset="paper" if n == 8192 else "quick", half=0.02 if n == 1024 else 0.006,
+                    **modes,
+                )  # fmt: skip
+                groups.append(g)
+            for i, (rows, cols) in enumerate(((1000, 1_000_000), (10_000, 10_000))):
+                g = group(
+                    "pathfinder", pathfinder_size(rows, cols), (3.1, 6.2)[i] * warm / gain,
+                    best_gain=6 / gain, seed=10 + i, throttled=3 if i else 0, **modes,
+                )  # fmt: skip
+                groups.append(g)
+    odd = groups[1]
+    replace = {
+        "hotspot/drop_off": ("failed", "output differs from the reference: 7 of 1000 elements"),
+        "hotspot/tma": ("crashed", "an illegal memory access was encountered"),
+        "hotspot/dsm": ("skipped", "needs sm_90, this GPU is sm_80"),
+    }
+    for i, row in enumerate(odd["rows"]):
+        if row["role"] == "best" and row["variant"] in replace:
+            odd["rows"][i] = untimed_row(row["variant"], "best", *replace[row["variant"]])
+    odd["comparisons"] = [
+        c for c in odd["comparisons"] if c["role"] != "best" or c["variant"] not in replace
+    ]
+    odd["warnings"] = ["3 samples were throttled; cool the GPU or lower its load and run again."]
+    return document(groups)
