@@ -1,0 +1,107 @@
+// hotspot/baseline: every tile goes global -> register -> shared, then a block barrier, then the
+// computation. While a block loads it does not compute; only other blocks on the SM hide the latency.
+#include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/stream.cuh"
+#include "variants/baseline.cuh"
+
+namespace amasia::hotspot {
+namespace {
+
+// iso: Rodinia's kernel. One tile per block.
+__global__ void __launch_bounds__(tile_threads) baseline_pyramid(PyramidView v) {
+  __shared__ alignas(16) float temperature[tile_threads];  // (16, 16)
+  __shared__ alignas(16) float power[tile_threads];
+  const TileOrigin origin = pyramid_origin(blockIdx.y, blockIdx.x);
+  baseline::copy_tile<Tile<float, tile_size, tile_size, 4>, tile_threads>(temperature, v.temperature,
+                                                                           origin, threadIdx.x);
+  baseline::copy_tile<Tile<float, tile_size, tile_size, 4>, tile_threads>(power, v.power, origin,
+                                                                           threadIdx.x);
+  __syncthreads();
+  const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
+  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell, v.steps,
+                            v.coefficients);
+  if (cell.finishes) v.result.at(cell.row, cell.column) = value;
+}
+
+// best: one row-block at a time. All loads of a row-block are issued before the barrier that frees the
+// tile, so one latency is paid per row-block.
+template <class S>
+struct ThroughRegisters : TileReader<S> {
+  ChunkSource<S> source;
+  const Place<S>& place;
+  std::int64_t columns;
+
+  __device__ ThroughRegisters(BlockTile<S>* tile, const PassView& pass, const Place<S>& where)
+      : TileReader<S>(pass, where), source(pass, where), place(where), columns(pass.result.columns) {
+    this->current = tile;
+  }
+  __device__ void acquire(int n) {
+    float4 temperature[S::rows], power[S::rows];
+    if (source.inside > 0) {
+#pragma unroll
+      for (int i = 0; i < S::rows; ++i) {
+        temperature[i] = *reinterpret_cast<const float4*>(source.temperature + source.offset(n, i));
+        power[i] = *reinterpret_cast<const float4*>(source.power + source.offset(n, i));
+      }
+    }
+    __syncthreads();  // the previous row-block has been read
+    if (source.inside > 0) {
+#pragma unroll
+      for (int i = 0; i < S::rows; ++i) {
+        const int chunk = threadIdx.x * columns_per_lane;
+        *reinterpret_cast<float4*>(&this->current->temperature[i][chunk]) = temperature[i];
+        *reinterpret_cast<float4*>(&this->current->power[i][chunk]) = power[i];
+      }
+    }
+    __syncthreads();
+    if (place.at_edge) {
+      this->current->mirror_columns(place.first_column, columns);
+      __syncthreads();
+    }
+  }
+  __device__ void release(int) {}
+};
+
+template <class S>
+__global__ void __launch_bounds__(S::threads) baseline_strip(PassView pass) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Place<S> place(pass);
+  ThroughRegisters<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
+  stream<S>(mover, place.run.blocks, pass.coefficients);
+}
+
+struct Kernels {
+  template <class S>
+  static KernelUse use() {
+    return {reinterpret_cast<const void*>(baseline_strip<S>), S::threads, sizeof(BlockTile<S>), 1,
+            sizeof(BlockTile<S>)};
+  }
+  template <class S>
+  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
+    return enqueue_pass<S>(baseline_strip<S>, problem, pass, device, sizeof(BlockTile<S>));
+  }
+};
+
+ConfigOf<Problem> iso() {
+  ConfigOf<Problem> config;
+  config.info = {"iso",
+                 pyramid_geometry,
+                 {{reinterpret_cast<const void*>(baseline_pyramid), tile_threads, 0, 1,
+                   2 * PyramidTile::bytes}}};
+  config.prepare = [](const Problem& problem, const Device&) {
+    const LaunchShape shape{pyramid_grid(problem), dim3(tile_threads)};
+    return climb_in_passes(problem, [shape](const PyramidView& view) -> Launch {
+      return [=](Stream stream) { launch(baseline_pyramid, shape, stream, view); };
+    });
+  };
+  return config;
+}
+
+const bool registered = register_variant<Problem>(
+    "hotspot", Strategy::baseline,
+    {iso(), streaming<Kernels, 4, 5, 1, 1, 2, 5, 10>("10-steps"),
+     streaming<Kernels, 4, 4, 1, 1, 2, 4, 8>("8-steps"),
+     streaming<Kernels, 4, 4, 1, 1, 2, 5, 12>("12-steps")});
+
+}  // namespace
+}  // namespace amasia::hotspot

@@ -1,0 +1,102 @@
+// hotspot: the transient temperature of a chip, a 2-D five-point stencil with a source term (Rodinia's
+// HotSpot, after Huang et al. 2006). One step over a rows x cols grid, edges clamped:
+//
+//   for r, c:  N, S, W, E = the neighbours' temperatures, the cell's own T beyond an edge
+//     next(r,c) = T + step/Cap * (P(r,c) + (N + S - 2T)/Ry + (W + E - 2T)/Rx + (ambient - T)/Rz)
+//   T = next, `steps` times
+//
+// Every multiplication by a constant is folded into five coefficients (kernel.cuh), so that a cell
+// costs one addition and four fused multiply-adds once its source term is known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/app.hpp"
+#include "inputs/random.hpp"
+#include "variants/tile.cuh"
+
+namespace amasia::hotspot {
+
+/// next = centre T + vertical (N + S) + horizontal (W + E) + (power P + ambient), all fp32. Rodinia's
+/// literal 2.0 makes its kernel compute in fp64; here no operand is wider than fp32.
+struct Coefficients {
+  float centre = 0;
+  float vertical = 0;
+  float horizontal = 0;
+  float power = 0;    // kelvin per watt and step
+  float ambient = 0;  // kelvin per step
+};
+
+/// The same in fp64, for the references.
+struct ExactCoefficients {
+  double centre = 0, vertical = 0, horizontal = 0, power = 0, ambient = 0;
+};
+
+/// What a variant works on. Device pointers; all grids have the same extent and pitch. `temperature`
+/// and `power` are read only; a run ends with the answer in `result` and may use `scratch` freely.
+struct Problem {
+  Grid<const float> temperature;  // kelvin, (rows, cols)
+  Grid<const float> power;        // watt per cell
+  Grid<float> result;
+  Grid<float> scratch;
+  Coefficients coefficients;
+  int steps = 0;
+};
+
+/// Size of the simulated chip. `rodinia`: 16 mm square whatever the grid, whose explicit time step is
+/// unstable above about 1390 x 1390 cells. `scaled`: cells of 16 mm / 1024, so that the chip grows with
+/// the grid and the physics of a cell is that of Rodinia's 1024 x 1024 input.
+enum class Chip { scaled, rodinia };
+
+ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip chip);
+Coefficients rounded(const ExactCoefficients& exact);
+
+Chip chip_of(const Parameters& p);
+const std::vector<ParameterSpec>& parameter_specs();
+
+/// Generated inputs, cell by cell. Temperatures lie in Rodinia's range [323, 341) K; powers in
+/// [0, 0.02) W, high enough that a missing source term exceeds the verification bound in one step.
+AMASIA_HD inline float generated_temperature(std::uint64_t seed, std::uint64_t cell) {
+  return 323.0f + 18.0f * random_unit(seed, 0, cell);
+}
+AMASIA_HD inline float generated_power(std::uint64_t seed, std::uint64_t cell) {
+  return 0.02f * random_unit(seed, 1, cell);
+}
+
+/// Host copy of one grid, dense (pitch = cols).
+struct HostGrid {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::vector<float> cells;
+};
+
+/// The inputs of a problem on the host: generated from the seed, or read from the files that the
+/// parameters name. Throws UsageError for a bad file.
+HostGrid host_temperature(const Parameters& p, std::uint64_t seed);
+HostGrid host_power(const Parameters& p, std::uint64_t seed);
+
+/// The reference: Rodinia's formula in fp64, rounded to fp32 at the end. OpenMP over rows.
+HostGrid reference(const HostGrid& temperature, const HostGrid& power, const ExactCoefficients& k,
+                   int steps);
+
+/// Largest accepted (max abs error) / (max abs reference). One fp32 step rounds three coefficients and
+/// five results, each by at most 2^-24 of a value no larger than the largest temperature: 8 units per
+/// step, and they add up at worst. With the unstable fixed chip an error is amplified by the same factor
+/// as the roughness of the input, which is only about 1/20 of the temperatures: 32 times the allowance.
+double error_bound(int steps, Chip chip);
+
+/// Compares `got` (rows x cols, rows `pitch` elements apart) with the reference. Any non-finite
+/// element is a mismatch.
+Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound);
+
+/// The instance behind the app's own exports: the harness sees InstanceOf<Problem> only.
+class HotspotInstance : public InstanceOf<Problem> {
+ public:
+  /// The result of the last run, copied to the host. Synchronous.
+  virtual HostGrid download_result() const = 0;
+};
+
+}  // namespace amasia::hotspot
