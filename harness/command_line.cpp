@@ -15,6 +15,8 @@
 #include "harness/export.hpp"
 #include "harness/isolation.hpp"
 #include "harness/journal.hpp"
+#include "harness/merge.hpp"
+#include "harness/merge.hpp"
 #include "harness/pattern.hpp"
 #include "harness/provenance.hpp"
 #include "harness/registry.hpp"
@@ -38,6 +40,7 @@ struct Request {
   std::string out{}, json{}, csv{}, markdown{}, google_benchmark{};
   std::string tuning{};
   std::string shard{};
+  double group_timeout = 120;
   bool resume = false, strict = false, in_process = false, record_host = false, reference = false;
   int device = 0;
 };
@@ -66,6 +69,9 @@ void add_selection(CLI::App& command, Request& r) {
 
 void add_device(CLI::App& command, Request& r) {
   command.add_option("--device", r.device, "index of the GPU")->check(CLI::NonNegativeNumber);
+  command.add_option("--group-timeout", r.group_timeout,
+                     "seconds a group may take beyond --seconds before it counts as hanging")
+      ->check(CLI::PositiveNumber);
   command.add_flag("--in-process", r.in_process,
                    "no child processes (for debuggers and compute-sanitizer)");
 }
@@ -105,6 +111,7 @@ SessionOptions session_options(const Request& r) {
   o.out = r.out;
   o.resume = r.resume;
   o.in_process = r.in_process;
+  o.extra_seconds = r.group_timeout;
   return o;
 }
 

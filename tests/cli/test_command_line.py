@@ -1,0 +1,109 @@
+"""Every mistake a user can make gets one clear line, the right exit status, and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def one_line(result, status: int) -> str:
+    assert result.returncode == status, result.stdout + result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("amasia: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["rnu"], "run"),
+        (["run", "pathfindr"], "pathfinder"),
+        (["run", "hotspot/tmaa"], "hotspot/tma"),
+        (["study", "quik"], "quick"),
+        (["run", "pathfinder", "--preset", "papr"], "paper"),
+        (["run", "pathfinder", "--size", "row=5"], "rows"),
+        (["run", "pathfinder", "--size", "rows=0"], "rows"),
+        (["run", "pathfinder", "--size", "rows=-3"], "rows"),
+        (["run", "pathfinder", "--size", "rows=many"], "rows"),
+        (["run", "pathfinder", "--size", "rows=99999999999999999999"], "64 bits"),
+        (["run", "pathfinder", "--size", "rows=4000000000,cols=4000000000"], "pathfinder"),
+        (["run", "pathfinder", "--size", "rows=5", "--preset", "quick"], "exclude"),
+        (["run", "--size", "rows=5"], "one app"),
+        (["run", "--cache", "warm"], "cold"),
+        (["run", "--flag-that-does-not-exist"], "--flag-that-does-not-exist"),
+        (["run", "--shard", "4/3"], "1 <= i <= n"),
+        (["run", "--shard", "x"], "i/n"),
+        (["run", "--precision", "0"], "precision"),
+        (["compare", "missing-a.json", "missing-b.json"], "missing-a.json"),
+        (["merge", "missing-a.json", "--out", "x.json"], "missing-a.json"),
+        (["export", "missing-a.json"], "missing-a.json"),
+    ],
+)
+def test_usage_errors(amasia, tmp_path, arguments, expected):
+    assert expected in one_line(amasia(*arguments, cwd=tmp_path), 2)
+
+
+@pytest.mark.parametrize("command", [["run"], ["study", "quick"], ["tune"], ["verify"]])
+def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
+    line = one_line(amasia(*command, cwd=tmp_path, **NO_GPU), 3)
+    assert "no usable GPU" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_explains_without_a_device(amasia):
+    result = amasia("doctor", **NO_GPU)
+    assert result.returncode == 3
+    assert "no usable GPU" in result.stdout
+    assert "verify --reference" in result.stdout
+
+
+def test_a_command_is_required(amasia):
+    assert amasia().returncode == 2
+
+
+def test_help_is_no_error(amasia):
+    result = amasia("--help")
+    assert result.returncode == 0
+    assert "study" in result.stdout
+
+
+def test_list_names_every_variant_and_study(amasia):
+    listed = json.loads(amasia("list", "--json").stdout)
+    for app in listed["apps"]:
+        strategies = {v["name"].split("/")[1] for v in app["variants"] if not v["comparator"]}
+        assert strategies == {"baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm"}
+        for variant in app["variants"]:
+            assert variant["comparator"] or variant["configs"][0]["name"] == "iso"
+    assert {s["name"] for s in listed["studies"]} >= {"quick", "paper", "sweep"}
+
+
+def test_sources_have_a_digest_for_every_variant(amasia):
+    listed = json.loads(amasia("list", "--json").stdout)
+    sources = json.loads(amasia("list", "--sources").stdout)
+    for app in listed["apps"]:
+        for variant in app["variants"]:
+            assert len(sources[variant["name"]]) == 64
+
+
+def test_references_are_right_without_a_device(amasia):
+    result = amasia("verify", "--reference", **NO_GPU)
+    assert result.returncode == 0, result.stdout
+    assert "0 failed" in result.stdout
+
+
+def test_truncated_result_file_names_file_and_line(amasia, tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text('{\n "schema": "amasia-result",\n "version": 1,\n "prov')
+    assert "broken.json:4" in one_line(amasia("export", str(broken)), 2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc/self/mem"), reason="no /proc")
+def test_unwritable_output_is_said_before_measuring(amasia, gpu):
+    line = one_line(amasia("run", "pathfinder/tma", "--size", "rows=3,cols=5", "--out",
+                           "/proc/no-such-folder/result.json"), 2)
+    assert "/proc/no-such-folder" in line

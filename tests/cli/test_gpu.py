@@ -1,0 +1,103 @@
+"""What only a device can show: the noise floor, a small difference found, trouble that costs only
+itself, work that survives a kill."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import program
+
+pytestmark = pytest.mark.usefixtures("gpu")
+
+
+def rows_by_variant(group: dict) -> dict[str, dict]:
+    return {row["variant"]: row for row in group["rows"] if row["role"] == "iso" and not row["repeat"]}
+
+
+def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe, tmp_path):
+    out = tmp_path / "pace.json"
+    result = probe("run", "pace", "--preset", "quick", "--out", str(out), "--roles", "iso",
+                   "--min-rounds", "41")
+    assert result.returncode == 0, result.stderr
+    group = json.loads(out.read_text())["groups"][0]
+    control = next(c for c in group["comparisons"] if c["control"])
+    assert control["verdict"] == "not resolved"
+    slower = next(c for c in group["comparisons"] if c["variant"] == "pace/overlap")
+    assert slower["verdict"] == "slower"
+    assert 1 / 1.06 < slower["speedup"]["ratio"] < 1 / 1.01
+
+
+def test_trouble_costs_only_itself(probe, tmp_path):
+    out = tmp_path / "trouble.json"
+    result = probe("run", "trouble", "--preset", "smoke", "--out", str(out), "--roles", "iso",
+                   "--group-timeout", "20", timeout=400)
+    assert result.returncode == 1
+    rows = rows_by_variant(json.loads(out.read_text())["groups"][0])
+    assert rows["trouble/baseline"]["status"] == "ok"
+    assert rows["trouble/baseline"]["time_ms"]["median"] > 0
+    assert rows["trouble/register_bypass"]["status"] == "crashed"
+    assert "illegal memory access" in rows["trouble/register_bypass"]["reason"]
+    assert rows["trouble/overlap"]["status"] == "crashed"
+    assert "hang" in rows["trouble/overlap"]["reason"]
+    assert rows["trouble/drop_off"]["status"] == "skipped"
+    assert "out of device memory" in rows["trouble/drop_off"]["reason"]
+    wrong = rows["trouble/tma"]
+    assert wrong["status"] == "failed"
+    assert wrong["samples"]["time_ms"] == [] and wrong["time_ms"] is None
+    assert wrong["verdict"]["mismatches"] == 1
+    assert "expected" in wrong["verdict"]["first_mismatches"][0]
+
+
+def test_a_killed_run_resumes(probe, tmp_path):
+    out = tmp_path / "pace.json"
+    arguments = ["run", "pace", "--size", "n=1000000", "--size", "n=2000000", "--size", "n=30000000",
+                 "--out", str(out), "--roles", "iso", "--seconds", "3", "--precision", "0.000001",
+                 "--max-rounds", "100000"]
+    journal = pathlib.Path(str(out) + ".journal")
+    with subprocess.Popen([program("amasia-probe"), *arguments], stderr=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:
+        deadline = time.time() + 120
+        while time.time() < deadline and not (
+                journal.exists() and journal.read_text().count('"wall_s"') >= 1):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+    assert journal.exists() and not out.exists()
+    finished_before = journal.read_text().count('"wall_s"')
+    refused = probe(*arguments)
+    assert refused.returncode == 2 and "--resume" in refused.stderr
+    resumed = probe(*arguments, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    groups = json.loads(out.read_text())["groups"]
+    assert len(groups) == 3 and 1 <= finished_before < 3
+    assert not journal.exists()
+
+
+def test_interrupt_keeps_finished_groups(probe, tmp_path):
+    out = tmp_path / "pace.json"
+    arguments = ["run", "pace", "--size", "n=1000000", "--size", "n=30000000", "--out", str(out),
+                 "--roles", "iso", "--seconds", "4", "--precision", "0.000001", "--max-rounds",
+                 "100000"]
+    journal = pathlib.Path(str(out) + ".journal")
+    with subprocess.Popen([program("amasia-probe"), *arguments], stderr=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True) as process:
+        deadline = time.time() + 120
+        while time.time() < deadline and not (
+                journal.exists() and journal.read_text().count('"wall_s"') >= 1):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == 130
+    assert "--resume" in stderr
+    assert journal.read_text().count('"wall_s"') >= 1
+
+
+def test_too_large_is_refused_before_allocation(probe, tmp_path):
+    result = probe("run", "pace", "--size", "n=1000000000000", "--out", str(tmp_path / "x.json"))
+    assert result.returncode == 2
+    assert "8000000000000 bytes" in result.stderr and "available" in result.stderr
