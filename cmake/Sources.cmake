@@ -32,6 +32,8 @@ function(amasia_add_folder folder)
     file(MAKE_DIRECTORY ${kept})
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CUDA>:--keep --keep-dir=${kept}>)
+    # ccache restores the object file only: after a hit the kept PTX would be missing.
+    set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "")
     target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   endif()
   set(amasia_objects ${amasia_objects} ${target} PARENT_SCOPE)

@@ -339,13 +339,10 @@ CodeEvidence CodeEvidence::load(const std::string& executable, int binary_versio
           run_program(command, [&reader](std::string_view line) { reader.line(line); });
       if (ran && !evidence.kernels_.empty()) return evidence;
       evidence.kernels_.clear();
-      if (!ran) {
-        evidence.reason_ = cuobjdump + " failed (it needs nvdisasm beside it or on PATH)";
-        break;
-      }
-      evidence.reason_ =
-          cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version);
     }
+    // It fails alike for an architecture that is not there and for want of its helper.
+    evidence.reason_ = cuobjdump + " lists no machine code for sm_" +
+                       std::to_string(binary_version) + " (it needs nvdisasm beside it or on PATH)";
   }
   std::error_code ignored;
   const fs::path folder = fs::absolute(executable, ignored).parent_path() / "code";

@@ -24,12 +24,15 @@ struct StrategyTraits {
 
 inline constexpr std::array<StrategyTraits, 6> strategy_traits{{
     {"baseline", 0, 0, 16, {"ld.global"}, {"cp.async", "mapa", "shared::cluster", "barrier.cluster"}, true},
-    {"register_bypass", 0, 80, 16, {"cp.async.c"}, {"cp.async.bulk", "mapa", "barrier.cluster"}, false},
-    {"overlap", 0, 80, 16, {"cp.async.c", "cp.async.wait_group|cp.async.mbarrier"},
+    {"register_bypass", 0, 80, 16, {"cp.async.ca|cp.async.cg"},
      {"cp.async.bulk", "mapa", "barrier.cluster"}, false},
-    {"drop_off", 0, 80, 16, {"cp.async.c", "cp.async.wait_group|cp.async.wait_all"},
+    {"overlap", 0, 80, 16, {"cp.async.ca|cp.async.cg", "cp.async.wait_group|cp.async.mbarrier"},
      {"cp.async.bulk", "mapa", "barrier.cluster"}, false},
-    {"tma", 90, 90, 16, {"cp.async.bulk", "mbarrier.try_wait|mbarrier.test_wait"}, {"mapa"}, false},
+    {"drop_off", 0, 80, 16, {"cp.async.ca|cp.async.cg", "cp.async.wait_group|cp.async.wait_all"},
+     {"cp.async.bulk", "mapa", "barrier.cluster"}, false},
+    {"tma", 90, 90, 16,
+     {"cp.async.bulk.tensor|cp.async.bulk.shared::cluster", "mbarrier.try_wait|mbarrier.test_wait"},
+     {"mapa"}, false},
     {"dsm", 90, 90, 16, {"mapa|ld.shared::cluster|st.async|multicast::cluster", "barrier.cluster"}, {}, true},
 }};
 
