@@ -23,14 +23,16 @@ version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == 
 
 # --- System packages -------------------------------------------------------------------------------
 
-# Prints the first Python that is new enough and can make environments. Debian's python3 without
-# python3-venv cannot: it has the module venv, but not ensurepip.
+# Prints the first Python that is new enough and can make environments: .venv's own where there is one,
+# since it may be first on PATH. Debian's python3 without python3-venv cannot: it has the module venv,
+# but not ensurepip.
 find_python() {
   local candidate
-  for candidate in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
+  for candidate in .venv/bin/python python3 /usr/bin/python3 python3.14 python3.13 python3.12 \
+    python3.11; do
     if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
       2>/dev/null; then
-      command -v "$candidate"
+      "$candidate" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))'
       return
     fi
   done
@@ -161,55 +163,72 @@ find_gpu() {
 
 nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'; }
 
-# Prints why this nvcc cannot serve here; prints nothing when it can.
-nvcc_obstacle() {
+# Prints why this nvcc can compile nothing here; prints nothing when it can.
+nvcc_defect() {
   local nvcc=$1 version probe
   version=$(nvcc_version "$nvcc")
   if [[ -z $version ]]; then
     echo "it does not run"
   elif ! version_at_least "$version" 12.4; then
     echo "CUDA $version is older than 12.4"
-  elif [[ -n $gpu_capability ]] && ! "$nvcc" --list-gpu-arch | grep -qx "compute_$gpu_capability"; then
-    echo "CUDA $version does not know sm_$gpu_capability ($gpu_name)"
-  elif [[ -n $driver_cuda && ${version%%.*} -gt ${driver_cuda%%.*} ]]; then
-    echo "programs of CUDA $version need a newer driver than this one, which runs CUDA $driver_cuda"
   else
+    # A toolkit without its headers, or one that refuses the machine's g++, shows here.
     probe=$(mktemp -d)
     echo '#include <cuda/std/array>' >"$probe/probe.cu"
-    # A toolkit without its headers, or one that refuses the machine's g++, shows here.
     "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1 ||
       echo "it cannot compile with this g++: $(grep -m 1 -i error "$probe/log")"
     rm -rf "$probe"
   fi
 }
 
+# Prints why the programs of this nvcc cannot run on the GPU here; nothing when they can, or without one.
+nvcc_gpu_obstacle() {
+  local nvcc=$1 version
+  version=$(nvcc_version "$nvcc")
+  if [[ -z $gpu_capability ]]; then
+    return
+  elif ! "$nvcc" --list-gpu-arch | grep -qx "compute_$gpu_capability"; then
+    echo "CUDA $version does not know sm_$gpu_capability"
+  elif [[ -n $driver_cuda && ${version%%.*} -gt ${driver_cuda%%.*} ]]; then
+    echo "programs of CUDA $version need a newer driver than this one, which runs CUDA $driver_cuda"
+  fi
+}
+
+# The first toolkit that compiles here for the GPU here; else the wheels, if they can; else the first
+# toolkit that compiles at all, and gpu_obstacle says why its programs will not run on the GPU.
 choose_cuda() {
-  local candidate obstacle passed_over="" wheels=.cuda/toolkit/nvidia/cu13
-  gpu_obstacle=""
-  for candidate in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" \
-    "${CUDA_PATH:+$CUDA_PATH/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
-    [[ -n $candidate && -x $(command -v "$candidate" || true) && $passed_over != *"|$candidate|"* ]] ||
-      continue
-    obstacle=$(nvcc_obstacle "$candidate")
+  local candidate defect obstacle seen="|" second="" wheels=.cuda/toolkit/nvidia/cu13
+  local candidates=("${CUDACXX:-}" "$(type -P nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}"
+    "${CUDA_PATH:+$CUDA_PATH/bin/nvcc}" /usr/local/cuda/bin/nvcc)
+  CUDACXX="" gpu_obstacle=""
+  for candidate in "${candidates[@]}"; do
+    candidate=$(type -P "$candidate" || true)
+    [[ -n $candidate && $seen != *"|$candidate|"* ]] || continue
+    seen+="$candidate|"
+    defect=$(nvcc_defect "$candidate")
+    obstacle=${defect:-$(nvcc_gpu_obstacle "$candidate")}
     if [[ -z $obstacle ]]; then
-      CUDACXX=$(command -v "$candidate")
+      CUDACXX=$candidate
       break
     fi
     say "passing over $candidate: $obstacle"
-    passed_over+="|$candidate|"
-    CUDACXX=""
+    [[ -n $defect ]] || second=${second:-$candidate}
   done
 
-  if [[ -z ${CUDACXX:-} ]]; then
+  # The wheels are CUDA 13: drivers from 580 on, GPUs from Turing on.
+  if [[ -z $CUDACXX && -n $second ]] &&
+    [[ ${driver_cuda%%.*} -lt 13 || $gpu_capability -lt 75 ]]; then
+    CUDACXX=$second
+  elif [[ -z $CUDACXX ]]; then
     install_wheels toolkit cuda
     # nvcc looks in lib64, and CMake for the name without a version; the wheels have neither.
     ln -sfn lib "$wheels/lib64"
     ln -sfn libcudart.so.13 "$wheels/lib/libcudart.so"
     CUDACXX=$PWD/$wheels/bin/nvcc
-    gpu_obstacle=$(nvcc_obstacle "$CUDACXX")
-    [[ -n $gpu_capability || -z $gpu_obstacle ]] ||
-      fail "nvcc from the wheels ($CUDACXX) cannot be used: $gpu_obstacle"
+    defect=$(nvcc_defect "$CUDACXX")
+    [[ -z $defect ]] || fail "$CUDACXX, from NVIDIA's wheels, is no use here: $defect"
   fi
+  gpu_obstacle=$(nvcc_gpu_obstacle "$CUDACXX")
   export CUDACXX
   PATH=$(dirname "$CUDACXX"):$PATH
 
@@ -243,3 +262,4 @@ PATH=$PWD/.venv/bin:$PATH
 export PATH
 say "Python $(.venv/bin/python -c 'import platform; print(platform.python_version())'), nvcc" \
   "$(nvcc_version "$CUDACXX") ($CUDACXX), GPU: ${gpu_name:-none}${gpu_capability:+ (sm_$gpu_capability)}"
+[[ -z $gpu_obstacle ]] || say "nothing built here will run on that GPU: $gpu_obstacle"

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Runs compute-sanitizer over the verification of every variant, and prints errors per variant and tool.
+#
+#   scripts/sanitize.sh [-b BINARY] [-t TOOLS] [-p PRESET] [-j JOBS] [-s SECONDS] [-o FOLDER] [PATTERN...]
+#
+#   -b  the amasia to run (the newest build/*/amasia)
+#   -t  tools, separated by commas (memcheck,racecheck,initcheck,synccheck)
+#   -p  sizes to verify at (smoke: the small and odd ones)
+#   -j  runs at the same time on the one GPU (4)
+#   -s  limit of one run in seconds (300)
+#   -o  folder for the logs and for summary.md (out/sanitizer)
+#   PATTERN  variants by glob, as for amasia (all)
+#
+# Exit code 0: each chosen variant was verified under each tool without an error; a variant that the
+# device cannot run counts as skipped. 1: errors, a wrong result, or a run that did not finish. 2: usage.
+# 3: no compute-sanitizer.
+set -euo pipefail
+
+fail() {
+  printf 'sanitize.sh: %s\n' "$2" >&2
+  exit "$1"
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+binary="" tools=memcheck,racecheck,initcheck,synccheck preset=smoke jobs=4 seconds=300
+folder=$root/out/sanitizer
+while getopts b:t:p:j:s:o:h option; do
+  case $option in
+    b) binary=$OPTARG ;;
+    t) tools=$OPTARG ;;
+    p) preset=$OPTARG ;;
+    j) jobs=$OPTARG ;;
+    s) seconds=$OPTARG ;;
+    o) folder=$OPTARG ;;
+    h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+    *) exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail 2 "-j takes a positive number, not '$jobs'"
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail 2 "-s takes a positive number, not '$seconds'"
+IFS=, read -ra tools <<<"$tools"
+for tool in "${tools[@]}"; do
+  [[ $tool =~ ^(memcheck|racecheck|initcheck|synccheck)$ ]] ||
+    fail 2 "no tool '$tool': memcheck, racecheck, initcheck, synccheck"
+done
+if [[ -z $binary ]]; then
+  # shellcheck disable=SC2012 # names that the presets give
+  binary=$(ls -t "$root"/build/*/amasia 2>/dev/null | head -n 1 || true)
+  [[ -n $binary ]] || fail 2 "no build/*/amasia: build one (./run.sh) or name it with -b"
+fi
+[[ -x $binary ]] || fail 2 "$binary is not an executable"
+sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin:/usr/local/cuda/bin \
+  command -v compute-sanitizer) ||
+  fail 3 "no compute-sanitizer on PATH or in the CUDA toolkit: it is part of NVIDIA's full toolkit"
+
+listing=$("$binary" list "$@") || exit 2
+mapfile -t variants < <(sed -nE 's@^  ([a-z0-9_]+/[a-z0-9_]+) .*@\1@p' <<<"$listing")
+((${#variants[@]})) || fail 2 "no variant matches: $*"
+mkdir -p "$folder"
+
+# check TOOL VARIANT: writes the table's cell, one word or a few, to FOLDER/TOOL-APP-STRATEGY.cell.
+check() {
+  local tool=$1 variant=$2 log=$folder/$1-${2/\//-} status=0 options=() errors
+  # initcheck judges reads of global memory; memcheck also what was never freed.
+  [[ $tool != memcheck ]] || options+=(--leak-check full)
+  rm -f "$log".*
+  timeout "$seconds" "$sanitizer" --tool "$tool" "${options[@]}" --target-processes application-only \
+    --error-exitcode 99 --log-file "$log.log" \
+    "$binary" verify --in-process --preset "$preset" "$variant" >"$log.out" 2>&1 || status=$?
+  # "ERROR SUMMARY: 2 errors", or "RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)"
+  errors=$(sed -nE 's/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p' "$log.log" 2>/dev/null | tail -n 1)
+  if [[ $status == 124 ]]; then
+    echo "over $seconds s"
+  elif [[ -z $errors ]]; then
+    echo "did not run"
+  elif [[ $errors != 0 || $status == 99 ]]; then
+    echo "$errors errors"
+  elif [[ $status != 0 ]]; then
+    echo "exit $status"
+  elif grep -qE '^0 ok, 0 failed, [1-9][0-9]* skipped' "$log.out"; then
+    echo "skipped"
+  elif ! grep -qE '^[1-9][0-9]* ok, 0 failed' "$log.out"; then
+    echo "nothing ran"
+  else
+    echo 0
+  fi >"$log.cell"
+  printf '%-10s %-28s %s\n' "$tool" "$variant" "$(<"$log.cell")" >&2
+}
+
+printf 'sanitize.sh: %s, %d variants, tools: %s\n' "$binary" ${#variants[@]} "${tools[*]}" >&2
+for tool in "${tools[@]}"; do
+  for variant in "${variants[@]}"; do
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n || true; done
+    check "$tool" "$variant" &
+  done
+done
+wait
+
+bad=0
+{
+  printf '| variant |'
+  printf ' %s |' "${tools[@]}"
+  printf '\n|---|'
+  printf '%.0s---|' "${tools[@]}"
+  for variant in "${variants[@]}"; do
+    printf '\n| %s |' "$variant"
+    for tool in "${tools[@]}"; do
+      cell=$(cat "$folder/$tool-${variant/\//-}.cell" 2>/dev/null || echo "did not run")
+      [[ $cell == 0 || $cell == skipped ]] || bad=$((bad + 1))
+      printf ' %s |' "$cell"
+    done
+  done
+  printf '\n'
+} >"$folder/summary.md"
+cat "$folder/summary.md"
+printf '%d of %d runs with errors; logs in %s\n' "$bad" $((${#variants[@]} * ${#tools[@]})) "$folder"
+((bad == 0))

@@ -1,0 +1,138 @@
+"""Senseless builds end early, in one line that says what to do. Nothing is compiled here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("cmake") or not shutil.which("ninja"), reason="needs CMake and Ninja"
+)
+
+
+def configure(build: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run CMake's configure step on this tree into the empty folder `build`."""
+    return subprocess.run(
+        ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *options],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def reason(result: subprocess.CompletedProcess[str]) -> str:
+    """Return the one line of explanation, having checked that there is exactly one."""
+    assert result.returncode != 0, result.stdout
+    lines = [line for line in result.stderr.splitlines() if "amasia: " in line]
+    assert len(lines) == 1, result.stderr
+    return lines[0].split("amasia: ", 1)[1]
+
+
+def fake_nvcc(folder: Path, release: str) -> Path:
+    """Make an nvcc that only knows its version."""
+    nvcc = folder / "nvcc"
+    nvcc.write_text(
+        f"#!/bin/sh\necho 'nvcc: NVIDIA (R) Cuda compiler driver'\n"
+        f"echo 'Cuda compilation tools, release {release}, V{release}.1'\n"
+    )
+    nvcc.chmod(nvcc.stat().st_mode | stat.S_IXUSR)
+    return nvcc
+
+
+def test_build_type_must_be_set(tmp_path: Path) -> None:
+    result = configure(tmp_path, "-DCMAKE_CUDA_ARCHITECTURES=90", CMAKE_BUILD_TYPE="")
+    assert reason(result).startswith("CMAKE_BUILD_TYPE is not set")
+
+
+def test_build_type_must_be_known(tmp_path: Path) -> None:
+    result = configure(tmp_path, "-DCMAKE_BUILD_TYPE=Fast", "-DCMAKE_CUDA_ARCHITECTURES=90")
+    assert reason(result).startswith("CMAKE_BUILD_TYPE=Fast is unknown")
+
+
+def test_architecture_must_be_set(tmp_path: Path) -> None:
+    result = configure(tmp_path, "-DCMAKE_BUILD_TYPE=Release", CUDAARCHS="")
+    assert reason(result).startswith("CMAKE_CUDA_ARCHITECTURES is not set")
+
+
+@pytest.mark.parametrize("architecture", ["60", "91", "sm_90", "native", "90-fake", "80;banana"])
+def test_architecture_must_be_known(tmp_path: Path, architecture: str) -> None:
+    result = configure(
+        tmp_path, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}"
+    )
+    assert reason(result).startswith(
+        f"CMAKE_CUDA_ARCHITECTURES has '{architecture.rpartition(';')[2]}'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "architecture", "expected"),
+    [
+        ("12.3", "90", "is too old: 12.4 or newer is needed."),
+        ("13.0", "70-real", "cannot compile for sm_70: a toolkit older than 13.0 is needed."),
+        ("12.4", "80;100-real", "cannot compile for sm_100: 12.8 or newer is needed."),
+        ("12.8", "121", "cannot compile for sm_121: 12.9 or newer is needed."),
+    ],
+)
+def test_nvcc_must_know_the_architecture(
+    tmp_path: Path, release: str, architecture: str, expected: str
+) -> None:
+    nvcc = fake_nvcc(tmp_path, release)
+    result = configure(
+        tmp_path / "build",
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_CUDA_ARCHITECTURES={architecture}",
+        f"-DCMAKE_CUDA_COMPILER={nvcc}",
+    )
+    assert reason(result) == f"nvcc {release} ({nvcc}) {expected}"
+
+
+def test_cuda_compiler_must_be_nvcc(tmp_path: Path) -> None:
+    other = shutil.which("false")
+    result = configure(
+        tmp_path,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_CUDA_ARCHITECTURES=90",
+        f"-DCMAKE_CUDA_COMPILER={other}",
+    )
+    assert reason(result).startswith(f"the CUDA compiler {other} is not nvcc")
+
+
+def test_missing_libraries_are_named_with_their_packages(tmp_path: Path) -> None:
+    result = configure(
+        tmp_path,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DAMASIA_CUDA=OFF",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+    )
+    assert reason(result).startswith("not found: fmt GTest.")
+    assert "apt-get install libfmt-dev libgtest-dev " in reason(result)
+
+
+def test_unknown_app_is_refused(tmp_path: Path) -> None:
+    result = configure(
+        tmp_path, "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF", "-DAMASIA_APPS=nosuch"
+    )
+    assert result.returncode != 0
+    assert "apps/nosuch" in result.stderr
+
+
+def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
+    """Configuring without CUDA asks for no nvcc, even where one that works could be found."""
+    result = configure(
+        tmp_path,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DAMASIA_CUDA=OFF",
+        CUDACXX="/nonexistent/nvcc",
+    )
+    assert result.returncode == 0, result.stderr
+    cache = (tmp_path / "CMakeCache.txt").read_text()
+    assert "CMAKE_CUDA_COMPILER" not in cache

@@ -1,0 +1,293 @@
+"""The shell scripts and the test summary, with stand-ins for the programs they drive."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = [
+    *(ROOT / name for name in ("run.sh", "test.sh", ".ci/run")),
+    *sorted((ROOT / "scripts").glob("*.sh")),
+]
+
+
+def program(folder: Path, name: str, body: str) -> Path:
+    """Write an executable shell script `name` into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text("#!/usr/bin/env bash\n" + body)
+    path.chmod(0o755)
+    return path
+
+
+def run(*command: str | Path, path: Path | None = None, **environment: str):
+    """Run a command with `path` searched first; captures text."""
+    prefix = f"{path}:" if path else ""
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PATH": prefix + os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_parse_and_are_executable(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    assert run("bash", "-n", script).stderr == ""
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
+def test_scripts_are_clean_to_shellcheck() -> None:
+    result = run("shellcheck", "-x", *SCRIPTS)
+    assert result.returncode == 0, result.stdout
+
+
+def test_python_is_clean_to_ruff() -> None:
+    result = run(sys.executable, "-m", "ruff", "check", "plots", "scripts", "tests")
+    assert result.returncode == 0, result.stdout
+
+
+# --- test_summary.py ------------------------------------------------------------------------------
+
+CTEST = """<testsuite name="Linux-c++">
+  <testcase name="A.pass" status="run"/>
+  <testcase name="A.fail" status="fail"><failure message=""/></testcase>
+  <testcase name="A.skip" status="notrun">
+    <skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase>
+  <testcase name="code" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+  <testcase name="A.off" status="disabled"/>
+  <testcase name="never_NOT_BUILT" status="notrun">
+    <skipped message="Unable to find executable"/></testcase>
+</testsuite>"""
+PYTEST = """<testsuites><testsuite name="pytest">
+  <testcase name="passes"/><testcase name="passes_too"/>
+  <testcase name="skips"><skipped type="pytest.skip" message="no GPU"/></testcase>
+  <testcase name="cannot be collected"><error message="x"/></testcase>
+</testsuite></testsuites>"""
+
+
+def summary(tmp_path: Path, *reports: str) -> subprocess.CompletedProcess[str]:
+    paths = []
+    for number, report in enumerate(reports):
+        paths.append(tmp_path / f"{number}.xml")
+        paths[-1].write_text(report)
+    return run(sys.executable, "scripts/test_summary.py", *paths)
+
+
+def test_summary_adds_both_dialects(tmp_path: Path) -> None:
+    """A test that was not built counts as failed: nobody decided to skip it."""
+    result = summary(tmp_path, CTEST, PYTEST)
+    assert result.stdout == "3 passed, 3 failed, 4 skipped\n"
+    assert result.returncode == 1
+
+
+def test_summary_of_passing_tests(tmp_path: Path) -> None:
+    result = summary(tmp_path, '<testsuite><testcase name="a" status="run"/></testsuite>')
+    assert (result.stdout, result.returncode) == ("1 passed, 0 failed, 0 skipped\n", 0)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "<testsuite/>",
+        "<testsuite><testcase ",
+        '<testsuite><testcase name="s"><skipped/></testcase></testsuite>',
+    ],
+    ids=["nothing ran", "cut off", "all skipped"],
+)
+def test_summary_fails_when_nothing_passed(tmp_path: Path, report: str) -> None:
+    assert summary(tmp_path, report).returncode == 1
+
+
+def test_summary_fails_when_one_runner_died(tmp_path: Path) -> None:
+    good = tmp_path / "good.xml"
+    good.write_text('<testsuite><testcase name="a" status="run"/></testsuite>')
+    result = run(sys.executable, "scripts/test_summary.py", good, tmp_path / "absent.xml")
+    assert result.returncode == 1
+    assert "absent.xml" in result.stderr
+    assert result.stdout == "1 passed, 0 failed, 0 skipped\n"
+
+
+# --- setup.sh -------------------------------------------------------------------------------------
+
+
+def prepared(tmp_path: Path, name: str, capability: str, driver: str, **environment: str):
+    """Source setup.sh beside a GPU of this kind; return what it found as a dictionary."""
+    program(
+        tmp_path,
+        "nvidia-smi",
+        f"""if [[ "$*" == *query-gpu* ]]; then echo "{name}, {capability}"
+else echo "| NVIDIA-SMI 999.9   Driver Version: 999.9   CUDA Version: {driver}  |"; fi
+""",
+    )
+    names = ["gpu_name", "gpu_capability", "gpu_obstacle", "CUDACXX"]
+    script = "source scripts/setup.sh; " + "".join(f'echo "{n}=${n}"; ' for n in names)
+    result = run("bash", "-c", script, path=tmp_path, **environment)
+    assert result.returncode == 0, result.stderr
+    return dict(line.split("=", 1) for line in result.stdout.splitlines()), result.stderr
+
+
+needs_setup = pytest.mark.skipif(
+    not (ROOT / ".venv/amasia-stamp").exists() or not os.environ.get("CUDACXX"),
+    reason="only after scripts/setup.sh: it would install things here",
+)
+
+
+@needs_setup
+def test_setup_finds_the_gpu(tmp_path: Path) -> None:
+    found, _ = prepared(tmp_path, "NVIDIA H100 80GB HBM3", "9.0", "13.0", CUDA_VISIBLE_DEVICES="0")
+    assert found["gpu_name"] == "NVIDIA H100 80GB HBM3"
+    assert found["gpu_capability"] == "90"
+    assert found["gpu_obstacle"] == ""
+    assert found["CUDACXX"] == os.environ["CUDACXX"]
+
+
+@needs_setup
+def test_setup_heeds_cuda_visible_devices(tmp_path: Path) -> None:
+    found, _ = prepared(tmp_path, "NVIDIA H200", "9.0", "13.0", CUDA_VISIBLE_DEVICES="")
+    assert found["gpu_name"] == found["gpu_capability"] == ""
+
+
+@needs_setup
+@pytest.mark.parametrize(
+    ("name", "capability", "driver", "obstacle"),
+    [
+        ("NVIDIA H200", "9.0", "11.8", "need a newer driver than this one, which runs CUDA 11.8"),
+        ("Tesla K80", "3.7", "11.4", "does not know sm_37"),
+    ],
+)
+def test_setup_says_why_a_gpu_cannot_be_built_for(
+    tmp_path: Path, name: str, capability: str, driver: str, obstacle: str
+) -> None:
+    found, said = prepared(tmp_path, name, capability, driver, CUDA_VISIBLE_DEVICES="0")
+    assert obstacle in found["gpu_obstacle"]
+    assert f"nothing built here will run on that GPU: {found['gpu_obstacle']}" in said
+
+
+@needs_setup
+def test_setup_passes_over_an_old_toolkit(tmp_path: Path) -> None:
+    """An nvcc that is first on PATH, but older than 12.4, is passed over, and said so."""
+    old = program(tmp_path / "old", "nvcc", "echo 'Cuda compilation tools, release 11.8'\n")
+    found, said = prepared(
+        tmp_path,
+        "NVIDIA H200",
+        "9.0",
+        "13.0",
+        CUDA_VISIBLE_DEVICES="0",
+        CUDACXX=str(old),
+        CUDA_HOME=str(Path(os.environ["CUDACXX"]).parent.parent),
+    )
+    assert f"passing over {old}: CUDA 11.8 is older than 12.4" in said
+    assert found["CUDACXX"] != str(old)
+
+
+@needs_setup
+def test_run_refuses_a_gpu_it_cannot_build_for(tmp_path: Path) -> None:
+    """Exit code 3 (no usable device) before anything is built, and what to install."""
+    program(
+        tmp_path,
+        "nvidia-smi",
+        '[[ "$*" == *query-gpu* ]] && echo "Tesla K80, 3.7" || echo "CUDA Version: 11.4"\n',
+    )
+    program(tmp_path, "cmake", 'echo "cmake version 3.25.1"; [[ "$*" == --version ]] || exit 99\n')
+    result = run("./run.sh", path=tmp_path, CUDA_VISIBLE_DEVICES="0")
+    assert result.returncode == 3, result.stderr
+    assert "there is a GPU (Tesla K80), but no compiler for it" in result.stderr
+    assert "CUDA 12 toolkit" in result.stderr
+
+
+# --- sanitize.sh ----------------------------------------------------------------------------------
+
+AMASIA = """case $1 in
+  list) printf 'hotspot: heat\\n  rows         help (default 8)\\n'
+        printf '  hotspot/tma                  Iso Tile32\\n  hotspot/dsm                  Iso\\n'
+        printf 'studies:\\n  quick        all\\n' ;;
+  verify) printf '%s\\n' "$*" >>"$CALLS"; echo "${OUTCOME:-4 ok, 0 failed, 0 skipped}"
+          exit "${STATUS:-0}" ;;
+esac
+"""
+SANITIZER = """log=""; error_exit=0; tool=""
+while [[ $1 == --* ]]; do
+  case $1 in
+    --tool) tool=$2; shift 2 ;;
+    --log-file) log=$2; shift 2 ;;
+    --error-exitcode) error_exit=$2; shift 2 ;;
+    --leak-check | --target-processes) shift 2 ;;
+    *) echo "unknown option $1" >&2; exit 1 ;;
+  esac
+done
+status=0; "$@" || status=$?
+errors=0; [[ "$tool $*" != *"${FAULTY:-none}"* ]] || errors=3
+if [[ -z ${SILENT:-} ]]; then
+  case $tool in
+    racecheck) echo "========= RACECHECK SUMMARY: $errors hazards displayed ($errors errors)" ;;
+    *) echo "========= ERROR SUMMARY: $errors errors" ;;
+  esac >"$log"
+fi
+[[ $errors == 0 ]] || exit "$error_exit"
+exit $status
+"""
+
+
+def sanitize(tmp_path: Path, *arguments: str, **environment: str):
+    binary = program(tmp_path / "build", "amasia", AMASIA)
+    program(tmp_path / "bin", "compute-sanitizer", SANITIZER)
+    result = run(
+        ROOT / "scripts/sanitize.sh",
+        *("-b", binary, "-o", tmp_path / "out", *arguments),
+        path=tmp_path / "bin",
+        CALLS=str(tmp_path / "calls"),
+        **environment,
+    )
+    return result, [line for line in result.stdout.splitlines() if re.match(r"\| \w+/", line)]
+
+
+def test_sanitize_runs_each_variant_under_each_tool(tmp_path: Path) -> None:
+    result, table = sanitize(tmp_path, "-j", "2")
+    assert result.returncode == 0, result.stderr
+    assert table == ["| hotspot/tma | 0 | 0 | 0 | 0 |", "| hotspot/dsm | 0 | 0 | 0 | 0 |"]
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls.count("verify --in-process --preset smoke hotspot/tma") == 4
+    assert len(calls) == 8
+
+
+@pytest.mark.parametrize("tool", ["memcheck", "racecheck", "initcheck", "synccheck"])
+def test_sanitize_reports_errors(tmp_path: Path, tool: str) -> None:
+    result, table = sanitize(tmp_path, "-t", tool, FAULTY="hotspot/dsm")
+    assert result.returncode == 1
+    assert table == ["| hotspot/tma | 0 |", "| hotspot/dsm | 3 errors |"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "cell", "code"),
+    [
+        ({"OUTCOME": "3 ok, 1 failed, 0 skipped", "STATUS": "1"}, "exit 1", 1),
+        ({"OUTCOME": "0 ok, 0 failed, 0 skipped"}, "nothing ran", 1),
+        ({"OUTCOME": "0 ok, 0 failed, 4 skipped"}, "skipped", 0),
+        ({"SILENT": "1"}, "did not run", 1),
+    ],
+)
+def test_sanitize_mistrusts_silence(
+    tmp_path: Path, environment: dict[str, str], cell: str, code: int
+) -> None:
+    """No error found is no proof: the variant must also have run, and been right."""
+    result, table = sanitize(tmp_path, "-t", "memcheck", **environment)
+    assert result.returncode == code
+    assert table == [f"| hotspot/tma | {cell} |", f"| hotspot/dsm | {cell} |"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-t", "valgrind"], ["-j", "0"], ["-s", "x"], ["-b", "/nonexistent"]]
+)
+def test_sanitize_refuses_bad_arguments(tmp_path: Path, arguments: list[str]) -> None:
+    assert sanitize(tmp_path, *arguments)[0].returncode == 2
