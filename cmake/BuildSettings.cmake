@@ -30,7 +30,10 @@ endif()
 add_library(amasia_options INTERFACE)
 target_include_directories(amasia_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(amasia_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>
+  # Error messages quote file names; they should not quote where this checkout lies.
+  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 
 # The first nvcc that compiles for an architecture, where that is not the oldest supported one; for 70
 # the first that no longer does.

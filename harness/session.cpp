@@ -94,6 +94,7 @@ Provenance query_in_child(const SessionOptions& options) {
   const ChildOutcome outcome =
       perform(Json{{"task", "device"}, {"index", options.device_index}}, device_seconds, options,
               [](const std::string&) {});
+  if (outcome.usage_error) throw UsageError(outcome.failure);
   if (!outcome.finished) throw NoDevice(outcome.failure);
   return provenance_from_json(outcome.result);
 }

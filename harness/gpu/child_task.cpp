@@ -11,7 +11,15 @@ namespace amasia {
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
                                     const ProgressSink& progress) {
   const std::string name = task.at("task").get<std::string>();
-  const Device device = query_device(task.at("index").get<int>());
+  const int index = task.at("index").get<int>();
+  std::string reason;
+  const int devices = device_count(reason);
+  if (devices == 0) throw std::runtime_error(reason);
+  if (index >= devices) {
+    throw UsageError(fmt::format("--device {}: this machine has {} (0 to {})", index, devices,
+                                 devices - 1));
+  }
+  const Device device = query_device(index);
   if (name == "device") {
     Provenance p;
     p.device = device;
