@@ -32,6 +32,18 @@ __device__ void copy(void* shared, const void* global, int valid = BYTES) {
 #endif
 }
 
+/// A copy that leaves its line in L1, too: for data that several warps of an SM copy for themselves.
+template <int BYTES>
+__device__ void copy_through_l1(void* shared, const void* global) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(shared_address(shared)),
+               "l"(__cvta_generic_to_global(global)), "n"(BYTES)
+               : "memory");
+#else
+  copy<BYTES>(shared, global);
+#endif
+}
+
 /// Closes the group of copies this thread has issued since the last commit.
 __device__ inline void commit() {
 #if __CUDA_ARCH__ >= 800

@@ -1,0 +1,167 @@
+// pathfinder/dsm: boundary costs travel inside a thread-block cluster, through distributed shared
+// memory.
+//
+// iso   blocks of a cluster lie side by side without halo; after each row a block's outermost
+// threads
+//       send their cost to the neighbour (st.async), whose mbarrier counts it in. 2008 instead of
+//       8 * 216 = 1728 columns per cluster, for a message latency per row.
+// best  strips whose group is the cluster: the inner exchange crosses blocks, so that only a
+// cluster's
+//       two ends need the wide halo and the trip through L2. The wall comes by tensor map, as in
+//       tma.
+#include "apps/pathfinder/pyramid.cuh"
+#include "apps/pathfinder/strips.cuh"
+#include "apps/pathfinder/tma_wall.cuh"
+#include "variants/dsm.cuh"
+
+namespace amasia::pathfinder {
+namespace {
+
+using Linked = Pyramid<8>;  // 8: the largest cluster every Hopper GPU can run
+
+struct LinkedRows {
+  int above[Linked::threads];
+  int made[Linked::threads];
+  int sent[2][2];           // (row parity, from the left or the right): costs beyond the block
+  tma::Barrier arrived[2];  // one per row parity
+};
+
+__global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
+  __shared__ LinkedRows rows;
+  const int thread = threadIdx.x;
+  const int position = Linked::position(blockIdx.x, thread);
+  const std::int64_t column = Linked::column(blockIdx.x, thread);
+  const bool inside = column >= 0 && column < run.wall.columns;
+  const unsigned rank = dsm::rank();
+  // The side on which this thread borders on another block of the cluster
+  const bool left_end = thread == 0 && rank > 0;
+  const bool right_end = thread == Linked::threads - 1 && rank < Linked::cluster - 1;
+  const unsigned message_bytes = 4 * ((rank > 0) + (rank < Linked::cluster - 1));
+
+  if (thread == 0) {
+    for (tma::Barrier& barrier : rows.arrived) tma::init(&barrier, 1);
+    tma::fence_init();
+  }
+  if (inside) rows.above[thread] = run.source[column];
+  if (left_end && column > 0 && column <= run.wall.columns)
+    rows.sent[0][0] = run.source[column - 1];
+  if (right_end && column >= -1 && column + 1 < run.wall.columns) {
+    rows.sent[0][1] = run.source[column + 1];
+  }
+  dsm::cluster_sync();  // barriers exist, source costs are visible
+
+  const int* wall = run.wall.data + run.first_row * run.wall.pitch + column;
+  bool computed = inside;
+  int cost = rows.above[thread];
+  for (int i = 0; i < run.steps; ++i) {
+    const int now = i % 2, next = 1 - now;
+    if (i > 0 && (left_end || right_end || thread == 0)) {
+      if (thread == 0) tma::expect(&rows.arrived[now], message_bytes);
+      tma::wait(&rows.arrived[now], (i - 1) / 2 % 2);
+    }
+    computed = inside && Linked::correct(position, i + 1);
+    if (computed) {
+      const int above = rows.above[thread];
+      const int left = left_end ? rows.sent[now][0] : thread > 0 ? rows.above[thread - 1] : above;
+      const int right = right_end                      ? rows.sent[now][1]
+                        : thread < Linked::threads - 1 ? rows.above[thread + 1]
+                                                       : above;
+      cost = step(wall[i * run.wall.pitch], column == 0 ? above : left, above,
+                  column == run.wall.columns - 1 ? above : right);
+      rows.made[thread] = cost;
+    }
+    if (i == run.steps - 1) break;
+    // Safe to overwrite: who gets a row's message has used the one two rows before.
+    if (left_end) {
+      dsm::store_async(dsm::remote_address(&rows.sent[next][1], rank - 1), cost,
+                       dsm::remote_address(&rows.arrived[next], rank - 1));
+    }
+    if (right_end) {
+      dsm::store_async(dsm::remote_address(&rows.sent[next][0], rank + 1), cost,
+                       dsm::remote_address(&rows.arrived[next], rank + 1));
+    }
+    __syncthreads();
+    if (computed) rows.above[thread] = rows.made[thread];
+    __syncthreads();
+  }
+  if (computed && Linked::correct(position, Linked::height)) run.result[column] = cost;
+}
+
+/// Between windows of a cluster: as BlockMail, and each block sends the `halo` columns at its ends
+/// into its neighbours' mail. The neighbour's mbarrier counts the bytes.
+template <class S>
+struct ClusterMail {
+  struct Storage {
+    int cost[2][S::tile_columns];
+    tma::Barrier arrived[2];
+  };
+  Storage& mail;
+  unsigned rank = dsm::rank();
+
+  __device__ void begin() {
+    if (threadIdx.x == 0) {
+      for (tma::Barrier& barrier : mail.arrived) tma::init(&barrier, 1);
+      tma::fence_init();
+    }
+    dsm::cluster_sync();
+  }
+  __device__ void exchange(int e, Walker<S>& walker) {
+    constexpr int block_stride = S::warps * S::stride;  // from a block's tile to the next one's
+    int* box = mail.cost[e & 1] + walker.tile_column;
+    tma::Barrier* arrived = &mail.arrived[e & 1];
+    if (threadIdx.x == 0) {
+      tma::expect(arrived, sizeof(int) * S::halo * ((rank > 0) + (rank < S::cluster - 1)));
+    }
+#pragma unroll
+    for (int c = 0; c < S::lane_columns; ++c) {
+      const int at = walker.tile_column + c;
+      if (!(walker.kept >> c & 1)) continue;
+      if (rank > 0 && at >= S::halo && at < 2 * S::halo) {
+        dsm::store_async(dsm::remote_address(box + c + block_stride, rank - 1), walker.cost[c],
+                         dsm::remote_address(arrived, rank - 1));
+      }
+      if (rank < S::cluster - 1 && at >= block_stride && at < block_stride + S::halo) {
+        dsm::store_async(dsm::remote_address(box + c - block_stride, rank + 1), walker.cost[c],
+                         dsm::remote_address(arrived, rank + 1));
+      }
+    }
+    BlockMail<S>::put(box, walker);
+    __syncthreads();
+    tma::wait(arrived, e / 2 % 2);
+    BlockMail<S>::get(box, walker);
+  }
+  __device__ void end() { dsm::cluster_sync(); }
+};
+
+template <class S>
+struct Shared {
+  typename TmaWall<S>::Storage wall;
+  typename ClusterMail<S>::Storage mail;
+};
+
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
+    strips(Walk walk, const __grid_constant__ CUtensorMap map) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
+  TmaWall<S> wall{map, walk.first_row, shared.wall};
+  ClusterMail<S> mail{shared.mail};
+  walk_strips<S>(walk, wall, mail);
+}
+
+template <class S>
+ConfigOf<Problem> config(const char* name) {
+  return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
+    return std::tuple(make_tensor_map(p.wall, S::stage_rows, S::panel_columns));
+  });
+}
+
+//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
+//                     blocks per SM, cluster, panels
+const bool registered = register_variant<Problem>(
+    "pathfinder", Strategy::dsm,
+    {pyramid_config<Linked>(pyramid, 0), config<Strips<4, 4, 32, 5, 8, 8, 2, 1, 8>>("tall"),
+     config<Strips<4, 12, 320, 2, 2, 4, 2, 5, 4, 6>>("wide")});
+
+}  // namespace
+}  // namespace amasia::pathfinder

@@ -1,0 +1,119 @@
+// pathfinder/overlap: a ring of wall row-blocks by cp.async; the next ones travel while the oldest
+// is computed (Svedin et al., Algorithm 2). The wall does not depend on the costs, so any depth is
+// possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
+#include "apps/pathfinder/pyramid.cuh"
+#include "apps/pathfinder/strips.cuh"
+#include "variants/slide.cuh"
+
+namespace amasia::pathfinder {
+namespace {
+
+constexpr int iso_rows = 4, iso_stages = 3;  // 12 rows = 12 KB in flight per block
+using RowTile = Tile<int, 1, Iso::threads>;
+using WallTile = Tile<int, iso_rows, Iso::threads>;
+
+struct RingWall {
+  const PyramidRun& run;
+  int (&ring)[iso_stages][WallTile::elements];
+
+  __device__ void fetch(int stage) {
+    if (stage * iso_rows < Iso::height) {
+      async::copy_tile<WallTile, Iso::threads>(
+          ring[stage % iso_stages], run.wall,
+          {run.first_row + stage * iso_rows, Iso::column(blockIdx.x, 0)}, threadIdx.x);
+    }
+    async::commit();
+  }
+  __device__ void ready(int i) {
+    if (i % iso_rows != 0) return;
+    fetch(i / iso_rows + iso_stages - 1);  // the row loop's barriers have emptied that stage
+    async::wait<iso_stages - 1>();
+    __syncthreads();
+  }
+  __device__ int at(int i) const {
+    return ring[i / iso_rows % iso_stages][i % iso_rows * Iso::threads + threadIdx.x];
+  }
+};
+
+__global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
+  __shared__ PyramidRows rows;
+  __shared__ __align__(16) int ring[iso_stages][WallTile::elements];
+  const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
+  async::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, Iso::column(blockIdx.x, 0)},
+                                          threadIdx.x);
+  RingWall wall{run, ring};
+  for (int stage = 0; stage < iso_stages - 1; ++stage) wall.fetch(stage);
+  async::wait<iso_stages - 2>();  // the source row came with the first stage
+  __syncthreads();
+  climb(run, rows, wall);
+  async::wait<0>();
+}
+
+template <class S>
+struct Shared {
+  int wall[S::stages][S::stage_elements];
+  typename BlockMail<S>::Storage mail;
+};
+
+template <class S>
+struct OverlapWall {
+  using StageTile = Tile<int, S::stage_rows, S::tile_columns>;
+  const Grid<const int>& grid;
+  std::int64_t first_row;
+  int (&ring)[S::stages][S::stage_elements];
+  SlidingChunks<StageTile, S::threads> chunks{grid, S::tile_column(blockIdx.x),
+                                              static_cast<int>(threadIdx.x)};
+  const int* stage_wall = nullptr;
+  int last = 0;
+
+  __device__ void fetch(int stage) {
+    if (stage < last) {
+      chunks.copy_async(ring[stage % S::stages], grid,
+                        first_row + std::int64_t{stage} * S::stage_rows, threadIdx.x);
+    }
+    async::commit();
+  }
+  __device__ void begin(int stages) {
+    last = stages;
+    for (int stage = 0; stage < S::stages - 1; ++stage) fetch(stage);
+  }
+  __device__ void wait(int stage) {
+    async::wait<S::stages - 2>();
+    __syncthreads();  // the stage is there for all, the one before it read by all
+    fetch(stage + S::stages - 1);
+    const int first = threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns;
+    stage_wall = ring[stage % S::stages] + first;
+  }
+  __device__ int4 load(int row, int column) const {
+    return *reinterpret_cast<const int4*>(stage_wall + row * S::tile_columns + column);
+  }
+  __device__ void release(int) {}
+};
+
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
+  OverlapWall<S> wall{walk.wall, walk.first_row, shared.wall};
+  BlockMail<S> mail{shared.mail};
+  walk_strips<S>(walk, wall, mail);
+}
+
+template <class S>
+ConfigOf<Problem> config(const char* name) {
+  return strips_config<S>(name, strips<S>, sizeof(Shared<S>));
+}
+
+//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
+//                     blocks per SM
+const bool registered = register_variant<Problem>(
+    "pathfinder", Strategy::overlap,
+    {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
+     config<Strips<4, 4, 44, 2, 14, 5, 2>>("tall"),
+     config<Strips<4, 12, 320, 1, 2, 3, 2, 6>>("wide"),
+     config<Strips<4, 4, 44, 2, 14, 5, 1>>("tall-round1"),
+     config<Strips<4, 4, 24, 1, 4, 14, 4>>("tall-round4"),
+     config<Strips<8, 12, 320, 1, 2, 3, 1, 3>>("wide-8")});
+
+}  // namespace
+}  // namespace amasia::pathfinder

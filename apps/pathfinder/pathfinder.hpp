@@ -1,0 +1,96 @@
+// pathfinder: the cheapest way down a grid, one row at a time (Rodinia's PathFinder): dynamic
+// programming in which every row waits for the one before it.
+//
+//   cost(0, j) = wall(0, j)
+//   for i in 1 .. rows-1, for j in 0 .. cols-1
+//     cost(i, j) = wall(i, j) + min(cost(i-1, j-1), cost(i-1, j), cost(i-1, j+1))   inside the grid
+//   result = cost(rows-1, *)
+//
+// One comparison of three and one addition per cell for four bytes read once: bound by memory when
+// the grid is wide, by the length of the row-to-row chain when it is tall.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/app.hpp"
+#include "inputs/random.hpp"
+#include "variants/tile.cuh"
+
+namespace amasia::pathfinder {
+
+/// Wall heights are 0 ... highest_wall, as in Rodinia.
+inline constexpr int highest_wall = 9;
+
+/// What the pad between a row's last cell and the next row holds. It is part of the input and
+/// readable, and lower than any wall, so that a kernel that walks on it gets a wrong answer.
+inline constexpr int pad_wall = -1000;
+
+/// The height of cell (row, column): element row * cols + column of random stream 0.
+AMASIA_HD constexpr int wall_height(std::uint64_t seed, std::int64_t cols, std::int64_t row,
+                                    std::int64_t column) {
+  return static_cast<int>(
+      random_below(seed, 0, static_cast<std::uint64_t>(row * cols + column), highest_wall + 1));
+}
+
+/// Where blocks of one persistent launch leave the costs that their neighbours need. A word holds a
+/// cost (low half) and the epoch it belongs to (high half): 8-byte accesses are atomic, so a reader
+/// that sees the epoch has the cost and no flag or fence is needed. Epochs never repeat from run to
+/// run: the last block of a run moves `clock[0]` on.
+struct Exchange {
+  unsigned long long* words = nullptr;  // (2, columns): epochs alternate; nullptr when too wide
+  std::int64_t columns = 0;             // words per epoch
+  unsigned* clock = nullptr;  // [0] epochs used by earlier runs, [1] blocks done in this one
+};
+
+/// Grids wider than this are always computed in several launches: no GPU holds their windows at
+/// once.
+inline constexpr std::int64_t widest_exchange = std::int64_t{1} << 23;
+
+/// What a variant works on; device pointers. `wall` is read only. A run ends with cost(rows-1, *)
+/// in `result` and may use `scratch` and `exchange`. Both rows have wall.pitch elements, so that a
+/// bulk copy can take whole 16-byte pieces of them; the pad of `result` is not part of the answer.
+struct Problem {
+  Grid<const int> wall;
+  int* result = nullptr;
+  int* scratch = nullptr;
+  Exchange exchange;
+};
+
+/// What the host can ask of the app's device instance, without CUDA headers.
+class ResultSource {
+ public:
+  virtual ~ResultSource() = default;
+  virtual std::vector<int> last_row() const = 0;  // of the last run, (cols)
+  virtual std::uint64_t seed() const = 0;
+};
+
+const std::vector<ParameterSpec>& parameter_specs();
+
+/// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
+std::int64_t device_bytes(std::int64_t rows, std::int64_t cols);
+
+/// The last row of costs, (cols): row by row, OpenMP inside a row. rows, cols >= 1.
+std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
+
+/// The same by another route: shortest paths in a layered graph, every cell pushing its cost along
+/// its three outgoing edges instead of pulling along the incoming ones. Serial, in 64 bits; for
+/// checking the reference.
+std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
+                                              std::uint64_t seed);
+
+/// Exact comparison of two last rows.
+Verdict compare(const std::vector<int>& got, const std::vector<int>& expected);
+
+/// A cheapest path: column[i] is the column in row i, cost the sum of the walls on it. Ties go to
+/// the leftmost column. Costs of every sqrt(rows)-th row are kept and the rows between computed
+/// again on the way back: O(cols * sqrt(rows)) memory, twice the work of the reference.
+struct Path {
+  std::vector<std::int64_t> column;
+  std::int64_t cost = 0;
+};
+Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
+
+}  // namespace amasia::pathfinder

@@ -1,0 +1,267 @@
+// The CPU side of pathfinder: parameters, sizes, work, two references and the way back.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "apps/pathfinder/pathfinder.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia::pathfinder {
+namespace {
+
+// Column and row numbers are TMA coordinates and loop counters: 32-bit. Cells are counted in 64
+// bits.
+constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
+
+// Below this a row is cheaper on one thread than a barrier of the team.
+constexpr std::int64_t parallel_columns = 4096;
+
+/// next = costs of `row` from `previous`, the costs of the row above.
+void advance(std::int64_t row, std::int64_t cols, std::uint64_t seed,
+             const std::vector<int>& previous, std::vector<int>& next) {
+#pragma omp for schedule(static)
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const int left = previous[j > 0 ? j - 1 : j];
+    const int right = previous[j + 1 < cols ? j + 1 : j];
+    next[j] = wall_height(seed, cols, row, j) + std::min(previous[j], std::min(left, right));
+  }
+}
+
+/// Costs of rows first ... last, given the costs of row `first`, handed to `visit(row, costs)`.
+template <class Visit>
+void walk_rows(std::int64_t first, std::int64_t last, std::int64_t cols, std::uint64_t seed,
+               std::vector<int>& costs, Visit visit) {
+  std::vector<int> other(costs.size());
+#pragma omp parallel if (cols >= parallel_columns)
+  {
+    for (std::int64_t row = first + 1; row <= last; ++row) {
+      advance(row, cols, seed, costs, other);
+#pragma omp single
+      {
+        costs.swap(other);
+        visit(row, costs);
+      }
+    }
+  }
+}
+
+std::vector<int> first_row(std::int64_t cols, std::uint64_t seed) {
+  std::vector<int> costs(static_cast<std::size_t>(cols));
+  for (std::int64_t j = 0; j < cols; ++j) costs[j] = wall_height(seed, cols, 0, j);
+  return costs;
+}
+
+}  // namespace
+
+std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  std::vector<int> costs = first_row(cols, seed);
+  walk_rows(0, rows - 1, cols, seed, costs, [](std::int64_t, const std::vector<int>&) {});
+  return costs;
+}
+
+std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
+                                              std::uint64_t seed) {
+  constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> here(static_cast<std::size_t>(cols), 0);
+  for (std::int64_t row = 0; row + 1 < rows; ++row) {
+    std::vector<std::int64_t> below(static_cast<std::size_t>(cols), unreached);
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const std::int64_t left = here[j] + wall_height(seed, cols, row, j);
+      for (std::int64_t to = j - 1; to <= j + 1; ++to) {
+        if (to >= 0 && to < cols && left < below[to]) below[to] = left;
+      }
+    }
+    here.swap(below);
+  }
+  std::vector<int> costs(static_cast<std::size_t>(cols));
+  for (std::int64_t j = 0; j < cols; ++j) {
+    costs[j] = static_cast<int>(here[j] + wall_height(seed, cols, rows - 1, j));
+  }
+  return costs;
+}
+
+Verdict compare(const std::vector<int>& got, const std::vector<int>& expected) {
+  Verdict verdict;
+  verdict.norm = "exact";
+  verdict.checked = static_cast<std::int64_t>(expected.size());
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    if (j < got.size() && got[j] == expected[j]) continue;
+    ++verdict.mismatches;
+    if (verdict.first_mismatches.size() < 5) {
+      const std::string value = j < got.size() ? std::to_string(got[j]) : "nothing";
+      verdict.first_mismatches.push_back("(column " + std::to_string(j) + "): got " + value +
+                                         ", expected " + std::to_string(expected[j]));
+    }
+  }
+  verdict.error = static_cast<double>(verdict.mismatches);
+  verdict.passed = verdict.mismatches == 0 && got.size() == expected.size();
+  return verdict;
+}
+
+Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  const std::int64_t spacing =
+      std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(rows))));
+  std::vector<std::vector<int>> kept;  // costs of rows 0, spacing, 2 * spacing, ...
+  std::vector<int> costs = first_row(cols, seed);
+  kept.push_back(costs);
+  walk_rows(0, rows - 1, cols, seed, costs, [&](std::int64_t row, const std::vector<int>& at) {
+    if (row % spacing == 0) kept.push_back(at);
+  });
+
+  Path path;
+  path.column.resize(static_cast<std::size_t>(rows));
+  std::int64_t column = std::min_element(costs.begin(), costs.end()) - costs.begin();
+  path.cost = costs[column];
+  path.column[rows - 1] = column;
+  std::int64_t last = rows - 1;  // the path is known from here down
+  for (auto checkpoint = kept.size(); checkpoint-- > 0;) {
+    const std::int64_t first = static_cast<std::int64_t>(checkpoint) * spacing;
+    std::vector<std::vector<int>> block{kept[checkpoint]};  // costs of rows first ... last - 1
+    std::vector<int> at = kept[checkpoint];
+    walk_rows(first, last - 1, cols, seed, at,
+              [&](std::int64_t, const std::vector<int>& row) { block.push_back(row); });
+    for (std::int64_t row = last - 1; row >= first; --row) {
+      const std::vector<int>& above = block[row - first];
+      std::int64_t best = std::max<std::int64_t>(column - 1, 0);
+      for (std::int64_t j = best + 1; j <= std::min(column + 1, cols - 1); ++j) {
+        if (above[j] < above[best]) best = j;
+      }
+      column = best;
+      path.column[row] = column;
+    }
+    last = first;
+  }
+  return path;
+}
+
+const std::vector<ParameterSpec>& parameter_specs() {
+  static const std::vector<ParameterSpec> specs{
+      {"rows", ParameterSpec::Kind::integer, "rows of the grid", "10000", 1, largest_extent},
+      {"cols", ParameterSpec::Kind::integer, "columns of the grid", "10000", 1, largest_extent},
+      {"path", ParameterSpec::Kind::file,
+       "text file to write the cheapest path to, one 'row column wall' per line; none: do not",
+       "none"},
+  };
+  return specs;
+}
+
+std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
+  const std::int64_t pitch = padded_pitch<int>(cols);
+  const std::int64_t wall = checked_product({rows, pitch, 4}, "bytes of the wall");
+  const std::int64_t row = checked_product({pitch, 4}, "bytes of a row");
+  const std::int64_t exchange = cols <= widest_exchange ? 2 * 8 * pitch + 8 : 0;
+  if (wall > INT64_MAX - 2 * row - exchange) {
+    throw UsageError("the grid and its result rows do not fit in 63 bits of bytes");
+  }
+  return wall + 2 * row + exchange;
+}
+
+namespace {
+
+std::map<std::string, std::string> extent(std::int64_t rows, std::int64_t cols) {
+  return {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}};
+}
+
+class Pathfinder : public App {
+ public:
+  std::string_view name() const override { return "pathfinder"; }
+  std::string_view summary() const override {
+    return "cheapest way down a grid, row by row (dynamic programming, int32)";
+  }
+  const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Parameters> sizes(Preset preset) const override {
+    std::vector<std::pair<std::int64_t, std::int64_t>> extents;
+    switch (preset) {
+      case Preset::smoke:
+        // Degenerate; primes; one below, at and above the 20 rows and 216 columns of the original
+        // geometry; many columns and rows over every strip, exchange and stage of the others.
+        extents = {{1, 1},      {1, 257},    {257, 1},    {2, 2},      {3, 131},    {20, 216},
+                   {21, 215},   {22, 217},   {41, 433},   {97, 1009},  {127, 4099}, {337, 257},
+                   {509, 2011}, {1021, 769}, {43, 30011}, {211, 10007}};
+        break;
+      case Preset::quick:
+        extents = {{10000, 10000}, {1000, 100000}};
+        break;
+      case Preset::paper:
+        extents = {{10000, 10000}, {1000, 1000000}};
+        break;
+      case Preset::sweep:
+        // 1000 rows, from launch-bound to 33 GB, powers of two and sizes between; then squares.
+        for (const std::int64_t cols :
+             {1024, 3000, 8192, 20000, 65536, 200000, 524288, 1000000, 2097152, 4000000, 8388608}) {
+          extents.emplace_back(1000, cols);
+        }
+        for (const std::int64_t side : {1024, 3000, 8192, 20000, 32768}) {
+          extents.emplace_back(side, side);
+        }
+        break;
+    }
+    std::vector<Parameters> result;
+    for (const auto& [rows, cols] : extents) result.emplace_back(parameters(), extent(rows, cols));
+    return result;
+  }
+
+  Work work(const Parameters& p) const override {
+    const double rows = static_cast<double>(p.integer("rows"));
+    const double cols = static_cast<double>(p.integer("cols"));
+    Work w;
+    w.kind = Work::Kind::int32;
+    w.operations = 3 * (rows - 1) * cols;  // two minima and an addition
+    w.bytes_read = 4 * rows * cols;
+    w.bytes_written = 4 * cols;
+    w.dependent_operations = 2 * (rows - 1);  // a three-way minimum and an addition per row
+    return w;
+  }
+
+  std::int64_t device_bytes(const Parameters& p) const override {
+    return pathfinder::device_bytes(p.integer("rows"), p.integer("cols"));
+  }
+
+  Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
+    const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
+    const std::vector<int> first = last_row_costs(rows, cols, seed);
+    const std::vector<int> second = last_row_costs_by_relaxation(rows, cols, seed);
+    Verdict verdict = compare(first, second);
+    // A path whose own cells add up to the least cost closes the circle.
+    const Path path = cheapest_path(rows, cols, seed);
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < rows; ++i) sum += wall_height(seed, cols, i, path.column[i]);
+    if (sum != path.cost || path.cost != *std::min_element(second.begin(), second.end())) {
+      verdict.passed = false;
+      verdict.first_mismatches.push_back("cheapest path: its cells add up to " +
+                                         std::to_string(sum) + ", its cost is " +
+                                         std::to_string(path.cost));
+    }
+    return verdict;
+  }
+
+  void export_outputs(const Parameters& p, Instance& instance) const override {
+    const std::string& file = p.text("path");
+    if (file == "none") return;
+    const auto& source = dynamic_cast<const ResultSource&>(instance);
+    const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
+    const std::vector<int> row = source.last_row();
+    const Path path = cheapest_path(rows, cols, source.seed());
+    const int device = *std::min_element(row.begin(), row.end());
+    if (path.cost != device) {
+      throw std::runtime_error("the cheapest path costs " + std::to_string(path.cost) +
+                               ", but the least cost computed on the device is " +
+                               std::to_string(device));
+    }
+    std::ofstream out(file);
+    out << "# cheapest path, cost " << path.cost << "; row column wall\n";
+    for (std::int64_t i = 0; i < rows; ++i) {
+      out << i << ' ' << path.column[i] << ' '
+          << wall_height(source.seed(), cols, i, path.column[i]) << '\n';
+    }
+    out.flush();
+    if (!out) throw UsageError("parameter path: cannot write '" + file + "'");
+  }
+};
+
+const bool registered = register_app(std::make_unique<Pathfinder>());
+
+}  // namespace
+}  // namespace amasia::pathfinder
