@@ -30,7 +30,7 @@ struct Work {
 /// Outcome of comparing one output with the reference.
 struct Verdict {
   bool passed = false;
-  std::string norm;                     // e.g. "exact", "max abs error / max abs reference"
+  std::string norm{};                   // e.g. "exact", "max abs error / max abs reference"
   double error = 0;                     // in that norm
   double bound = 0;                     // passed means error <= bound and nothing non-finite
   std::int64_t checked = 0;             // elements compared

@@ -1,0 +1,34 @@
+"""The app that docs/adding-a-variant.md builds: it registers itself, and it is right."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import runner
+
+
+@pytest.fixture(scope="session")
+def example():
+    return runner("amasia-example")
+
+
+def test_the_example_registers_both_variants(example):
+    listed = json.loads(example("list", "--json").stdout)
+    assert [app["name"] for app in listed["apps"]] == ["saxpy"]
+    variants = {v["name"]: [c["name"] for c in v["configs"]] for v in listed["apps"][0]["variants"]}
+    assert variants == {"saxpy/baseline": ["iso", "256 threads"], "saxpy/tma": ["iso"]}
+
+
+def test_its_reference_is_right(example):
+    result = example("verify", "--reference")
+    assert result.returncode == 0 and "4 references ok, 0 failed" in result.stdout
+
+
+def test_it_verifies_and_compares_on_a_device(example, gpu, tmp_path):
+    assert example("verify").returncode == 0
+    out = tmp_path / "saxpy.json"
+    result = example("run", "saxpy", "--roles", "iso", "--seconds", "2", "--out", str(out))
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(out.read_text())["groups"][0]["rows"]
+    assert all(row["status"] == "ok" for row in rows)
