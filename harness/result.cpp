@@ -689,19 +689,25 @@ std::string dump_json(const Json& json) {
 }
 
 Json parse_json(const std::string& text, const std::string& name) {
+  const auto refuse = [&](std::size_t at, const std::string& reason) {
+    const std::string_view before = std::string_view(text).substr(0, at);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::size_t line_end = before.rfind('\n');  // of the line before
+    const std::size_t column = line_end == std::string_view::npos ? at + 1 : at - line_end;
+    throw ResultError(name + ':' + std::to_string(line) + ':' + std::to_string(column) + ": " +
+                      reason);
+  };
+  // The parser would take a zero byte, as a crash leaves them, for the end of the text.
+  const std::size_t zero = text.find('\0');
+  if (zero != std::string::npos) refuse(zero, "expected JSON, found a zero byte");
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    const std::size_t at = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
-    const auto begin = text.begin(), end = begin + static_cast<std::ptrdiff_t>(at);
-    const auto line = 1 + std::count(begin, end, '\n');
-    const std::size_t line_start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-    const std::size_t column = line_start == std::string::npos ? at + 1 : at - line_start;
-    throw ResultError(name + ':' + std::to_string(line) + ':' + std::to_string(column) + ": " +
-                      reason_of(error));
+    refuse(std::min(error.byte == 0 ? 0 : error.byte - 1, text.size()), reason_of(error));
   } catch (const nlohmann::json::exception& error) {  // a number that no double can hold
     throw ResultError(name + ": " + reason_of(error));
   }
+  return {};  // not reached: refuse() throws
 }
 
 Json read_json_file(const std::string& path) {

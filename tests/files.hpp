@@ -1,0 +1,57 @@
+// For tests that read and write files: a folder that goes away, and files recorded in
+// tests/golden/.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace amasia {
+
+inline std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+/// A new folder of its own, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "amasia-test-XXXXXX") {
+    std::string name = path_.string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// `text` must be what tests/golden/<name> holds. AMASIA_UPDATE_GOLDEN=1 records it instead, for a
+/// person to read in the diff.
+inline void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(AMASIA_SOURCE_DIR) + "/tests/golden/" + name;
+  if (std::getenv("AMASIA_UPDATE_GOLDEN") != nullptr) write_text(path, text);
+  EXPECT_EQ(read_text(path), text)
+      << "differs from tests/golden/" << name << "; AMASIA_UPDATE_GOLDEN=1 records it anew";
+}
+
+}  // namespace amasia
