@@ -138,6 +138,10 @@ class GroupRunner {
       Row& row = result_.rows[static_cast<std::size_t>(a.row)];
       if (!plan_.effort.verify_only && row.status == RowStatus::ok) verify_again(a, row);
     }
+    const bool any_right = std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) {
+      return row.status == RowStatus::ok;
+    });
+    if (any_right) app->export_outputs(plan_.key.size, *instance_);
     summarise();
     result_.wall_s = seconds_since(begin);
     return std::move(result_);
