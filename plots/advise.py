@@ -47,7 +47,7 @@ class Advice:
         match self.outcome:
             case "faster":
                 text = (
-                    f"{self.strategy}: {times(self.ratio)} [{self.low:.2f}, {self.high:.2f}] "
+                    f"{self.strategy} ran {times(self.ratio)} [{self.low:.2f}, {self.high:.2f}] "
                     f"faster than baseline ({milliseconds(self.median_ms)} against "
                     f"{milliseconds(self.baseline_ms)})"
                 )

@@ -123,14 +123,20 @@ def strategy_quotes() -> pd.DataFrame:
 
 
 def find_spec(name: str) -> Spec:
-    """The GPU of that name, or the only one whose name begins with it; the paper's figures come
-    first, so that "A100" and "V100" mean its Table 1. Raises PlotsError with near names.
+    """The GPU of that name (ours or the driver's), or the only one whose name begins with it.
+
+    The paper's figures come first: "A100" and "V100" mean its Table 1. Raises PlotsError with near
+    names.
     """
     specs = {s.name: s for s in (*paper_specs(), *datasheet_specs())}
-    wanted = name.casefold().removeprefix("nvidia ").strip()
+    wanted = name.strip().casefold().removeprefix("nvidia ").strip()
     folded = {known.casefold(): spec for known, spec in specs.items()}
     if wanted in folded:
         return folded[wanted]
+    as_driver = [s for s in datasheet_specs() if f"NVIDIA {wanted}".casefold() in
+                 (driver.casefold() for driver in s.driver_names)]  # fmt: skip
+    if as_driver:  # "H200" is what the driver calls the SXM module
+        return as_driver[0]
     starting = [spec for known, spec in folded.items() if known.startswith(wanted)]
     if len(starting) == 1:
         return starting[0]

@@ -29,11 +29,11 @@ _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more abo
 
 # Columns of the frames, so that an empty selection has the same columns as a full one.
 _RUN = ["file", "gpu", "compute_capability", "date"]
-_GROUP = ["group", "app", "size", "size_label", "bytes", "preset", "cache", "launch"]
+_GROUP = ["group", "app", "size", "size_label", "bytes", "cache", "launch"]
 FILE_COLUMNS = [*_RUN, "path", "study", "commit", "dirty", "provenance"]
 GROUP_COLUMNS = [
-    *_RUN, *_GROUP, "parameters", "seed", "operations", "floor_ms", "bytes_ms", "operations_ms",
-    "dependency_ms", "bound_by", "rounds", "stop_reason", "launch_blocked", "warnings", "wall_s",
+    *_RUN, *_GROUP, "preset", "parameters", "seed", "operations", "floor_ms", "bytes_ms",
+    "operations_ms", "dependency_ms", "bound_by", "rounds", "stop_reason", "launch_blocked", "warnings", "wall_s",
 ]  # fmt: skip
 ROW_COLUMNS = [
     *_RUN, *_GROUP, "row", "variant", "strategy", "role", "repeat", "config", "config_source",
@@ -425,13 +425,13 @@ def load(paths: Sequence[Path | str]) -> Results:
                 "size": _size_text(key["size"]),
                 "size_label": "",
                 "bytes": work["bytes_read"] + work["bytes_written"],
-                "preset": group["preset"],
                 "cache": key["cache"],
                 "launch": key["launch"],
             }
             record = {
                 **run,
                 **identity,
+                "preset": group["preset"],
                 "parameters": key["size"],
                 "seed": group["seed"],
                 "operations": work["operations"],
@@ -454,7 +454,6 @@ def load(paths: Sequence[Path | str]) -> Results:
                 newer["preset"] = max(other["preset"], record["preset"], key=_PRESETS.index)
                 if newer is other:
                     continue
-                identity["preset"] = newer["preset"]
             groups[unique] = record
             group_id = identity["group"]
             rows[group_id], samples[group_id] = [], []

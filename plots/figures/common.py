@@ -104,11 +104,10 @@ def milliseconds(value: float) -> str:
     """A time with three digits, in the unit that suits it."""
     if not np.isfinite(value):
         return "–"
-    if value < 1e-1:
-        return f"{value * 1e3:.3g} µs"
-    if value < 1e3:
-        return f"{value:.3g} ms"
-    return f"{value / 1e3:.3g} s"
+    scaled, unit = (value * 1e3, "µs") if value < 1e-1 else (value, "ms")
+    if value >= 1e3:
+        scaled, unit = value / 1e3, "s"
+    return f"{scaled:#.3g}".rstrip(".") + f" {unit}"
 
 
 def times(value: float) -> str:

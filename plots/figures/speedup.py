@@ -26,7 +26,7 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
         s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
         for i, s in enumerate(strategies)
     }
-    ax.axhline(1, color=colour("baseline"), linewidth=0.8, zorder=1.5)
+    ax.axhline(1, color=colour("baseline"), linewidth=0.6, zorder=1.7)
     for x, size in enumerate(sizes):
         here = comparisons[comparisons["size"] == size]
         for control in here[here["control"]].itertuples():

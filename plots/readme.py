@@ -1,0 +1,177 @@
+"""The generated part of README.md: one picture and one table, from the recorded results."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import textwrap
+from pathlib import Path
+
+import pandas as pd
+
+from plots import figures, style
+from plots.advise import advise
+from plots.errors import PlotsError
+from plots.figures.common import milliseconds, modes, origin, times
+from plots.load import Results, main_cache, main_launch, main_size, strategy_order
+from plots.strategies import ROOT
+
+BEGIN = "<!-- generated:results -->"
+END = "<!-- /generated:results -->"
+PICTURE = Path("docs") / "overview.svg"
+# The picture is out of date when one of these changes, too.
+_DRAWN_BY = ("plots/style.py", "plots/figures/common.py", "plots/figures/speedup.py")
+
+
+def select(results: Results) -> Results:
+    """What README shows: the newest architecture's GPU, cold, in a stream (or what there is)."""
+    if results.groups.empty:
+        raise PlotsError("the result files hold no comparison group: nothing for README")
+    with_groups = set(results.groups["gpu"])
+    gpu = next(g for g in results.gpus if g in with_groups)
+    mine = results.where(gpu=gpu)
+    return mine.where(cache=main_cache(mine.groups), launch=main_launch(mine.groups))
+
+
+def picture_digest(selected: Results) -> str:
+    """SHA-256 of what the picture shows and of the code that draws it.
+
+    Compared instead of the picture's bytes, which change with the version of matplotlib.
+    """
+    digest = hashlib.sha256()
+    for frame in (selected.comparisons, selected.rows, selected.groups):
+        digest.update(frame.drop(columns=["file"]).to_csv(index=False).encode())
+    for name in _DRAWN_BY:
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _speedup(selected: Results, row: pd.Series) -> str:
+    if row["strategy"] == "baseline":
+        return "1"
+    found = selected.comparisons
+    found = found[(found["group"] == row["group"]) & (found["variant"] == row["variant"])]
+    found = found[(found["role"] == row["role"]) & ~found["control"]]
+    if found.empty:
+        return "–"
+    c = found.iloc[0]
+    if c["claim"] == "not resolved":
+        return f"{times(c['ratio'])}, not resolved"
+    return f"{times(c['ratio'])} [{c['low']:.2f}, {c['high']:.2f}]"
+
+
+def table(selected: Results) -> str:
+    """Markdown: every strategy of every app at its main size, at iso and at best."""
+    lines = [
+        "| app | strategy | iso | speed-up at iso | best | speed-up at best | of the floor |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for app in sorted(set(selected.groups["app"])):
+        size = main_size(selected.groups, app)
+        rows = selected.rows
+        rows = rows[(rows["app"] == app) & (rows["size"] == size) & (rows["repeat"] == 0)]
+        names = strategy_order(rows["strategy"])
+        for i, name in enumerate(names):
+            cells = []
+            of_strategy = rows[rows["strategy"] == name]
+            fraction = "–"
+            for role in ("iso", "best"):
+                # A library has one row only; it stands where the fastest geometries stand.
+                wanted = (role, "comparator") if role == "best" else (role,)
+                found = of_strategy[of_strategy["role"].isin(wanted)]
+                if found.empty:
+                    cells += ["–", "–"]
+                    continue
+                row = found.iloc[0]
+                if row["status"] != "ok":
+                    cells += [row["status"], "–"]
+                    continue
+                cells += [milliseconds(row["median"]), _speedup(selected, row)]
+                if role == "best" and pd.notna(row["floor_fraction"]):
+                    fraction = f"{100 * row['floor_fraction']:.0f} %"
+            label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
+            lines.append(f"| {label} | {name} | {' | '.join(cells)} | {fraction} |")
+    return "\n".join(lines)
+
+
+def generated(selected: Results) -> str:
+    """The text between the markers, markers not included."""
+    controls = selected.comparisons[selected.comparisons["control"]]
+    noise = (
+        f"Baseline against itself, the noise of the machine, stayed within "
+        f"{controls['low'].min():.3f} and {controls['high'].max():.3f}. "
+        if len(controls)
+        else "No A/A control was measured. "
+    )
+    main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
+    headlines = [f"- {a.app}, {a.size_label}: {a.sentence()}" for a in advise(selected)
+                 if a.size == main[a.app]]  # fmt: skip
+    measured = f"{origin(selected.groups)}; {modes(selected.groups)}"
+    return "\n".join(
+        [
+            "",
+            textwrap.fill(
+                f"Measured on {measured}. *iso* is the geometry of the original code, the same for "
+                "all strategies; *best* the fastest geometry of each, baseline too.",
+                100,
+            ),
+            "",
+            *headlines,
+            "",
+            f"![Speed-up of each strategy over baseline, {measured}]({PICTURE.as_posix()})",
+            "",
+            table(selected),
+            "",
+            textwrap.fill(
+                "Brackets are exact intervals of the median of paired ratios, corrected for the "
+                f"number of comparisons. {noise}The floor is the least time that the ceilings "
+                "measured on this GPU allow; `python -m plots report results` shows all of it.",
+                100,
+            ),
+            "",
+        ]
+    )
+
+
+def _split(readme: Path) -> tuple[str, str, str]:
+    try:
+        text = readme.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlotsError(f"{readme}: expected README's text ({error.strerror})") from None
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise PlotsError(f"{readme}: expected one line {BEGIN} and, below it, one line {END}")
+    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    return text[:start], text[start:end], text[end:]
+
+
+def write(results: Results, readme: Path) -> list[Path]:
+    """Writes the generated part of ``readme`` and the picture beside it; returns the files."""
+    selected = select(results)
+    before, _, after = _split(readme)
+    picture = readme.parent / PICTURE
+    description = f"amasia-overview {picture_digest(selected)}"
+    style.save(figures.speedup(selected), picture, description)
+    readme.write_text(before + generated(selected) + after, encoding="utf-8")
+    return [readme, picture]
+
+
+def check(results: Results, readme: Path) -> list[str]:
+    """What differs between README and what would be written now, as lines; empty when nothing."""
+    selected = select(results)
+    _, old, _ = _split(readme)
+    differences = list(
+        difflib.unified_diff(
+            old.splitlines(),
+            generated(selected).splitlines(),
+            "README",
+            "results",
+            lineterm="",
+            n=0,
+        )
+    )
+    picture = readme.parent / PICTURE
+    if not picture.is_file():
+        differences.append(f"{PICTURE}: missing")
+    elif f"amasia-overview {picture_digest(selected)}" not in picture.read_text(encoding="utf-8"):
+        differences.append(f"{PICTURE}: drawn from other results or by other code")
+    return differences
