@@ -1,5 +1,6 @@
 // hotspot/baseline: every tile goes global -> register -> shared, then a block barrier, then the
-// computation. While a block loads it does not compute; only other blocks on the SM hide the latency.
+// computation. While a block loads it does not compute; only other blocks on the SM hide the
+// latency.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/baseline.cuh"
@@ -12,27 +13,30 @@ __global__ void __launch_bounds__(tile_threads) baseline_pyramid(PyramidView v) 
   __shared__ alignas(16) float temperature[tile_threads];  // (16, 16)
   __shared__ alignas(16) float power[tile_threads];
   const TileOrigin origin = pyramid_origin(blockIdx.y, blockIdx.x);
-  baseline::copy_tile<Tile<float, tile_size, tile_size, 4>, tile_threads>(temperature, v.temperature,
-                                                                           origin, threadIdx.x);
+  baseline::copy_tile<Tile<float, tile_size, tile_size, 4>, tile_threads>(
+      temperature, v.temperature, origin, threadIdx.x);
   baseline::copy_tile<Tile<float, tile_size, tile_size, 4>, tile_threads>(power, v.power, origin,
-                                                                           threadIdx.x);
+                                                                          threadIdx.x);
   __syncthreads();
   const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
-  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell, v.steps,
-                            v.coefficients);
+  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell,
+                            v.steps, v.coefficients);
   if (cell.finishes) v.result.at(cell.row, cell.column) = value;
 }
 
-// best: one row-block at a time. All loads of a row-block are issued before the barrier that frees the
-// tile, so one latency is paid per row-block.
+// best: one row-block at a time. All loads of a row-block are issued before the barrier that frees
+// the tile, so one latency is paid per row-block.
 template <class S>
 struct ThroughRegisters : TileReader<S> {
   ChunkSource<S> source;
   const Place<S>& place;
-  std::int64_t columns;
+  int columns;
 
   __device__ ThroughRegisters(BlockTile<S>* tile, const PassView& pass, const Place<S>& where)
-      : TileReader<S>(pass, where), source(pass, where), place(where), columns(pass.result.columns) {
+      : TileReader<S>(pass, where),
+        source(pass, where),
+        place(where),
+        columns(static_cast<int>(pass.result.columns)) {
     this->current = tile;
   }
   __device__ void acquire(int n) {
@@ -97,11 +101,12 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "hotspot", Strategy::baseline,
-    {iso(), streaming<Kernels, 4, 5, 1, 1, 2, 5, 10>("10-steps"),
-     streaming<Kernels, 4, 4, 1, 1, 2, 4, 8>("8-steps"),
-     streaming<Kernels, 4, 4, 1, 1, 2, 5, 12>("12-steps")});
+const bool registered =
+    register_variant<Problem>("hotspot", Strategy::baseline,
+                              {iso(), streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
+                               streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
+                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps"),
+                               streaming<Kernels, 8, 1, 1, 2, 5, 8>("8-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

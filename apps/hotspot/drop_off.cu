@@ -1,7 +1,8 @@
-// hotspot/drop_off: each thread has slots of its own for the cells that only it reads, and waits for its
-// own copies alone (Svedin et al. 2021, algorithm 3): no block barrier stands between arrival and use.
-// The streaming schedule suits it well, because a lane's neighbours' cells come by shuffle: everything a
-// lane loads is private. The price is that the halo columns of neighbouring warps are fetched twice.
+// hotspot/drop_off: each thread has slots of its own for the cells that only it reads, and waits
+// for its own copies alone (Svedin et al. 2021, algorithm 3): no block barrier stands between
+// arrival and use. The streaming schedule suits it well, because a lane's neighbours' cells come by
+// shuffle: everything a lane loads is private. The price is that the halo columns of neighbouring
+// warps are fetched twice.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/async.cuh"
@@ -9,10 +10,10 @@
 namespace amasia::hotspot {
 namespace {
 
-// iso: blocks walk Rodinia's tiles; a thread's own cell of the next tile is in flight. Temperatures are
-// then published to the block, in alternating tiles so that one barrier per exchange is enough.
-__global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v, unsigned across,
-                                                                 unsigned tiles) {
+// iso: blocks walk Rodinia's tiles; a thread's own cell of the next tile is in flight. Temperatures
+// are then published to the block, in alternating tiles so that one barrier per exchange is enough.
+__global__ void __launch_bounds__(tile_threads)
+    drop_off_pyramid(PyramidView v, unsigned across, unsigned tiles) {
   __shared__ float temperature[2][tile_threads];  // (slots, threads): private
   __shared__ float power[2][tile_threads];        // (slots, threads): private
   __shared__ float exchange[2][tile_threads];     // (2, 16, 16): shared by the block
@@ -56,15 +57,22 @@ struct Slots : DirectStore<S> {
   Slot* ring;  // (stages)
   const PassView& pass;
   const Place<S>& place;
-  std::int64_t column;
-  bool inside;  // all four columns lie in the grid
+  // The lane's columns; one outside the grid is replaced by its mirror image. At an edge that is a
+  // multiple of four columns away the images are an aligned chunk backwards, else they are copied
+  // singly.
+  int image[columns_per_lane];
+  bool backwards, aligned;
   int stage = 0;
 
   __device__ Slots(Slot* slots, const PassView& view, const Place<S>& where)
       : DirectStore<S>(view, where), ring(slots), pass(view), place(where) {
-    column = place.first_column + static_cast<int>(threadIdx.x) / lanes * S::useful +
-             static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
-    inside = column >= 0 && column + columns_per_lane <= pass.result.columns;
+    const int column = place.first_column + static_cast<int>(threadIdx.x) / lanes * S::useful +
+                       static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+    const int columns = static_cast<int>(pass.result.columns);
+#pragma unroll
+    for (int c = 0; c < columns_per_lane; ++c) image[c] = mirror(column + c, columns);
+    backwards = image[0] - image[3] == 3;
+    aligned = (image[3] - image[0] == 3 && image[0] % 4 == 0) || (backwards && image[3] % 4 == 0);
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) prefetch(n, n);
   }
@@ -74,15 +82,18 @@ struct Slots : DirectStore<S> {
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
         const std::int64_t row =
-            mirror(place.run.first + n * S::rows + i, pass.result.rows) * pass.result.pitch;
+            mirror(place.run.first + n * S::rows + i, static_cast<int>(pass.result.rows)) *
+            pass.result.pitch;
         float4* temperature = &slot.temperature[i][threadIdx.x];
         float4* power = &slot.power[i][threadIdx.x];
-        if (inside) {
-          async::copy<16>(temperature, pass.temperature.data + row + column);
-          async::copy<16>(power, pass.power.data + row + column);
-        } else {  // a private slot has no neighbour to take a mirrored column from
+        if (aligned) {
+          const std::int64_t from = row + (backwards ? image[3] : image[0]);
+          async::copy_through_l1<16>(temperature, pass.temperature.data + from);
+          async::copy_through_l1<16>(power, pass.power.data + from);
+        } else {
+#pragma unroll
           for (int c = 0; c < columns_per_lane; ++c) {
-            const std::int64_t from = row + mirror(column + c, pass.result.columns);
+            const std::int64_t from = row + image[c];
             async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
             async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
           }
@@ -95,13 +106,18 @@ struct Slots : DirectStore<S> {
     prefetch(n + S::stages - 1, stage == 0 ? S::stages - 1 : stage - 1);
     async::wait<S::stages - 1>();
   }
-  __device__ float4 temperature(int i) const { return ring[stage].temperature[i][threadIdx.x]; }
-  __device__ float4 power(int i) const { return ring[stage].power[i][threadIdx.x]; }
+  __device__ float4 forwards(float4 v) const {
+    return aligned && backwards ? make_float4(v.w, v.z, v.y, v.x) : v;
+  }
+  __device__ float4 temperature(int i) const {
+    return forwards(ring[stage].temperature[i][threadIdx.x]);
+  }
+  __device__ float4 power(int i) const { return forwards(ring[stage].power[i][threadIdx.x]); }
   __device__ void release(int) { stage = stage == S::stages - 1 ? 0 : stage + 1; }
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads) drop_off_strip(PassView pass) {
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Place<S> place(pass);
   Slots<S> mover(reinterpret_cast<typename Slots<S>::Slot*>(shared), pass, place);
@@ -146,11 +162,12 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "hotspot", Strategy::drop_off,
-    {iso(), streaming<Kernels, 4, 5, 2, 1, 2, 5, 10>("10-steps"),
-     streaming<Kernels, 4, 4, 3, 1, 2, 4, 8>("8-steps"),
-     streaming<Kernels, 4, 4, 2, 1, 2, 5, 12>("12-steps")});
+const bool registered =
+    register_variant<Problem>("hotspot", Strategy::drop_off,
+                              {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
+                               streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
+                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps"),
+                               streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

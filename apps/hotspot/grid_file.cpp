@@ -13,8 +13,8 @@
 namespace amasia::hotspot {
 namespace {
 
-// A number is at most a few dozen characters; a longer line is no such file (and, unbounded, could be
-// gigabytes).
+// A number is at most a few dozen characters; a longer line is no such file (and, unbounded, could
+// be gigabytes).
 constexpr std::size_t longest_line = 256;
 
 std::string_view trimmed(std::string_view text) {
@@ -61,8 +61,8 @@ std::vector<float> read_grid_file(const std::string& path, std::int64_t rows, st
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(path + ": cannot be opened for reading");
 
-  const std::string size = std::to_string(cells) + " numbers (" + std::to_string(rows) + " rows x " +
-                           std::to_string(cols) + " cols)";
+  const std::string size = std::to_string(cells) + " numbers (" + std::to_string(rows) +
+                           " rows x " + std::to_string(cols) + " cols)";
   std::vector<float> values;  // grows with the file, so that a short one costs no memory
   std::int64_t line = 0;
   std::int64_t blank_since = 0;  // first of the blank lines just read, 0: none
@@ -91,8 +91,9 @@ std::vector<float> read_grid_file(const std::string& path, std::int64_t rows, st
       } else {
         text += c;
         if (text.size() > longest_line) {
-          fail(path, line + 1, "expected one number, found a line of more than " +
-                                   std::to_string(longest_line) + " characters");
+          fail(path, line + 1,
+               "expected one number, found a line of more than " + std::to_string(longest_line) +
+                   " characters");
         }
       }
     }
@@ -100,7 +101,8 @@ std::vector<float> read_grid_file(const std::string& path, std::int64_t rows, st
   if (file.bad()) throw UsageError(path + ": reading failed");
   if (!text.empty()) take();
   if (static_cast<std::int64_t>(values.size()) < cells) {
-    fail(path, line + 1, "expected " + size + ", the file ends after " + std::to_string(values.size()));
+    fail(path, line + 1,
+         "expected " + size + ", the file ends after " + std::to_string(values.size()));
   }
   return values;
 }

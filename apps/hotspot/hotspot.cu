@@ -22,8 +22,8 @@ __global__ void generate(Grid<float> temperature, Grid<float> power, std::uint64
   }
 }
 
-// The reference where the CPU would take minutes: one step, one thread per cell, no tile, no pass of
-// several steps, the sum in fp64.
+// The reference where the CPU would take minutes: one step, one thread per cell, no tile, no pass
+// of several steps, the sum in fp64.
 __global__ void reference_step(Grid<const float> now, Grid<const float> power, Grid<float> next,
                                ExactCoefficients k) {
   const std::int64_t c = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -34,9 +34,9 @@ __global__ void reference_step(Grid<const float> now, Grid<const float> power, G
     const double south = r < now.rows - 1 ? now.at(r + 1, c) : own;
     const double west = c > 0 ? now.at(r, c - 1) : own;
     const double east = c < now.columns - 1 ? now.at(r, c + 1) : own;
-    next.at(r, c) = static_cast<float>(k.centre * own + k.vertical * (north + south) +
-                                       k.horizontal * (west + east) + k.power * power.at(r, c) +
-                                       k.ambient);
+    next.at(r, c) =
+        static_cast<float>(k.centre * own + k.vertical * (north + south) +
+                           k.horizontal * (west + east) + k.power * power.at(r, c) + k.ambient);
   }
 }
 
@@ -76,8 +76,8 @@ class DeviceInstance final : public HotspotInstance {
     // Fetched first: the reference on the device may use scratch, never result.
     const HostGrid got = download_result();
     if (!expected_) expected_ = feasible_on_cpu() ? on_cpu() : on_device();
-    Verdict verdict =
-        compare(got.cells.data(), columns_, *expected_, error_bound(problem_.steps, chip_of(parameters_)));
+    Verdict verdict = compare(got.cells.data(), columns_, *expected_,
+                              error_bound(problem_.steps, chip_of(parameters_)));
     if (!feasible_on_cpu()) verdict.norm += ", reference computed on the device";
     return verdict;
   }

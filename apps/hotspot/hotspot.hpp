@@ -1,5 +1,5 @@
-// hotspot: the transient temperature of a chip, a 2-D five-point stencil with a source term (Rodinia's
-// HotSpot, after Huang et al. 2006). One step over a rows x cols grid, edges clamped:
+// hotspot: the transient temperature of a chip, a 2-D five-point stencil with a source term
+// (Rodinia's HotSpot, after Huang et al. 2006). One step over a rows x cols grid, edges clamped:
 //
 //   for r, c:  N, S, W, E = the neighbours' temperatures, the cell's own T beyond an edge
 //     next(r,c) = T + step/Cap * (P(r,c) + (N + S - 2T)/Ry + (W + E - 2T)/Rx + (ambient - T)/Rz)
@@ -20,8 +20,8 @@
 
 namespace amasia::hotspot {
 
-/// next = centre T + vertical (N + S) + horizontal (W + E) + (power P + ambient), all fp32. Rodinia's
-/// literal 2.0 makes its kernel compute in fp64; here no operand is wider than fp32.
+/// next = centre T + vertical (N + S) + horizontal (W + E) + (power P + ambient), all fp32.
+/// Rodinia's literal 2.0 makes its kernel compute in fp64; here no operand is wider than fp32.
 struct Coefficients {
   float centre = 0;
   float vertical = 0;
@@ -35,8 +35,9 @@ struct ExactCoefficients {
   double centre = 0, vertical = 0, horizontal = 0, power = 0, ambient = 0;
 };
 
-/// What a variant works on. Device pointers; all grids have the same extent and pitch. `temperature`
-/// and `power` are read only; a run ends with the answer in `result` and may use `scratch` freely.
+/// What a variant works on. Device pointers; all grids have the same extent and pitch.
+/// `temperature` and `power` are read only; a run ends with the answer in `result` and may use
+/// `scratch` freely.
 struct Problem {
   Grid<const float> temperature;  // kelvin, (rows, cols)
   Grid<const float> power;        // watt per cell
@@ -46,9 +47,9 @@ struct Problem {
   int steps = 0;
 };
 
-/// Size of the simulated chip. `rodinia`: 16 mm square whatever the grid, whose explicit time step is
-/// unstable above about 1390 x 1390 cells. `scaled`: cells of 16 mm / 1024, so that the chip grows with
-/// the grid and the physics of a cell is that of Rodinia's 1024 x 1024 input.
+/// Size of the simulated chip. `rodinia`: 16 mm square whatever the grid, whose explicit time step
+/// is unstable above about 1390 x 1390 cells. `scaled`: cells of 16 mm / 1024, so that the chip
+/// grows with the grid and the physics of a cell is that of Rodinia's 1024 x 1024 input.
 enum class Chip { scaled, rodinia };
 
 ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip chip);
@@ -82,10 +83,11 @@ HostGrid host_power(const Parameters& p, std::uint64_t seed);
 HostGrid reference(const HostGrid& temperature, const HostGrid& power, const ExactCoefficients& k,
                    int steps);
 
-/// Largest accepted (max abs error) / (max abs reference). One fp32 step rounds three coefficients and
-/// five results, each by at most 2^-24 of a value no larger than the largest temperature: 8 units per
-/// step, and they add up at worst. With the unstable fixed chip an error is amplified by the same factor
-/// as the roughness of the input, which is only about 1/20 of the temperatures: 32 times the allowance.
+/// Largest accepted (max abs error) / (max abs reference). One fp32 step rounds three coefficients
+/// and five results, each by at most 2^-24 of a value no larger than the largest temperature: 8
+/// units per step, and they add up at worst. With the unstable fixed chip an error is amplified by
+/// the same factor as the roughness of the input, which is only about 1/20 of the temperatures: 32
+/// times the allowance.
 double error_bound(int steps, Chip chip);
 
 /// Compares `got` (rows x cols, rows `pitch` elements apart) with the reference. Any non-finite

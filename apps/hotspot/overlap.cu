@@ -1,6 +1,7 @@
 // hotspot/overlap: a ring of tiles per block; while one is computed, cp.async fetches the next ones
-// (Svedin et al. 2021, algorithm 2). One block barrier per tile serves both ends: it makes the oldest
-// stage visible to the block and proves that the stage read before it is free for the next copy.
+// (Svedin et al. 2021, algorithm 2). One block barrier per tile serves both ends: it makes the
+// oldest stage visible to the block and proves that the stage read before it is free for the next
+// copy.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/async.cuh"
@@ -11,8 +12,8 @@ namespace {
 // iso: as many blocks as fit walk Rodinia's tiles, two stages each.
 inline constexpr int pyramid_stages = 2;
 
-__global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v, unsigned across,
-                                                                unsigned tiles) {
+__global__ void __launch_bounds__(tile_threads)
+    overlap_pyramid(PyramidView v, unsigned across, unsigned tiles) {
   __shared__ alignas(16) float temperature[pyramid_stages][tile_threads];  // (stages, 16, 16)
   __shared__ alignas(16) float power[pyramid_stages][tile_threads];
   const auto prefetch = [&](unsigned tile, int stage) {
@@ -34,8 +35,9 @@ __global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v, u
     prefetch(tile + gridDim.x, stage ^ 1);
     const TileCell cell(pyramid_origin(tile / across, tile % across), threadIdx.x, v.result.rows,
                         v.result.columns);
-    const float value = climb(temperature[stage], source_term(power[stage][threadIdx.x], v.coefficients),
-                              cell, v.steps, v.coefficients);
+    const float value =
+        climb(temperature[stage], source_term(power[stage][threadIdx.x], v.coefficients), cell,
+              v.steps, v.coefficients);
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
   }
 }
@@ -46,7 +48,7 @@ struct Ring : TileReader<S> {
   BlockTile<S>* tiles;  // (stages)
   ChunkSource<S> source;
   const Place<S>& place;
-  std::int64_t columns;
+  int columns;
   int stage = 0;
 
   __device__ Ring(BlockTile<S>* ring, const PassView& pass, const Place<S>& where)
@@ -54,7 +56,7 @@ struct Ring : TileReader<S> {
         tiles(ring),
         source(pass, where),
         place(where),
-        columns(pass.result.columns) {
+        columns(static_cast<int>(pass.result.columns)) {
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) prefetch(n, n);
   }
@@ -76,7 +78,7 @@ struct Ring : TileReader<S> {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads) overlap_strip(PassView pass) {
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Place<S> place(pass);
   Ring<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
@@ -121,11 +123,12 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "hotspot", Strategy::overlap,
-    {iso(), streaming<Kernels, 4, 5, 2, 1, 2, 5, 10>("10-steps"),
-     streaming<Kernels, 4, 4, 3, 1, 2, 4, 8>("8-steps"),
-     streaming<Kernels, 4, 4, 2, 1, 2, 5, 12>("12-steps")});
+const bool registered =
+    register_variant<Problem>("hotspot", Strategy::overlap,
+                              {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
+                               streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
+                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps"),
+                               streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

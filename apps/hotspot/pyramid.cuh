@@ -25,7 +25,8 @@ __device__ inline float climb(float* tile, float source, const TileCell& cell, i
   float* own = tile + cell.index;
   float value = *own;
   for (int step = 0;;) {
-    value = advance(value, own[cell.north], own[cell.south], own[cell.west], own[cell.east], source, k);
+    value =
+        advance(value, own[cell.north], own[cell.south], own[cell.west], own[cell.east], source, k);
     if (++step == steps) return value;
     __syncthreads();  // everybody has read the old row before anybody overwrites it
     *own = value;

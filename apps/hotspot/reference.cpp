@@ -41,8 +41,9 @@ HostGrid read_or_generate(const Parameters& p, std::string_view file, auto&& gen
 }
 
 // The second reference, built the other way round: not cell by cell from its neighbours but edge by
-// edge, as heat that flows from the warmer of two cells to the other. Heat leaves no cell through the
-// edge of the chip because no edge is there to carry it, so clamping is implied rather than coded.
+// edge, as heat that flows from the warmer of two cells to the other. Heat leaves no cell through
+// the edge of the chip because no edge is there to carry it, so clamping is implied rather than
+// coded.
 HostGrid reference_by_flux(const HostGrid& temperature, const HostGrid& power,
                            const ExactCoefficients& k, int steps) {
   const std::int64_t rows = temperature.rows, cols = temperature.cols;
@@ -98,13 +99,20 @@ class Hotspot final : public App {
     std::vector<Size> sizes;
     switch (preset) {
       case Preset::smoke:
-        // Degenerate; around the 12-cell core and 16-cell tile of iso; around the 128-column windows
-        // (112 or 104 useful) and the row-blocks of the strips; odd numbers of steps and of passes.
-        sizes = {{1, 1, 1},     {1, 1, 7},      {1, 37, 2},     {41, 1, 3},     {2, 2, 5},
-                 {3, 5, 6},     {12, 12, 2},    {13, 11, 4},    {16, 16, 1},    {17, 24, 5},
-                 {31, 127, 5},  {64, 104, 7},   {65, 105, 12},  {97, 113, 6},   {30, 128, 10},
-                 {127, 131, 5}, {60, 449, 13},  {257, 1021, 5}, {503, 417, 20}, {1024, 1024, 3},
-                 {33, 2049, 4}, {1021, 509, 5, "rodinia"}};
+        // Degenerate; around the 12-cell core and 16-cell tile of iso; around the 128-column
+        // windows (112 or 104 useful) and the row-blocks of the strips; odd numbers of steps and of
+        // passes.
+        sizes = {{1, 1, 1},      {1, 1, 7},
+                 {1, 37, 2},     {41, 1, 3},
+                 {2, 2, 5},      {3, 5, 6},
+                 {12, 12, 2},    {13, 11, 4},
+                 {16, 16, 1},    {17, 24, 5},
+                 {31, 127, 5},   {64, 104, 7},
+                 {65, 105, 12},  {97, 113, 6},
+                 {30, 128, 10},  {127, 131, 5},
+                 {60, 449, 13},  {257, 1021, 5},
+                 {503, 417, 20}, {1024, 1024, 3},
+                 {33, 2049, 4},  {1021, 509, 5, "rodinia"}};
         break;
       case Preset::quick:
         sizes = {{1024, 1024, 60}, {4096, 4096, 5}, {8192, 8192, 5}};
@@ -113,25 +121,26 @@ class Hotspot final : public App {
         sizes = {{8192, 8192, 5}, {8192, 8192, 20}, {8192, 8192, 60}};
         break;
       case Preset::sweep:
-        for (std::int64_t n : {64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
-                               16384, 24576, 32768}) {
+        for (std::int64_t n : {64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
+                               12288, 16384, 24576, 32768}) {
           sizes.push_back({n, n, 20});
         }
         break;
     }
     std::vector<Parameters> all;
     for (const Size& s : sizes) {
-      all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
-                                              {"rows", std::to_string(s.rows)},
-                                              {"cols", std::to_string(s.cols)},
-                                              {"steps", std::to_string(s.steps)},
-                                              {"chip", s.chip}});
+      all.emplace_back(parameter_specs(),
+                       std::map<std::string, std::string>{{"rows", std::to_string(s.rows)},
+                                                          {"cols", std::to_string(s.cols)},
+                                                          {"steps", std::to_string(s.steps)},
+                                                          {"chip", s.chip}});
     }
     return all;
   }
 
   Work work(const Parameters& p) const override {
-    const double cells = static_cast<double>(p.integer("rows")) * static_cast<double>(p.integer("cols"));
+    const double cells =
+        static_cast<double>(p.integer("rows")) * static_cast<double>(p.integer("cols"));
     const double steps = static_cast<double>(p.integer("steps"));
     Work w;
     // Per cell: the source term once (an FMA); per step one addition and four FMAs.
@@ -144,7 +153,8 @@ class Hotspot final : public App {
   }
 
   std::int64_t device_bytes(const Parameters& p) const override {
-    // temperature, power, result, scratch, and one more grid for a reference computed on the device.
+    // temperature, power, result, scratch, and one more grid for a reference computed on the
+    // device.
     return checked_product({p.integer("rows"), pitch_of(p), 5, sizeof(float)},
                            "five grids of rows x cols x 4 bytes");
   }
@@ -173,21 +183,41 @@ const bool registered = register_app(std::make_unique<Hotspot>());
 
 const std::vector<ParameterSpec>& parameter_specs() {
   using Kind = ParameterSpec::Kind;
-  // 2^30 rows or columns keep row and column arithmetic within 32 bits on the device; 2^20 steps keep
-  // the list of launches of a run reasonable.
+  // 2^30 rows or columns keep row and column arithmetic within 32 bits on the device; 2^20 steps
+  // keep the list of launches of a run reasonable.
   static const std::vector<ParameterSpec> specs = {
       {"rows", Kind::integer, "grid rows", "8192", 1, std::int64_t{1} << 30, {}},
       {"cols", Kind::integer, "grid columns", "8192", 1, std::int64_t{1} << 30, {}},
       {"steps", Kind::integer, "time steps", "5", 1, std::int64_t{1} << 20, {}},
-      {"chip", Kind::choice,
-       "'scaled': cells of 16 mm / 1024, stable at any size; 'rodinia': a 16 mm chip whatever the grid, "
+      {"chip",
+       Kind::choice,
+       "'scaled': cells of 16 mm / 1024, stable at any size; 'rodinia': a 16 mm chip whatever the "
+       "grid, "
        "unstable above about 1390 x 1390",
-       "scaled", 1, 1, {"scaled", "rodinia"}},
-      {"temp_file", Kind::file, "initial temperatures in Rodinia's text format (default: generated)", "",
-       1, 1, {}},
-      {"power_file", Kind::file, "power per cell in Rodinia's text format (default: generated)", "", 1,
-       1, {}},
-      {"out_file", Kind::file, "where to write the final temperatures (default: nowhere)", "", 1, 1,
+       "scaled",
+       1,
+       1,
+       {"scaled", "rodinia"}},
+      {"temp_file",
+       Kind::file,
+       "initial temperatures in Rodinia's text format (default: generated)",
+       "",
+       1,
+       1,
+       {}},
+      {"power_file",
+       Kind::file,
+       "power per cell in Rodinia's text format (default: generated)",
+       "",
+       1,
+       1,
+       {}},
+      {"out_file",
+       Kind::file,
+       "where to write the final temperatures (default: nowhere)",
+       "",
+       1,
+       1,
        {}}};
   return specs;
 }
@@ -206,7 +236,8 @@ ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip 
   const double rx = cell_width / (2 * conductivity * chip_thickness * cell_height);
   const double ry = cell_height / (2 * conductivity * chip_thickness * cell_width);
   const double rz = chip_thickness / (conductivity * cell_height * cell_width);
-  const double steepest = largest_power_density / (capacitance_factor * chip_thickness * specific_heat);
+  const double steepest =
+      largest_power_density / (capacitance_factor * chip_thickness * specific_heat);
   const double step = precision / steepest;
   const double rate = step / capacitance;
   return {1 - rate * (2 / ry + 2 / rx + 1 / rz), rate / ry, rate / rx, rate,
@@ -215,7 +246,8 @@ ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip 
 
 Coefficients rounded(const ExactCoefficients& k) {
   return {static_cast<float>(k.centre), static_cast<float>(k.vertical),
-          static_cast<float>(k.horizontal), static_cast<float>(k.power), static_cast<float>(k.ambient)};
+          static_cast<float>(k.horizontal), static_cast<float>(k.power),
+          static_cast<float>(k.ambient)};
 }
 
 HostGrid host_temperature(const Parameters& p, std::uint64_t seed) {

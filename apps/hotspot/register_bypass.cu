@@ -1,6 +1,6 @@
-// hotspot/register_bypass: baseline's tiles and barriers, but cp.async carries the data from global to
-// shared memory without passing through registers (Svedin et al. 2021, algorithm 1). The wait follows at
-// once, so what changes is the register file and the instruction count, not the latency.
+// hotspot/register_bypass: baseline's tiles and barriers, but cp.async carries the data from global
+// to shared memory without passing through registers (Svedin et al. 2021, algorithm 1). The wait
+// follows at once, so what changes is the register file and the instruction count, not the latency.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/async.cuh"
@@ -20,21 +20,24 @@ __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidV
   async::wait<0>();
   __syncthreads();
   const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
-  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell, v.steps,
-                            v.coefficients);
+  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell,
+                            v.steps, v.coefficients);
   if (cell.finishes) v.result.at(cell.row, cell.column) = value;
 }
 
-// best: one row-block at a time; without registers held for it, the copy can only start once the tile is
-// free.
+// best: one row-block at a time; without registers held for it, the copy can only start once the
+// tile is free.
 template <class S>
 struct PastRegisters : TileReader<S> {
   ChunkSource<S> source;
   const Place<S>& place;
-  std::int64_t columns;
+  int columns;
 
   __device__ PastRegisters(BlockTile<S>* tile, const PassView& pass, const Place<S>& where)
-      : TileReader<S>(pass, where), source(pass, where), place(where), columns(pass.result.columns) {
+      : TileReader<S>(pass, where),
+        source(pass, where),
+        place(where),
+        columns(static_cast<int>(pass.result.columns)) {
     this->current = tile;
   }
   __device__ void acquire(int n) {
@@ -52,7 +55,8 @@ struct PastRegisters : TileReader<S> {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads) register_bypass_strip(PassView pass) {
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
+    register_bypass_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Place<S> place(pass);
   PastRegisters<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
@@ -62,8 +66,8 @@ __global__ void __launch_bounds__(S::threads) register_bypass_strip(PassView pas
 struct Kernels {
   template <class S>
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(register_bypass_strip<S>), S::threads, sizeof(BlockTile<S>), 1,
-            sizeof(BlockTile<S>)};
+    return {reinterpret_cast<const void*>(register_bypass_strip<S>), S::threads,
+            sizeof(BlockTile<S>), 1, sizeof(BlockTile<S>)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
@@ -86,11 +90,12 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "hotspot", Strategy::register_bypass,
-    {iso(), streaming<Kernels, 4, 5, 1, 1, 2, 5, 10>("10-steps"),
-     streaming<Kernels, 4, 4, 1, 1, 2, 4, 8>("8-steps"),
-     streaming<Kernels, 4, 4, 1, 1, 2, 5, 12>("12-steps")});
+const bool registered =
+    register_variant<Problem>("hotspot", Strategy::register_bypass,
+                              {iso(), streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
+                               streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
+                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps"),
+                               streaming<Kernels, 8, 1, 1, 2, 5, 8>("8-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

@@ -21,7 +21,8 @@ std::vector<int> plan_passes(int steps, std::initializer_list<int> available) {
       if (pass > total || best[total - pass].passes == INT64_MAX) continue;
       const std::int64_t passes = best[total - pass].passes + 1;
       const std::int64_t squares = best[total - pass].squares + std::int64_t{pass} * pass;
-      if (passes < b.passes || (passes == b.passes && squares < b.squares)) b = {passes, squares, pass};
+      if (passes < b.passes || (passes == b.passes && squares < b.squares))
+        b = {passes, squares, pass};
     }
     assert(b.passes != INT64_MAX);
   }

@@ -8,8 +8,9 @@
 
 namespace amasia::hotspot {
 
-/// `steps` as a sum of available passes with as few terms as possible, the most even such sum (a pass
-/// of more steps has wider halos, so evenness costs least), in decreasing order. `available` contains 1.
+/// `steps` as a sum of available passes with as few terms as possible, the most even such sum (a
+/// pass of more steps has wider halos, so evenness costs least), in decreasing order. `available`
+/// contains 1.
 std::vector<int> plan_passes(int steps, std::initializer_list<int> available);
 
 struct Pass {
@@ -18,7 +19,8 @@ struct Pass {
   Grid<float> destination;
 };
 
-/// Alternates between scratch and result so that the last pass writes result and none writes an input.
+/// Alternates between scratch and result so that the last pass writes result and none writes an
+/// input.
 std::vector<Pass> ping_pong(const Problem& problem, const std::vector<int>& steps);
 
 }  // namespace amasia::hotspot

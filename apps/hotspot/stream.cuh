@@ -1,5 +1,5 @@
-// The schedule of strip.hpp as device code, common to all streaming variants. A variant brings a Mover,
-// which says how rows get from global memory to the warp that needs them:
+// The schedule of strip.hpp as device code, common to all streaming variants. A variant brings a
+// Mover, which says how rows get from global memory to the warp that needs them:
 //
 //   acquire(n)          row-block n has arrived and may be read; later ones may be under way
 //   temperature(i)      the lane's four cells of row i of the row-block, power(i) likewise
@@ -28,8 +28,8 @@ struct PassView {
   int chunk_rows;
 };
 
-/// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it must
-/// be unrolled completely: an index known only at run time would move it to local memory.
+/// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it
+/// must be unrolled completely: an index known only at run time would move it to local memory.
 template <int STEPS>
 struct Pipeline {
   float opened[STEPS][columns_per_lane] = {};  // newest row of each step, its south still missing
@@ -45,22 +45,39 @@ struct Pipeline {
     for (int c = 0; c < columns_per_lane; ++c) {
       source[ROW % STEPS][c] = source_term(watts[c], k);
     }
+    // A row is closed as soon as it can be, but the row that arrives with it is opened one step
+    // later: by then the shuffles that fetch its outer neighbours have returned.
+    float pending[columns_per_lane], west = 0,
+                                     east = 0;  // the row of step s - 1 still to be opened
 #pragma unroll
-    for (int s = 0; s < STEPS; ++s) {
-      const float west = __shfl_up_sync(0xffffffffu, arriving[columns_per_lane - 1], 1);
-      const float east = __shfl_down_sync(0xffffffffu, arriving[0], 1);
-      float finished[columns_per_lane];
+    for (int s = 0; s <= STEPS; ++s) {
+      float finished[columns_per_lane], next_west = 0, next_east = 0;
+      if (s < STEPS) {
 #pragma unroll
-      for (int c = 0; c < columns_per_lane; ++c) {
-        finished[c] = close_cell(opened[s][c], arriving[c], k);
-        opened[s][c] = open_cell(arriving[c], newest[s][c], c > 0 ? arriving[c - 1] : west,
-                                 c < columns_per_lane - 1 ? arriving[c + 1] : east,
-                                 source[(ROW % STEPS + STEPS - s) % STEPS][c], k);
+        for (int c = 0; c < columns_per_lane; ++c) {
+          finished[c] = close_cell(opened[s][c], arriving[c], k);
+        }
+        next_west = __shfl_up_sync(0xffffffffu, arriving[columns_per_lane - 1], 1);
+        next_east = __shfl_down_sync(0xffffffffu, arriving[0], 1);
       }
+      if (s > 0) {
 #pragma unroll
-      for (int c = 0; c < columns_per_lane; ++c) {
-        newest[s][c] = arriving[c];
-        arriving[c] = finished[c];
+        for (int c = 0; c < columns_per_lane; ++c) {
+          opened[s - 1][c] = open_cell(pending[c], newest[s - 1][c], c > 0 ? pending[c - 1] : west,
+                                       c < columns_per_lane - 1 ? pending[c + 1] : east,
+                                       source[(ROW % STEPS + STEPS - (s - 1)) % STEPS][c], k);
+        }
+#pragma unroll
+        for (int c = 0; c < columns_per_lane; ++c) newest[s - 1][c] = pending[c];
+      }
+      if (s < STEPS) {
+#pragma unroll
+        for (int c = 0; c < columns_per_lane; ++c) {
+          pending[c] = arriving[c];
+          arriving[c] = finished[c];
+        }
+        west = next_west;
+        east = next_east;
       }
     }
     return make_float4(arriving[0], arriving[1], arriving[2], arriving[3]);
@@ -68,8 +85,8 @@ struct Pipeline {
 };
 
 /// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
-/// roles are template arguments, not the index of a loop that the compiler may leave rolled. Returns
-/// false after the last row-block.
+/// roles are template arguments, not the index of a loop that the compiler may leave rolled.
+/// Returns false after the last row-block.
 template <class S, int PHASE, class Mover, int... ROW>
 __device__ __forceinline__ bool stream_period(Mover& mover, Pipeline<S::steps>& pipeline, int& n,
                                               int blocks, const Coefficients& k,
@@ -96,8 +113,8 @@ __device__ __forceinline__ void stream(Mover& mover, int blocks, const Coefficie
   }
 }
 
-/// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at the
-/// west edge.
+/// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at
+/// the west edge.
 template <class S>
 struct Place {
   RowRun run;
@@ -105,29 +122,28 @@ struct Place {
   bool at_edge;  // some column of the tile lies outside the grid
 
   __device__ explicit Place(const PassView& pass)
-      : run(row_run<S>(blockIdx.y, pass.chunk_rows, pass.result.rows)),
+      : run(row_run<S>(blockIdx.y, pass.chunk_rows, static_cast<int>(pass.result.rows))),
         first_column(static_cast<int>(blockIdx.x) * S::block_columns - S::halo),
         at_edge(first_column < 0 || first_column + S::tile_columns > pass.result.columns) {}
 };
 
-/// Stores the lane's finished cells to global memory, 16 bytes at once; the padding behind a row takes
-/// what exceeds the grid.
+/// Stores the lane's finished cells to global memory, 16 bytes at once; the padding behind a row
+/// takes what exceeds the grid.
 template <class S>
 struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
   std::int64_t pitch;
-  int skip;      // rows that are not results yet
-  int rows;      // rows up to the end of the results; 0 for a lane that holds halo
+  int skip;  // rows that are not results yet
+  int rows;  // rows up to the end of the results; 0 for a lane that holds halo
 
   __device__ DirectStore(const PassView& pass, const Place<S>& place)
       : pitch(pass.result.pitch), skip(S::warm_up) {
     const int warp = threadIdx.x / lanes, lane = threadIdx.x % lanes;
     const int column = place.first_column + warp * S::useful + columns_per_lane * lane;
-    const bool halo = lane < S::halo / columns_per_lane || lane >= lanes - S::halo / columns_per_lane;
-    cells = pass.result.data + (place.run.begin - S::warm_up) * pitch + column;
-    rows = halo || column >= pass.result.columns
-               ? 0
-               : static_cast<int>(place.run.end - place.run.begin) + S::warm_up;
+    const bool halo =
+        lane < S::halo / columns_per_lane || lane >= lanes - S::halo / columns_per_lane;
+    cells = pass.result.data + (std::int64_t{place.run.begin} - S::warm_up) * pitch + column;
+    rows = halo || column >= pass.result.columns ? 0 : place.run.end - place.run.begin + S::warm_up;
   }
   __device__ void store(int n, int i, float4 finished) const {
     const int row = n * S::rows + i;
@@ -135,28 +151,36 @@ struct DirectStore {
   }
 };
 
+/// Fills the halo columns that lie outside the grid with their mirror images, in all rows of a
+/// row-block (temperatures and powers, `width` cells each) that `threads` threads share. The halo's
+/// cells are dealt out one per thread: done column by column, load after store after load, this
+/// would take as long as the computation and edge blocks would hold up the whole pass. Follow with
+/// a barrier.
+template <class S>
+__device__ void mirror_halo(float* cells, int width, int first_column, int columns, int thread,
+                            int threads) {
+  for (int i = thread; i < 2 * S::rows * S::halo; i += threads) {
+    float* row = cells + i / S::halo * width - first_column;  // indexed by grid column
+    const int west = -1 - i % S::halo;
+    const int east = columns + i % S::halo;
+    if (first_column < 0) row[west] = row[mirror(west, columns)];
+    if (east < first_column + width) {
+      // An image outside the tile belongs to a window that lies outside the grid altogether.
+      const int image = mirror(east, columns);
+      if (image >= first_column && east >= first_column) row[east] = row[image];
+    }
+  }
+}
+
 /// A tile of S::rows rows that a block shares, temperature then power: (2, rows, tile_columns).
 template <class S>
 struct BlockTile {
   float temperature[S::rows][S::tile_columns];
   float power[S::rows][S::tile_columns];
 
-  /// Copies mirrored columns outward where the tile hangs over an edge. Follow with a barrier.
-  __device__ void mirror_columns(int first_column, std::int64_t columns) {
-    if (static_cast<int>(threadIdx.x) >= S::tile_chunks) return;
-#pragma unroll
-    for (int c = 0; c < columns_per_lane; ++c) {
-      const int own = static_cast<int>(threadIdx.x) * columns_per_lane + c;
-      const int column = first_column + own;
-      if (column >= 0 && column < columns) continue;
-      const std::int64_t image = mirror(column, columns) - first_column;
-      if (image < 0 || image >= S::tile_columns) continue;  // too far outside to matter
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-        temperature[i][own] = temperature[i][image];
-        power[i][own] = power[i][image];
-      }
-    }
+  __device__ void mirror_columns(int first_column, int columns) {
+    mirror_halo<S>(&temperature[0][0], S::tile_columns, first_column, columns, threadIdx.x,
+                   S::threads);
   }
 };
 
@@ -166,23 +190,25 @@ struct ChunkSource {
   const float* temperature;
   const float* power;
   std::int64_t pitch;
-  std::int64_t grid_rows;
-  std::int64_t first;  // first row of the run
-  int inside;          // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
+  int grid_rows;
+  int first;   // first row of the run
+  int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
 
   __device__ ChunkSource(const PassView& pass, const Place<S>& place)
-      : pitch(pass.result.pitch), grid_rows(pass.result.rows), first(place.run.first) {
+      : pitch(pass.result.pitch),
+        grid_rows(static_cast<int>(pass.result.rows)),
+        first(place.run.first) {
     const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
     const std::int64_t left = pass.result.columns - column;
     inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
              : column < 0 || left <= 0                       ? 0
-                                                             : (left < 4 ? static_cast<int>(left) : 4) * 4;
+                                       : (left < 4 ? static_cast<int>(left) : 4) * 4;
     temperature = pass.temperature.data + (inside > 0 ? column : 0);
     power = pass.power.data + (inside > 0 ? column : 0);
   }
   /// Where row i of row-block n begins, in elements after the chunk's own column.
   __device__ std::int64_t offset(int n, int i) const {
-    return mirror(first + n * S::rows + i, grid_rows) * pitch;
+    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
   }
 };
 
@@ -250,24 +276,24 @@ inline Launch in_order(std::vector<Launch> launches) {
   };
 }
 
-/// A config whose passes advance STEPS time steps each, chosen by plan_passes(). Kernels supplies, for
-/// a Strip S: use<S>(), the KernelUse, and pass<S>(problem, pass, device), the launch.
-template <class Kernels, int WARPS, int ROWS, int STAGES, int... STEPS>
+/// A config whose passes advance STEPS time steps each, chosen by plan_passes(). Kernels supplies,
+/// for a Strip S: use<S>(), the KernelUse, and pass<S>(problem, pass, device), the launch.
+template <class Kernels, int WARPS, int STAGES, int... STEPS>
 ConfigOf<Problem> streaming(std::string name) {
   ConfigOf<Problem> config;
   config.info.name = std::move(name);
   config.info.geometry = {{"warps", WARPS},
                           {"columns_per_lane", columns_per_lane},
-                          {"rows_per_stage", ROWS},
+                          {"rows_per_stage", rows_per_stage(std::max({STEPS...}))},
                           {"stages", STAGES},
                           {"steps_per_pass", std::max({STEPS...})}};
-  config.info.kernels = {Kernels::template use<Strip<STEPS, WARPS, ROWS, STAGES>>()...};
+  config.info.kernels = {Kernels::template use<Strip<STEPS, WARPS, STAGES>>()...};
   config.prepare = [](const Problem& problem, const Device& device) {
     std::vector<Launch> launches;
     for (const Pass& pass : ping_pong(problem, plan_passes(problem.steps, {STEPS...}))) {
       (void)((pass.steps == STEPS &&
-              (launches.push_back(Kernels::template pass<Strip<STEPS, WARPS, ROWS, STAGES>>(
-                   problem, pass, device)),
+              (launches.push_back(
+                   Kernels::template pass<Strip<STEPS, WARPS, STAGES>>(problem, pass, device)),
                true)) ||
              ...);
     }

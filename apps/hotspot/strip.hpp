@@ -1,18 +1,19 @@
-// Geometry and schedule of the streaming variants (every `best` config): plain arithmetic, the same on
-// host and device, covered by tests/hotspot_test.cpp.
+// Geometry and schedule of the streaming variants (every `best` config): plain arithmetic, the same
+// on host and device, covered by tests/hotspot_test.cpp.
 //
-// A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of row
-// r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over memory
-// advances the grid by STEPS time steps, with two rows per step in registers and no exchange but two
-// shuffles per row and step. Per step a window loses a column on each side; `halo` of them overlap with
-// the neighbouring windows. A grid is cut into chunks of rows as well, to occupy every SM; a chunk
-// streams STEPS extra rows above and below.
+// A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of
+// row r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over
+// memory advances the grid by STEPS time steps, with two rows per step in registers and no exchange
+// but two shuffles per row and step. Per step a window loses a column on each side; `halo` of them
+// overlap with the neighbouring windows. A grid is cut into chunks of rows as well, to occupy every
+// SM; a chunk streams STEPS extra rows above and below.
 //
-// Edges need no case in the computation: clamping (a cell beyond the edge equals the edge cell) is the
-// same as reflecting temperature and power about the edge, and the update preserves that symmetry. Only
-// the loads know the edges: a row or column outside comes from its mirror image.
+// Edges need no case in the computation: clamping (a cell beyond the edge equals the edge cell) is
+// the same as reflecting temperature and power about the edge, and the update preserves that
+// symmetry. Only the loads know the edges: a row or column outside comes from its mirror image.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 
@@ -22,58 +23,67 @@
 namespace amasia::hotspot {
 
 /// The cell inside [0, n) that index i outside mirrors: -1 -> 0, -2 -> 1, n -> n-1. Any i, n >= 1.
-AMASIA_HD constexpr std::int64_t mirror(std::int64_t i, std::int64_t n) {
+AMASIA_HD constexpr int mirror(int i, int n) {
   while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
   return i;
 }
 
 inline constexpr int lanes = 32;
-inline constexpr int columns_per_lane = 4;                // one 16-byte access
-inline constexpr int window = lanes * columns_per_lane;   // columns a warp computes
+inline constexpr int columns_per_lane = 4;               // one 16-byte access
+inline constexpr int window = lanes * columns_per_lane;  // columns a warp computes
 
-/// WARPS side by side in a block; tile rows travel in row-blocks of ROWS through a ring of STAGES.
-template <int STEPS, int WARPS, int ROWS, int STAGES>
+/// Rows that travel together, so that a whole number of row-blocks, and only one or two, makes up
+/// the period of the register roles (Strip::unroll).
+constexpr int rows_per_stage(int steps) { return steps % 5 == 0 ? 5 : 4; }
+
+/// WARPS side by side in a block; row-blocks travel through a ring of STAGES.
+template <int STEPS, int WARPS, int STAGES>
 struct Strip {
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;
   static constexpr int threads = WARPS * lanes;
-  static constexpr int rows = ROWS;
+  static constexpr int rows = rows_per_stage(STEPS);
   static constexpr int stages = STAGES;
   // A window starts on a 16-byte boundary, so its halo is a multiple of four columns.
   static constexpr int halo = (STEPS + columns_per_lane - 1) / columns_per_lane * columns_per_lane;
-  static constexpr int useful = window - 2 * halo;            // columns a warp finishes
-  static constexpr int block_columns = WARPS * useful;        // columns a block finishes
+  static constexpr int useful = window - 2 * halo;      // columns a warp finishes
+  static constexpr int block_columns = WARPS * useful;  // columns a block finishes
   static constexpr int tile_columns = block_columns + 2 * halo;
   static constexpr int tile_chunks = tile_columns / columns_per_lane;  // 16-byte chunks in a row
   // Rows that stream in before the first finished row comes out, rounded so that a row-block of
   // results is one row-block of arrivals.
-  static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, ROWS));
+  static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, rows));
   // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
   // rows of a step alternate between two sets, and a row-block is not left half way.
-  static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), ROWS);
+  static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), rows);
+  // Blocks an SM should hold: three registers per column and step, and about 40 for the rest, out
+  // of 65536 per SM (at most 255 per thread). For __launch_bounds__.
+  static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 40, 255);
+  static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 2048 / threads);
   static_assert(useful > 0, "the halo leaves no column");
   static_assert(tile_chunks <= threads, "a thread copies one chunk of each row");
 };
 
-/// The rows a block streams: results [begin, end), arrivals first, first+1, ... in `blocks` row-blocks.
+/// The rows a block streams: results [begin, end), arrivals first, first+1, ... in `blocks`
+/// row-blocks.
 struct RowRun {
-  std::int64_t begin;
-  std::int64_t end;
-  std::int64_t first;  // may be negative; the last arrivals may lie beyond the grid
+  int begin;
+  int end;
+  int first;  // may be negative; the last arrivals may lie beyond the grid
   int blocks;
 };
 
 template <class S>
-AMASIA_HD constexpr RowRun row_run(int chunk, int chunk_rows, std::int64_t grid_rows) {
-  const std::int64_t begin = std::int64_t{chunk} * chunk_rows;
-  const std::int64_t end = begin + chunk_rows < grid_rows ? begin + chunk_rows : grid_rows;
-  const std::int64_t first = begin + S::steps - S::warm_up;
+AMASIA_HD constexpr RowRun row_run(int chunk, int chunk_rows, int grid_rows) {
+  const int begin = chunk * chunk_rows;
+  const int end = chunk_rows < grid_rows - begin ? begin + chunk_rows : grid_rows;
+  const int first = begin + S::steps - S::warm_up;
   return {begin, end, first, static_cast<int>(ceil_div(end + S::steps - first, S::rows))};
 }
 
 /// Cuts `grid_rows` into the number of chunks with the least waves x rows streamed per chunk, for a
-/// device that holds `resident` blocks at once and a grid `blocks_across` blocks wide. Returns the rows
-/// of a chunk, a multiple of S::rows.
+/// device that holds `resident` blocks at once and a grid `blocks_across` blocks wide. Returns the
+/// rows of a chunk, a multiple of S::rows.
 template <class S>
 constexpr int best_chunk_rows(std::int64_t grid_rows, std::int64_t blocks_across, int resident) {
   std::int64_t least = INT64_MAX;
