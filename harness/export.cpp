@@ -266,7 +266,8 @@ std::string to_markdown(const ResultFile& file) {
   const auto list = [&](const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     text += '\n';
-    for (const std::string& line : lines) {
+    for (std::string line : lines) {
+      std::replace(line.begin(), line.end(), '\n', ' ');  // a break would end the list
       // An indented line belongs to the one above it.
       text += line.starts_with("  ") ? "  - " + line.substr(2) : "- " + line;
       text += '\n';

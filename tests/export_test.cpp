@@ -43,7 +43,10 @@ TEST(Export, ARowThatFailedHasNoTimeAnywhere) {
   file.groups[0].rows[0].samples = sample_times(1, 0);
   EXPECT_TRUE(Json::parse(to_google_benchmark(file))["benchmarks"].empty());
   const std::string text = to_markdown(file);
-  EXPECT_TRUE(contains(text, "FAILED pathfinder/overlap (iso): wrong result"));
+  EXPECT_TRUE(
+      contains(text,
+               "FAILED pathfinder/overlap (iso): wrong result, see \"first mismatches\" in the "
+               "file\n"));
   EXPECT_TRUE(contains(text, "  - (0, 3): got 3, expected 4"));
   EXPECT_TRUE(contains(text, "CRASHED pathfinder/tma (best): an illegal memory access"));
   EXPECT_TRUE(contains(text, "skipped pathfinder/dsm (best): needs sm_90, this is sm_80"));
