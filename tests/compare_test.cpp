@@ -59,6 +59,15 @@ TEST(CompareFiles, SaysWhichIsFasterAndByHowMuch) {
   EXPECT_EQ(row_of(c, "hotspot/tma", "best").verdict, "not resolved");
 }
 
+TEST(CompareFiles, TheControlDoesNotStandInForTheBaseline) {
+  ResultFile b = one_group();
+  b.groups[0].rows[0].status = RowStatus::failed;
+  const FileComparison c = compare_files(one_group(), b, 0.9);
+  EXPECT_EQ(c.rows.size(), 4u);
+  ASSERT_EQ(c.only_in_a.size(), 1u);
+  EXPECT_TRUE(contains(c.only_in_a[0], "hotspot/baseline iso"));
+}
+
 TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
   const FileComparison five = compare_files(one_group(), one_group(), 0.9);
   ResultFile small = one_group();
