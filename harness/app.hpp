@@ -20,9 +20,9 @@ inline constexpr std::string_view preset_names[] = {"smoke", "quick", "paper", "
 
 /// The least any implementation must do (MEASURING: "Work and limits").
 struct Work {
-  double operations = 0;          // arithmetic operations, an FMA is two
+  double operations = 0;  // arithmetic operations, an FMA is two
   enum class Kind { fp32, int32 } kind = Kind::fp32;
-  double bytes_read = 0;          // compulsory device-memory traffic
+  double bytes_read = 0;  // compulsory device-memory traffic
   double bytes_written = 0;
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
 };
@@ -30,10 +30,10 @@ struct Work {
 /// Outcome of comparing one output with the reference.
 struct Verdict {
   bool passed = false;
-  std::string norm{};                   // e.g. "exact", "max abs error / max abs reference"
-  double error = 0;                     // in that norm
-  double bound = 0;                     // passed means error <= bound and nothing non-finite
-  std::int64_t checked = 0;             // elements compared
+  std::string norm{};        // e.g. "exact", "max abs error / max abs reference"
+  double error = 0;          // in that norm
+  double bound = 0;          // passed means error <= bound and nothing non-finite
+  std::int64_t checked = 0;  // elements compared
   std::int64_t mismatches = 0;
   std::vector<std::string> first_mismatches{};  // at most 5, "(row, col): got 3, expected 4"
 };
@@ -66,13 +66,14 @@ class App {
   virtual const std::vector<ParameterSpec>& parameters() const = 0;
   virtual std::vector<Parameters> sizes(Preset preset) const = 0;
   virtual Work work(const Parameters& p) const = 0;
-  /// Device memory one instance needs, all variants' scratch included. Throws UsageError on overflow.
+  /// Device memory one instance needs, all variants' scratch included. Throws UsageError on
+  /// overflow.
   virtual std::int64_t device_bytes(const Parameters& p) const = 0;
   /// Runs the CPU reference and checks it against a second, independently written one; for machines
   /// without a GPU. Bound to small sizes by the caller.
   virtual Verdict check_reference(const Parameters& p, std::uint64_t seed) const = 0;
-  /// Optional product of the app beyond the timed output (a path, a file): empty when there is none.
-  /// Writes what the parameters ask for after a verified run.
+  /// Optional product of the app beyond the timed output (a path, a file): empty when there is
+  /// none. Writes what the parameters ask for after a verified run.
   virtual void export_outputs(const Parameters&, Instance&) const {}
 };
 

@@ -8,7 +8,7 @@ enum ExitStatus {
   exit_wrong_result = 1,
   exit_usage = 2,
   exit_no_device = 3,
-  exit_invalid_measurement = 4,   // only under --strict
+  exit_invalid_measurement = 4,  // only under --strict
   exit_interrupted = 130,
 };
 

@@ -97,8 +97,7 @@ constexpr std::array sass_groups = std::to_array<std::string_view>({
     "HGMMA",
     "IGMMA",
     "QGMMA",
-    // control
-    "BRA",
+
 });
 
 // Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.

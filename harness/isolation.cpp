@@ -200,9 +200,7 @@ ChildOutcome run_in_process(const Json& task,
 }
 
 int serve_child() {
-  const auto answer = [](const Json& j) {
-    write_all(STDOUT_FILENO, j.dump() + "\n");
-  };
+  const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, j.dump() + "\n"); };
   std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
   int last_row = -2;
   try {

@@ -1,5 +1,5 @@
-// Runs a task of this program in a child process, so that an illegal address, a hang or a kill costs
-// one attempt at one group and nothing else.
+// Runs a task of this program in a child process, so that an illegal address, a hang or a kill
+// costs one attempt at one group and nothing else.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@
 namespace amasia {
 
 struct ChildOutcome {
-  bool finished = false;              // the task returned a result
+  bool finished = false;  // the task returned a result
   nlohmann::ordered_json result{};
-  std::string failure{};              // a sentence, when not finished
-  bool usage_error = false;           // the child says that the request cannot be served at all
-  int row = -1;                       // the row at work when it ended
-  bool interrupted = false;           // this process was asked to stop (SIGINT, SIGTERM)
+  std::string failure{};     // a sentence, when not finished
+  bool usage_error = false;  // the child says that the request cannot be served at all
+  int row = -1;              // the row at work when it ended
+  bool interrupted = false;  // this process was asked to stop (SIGINT, SIGTERM)
 };
 
 /// Sends `task` to a child of this executable and waits at most `seconds`. `on_line` receives what

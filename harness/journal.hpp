@@ -1,5 +1,6 @@
-// Finished work on disk at once: <out>.journal is JSON lines, first the provenance, then one line per
-// finished ceiling set or group, each written and fsynced. At the end it becomes the result file.
+// Finished work on disk at once: <out>.journal is JSON lines, first the provenance, then one line
+// per finished ceiling set or group, each written and fsynced. At the end it becomes the result
+// file.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,12 @@ namespace amasia {
 
 class Journal {
  public:
-  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. With `resume`
-  /// and no journal, a finished `out` is continued; with neither, this is a first run. Throws UsageError
-  /// when there are finished groups and `resume` is not given (they would be lost), when another
-  /// process has the journal open, or it cannot be written; ResultError when the journal is malformed
-  /// or the settings, build, GPU or the sources of a finished variant differ from now.
+  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. With
+  /// `resume` and no journal, a finished `out` is continued; with neither, this is a first run.
+  /// Throws UsageError when there are finished groups and `resume` is not given (they would be
+  /// lost), when another process has the journal open, or it cannot be written; ResultError when
+  /// the journal is malformed or the settings, build, GPU or the sources of a finished variant
+  /// differ from now.
   static Journal open(const std::string& out, const Provenance& now, bool resume);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
@@ -39,8 +41,8 @@ class Journal {
   std::unique_ptr<State> state_;
 };
 
-/// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes` left.
-/// Creates missing parent folders.
+/// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes`
+/// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);
 
 }  // namespace amasia

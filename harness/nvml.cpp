@@ -248,14 +248,16 @@ std::map<std::string, std::string> Nvml::state() const {
     for (unsigned pid : *pids) {
       ours += static_cast<pid_t>(pid) == getpid() || static_cast<pid_t>(pid) == getppid();
     }
-    if (pids->size() == ours) {
+    const std::size_t others = pids->size() - ours;
+    if (others == 0) {
       state["use"] = "exclusive";
     } else if (ours > 0) {
-      state["use"] = "shared with " + std::to_string(pids->size() - ours) + " other processes";
+      state["use"] = "shared with " + std::to_string(others) +
+                     (others == 1 ? " other process" : " other processes");
     } else {
-      // In a container NVML lists ids of the host, where this process has another one.
-      state["use"] =
-          "unknown: " + std::to_string(pids->size()) + " processes listed, this one not among them";
+      // In a container NVML may list ids of the host, where this process has another one.
+      state["use"] = "unknown: none of the processes listed is this one (" +
+                     std::to_string(pids->size()) + ")";
     }
   }
   return state;

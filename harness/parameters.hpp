@@ -23,9 +23,9 @@ struct ParameterSpec {
   enum class Kind { integer, choice, file };
   std::string name;
   Kind kind = Kind::integer;
-  std::string help;                    // with the unit
+  std::string help;  // with the unit
   std::string default_value;
-  std::int64_t minimum = 1;            // integers only
+  std::int64_t minimum = 1;  // integers only
   std::int64_t maximum = INT64_MAX;
   std::vector<std::string> choices{};  // choices only
 };
@@ -37,18 +37,22 @@ class Parameters {
   Parameters() = default;
   /// Takes defaults for what `given` leaves out. Throws UsageError for an unknown name (with the
   /// nearest valid one), a value that is no integer, out of range, or no valid choice.
-  Parameters(const std::vector<ParameterSpec>& specs, const std::map<std::string, std::string>& given);
+  Parameters(const std::vector<ParameterSpec>& specs,
+             const std::map<std::string, std::string>& given);
 
   /// As read from a result file: values that some app's table accepted when they were measured.
   static Parameters from_values(std::vector<std::pair<std::string, std::string>> values);
 
-  /// Both throw std::logic_error for a name the app's table does not have, or a value of another kind.
+  /// Both throw std::logic_error for a name the app's table does not have, or a value of another
+  /// kind.
   std::int64_t integer(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
   /// "rows=10000,cols=10000,..."; what --size accepts.
   std::string to_string() const;
-  friend bool operator==(const Parameters& a, const Parameters& b) { return a.values_ == b.values_; }
+  friend bool operator==(const Parameters& a, const Parameters& b) {
+    return a.values_ == b.values_;
+  }
 
  private:
   std::vector<std::pair<std::string, std::string>> values_;

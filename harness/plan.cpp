@@ -70,8 +70,11 @@ Json to_json(const PlannedGroup& g) {
   for (const auto& [name, value] : g.key.size.values()) size[name] = value;
   Json rows = Json::array();
   for (const PlannedRow& r : g.rows) {
-    rows.push_back({{"variant", r.variant}, {"role", r.role}, {"repeat", r.repeat},
-                    {"config", r.config}, {"config_source", r.config_source},
+    rows.push_back({{"variant", r.variant},
+                    {"role", r.role},
+                    {"repeat", r.repeat},
+                    {"config", r.config},
+                    {"config_source", r.config_source},
                     {"excluded", r.excluded}});
   }
   const Effort& e = g.effort;
@@ -82,8 +85,12 @@ Json to_json(const PlannedGroup& g) {
           {"preset", g.preset},
           {"seed", g.seed},
           {"effort",
-           {{"min_rounds", e.min_rounds}, {"max_rounds", e.max_rounds}, {"seconds", e.seconds},
-            {"precision", e.precision}, {"confidence", e.confidence}, {"energy", e.energy},
+           {{"min_rounds", e.min_rounds},
+            {"max_rounds", e.max_rounds},
+            {"seconds", e.seconds},
+            {"precision", e.precision},
+            {"confidence", e.confidence},
+            {"energy", e.energy},
             {"verify_only", e.verify_only}}},
           {"rows", rows}};
 }
@@ -118,7 +125,7 @@ PlannedGroup planned_group_from_json(const Json& j) {
 }
 
 double expected_seconds(const PlannedGroup& g) {
-  constexpr double start_up = 2;      // context, inputs, reference
+  constexpr double start_up = 2;  // context, inputs, reference
   constexpr double verification = 0.1;
   const double rows = static_cast<double>(g.rows.size());
   return start_up + 2 * rows * verification + (g.effort.verify_only ? 0 : g.effort.seconds / 2) +

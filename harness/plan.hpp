@@ -1,5 +1,5 @@
-// What is going to run, decided before anything runs: groups of rows, in order. A plan is plain data;
-// it travels as JSON to the child process that executes a group.
+// What is going to run, decided before anything runs: groups of rows, in order. A plan is plain
+// data; it travels as JSON to the child process that executes a group.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace amasia {
 
 /// How long and how precisely to measure one group.
 struct Effort {
-  int min_rounds = 15;              // enough for the sign test after correction for 14 comparisons
+  int min_rounds = 15;  // enough for the sign test after correction for 14 comparisons
   int max_rounds = 101;
-  double seconds = 20;              // wall-clock cap of the timed part
-  double precision = 0.005;         // stop when every interval's half width is below this share
-  double confidence = 0.95;         // joint, over all comparisons of the group
+  double seconds = 20;       // wall-clock cap of the timed part
+  double precision = 0.005;  // stop when every interval's half width is below this share
+  double confidence = 0.95;  // joint, over all comparisons of the group
   bool energy = false;
   bool verify_only = false;
 };
@@ -28,11 +28,11 @@ struct Effort {
 /// A row before it runs: which variant in which config and role.
 struct PlannedRow {
   std::string variant{};
-  std::string role{};         // "iso", "best", "comparator", "candidate" (tuning, verification)
-  int repeat = 0;             // 1: the A/A control
-  std::string config{};       // "" with role "best": the first that device and problem support
+  std::string role{};    // "iso", "best", "comparator", "candidate" (tuning, verification)
+  int repeat = 0;        // 1: the A/A control
+  std::string config{};  // "" with role "best": the first that device and problem support
   std::string config_source{};
-  std::string excluded{};     // why it must not run (it crashed before): becomes status crashed
+  std::string excluded{};  // why it must not run (it crashed before): becomes status crashed
 };
 
 struct PlannedGroup {

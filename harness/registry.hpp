@@ -11,15 +11,15 @@
 namespace amasia {
 
 const std::vector<const App*>& apps();
-const std::vector<const Variant*>& variants();            // by app, then strategy order, comparators last
-const App* find_app(std::string_view name);               // nullptr when unknown
-const Variant* find_variant(std::string_view name);       // "app/strategy"
+const std::vector<const Variant*>& variants();  // by app, then strategy order, comparators last
+const App* find_app(std::string_view name);     // nullptr when unknown
+const Variant* find_variant(std::string_view name);                  // "app/strategy"
 const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
 std::vector<const Variant*> variants_of(std::string_view app);
 
 /// Names that match any of the glob patterns ("hotspot/*", "*/tma", "nw"; an app's name alone means
-/// all of it; no pattern at all means everything), in the order of variants(). Throws UsageError with
-/// the nearest names when a pattern matches nothing.
+/// all of it; no pattern at all means everything), in the order of variants(). Throws UsageError
+/// with the nearest names when a pattern matches nothing.
 std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns);
 
 }  // namespace amasia

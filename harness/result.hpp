@@ -27,22 +27,22 @@ struct Sample {
   int position = 0;
   double time_ms = 0;
   std::optional<double> sm_clock_mhz{};
-  bool throttled = false;   // excluded from summaries and comparisons, kept here
+  bool throttled = false;  // excluded from summaries and comparisons, kept here
 };
 
 /// Facts about the code that ran (MEASURING: "Proof of mechanism").
 struct KernelEvidence {
-  std::string kernel;            // mangled name
+  std::string kernel;  // mangled name
   int registers = 0;
-  std::size_t local_bytes = 0;   // per thread; > 0 means spills or a local array
+  std::size_t local_bytes = 0;  // per thread; > 0 means spills or a local array
   std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_bytes = 0;
   int threads = 0;
   int blocks_per_sm = 0;
   int cluster_blocks = 1;
   std::size_t bytes_in_flight_per_sm = 0;
-  int binary_version = 0;        // architecture of the loaded machine code, e.g. 90
-  std::string source;            // "sass", "ptx" or "none: <reason>"
+  int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
+  std::string source;                         // "sass", "ptx" or "none: <reason>"
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
 };
 
@@ -50,34 +50,34 @@ enum class RowStatus { ok, failed, skipped, crashed };
 
 /// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.
 struct Row {
-  std::string variant;           // "hotspot/tma"
-  std::string role;              // "iso", "best", or "comparator"
+  std::string variant;  // "hotspot/tma"
+  std::string role;     // "iso", "best", or "comparator"
   int repeat = 0;
   std::string config;
-  std::string config_source;     // "iso", "tuned at rows=...", "built-in default"
+  std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
   RowStatus status = RowStatus::ok;
-  std::string reason{};          // why skipped, failed or crashed
-  std::string fallback{};        // e.g. "plain copies: cp.async needs sm_80"
+  std::string reason{};    // why skipped, failed or crashed
+  std::string fallback{};  // e.g. "plain copies: cp.async needs sm_80"
   std::optional<Verdict> verdict{};
   std::vector<KernelEvidence> evidence{};
   std::vector<Sample> samples{};
-  std::optional<MedianInterval> time_ms{};   // of the samples not throttled
-  std::optional<double> floor_fraction{};    // floor / median
+  std::optional<MedianInterval> time_ms{};  // of the samples not throttled
+  std::optional<double> floor_fraction{};   // floor / median
   std::optional<double> gflops{};
-  std::optional<double> gbytes_per_s{};      // compulsory bytes / median
-  std::optional<double> energy_mj{};         // per run, hot batch
+  std::optional<double> gbytes_per_s{};  // compulsory bytes / median
+  std::optional<double> energy_mj{};     // per run, hot batch
   std::string source_digest{};
 };
 
 /// Paired comparison of one row with its reference row in the same group.
 struct Comparison {
   std::string variant;
-  std::string role;              // "iso": against baseline iso; "best": against baseline best
-  std::string against;           // "hotspot/baseline"
-  bool control = false;          // baseline against itself: the noise floor
-  RatioInterval speedup{};       // time(reference) / time(variant)
-  std::string verdict;           // "faster", "slower", "not resolved"
+  std::string role;         // "iso": against baseline iso; "best": against baseline best
+  std::string against;      // "hotspot/baseline"
+  bool control = false;     // baseline against itself: the noise floor
+  RatioInterval speedup{};  // time(reference) / time(variant)
+  std::string verdict;      // "faster", "slower", "not resolved"
 };
 
 struct Floor {
@@ -92,8 +92,8 @@ struct Floor {
 struct GroupKey {
   std::string app;
   Parameters size;
-  std::string cache;    // "cold" or "hot"
-  std::string launch;   // "stream" or "graph"
+  std::string cache;   // "cold" or "hot"
+  std::string launch;  // "stream" or "graph"
   /// "hotspot rows=512,cols=512 cold stream"
   std::string to_string() const;
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
@@ -101,13 +101,13 @@ struct GroupKey {
 
 struct GroupResult {
   GroupKey key;
-  std::string preset;            // which preset the size came from, "" for --size
+  std::string preset;  // which preset the size came from, "" for --size
   std::uint64_t seed = 0;
   Work work{};
   std::optional<Floor> floor{};
   int rounds = 0;
-  std::string stop_reason;       // "interval narrow enough", "round limit", "time limit"
-  bool launch_blocked = true;    // queued behind the spin kernel; false when too long for the queue
+  std::string stop_reason;     // "interval narrow enough", "round limit", "time limit"
+  bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
   std::vector<Row> rows{};
   std::vector<Comparison> comparisons{};
   std::vector<std::string> warnings{};
@@ -118,24 +118,25 @@ struct GroupResult {
 struct Ceiling {
   std::string name;
   std::string unit;
-  std::string method;            // one sentence
+  std::string method;  // one sentence
   std::vector<double> samples{};
-  double value = 0;              // median of samples
+  double value = 0;  // median of samples
 };
 
 struct Provenance {
   std::vector<std::string> argv{};
   std::string study{};
-  std::map<std::string, std::string> settings{};   // resolved options
+  std::map<std::string, std::string> settings{};  // resolved options
   std::string date_utc{};
   std::string commit{};
   bool dirty = false;
   std::string compiler{}, cuda_compiler{}, flags{}, architectures{};
-  std::map<std::string, std::string> sources{};    // variant -> SHA-256 of its code
+  std::map<std::string, std::string> sources{};  // variant -> SHA-256 of its code
   std::string harness_digest{};
   Device device{};
-  std::map<std::string, std::string> device_state{};  // NVML: power limit, temperature, MIG, ... ; absent = unknown
-  std::string host_name{};                          // only with --record-host
+  std::map<std::string, std::string>
+      device_state{};       // NVML: power limit, temperature, MIG, ... ; absent = unknown
+  std::string host_name{};  // only with --record-host
 };
 
 struct ResultFile {
@@ -144,22 +145,24 @@ struct ResultFile {
   std::vector<GroupResult> groups{};
 };
 
-/// A file that cannot be read, written or believed. what() is one line that names the file or member.
+/// A file that cannot be read, written or believed. what() is one line that names the file or
+/// member.
 class ResultError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
-// Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number that
-// is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json throws it
-// with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]: expected ...".
+// Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
+// that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
+// throws it with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]:
+// expected ...".
 nlohmann::ordered_json to_json(const ResultFile&);
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);
 nlohmann::ordered_json to_json(const Provenance&);
 nlohmann::ordered_json to_json(const GroupKey&);
-nlohmann::ordered_json to_json(const Parameters&);   // integers as numbers, anything else as text
+nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
 ResultFile result_from_json(const nlohmann::ordered_json&);
 GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
@@ -179,7 +182,8 @@ std::string dump_json(const nlohmann::ordered_json&);
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
 /// Any JSON document of at most 1 GiB. Throws ResultError.
 nlohmann::ordered_json read_json_file(const std::string& path);
-/// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the content.
+/// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the
+/// content.
 ResultFile read_result_file(const std::string& path);
 /// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.
 void write_result_file(const std::string& path, const ResultFile&);

@@ -21,7 +21,7 @@ using LineSink = std::function<void(const std::string&)>;
 
 constexpr int ceiling_samples = 11;
 constexpr double ceiling_seconds = 60;
-constexpr double device_seconds = 60;   // a first context on a big machine can take many seconds
+constexpr double device_seconds = 60;  // a first context on a big machine can take many seconds
 
 ChildOutcome perform(const Json& task, double seconds, const SessionOptions& options,
                      const LineSink& on_line) {
@@ -62,11 +62,11 @@ std::string summary_line(const GroupResult& g) {
       fastest = &r;
     }
   }
-  std::string line = fastest == nullptr
-                         ? fmt::format("{} rows", g.rows.size())
-                         : fmt::format("fastest {} ({}) {:.4g} ms, {} rounds, {}", fastest->variant,
-                                       fastest->config, fastest->time_ms->median, g.rounds,
-                                       g.stop_reason);
+  std::string line =
+      fastest == nullptr
+          ? fmt::format("{} rows", g.rows.size())
+          : fmt::format("fastest {} ({}) {:.4g} ms, {} rounds, {}", fastest->variant,
+                        fastest->config, fastest->time_ms->median, g.rounds, g.stop_reason);
   if (bad > 0) line += fmt::format(", {} FAILED", bad);
   return line;
 }
@@ -91,9 +91,8 @@ void complete(GroupResult& group, const std::vector<Ceiling>& ceilings,
 }  // namespace
 
 Provenance query_in_child(const SessionOptions& options) {
-  const ChildOutcome outcome =
-      perform(Json{{"task", "device"}, {"index", options.device_index}}, device_seconds, options,
-              [](const std::string&) {});
+  const ChildOutcome outcome = perform(Json{{"task", "device"}, {"index", options.device_index}},
+                                       device_seconds, options, [](const std::string&) {});
   if (outcome.usage_error) throw UsageError(outcome.failure);
   if (!outcome.finished) throw NoDevice(outcome.failure);
   return provenance_from_json(outcome.result);
@@ -150,10 +149,9 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 
   progress.begin("ceilings of this GPU", ceiling_seconds / 6);
   if (file.ceilings.empty() && options.ceilings) {
-    const ChildOutcome measured = perform(Json{{"task", "ceilings"},
-                                               {"index", options.device_index},
-                                               {"samples", ceiling_samples}},
-                                          ceiling_seconds, options, note);
+    const ChildOutcome measured = perform(
+        Json{{"task", "ceilings"}, {"index", options.device_index}, {"samples", ceiling_samples}},
+        ceiling_seconds, options, note);
     if (measured.finished) {
       for (const Json& c : measured.result) file.ceilings.push_back(ceiling_from_json(c));
       if (journal) journal->append(file.ceilings);
@@ -179,9 +177,9 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
     const auto available = static_cast<std::int64_t>(file.provenance.device.free_bytes);
     if (needed > available) {
-      result = group_without_rows(group, RowStatus::skipped,
-                                  fmt::format("needs {} bytes of device memory, {} are available",
-                                              needed, available));
+      result = group_without_rows(
+          group, RowStatus::skipped,
+          fmt::format("needs {} bytes of device memory, {} are available", needed, available));
       ++outcome.skipped_groups;
     } else {
       result = run_isolated(group, options, note, outcome.interrupted);

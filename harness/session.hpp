@@ -2,9 +2,9 @@
 // after crashes, floors, evidence, journal, progress.
 #pragma once
 
-#include <string>
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "harness/plan.hpp"
@@ -14,17 +14,17 @@ namespace amasia {
 
 struct SessionOptions {
   int device_index = 0;
-  std::string out{};             // result file; "" keeps the result in memory only
+  std::string out{};  // result file; "" keeps the result in memory only
   bool resume = false;
-  bool in_process = false;       // no child processes: for debuggers and compute-sanitizer
+  bool in_process = false;  // no child processes: for debuggers and compute-sanitizer
   bool ceilings = true;
-  double extra_seconds = 120;    // a group may take this much longer than its effort allows
+  double extra_seconds = 120;  // a group may take this much longer than its effort allows
 };
 
 struct SessionOutcome {
   ResultFile file{};
   bool interrupted = false;
-  int skipped_groups = 0;        // too large for the device's memory: the reason is in their warnings
+  int skipped_groups = 0;  // too large for the device's memory: the reason is in their warnings
 };
 
 /// The device and its state, asked of a child. Throws NoDevice with the reason.

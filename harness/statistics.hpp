@@ -10,7 +10,7 @@ namespace amasia {
 /// small for that, low and high are the extremes and `coverage` says what they really cover.
 struct MedianInterval {
   double median = 0, low = 0, high = 0;
-  double coverage = 0;   // achieved, >= the confidence asked for unless n is too small
+  double coverage = 0;  // achieved, >= the confidence asked for unless n is too small
   int n = 0;
   double minimum = 0, maximum = 0;
 };
@@ -29,8 +29,8 @@ struct RatioInterval {
 /// reference[i] / candidate[i], pairs of the same round. `confidence` is per comparison, corrected
 /// already (see corrected_confidence). Throws std::invalid_argument when sizes differ, are 0, or a
 /// time is not positive and finite.
-RatioInterval paired_ratio(const std::vector<double>& reference, const std::vector<double>& candidate,
-                           double confidence);
+RatioInterval paired_ratio(const std::vector<double>& reference,
+                           const std::vector<double>& candidate, double confidence);
 
 /// Two independent samples (two result files): ratio of medians, interval from the two exact median
 /// intervals each at (1 + confidence) / 2 (Bonferroni), so coverage is at least `confidence`.

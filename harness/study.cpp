@@ -19,14 +19,30 @@ Effort effort(int max_rounds, double seconds, bool energy) {
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all{
-      {"smoke", "every variant at tiny and odd sizes: does it run and is it right",
-       Preset::smoke, {"cold"}, {"stream"}, effort(15, 1, false)},
-      {"quick", "every variant at one realistic size, cold, in both launch modes: under two minutes",
-       Preset::quick, {"cold"}, {"stream", "graph"}, effort(51, 4, false)},
-      {"paper", "the sizes of Svedin et al. 2021, Table 2, and those of the targets; cold and hot, energy",
-       Preset::paper, {"cold", "hot"}, {"stream", "graph"}, effort(101, 20, true)},
-      {"sweep", "from launch-bound to memory-filling sizes, cold: where each strategy begins to pay",
-       Preset::sweep, {"cold"}, {"graph"}, effort(41, 4, false)},
+      {"smoke",
+       "every variant at tiny and odd sizes: does it run and is it right",
+       Preset::smoke,
+       {"cold"},
+       {"stream"},
+       effort(15, 1, false)},
+      {"quick",
+       "every variant at one realistic size, cold, in both launch modes: under two minutes",
+       Preset::quick,
+       {"cold"},
+       {"stream", "graph"},
+       effort(51, 4, false)},
+      {"paper",
+       "the sizes of Svedin et al. 2021, Table 2, and those of the targets; cold and hot, energy",
+       Preset::paper,
+       {"cold", "hot"},
+       {"stream", "graph"},
+       effort(101, 8, true)},
+      {"sweep",
+       "from launch-bound to memory-filling sizes, cold: where each strategy begins to pay",
+       Preset::sweep,
+       {"cold"},
+       {"graph"},
+       effort(41, 4, false)},
   };
   return all;
 }

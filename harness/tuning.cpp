@@ -60,9 +60,15 @@ Json entry_json(const TuningEntry& e) {
     }
     table.push_back(std::move(row));
   }
-  return {{"device", e.device},   {"variant", e.variant}, {"size", size_json(e.size)},
-          {"cache", e.cache},     {"launch", e.launch},   {"config", e.config},
-          {"source_digest", e.source_digest}, {"date_utc", e.date_utc}, {"table", table}};
+  return {{"device", e.device},
+          {"variant", e.variant},
+          {"size", size_json(e.size)},
+          {"cache", e.cache},
+          {"launch", e.launch},
+          {"config", e.config},
+          {"source_digest", e.source_digest},
+          {"date_utc", e.date_utc},
+          {"table", table}};
 }
 
 Parameters size_from(const Json& j) {
@@ -114,8 +120,8 @@ TuningTable TuningTable::read(const std::string& path) {
   const Json j = read_json_file(path);
   try {
     if (j.at("schema") != "amasia-tuning" || j.at("version") != tuning_version) {
-      throw ResultError(fmt::format("{}: expected an amasia-tuning file of version {}", path,
-                                    tuning_version));
+      throw ResultError(
+          fmt::format("{}: expected an amasia-tuning file of version {}", path, tuning_version));
     }
     for (const auto& e : j.at("entries")) table.entries_.push_back(entry_from(e));
   } catch (const nlohmann::json::exception& error) {

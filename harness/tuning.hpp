@@ -15,25 +15,25 @@ namespace amasia {
 /// One candidate of one search: time is absent when it did not run, `reason` says why.
 struct TuningCandidate {
   std::string config;
-  std::string status;   // "ok", "failed", "skipped", "crashed"
+  std::string status;  // "ok", "failed", "skipped", "crashed"
   std::string reason{};
   std::optional<MedianInterval> time_ms{};
 };
 
 struct TuningEntry {
-  std::string device;           // as the driver names it
+  std::string device;  // as the driver names it
   std::string variant;
   Parameters size;
   std::string cache, launch;
-  std::string config;           // the winner
-  std::string source_digest;    // of the variant when it was tuned
+  std::string config;         // the winner
+  std::string source_digest;  // of the variant when it was tuned
   std::string date_utc;
   std::vector<TuningCandidate> table{};
 };
 
 struct TuningChoice {
   std::string config;
-  std::string source;   // "tuned at rows=...", "tuned at the nearest size ..."
+  std::string source;  // "tuned at rows=...", "tuned at the nearest size ..."
 };
 
 class TuningTable {

@@ -31,8 +31,8 @@ using Launch = std::function<void(Stream)>;
 
 /// A kernel that a config launches, for resources, occupancy and the proof of mechanism.
 struct KernelUse {
-  const void* function = nullptr;       // the __global__ function
-  int threads = 0;                      // per block
+  const void* function = nullptr;  // the __global__ function
+  int threads = 0;                 // per block
   std::size_t dynamic_shared_bytes = 0;
   int cluster_blocks = 1;
   std::size_t bytes_in_flight_per_block = 0;  // tile bytes one block can have outstanding
@@ -63,8 +63,8 @@ struct Config {
 
 struct Variant {
   std::string app;
-  std::string strategy;      // "tma"; or the library's name for a comparator, "cublas"
-  bool comparator = false;   // a vendor library: a reference line, never a strategy
+  std::string strategy;     // "tma"; or the library's name for a comparator, "cublas"
+  bool comparator = false;  // a vendor library: a reference line, never a strategy
   StrategyTraits traits{};
   std::vector<Config> configs;
   std::string name() const { return app + "/" + strategy; }
@@ -79,10 +79,8 @@ Config erase(ConfigOf<Problem> typed) {
   auto problem_of = [](const Instance& instance) -> const Problem& {
     return dynamic_cast<const InstanceOf<Problem>&>(instance).problem();
   };
-  erased.prepare = [problem_of, prepare = std::move(typed.prepare)](const Instance& i,
-                                                                    const Device& d) {
-    return prepare(problem_of(i), d);
-  };
+  erased.prepare = [problem_of, prepare = std::move(typed.prepare)](
+                       const Instance& i, const Device& d) { return prepare(problem_of(i), d); };
   erased.unsupported = [problem_of, unsupported = std::move(typed.unsupported)](
                            const Instance& i, const Device& d) -> std::optional<std::string> {
     return unsupported ? unsupported(problem_of(i), d) : std::nullopt;

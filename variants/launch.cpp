@@ -17,10 +17,12 @@ PFN_cuTensorMapEncodeTiled_v12000 encode_tiled() {
   AMASIA_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &symbol, 12000,
                                                cudaEnableDefault, &found));
 #else
-  AMASIA_CUDA(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &symbol, cudaEnableDefault, &found));
+  AMASIA_CUDA(
+      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &symbol, cudaEnableDefault, &found));
 #endif
   if (found != cudaDriverEntryPointSuccess) {
-    throw std::runtime_error("the driver has no cuTensorMapEncodeTiled: TMA needs driver 525 or newer");
+    throw std::runtime_error(
+        "the driver has no cuTensorMapEncodeTiled: TMA needs driver 525 or newer");
   }
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(symbol);
 }
@@ -30,16 +32,17 @@ CUtensorMap encode(void* data, CUtensorMapDataType type, std::size_t element_byt
                    int box_columns) {
   const cuuint64_t extent[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t stride[1] = {static_cast<cuuint64_t>(pitch) * element_bytes};
-  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
+                             static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t step[2] = {1, 1};
   CUtensorMap map{};
-  const CUresult result = encode_tiled()(
-      &map, type, 2, data, extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode_tiled()(&map, type, 2, data, extent, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                     CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    throw std::runtime_error("cuTensorMapEncodeTiled refused a grid of " + std::to_string(rows) + " x " +
-                             std::to_string(columns) + ", pitch " + std::to_string(pitch) +
+    throw std::runtime_error("cuTensorMapEncodeTiled refused a grid of " + std::to_string(rows) +
+                             " x " + std::to_string(columns) + ", pitch " + std::to_string(pitch) +
                              ", box " + std::to_string(box_rows) + " x " +
                              std::to_string(box_columns) + " (CUDA driver error " +
                              std::to_string(static_cast<int>(result)) + ")");

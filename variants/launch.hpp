@@ -14,8 +14,8 @@ struct LaunchShape {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared_bytes = 0;
-  unsigned cluster_blocks = 1;   // along x
-  bool cooperative = false;      // every block is resident at once, or the launch fails
+  unsigned cluster_blocks = 1;  // along x
+  bool cooperative = false;     // every block is resident at once, or the launch fails
 };
 
 /// Sets the kernel's attributes; call once in prepare(), never in the timed launch.
@@ -49,8 +49,8 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
   AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 
-/// Blocks of `kernel` that fit on the whole device at once (cluster-aware): the grid of a persistent
-/// kernel. 0 when a single block or cluster does not fit. Call after allow_launch().
+/// Blocks of `kernel` that fit on the whole device at once (cluster-aware): the grid of a
+/// persistent kernel. 0 when a single block or cluster does not fit. Call after allow_launch().
 int resident_blocks(const void* kernel, const LaunchShape& shape, int sm_count);
 
 /// A tensor map over `grid` whose box is box_rows x box_columns elements (each <= 256; a row of the

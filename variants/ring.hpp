@@ -6,8 +6,8 @@
 
 namespace amasia {
 
-/// Position of tile `n` in a ring of STAGES stages. A stage's mbarrier completes one phase per tile,
-/// so the parity to wait for is the number of earlier uses of that stage, modulo 2.
+/// Position of tile `n` in a ring of STAGES stages. A stage's mbarrier completes one phase per
+/// tile, so the parity to wait for is the number of earlier uses of that stage, modulo 2.
 template <int STAGES>
 struct RingSlot {
   int stage;

@@ -16,8 +16,8 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
   const int devices = device_count(reason);
   if (devices == 0) throw std::runtime_error(reason);
   if (index >= devices) {
-    throw UsageError(fmt::format("--device {}: this machine has {} (0 to {})", index, devices,
-                                 devices - 1));
+    throw UsageError(
+        fmt::format("--device {}: this machine has {} (0 to {})", index, devices, devices - 1));
   }
   const Device device = query_device(index);
   if (name == "device") {

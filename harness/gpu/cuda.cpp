@@ -10,9 +10,9 @@ CudaError::CudaError(cudaError_t code, const char* call, const char* file, int l
       code_(code) {}
 
 OutOfMemory::OutOfMemory(std::size_t needed, std::size_t available)
-    : std::runtime_error(fmt::format(
-          "out of device memory: {} bytes needed, {} available; choose a smaller size", needed,
-          available)) {}
+    : std::runtime_error(
+          fmt::format("out of device memory: {} bytes needed, {} available; choose a smaller size",
+                      needed, available)) {}
 
 DeviceBytes::DeviceBytes(std::size_t bytes) : bytes_(bytes) {
   const cudaError_t code = cudaMalloc(&data_, bytes == 0 ? 1 : bytes);

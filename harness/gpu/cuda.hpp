@@ -1,4 +1,5 @@
-// Owners for CUDA resources and the one way errors are reported. cudaMalloc appears in cuda.cpp only.
+// Owners for CUDA resources and the one way errors are reported. cudaMalloc appears in cuda.cpp
+// only.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -18,7 +18,8 @@ int attribute(cudaDeviceAttr which, int device) {
 // 48 of the 128 bits survive, mixed: enough to tell GPUs apart, too few to recover the UUID.
 std::string fold_uuid(const cudaUUID_t& uuid) {
   std::uint64_t folded = 0;
-  for (const char byte : uuid.bytes) folded = mix64(folded * 257 + static_cast<unsigned char>(byte));
+  for (const char byte : uuid.bytes)
+    folded = mix64(folded * 257 + static_cast<unsigned char>(byte));
   return fmt::format("{:012x}", folded >> 16);
 }
 
@@ -34,10 +35,10 @@ int device_count(std::string& reason) {
     cudaRuntimeGetVersion(&runtime);
     reason = driver == 0
                  ? "no NVIDIA driver is loaded: install one (nvidia-smi should list the GPU)"
-                 : fmt::format("the driver supports CUDA {}.{}, this program was built for {}.{}: "
-                               "update the driver or build with an older toolkit",
-                               driver / 1000, driver % 1000 / 10, runtime / 1000,
-                               runtime % 1000 / 10);
+                 : fmt::format(
+                       "the driver supports CUDA {}.{}, this program was built for {}.{}: "
+                       "update the driver or build with an older toolkit",
+                       driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   } else if (code != cudaSuccess) {
     reason = fmt::format("{}: {}", cudaGetErrorName(code), cudaGetErrorString(code));
   } else if (count == 0) {

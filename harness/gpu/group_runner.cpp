@@ -23,7 +23,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML says.
+/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
+/// says.
 constexpr double throttled_clock_share = 0.90;
 /// A throttled sample is repeated at most this often; then it stays, marked.
 constexpr int throttle_repeats = 3;
@@ -138,9 +139,8 @@ class GroupRunner {
       Row& row = result_.rows[static_cast<std::size_t>(a.row)];
       if (!plan_.effort.verify_only && row.status == RowStatus::ok) verify_again(a, row);
     }
-    const bool any_right = std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) {
-      return row.status == RowStatus::ok;
-    });
+    const bool any_right = std::any_of(result_.rows.begin(), result_.rows.end(),
+                                       [](const Row& row) { return row.status == RowStatus::ok; });
     if (any_right) app->export_outputs(plan_.key.size, *instance_);
     summarise();
     result_.wall_s = seconds_since(begin);
@@ -188,8 +188,7 @@ class GroupRunner {
       for (const KernelUse& k : config->info.kernels) {
         row.evidence.push_back(resources_of(k, device_));
       }
-      const LaunchMode mode =
-          plan_.key.launch == "graph" ? LaunchMode::graph : LaunchMode::stream;
+      const LaunchMode mode = plan_.key.launch == "graph" ? LaunchMode::graph : LaunchMode::stream;
       Active active;
       active.row = index;
       active.run = std::make_unique<PreparedRun>(config->prepare(*instance_, device_), mode,
@@ -275,8 +274,8 @@ class GroupRunner {
                (t.high - t.low) / (2 * t.median) <= plan_.effort.precision;
       });
     }
-    const double needed = corrected_confidence(plan_.effort.confidence,
-                                               static_cast<int>(comparisons.size()));
+    const double needed =
+        corrected_confidence(plan_.effort.confidence, static_cast<int>(comparisons.size()));
     return std::all_of(comparisons.begin(), comparisons.end(), [&](const Comparison& c) {
       return c.speedup.coverage >= needed && half_width(c.speedup) <= plan_.effort.precision;
     });
@@ -308,8 +307,7 @@ class GroupRunner {
       row.time_ms = median_interval(times, plan_.effort.confidence);
       const double seconds = row.time_ms->median * 1e-3;
       row.gflops = result_.work.operations / seconds * 1e-9;
-      row.gbytes_per_s =
-          (result_.work.bytes_read + result_.work.bytes_written) / seconds * 1e-9;
+      row.gbytes_per_s = (result_.work.bytes_read + result_.work.bytes_written) / seconds * 1e-9;
     }
     result_.comparisons = compare_rows(result_.rows, plan_.effort.confidence);
     if (throttled_samples_ > 0) {

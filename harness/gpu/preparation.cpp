@@ -44,10 +44,11 @@ std::optional<std::string> device_limit(const Variant& variant, const Config& co
     const LaunchShape shape = shape_of(k);
     allow_launch(k.function, shape);
     if (resident_blocks(k.function, shape, device.sm_count) == 0) {
-      return fmt::format("a {} of {} threads and {} bytes of shared memory does not fit on this GPU",
-                         k.cluster_blocks > 1 ? fmt::format("cluster of {} blocks", k.cluster_blocks)
-                                              : std::string("block"),
-                         k.threads, k.dynamic_shared_bytes);
+      return fmt::format(
+          "a {} of {} threads and {} bytes of shared memory does not fit on this GPU",
+          k.cluster_blocks > 1 ? fmt::format("cluster of {} blocks", k.cluster_blocks)
+                               : std::string("block"),
+          k.threads, k.dynamic_shared_bytes);
     }
   }
   return std::nullopt;
@@ -86,7 +87,8 @@ KernelEvidence resources_of(const KernelUse& k, const Device& device) {
   e.binary_version = attributes.binaryVersion;
   const LaunchShape shape = shape_of(k);
   // With clusters the resident blocks need not divide evenly: the rounded-down mean is reported.
-  e.blocks_per_sm = std::max(1, resident_blocks(k.function, shape, device.sm_count) / device.sm_count);
+  e.blocks_per_sm =
+      std::max(1, resident_blocks(k.function, shape, device.sm_count) / device.sm_count);
   e.bytes_in_flight_per_sm =
       k.bytes_in_flight_per_block * static_cast<std::size_t>(e.blocks_per_sm);
   e.source = "none: not disassembled";  // the parent process fills in the instruction counts

@@ -1,5 +1,5 @@
-// Which config of a variant can run here, and what its kernels cost. Shared by the suite's own runner
-// and by amasia-gbench.
+// Which config of a variant can run here, and what its kernels cost. Shared by the suite's own
+// runner and by amasia-gbench.
 #pragma once
 
 #include <string>

@@ -7,12 +7,14 @@
 namespace amasia {
 namespace {
 
-// The queue of a stream holds about a thousand entries; a launch beyond it blocks the host while the
-// spin kernel still waits for that host. Half of it is safe and leaves room for reset and flush.
+// The queue of a stream holds about a thousand entries; a launch beyond it blocks the host while
+// the spin kernel still waits for that host. Half of it is safe and leaves room for reset and
+// flush.
 constexpr std::size_t queue_limit = 512;
 
-// A cold run must find none of its data in L2. Reading four times its size evicts it even though the
-// replacement is not LRU, and leaves only clean lines, so that no write-back falls into the run.
+// A cold run must find none of its data in L2. Reading four times its size evicts it even though
+// the replacement is not LRU, and leaves only clean lines, so that no write-back falls into the
+// run.
 constexpr std::size_t flush_l2_multiple = 4;
 
 // Far above any enqueue time (500 launches take ~2 ms), far below the group's time limit.
@@ -37,7 +39,8 @@ __global__ void read_all(const int4* data, std::size_t count, int* sink) {
     const int4 v = data[i];
     sum += v.x ^ v.y ^ v.z ^ v.w;
   }
-  if (sum == 0x7fffffff) *sink = sum;  // never true for a zeroed buffer, but the compiler cannot know
+  if (sum == 0x7fffffff)
+    *sink = sum;  // never true for a zeroed buffer, but the compiler cannot know
 }
 
 __global__ void stamp(ClockStamp* stamps, int sms) {
@@ -99,9 +102,8 @@ Sampler::Sampler(const Device& device, Nvml& nvml)
   AMASIA_CUDA(cudaMemset(flush_.data(), 0, flush_.bytes()));
   int* gate = nullptr;
   AMASIA_CUDA(cudaHostAlloc(&gate, sizeof *gate, cudaHostAllocMapped));
-  gate_ = std::shared_ptr<volatile int>(gate, [](volatile int* p) {
-    cudaFreeHost(const_cast<int*>(p));
-  });
+  gate_ = std::shared_ptr<volatile int>(gate,
+                                        [](volatile int* p) { cudaFreeHost(const_cast<int*>(p)); });
 }
 
 std::string Sampler::flush_method() { return "flush: 4 x L2 read before each run"; }
@@ -164,7 +166,8 @@ std::optional<double> Sampler::clock_from_stamps() const {
                   static_cast<double>(after.nanoseconds - before.nanoseconds));
   }
   if (mhz.empty()) return std::nullopt;
-  std::nth_element(mhz.begin(), mhz.begin() + static_cast<std::ptrdiff_t>(mhz.size() / 2), mhz.end());
+  std::nth_element(mhz.begin(), mhz.begin() + static_cast<std::ptrdiff_t>(mhz.size() / 2),
+                   mhz.end());
   return mhz[mhz.size() / 2];
 }
 

@@ -1,5 +1,6 @@
-// One sample: the time of one run between two events, launched from behind a spin kernel so that the
-// host's launch jitter stays out, with the SM clock the run really had (MEASURING: "One sample").
+// One sample: the time of one run between two events, launched from behind a spin kernel so that
+// the host's launch jitter stays out, with the SM clock the run really had (MEASURING: "One
+// sample").
 #pragma once
 
 #include <memory>
@@ -62,7 +63,8 @@ class Sampler {
   /// Restores and poisons, runs once, waits: for verification.
   void run_once(const PreparedRun& run, Instance& instance);
   /// Millijoules per run over a back-to-back batch of at least `seconds`; nothing without an energy
-  /// counter or when the instance is not repeatable(). The instance is restored once, before the batch.
+  /// counter or when the instance is not repeatable(). The instance is restored once, before the
+  /// batch.
   std::optional<double> energy_mj(const PreparedRun& run, Instance& instance, double seconds);
 
   cudaStream_t stream() const { return stream_; }
@@ -77,8 +79,8 @@ class Sampler {
   OwnedEvent start_, stop_;
   DeviceArray<int> flush_;
   DeviceArray<int> sink_;
-  DeviceArray<ClockStamp> stamps_;          // 2 x SMs: before and after
-  std::shared_ptr<volatile int> gate_; // host memory the spin kernel polls: 0 wait, 1 go
+  DeviceArray<ClockStamp> stamps_;      // 2 x SMs: before and after
+  std::shared_ptr<volatile int> gate_;  // host memory the spin kernel polls: 0 wait, 1 go
 };
 
 }  // namespace amasia

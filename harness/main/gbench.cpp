@@ -1,6 +1,6 @@
 // amasia-gbench: every case of the suite as a Google Benchmark, with its native flags
-// (--benchmark_filter, --benchmark_repetitions, --benchmark_out, ...) and tools/compare.py. The time
-// is the suite's own: Sampler::time(), cold, launched in a stream, verified before it counts.
+// (--benchmark_filter, --benchmark_repetitions, --benchmark_out, ...) and tools/compare.py. The
+// time is the suite's own: Sampler::time(), cold, launched in a stream, verified before it counts.
 //
 // AMASIA_PRESET chooses the sizes: smoke, quick (default), paper, sweep.
 #include <benchmark/benchmark.h>

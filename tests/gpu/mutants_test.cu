@@ -1,6 +1,6 @@
-// Proves that verification can fail: for every app, a kernel that does nothing, one that is off by one
-// at an edge, one that skips a tile and one with a stale halo are caught, and the same kernel without
-// a fault passes.
+// Proves that verification can fail: for every app, a kernel that does nothing, one that is off by
+// one at an edge, one that skips a tile and one with a stale halo are caught, and the same kernel
+// without a fault passes.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 enum class Fault { none, nothing, edge, skipped_tile, stale_halo };
 
-constexpr int tile = 64;   // the tile that a fault pretends to have
+constexpr int tile = 64;  // the tile that a fault pretends to have
 
 /// A run that is faulty in one way; false when the device is missing.
 class Mutants : public testing::TestWithParam<Fault> {
@@ -66,8 +66,8 @@ TEST_P(Mutants, OfPathfinderAreCaught) {
   }
   for (std::int64_t row = 1; row < p.wall.rows; ++row) {
     pathfinder_row<<<static_cast<unsigned>((columns + 255) / 256), 256>>>(
-        p.wall, costs[(row - 1) % 3].data(), costs[(row + 1) % 3].data(), costs[row % 3].data(), row,
-        GetParam());
+        p.wall, costs[(row - 1) % 3].data(), costs[(row + 1) % 3].data(), costs[row % 3].data(),
+        row, GetParam());
     AMASIA_CUDA(cudaGetLastError());
   }
   AMASIA_CUDA(cudaMemcpy(p.result, costs[(p.wall.rows - 1) % 3].data(), costs[0].bytes(),
@@ -85,7 +85,7 @@ __global__ void hotspot_step(Grid<const float> from, Grid<const float> power, Gr
   const bool skipped = fault == Fault::skipped_tile && r / 16 == 1 && c / tile == 1;
   const float t = from.at(r, c);
   if (skipped) {
-    to.at(r, c) = t;   // not computed: the old value, as a tile that nobody owned would leave it
+    to.at(r, c) = t;  // not computed: the old value, as a tile that nobody owned would leave it
     return;
   }
   const auto at = [&](std::int64_t row, std::int64_t column) {
@@ -96,7 +96,8 @@ __global__ void hotspot_step(Grid<const float> from, Grid<const float> power, Gr
     return halo ? initial.at(row, column) : from.at(row, column);
   };
   to.at(r, c) = k.centre * t + k.vertical * (at(r - 1, c) + at(r + 1, c)) +
-                k.horizontal * (at(r, c - 1) + at(r, c + 1)) + (k.power * power.at(r, c) + k.ambient);
+                k.horizontal * (at(r, c - 1) + at(r, c + 1)) +
+                (k.power * power.at(r, c) + k.ambient);
 }
 
 TEST_P(Mutants, OfHotspotAreCaught) {

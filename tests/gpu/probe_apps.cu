@@ -124,7 +124,8 @@ ConfigOf<Vectors> config(const char* name, void (*kernel)(Vectors, std::int64_t)
 }
 
 /// A config around any launch, for the troublesome ones.
-ConfigOf<Vectors> config(const char* name, const void* kernel, std::function<Launch(Vectors)> make) {
+ConfigOf<Vectors> config(const char* name, const void* kernel,
+                         std::function<Launch(Vectors)> make) {
   ConfigOf<Vectors> c;
   c.info = {name, {}, {{kernel, threads}}};
   c.prepare = [make](const Vectors& v, const Device&) { return make(v); };
@@ -156,17 +157,15 @@ const bool registered =
     register_variant<Vectors>("trouble", Strategy::drop_off,
                               {config("iso", reinterpret_cast<const void*>(scale),
                                       [](Vectors) -> Launch {
-                                        auto scratch = std::make_shared<DeviceBytes>(
-                                            std::size_t{1} << 50);
+                                        auto scratch =
+                                            std::make_shared<DeviceBytes>(std::size_t{1} << 50);
                                         return [scratch](Stream) {};
                                       })}) &&
-    register_variant<Vectors>("trouble", Strategy::tma,
-                              {config("iso", reinterpret_cast<const void*>(wrong_at_the_end),
-                                      [](Vectors v) -> Launch {
-                                        return [v](Stream s) {
-                                          wrong_at_the_end<<<1024, threads, 0, s>>>(v);
-                                        };
-                                      })});
+    register_variant<Vectors>(
+        "trouble", Strategy::tma,
+        {config("iso", reinterpret_cast<const void*>(wrong_at_the_end), [](Vectors v) -> Launch {
+          return [v](Stream s) { wrong_at_the_end<<<1024, threads, 0, s>>>(v); };
+        })});
 
 }  // namespace
 }  // namespace amasia
