@@ -103,9 +103,17 @@ if(AMASIA_CUDA)
   if(ccache_program AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${ccache_program})
   endif()
+  # Launch bounds ask for the 2048 resident threads that an SM of the V100, A100 and H100 has. Others
+  # have fewer, and there the assembler warns that it ignores the bound, which is what is wanted.
+  set(assembler_warnings "")
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+    if(architecture MATCHES "^(75|86|87|89|12[0-9])")
+      set(assembler_warnings -Xptxas=--disable-warnings)
+    endif()
+  endforeach()
   target_compile_options(amasia_options INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror
-      --expt-relaxed-constexpr -lineinfo>)
+      --expt-relaxed-constexpr -lineinfo ${assembler_warnings}>)
 endif()
 
 # The executable is meant to be copied to a cluster node: take the C++ runtime along.
