@@ -103,10 +103,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered =
     register_variant<Problem>("hotspot", Strategy::baseline,
-                              {iso(), streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps"),
-                               streaming<Kernels, 8, 1, 1, 2, 5, 8>("8-warps-8-steps")});
+                              {iso(), streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
+                               streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
+                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

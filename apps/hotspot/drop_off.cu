@@ -4,7 +4,7 @@
 // shuffle: everything a lane loads is private. The price is that the halo columns of neighbouring
 // warps are fetched twice.
 #include "apps/hotspot/pyramid.cuh"
-#include "apps/hotspot/stream.cuh"
+#include "apps/hotspot/slots.cuh"
 #include "variants/async.cuh"
 
 namespace amasia::hotspot {
@@ -47,80 +47,13 @@ __global__ void __launch_bounds__(tile_threads)
   }
 }
 
-// best: a lane's four columns of a row-block, ring of slots.
-template <class S>
-struct Slots : DirectStore<S> {
-  struct Slot {
-    float4 temperature[S::rows][S::threads];
-    float4 power[S::rows][S::threads];
-  };
-  Slot* ring;  // (stages)
-  const PassView& pass;
-  const Place<S>& place;
-  // The lane's columns; one outside the grid is replaced by its mirror image. At an edge that is a
-  // multiple of four columns away the images are an aligned chunk backwards, else they are copied
-  // singly.
-  int image[columns_per_lane];
-  bool backwards, aligned;
-  int stage = 0;
-
-  __device__ Slots(Slot* slots, const PassView& view, const Place<S>& where)
-      : DirectStore<S>(view, where), ring(slots), pass(view), place(where) {
-    const int column = place.first_column + static_cast<int>(threadIdx.x) / lanes * S::useful +
-                       static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
-    const int columns = static_cast<int>(pass.result.columns);
-#pragma unroll
-    for (int c = 0; c < columns_per_lane; ++c) image[c] = mirror(column + c, columns);
-    backwards = image[0] - image[3] == 3;
-    aligned = (image[3] - image[0] == 3 && image[0] % 4 == 0) || (backwards && image[3] % 4 == 0);
-#pragma unroll
-    for (int n = 0; n < S::stages - 1; ++n) prefetch(n, n);
-  }
-  __device__ void prefetch(int n, int into) {
-    if (n < place.run.blocks) {
-      Slot& slot = ring[into];
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-        const std::int64_t row =
-            mirror(place.run.first + n * S::rows + i, static_cast<int>(pass.result.rows)) *
-            pass.result.pitch;
-        float4* temperature = &slot.temperature[i][threadIdx.x];
-        float4* power = &slot.power[i][threadIdx.x];
-        if (aligned) {
-          const std::int64_t from = row + (backwards ? image[3] : image[0]);
-          async::copy_through_l1<16>(temperature, pass.temperature.data + from);
-          async::copy_through_l1<16>(power, pass.power.data + from);
-        } else {
-#pragma unroll
-          for (int c = 0; c < columns_per_lane; ++c) {
-            const std::int64_t from = row + image[c];
-            async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
-            async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
-          }
-        }
-      }
-    }
-    async::commit();
-  }
-  __device__ void acquire(int n) {
-    prefetch(n + S::stages - 1, stage == 0 ? S::stages - 1 : stage - 1);
-    async::wait<S::stages - 1>();
-  }
-  __device__ float4 forwards(float4 v) const {
-    return aligned && backwards ? make_float4(v.w, v.z, v.y, v.x) : v;
-  }
-  __device__ float4 temperature(int i) const {
-    return forwards(ring[stage].temperature[i][threadIdx.x]);
-  }
-  __device__ float4 power(int i) const { return forwards(ring[stage].power[i][threadIdx.x]); }
-  __device__ void release(int) { stage = stage == S::stages - 1 ? 0 : stage + 1; }
-};
-
+// best: all that a lane loads, four columns of each row, is private (slots.cuh).
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Place<S> place(pass);
-  Slots<S> mover(reinterpret_cast<typename Slots<S>::Slot*>(shared), pass, place);
+  Slots<S> mover(reinterpret_cast<typename Slots<S>::Slot*>(shared), pass, place.run,
+                 place.lane_column(), place.lane_finishes());
   stream<S>(mover, place.run.blocks, pass.coefficients);
 }
 
@@ -166,7 +99,6 @@ const bool registered =
     register_variant<Problem>("hotspot", Strategy::drop_off,
                               {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
                                streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps"),
                                streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
 
 }  // namespace

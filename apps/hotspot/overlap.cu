@@ -127,8 +127,7 @@ const bool registered =
     register_variant<Problem>("hotspot", Strategy::overlap,
                               {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
                                streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps"),
-                               streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
+                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

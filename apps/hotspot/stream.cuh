@@ -5,6 +5,8 @@
 //   temperature(i)      the lane's four cells of row i of the row-block, power(i) likewise
 //   store(n, i, cells)  a finished row: four cells per lane, some lanes' are halo
 //   release(n)          row-block n has been read
+//   exchange(pipeline)  what neighbouring windows tell each other before the next row-block (dsm
+//   alone)
 #pragma once
 
 #include <algorithm>
@@ -97,6 +99,7 @@ __device__ __forceinline__ bool stream_period(Mover& mover, Pipeline<S::steps>& 
    ...);
   mover.release(n);
   if (++n == blocks) return false;
+  mover.exchange(pipeline);
   if constexpr (PHASE + S::rows < S::unroll) {
     return stream_period<S, PHASE + S::rows>(mover, pipeline, n, blocks, k, rows);
   }
@@ -125,6 +128,17 @@ struct Place {
       : run(row_run<S>(blockIdx.y, pass.chunk_rows, static_cast<int>(pass.result.rows))),
         first_column(static_cast<int>(blockIdx.x) * S::block_columns - S::halo),
         at_edge(first_column < 0 || first_column + S::tile_columns > pass.result.columns) {}
+
+  /// The first of the lane's four columns of the grid.
+  __device__ int lane_column() const {
+    return first_column + static_cast<int>(threadIdx.x) / lanes * S::useful +
+           static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+  }
+  /// The halo is as wide at both sides of a warp's window.
+  __device__ static bool lane_finishes() {
+    const int lane = threadIdx.x % lanes;
+    return lane >= S::halo / columns_per_lane && lane < lanes - S::halo / columns_per_lane;
+  }
 };
 
 /// Stores the lane's finished cells to global memory, 16 bytes at once; the padding behind a row
@@ -136,19 +150,18 @@ struct DirectStore {
   int skip;  // rows that are not results yet
   int rows;  // rows up to the end of the results; 0 for a lane that holds halo
 
-  __device__ DirectStore(const PassView& pass, const Place<S>& place)
-      : pitch(pass.result.pitch), skip(S::warm_up) {
-    const int warp = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-    const int column = place.first_column + warp * S::useful + columns_per_lane * lane;
-    const bool halo =
-        lane < S::halo / columns_per_lane || lane >= lanes - S::halo / columns_per_lane;
-    cells = pass.result.data + (std::int64_t{place.run.begin} - S::warm_up) * pitch + column;
-    rows = halo || column >= pass.result.columns ? 0 : place.run.end - place.run.begin + S::warm_up;
-  }
+  __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
+      : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
+              column),
+        pitch(pass.result.pitch),
+        skip(S::warm_up),
+        rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
+
   __device__ void store(int n, int i, float4 finished) const {
     const int row = n * S::rows + i;
     if (row >= skip && row < rows) *reinterpret_cast<float4*>(cells + row * pitch) = finished;
   }
+  __device__ void exchange(const Pipeline<S::steps>&) const {}
 };
 
 /// Fills the halo columns that lie outside the grid with their mirror images, in all rows of a
@@ -232,7 +245,8 @@ struct TileReader : DirectStore<S> {
   BlockTile<S>* current = nullptr;
   int column = threadIdx.x / lanes * S::useful + threadIdx.x % lanes * columns_per_lane;
 
-  using DirectStore<S>::DirectStore;
+  __device__ TileReader(const PassView& pass, const Place<S>& place)
+      : DirectStore<S>(pass, place.run, place.lane_column(), place.lane_finishes()) {}
   __device__ float4 temperature(int i) const {
     return *reinterpret_cast<const float4*>(&current->temperature[i][column]);
   }
@@ -244,14 +258,14 @@ struct TileReader : DirectStore<S> {
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.
 template <class S>
 LaunchShape pass_shape(const void* kernel, const Problem& problem, const Device& device,
-                       std::size_t shared_bytes, int& chunk_rows, int cluster_blocks = 1) {
+                       std::size_t shared_bytes, int& chunk_rows) {
   LaunchShape shape;
   shape.block = dim3(S::threads);
   shape.dynamic_shared_bytes = shared_bytes;
-  shape.cluster_blocks = static_cast<unsigned>(cluster_blocks);
+  shape.cluster_blocks = S::cluster_blocks;
   allow_launch(kernel, shape);
   const std::int64_t across =
-      round_up(ceil_div(problem.result.columns, S::block_columns), cluster_blocks);
+      ceil_div(problem.result.columns, S::cluster_columns) * S::cluster_blocks;
   const int resident = resident_blocks(kernel, shape, device.sm_count);
   chunk_rows = best_chunk_rows<S>(problem.result.rows, across, resident);
   shape.grid = dim3(static_cast<unsigned>(across),

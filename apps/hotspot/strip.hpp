@@ -37,17 +37,19 @@ inline constexpr int window = lanes * columns_per_lane;  // columns a warp compu
 constexpr int rows_per_stage(int steps) { return steps % 5 == 0 ? 5 : 4; }
 
 /// WARPS side by side in a block; row-blocks travel through a ring of STAGES.
-template <int STEPS, int WARPS, int STAGES>
+template <int STEPS, int WARPS, int STAGES, int ROWS = rows_per_stage(STEPS)>
 struct Strip {
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;
   static constexpr int threads = WARPS * lanes;
-  static constexpr int rows = rows_per_stage(STEPS);
+  static constexpr int rows = ROWS;
   static constexpr int stages = STAGES;
   // A window starts on a 16-byte boundary, so its halo is a multiple of four columns.
   static constexpr int halo = (STEPS + columns_per_lane - 1) / columns_per_lane * columns_per_lane;
   static constexpr int useful = window - 2 * halo;      // columns a warp finishes
   static constexpr int block_columns = WARPS * useful;  // columns a block finishes
+  static constexpr int cluster_blocks = 1;
+  static constexpr int cluster_columns = block_columns;
   static constexpr int tile_columns = block_columns + 2 * halo;
   static constexpr int tile_chunks = tile_columns / columns_per_lane;  // 16-byte chunks in a row
   // Rows that stream in before the first finished row comes out, rounded so that a row-block of
@@ -62,6 +64,26 @@ struct Strip {
   static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 2048 / threads);
   static_assert(useful > 0, "the halo leaves no column");
   static_assert(tile_chunks <= threads, "a thread copies one chunk of each row");
+};
+
+/// dsm: the windows of the CLUSTER blocks of a cluster lie side by side. Neighbours exchange what
+/// their outermost finishing lane holds after every row-block, so that a window needs one halo lane
+/// per side, whatever STEPS; only the two ends of the cluster have the full halo. Wrong values
+/// enter from an end of a window at one column per row: four columns last for row-blocks of four
+/// rows.
+template <int STEPS, int WARPS, int STAGES, int CLUSTER>
+struct ClusterStrip : Strip<STEPS, WARPS, STAGES, columns_per_lane> {
+  static constexpr int cluster_blocks = CLUSTER;
+  static constexpr int windows = CLUSTER * WARPS;  // of a cluster
+  static constexpr int window_stride = window - 2 * columns_per_lane;
+  static constexpr int cluster_columns = (windows - 1) * window_stride + window -
+                                         2 * Strip<STEPS, WARPS, STAGES, columns_per_lane>::halo;
+  // The exchange reads and writes nearly all of the state at once: more registers.
+  static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 64, 255);
+  static constexpr int blocks_per_sm =
+      std::min(65536 / (registers * WARPS * lanes), 2048 / (WARPS * lanes));
+  static_assert(windows > 1, "a window with a neighbour");
+  static_assert(cluster_columns > 0, "the halo leaves no column");
 };
 
 /// The rows a block streams: results [begin, end), arrivals first, first+1, ... in `blocks`
