@@ -241,7 +241,7 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
         raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
     times: dict[str, dict[str, np.ndarray]] = {}
     for side, results in (("new", new), ("old", old)):
-        good = results.samples[~results.samples["throttled"].astype(bool)]
+        good = results.samples[~results.samples["throttled"]]
         times[side] = {row: t.to_numpy() for row, t in good.groupby("row")["time_ms"]}
     records = []
     for row in both.itertuples():

@@ -33,7 +33,8 @@ _GROUP = ["group", "app", "size", "size_label", "bytes", "cache", "launch"]
 FILE_COLUMNS = [*_RUN, "path", "study", "commit", "dirty", "provenance"]
 GROUP_COLUMNS = [
     *_RUN, *_GROUP, "preset", "parameters", "seed", "operations", "floor_ms", "bytes_ms",
-    "operations_ms", "dependency_ms", "bound_by", "rounds", "stop_reason", "launch_blocked", "warnings", "wall_s",
+    "operations_ms", "dependency_ms", "bound_by", "rounds", "stop_reason", "launch_blocked",
+    "warnings", "wall_s",
 ]  # fmt: skip
 ROW_COLUMNS = [
     *_RUN, *_GROUP, "row", "variant", "strategy", "role", "repeat", "config", "config_source",
@@ -483,7 +484,7 @@ def load(paths: Sequence[Path | str]) -> Results:
         "rows": pd.DataFrame([r for g in kept for r in rows[g]], columns=ROW_COLUMNS),
         "comparisons": pd.DataFrame(
             [c for g in kept for c in comparisons[g]], columns=COMPARISON_COLUMNS
-        ),
+        ).astype({"control": bool, "resolved": bool}),  # also when there are none
     }
     labels = _size_labels(frames["groups"])
     for frame in frames.values():
@@ -493,7 +494,7 @@ def load(paths: Sequence[Path | str]) -> Results:
         files=pd.DataFrame(files, columns=FILE_COLUMNS),
         samples=pd.concat(pieces, ignore_index=True)
         if pieces
-        else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS),
+        else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool}),
         ceilings=pd.DataFrame(ceilings, columns=CEILING_COLUMNS),
         notes=notes,
         **frames,

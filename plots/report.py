@@ -56,6 +56,8 @@ class GpuSection:
     specification: str
     headlines: list[str]
     noise: list[dict[str, Any]]
+    noise_summary: str
+    main_mode: tuple[str, str]
     warnings: list[str]
     ceilings: list[dict[str, Any]]
     main: Mode
@@ -92,6 +94,23 @@ def _headline(advice: Advice) -> str:
 def _noise(results: Results) -> list[dict[str, Any]]:
     controls = results.comparisons[results.comparisons["control"]]
     return controls.sort_values(["app", "bytes", "cache", "launch", "role"]).to_dict("records")
+
+
+def _noise_summary(results: Results) -> str:
+    controls = results.comparisons[results.comparisons["control"]]
+    if controls.empty:
+        return ""
+    wrong = int(controls["resolved"].sum())
+    return (
+        f"All intervals together reach from {controls['low'].min():.4f} to "
+        f"{controls['high'].max():.4f}; "
+        + (
+            f"{wrong} of {len(controls)} controls differ from themselves, which only a disturbed "
+            "machine explains."
+            if wrong
+            else "no control differs from itself."
+        )
+    )
 
 
 def collect_warnings(results: Results) -> list[str]:
@@ -239,6 +258,8 @@ def _gpu_section(results: Results, gpu: str) -> GpuSection:
         specification=_specification(gpu),
         headlines=headlines,
         noise=_noise(mine),
+        noise_summary=_noise_summary(mine),
+        main_mode=(cache, launch),
         warnings=collect_warnings(mine),
         ceilings=mine.ceilings.drop_duplicates("name", keep="last").to_dict("records"),
         main=speedup(cache, launch),

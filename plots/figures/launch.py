@@ -29,7 +29,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     both = rows[rows["launch"] == "stream"].merge(
         rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
     )
-    good = results.samples[~results.samples["throttled"].astype(bool)]
+    good = results.samples[~results.samples["throttled"]]
     times = {row: of_row.to_numpy() for row, of_row in good.groupby("row")["time_ms"]}
     records = []
     for row in both.itertuples():

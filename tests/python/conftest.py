@@ -1,0 +1,57 @@
+"""Fixtures of the tests of the analysis: synthetic result files, loaded once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# From wherever pytest was started, and for the synthetic files beside this one.
+for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().parent):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+import synthetic  # noqa: E402
+
+from plots.load import Results, load  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def paper_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result file like that of a real study, odd rows included."""
+    path = tmp_path_factory.mktemp("results") / "paper.json"
+    path.write_text(json.dumps(synthetic.paper_like()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def paper(paper_file: Path) -> Results:
+    return load([paper_file])
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a document under a name and returns its path."""
+
+    def write(document: Any, name: str = "result.json") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = document if isinstance(document, str) else json.dumps(document)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def load_groups(save: Callable[..., Path]) -> Callable[..., Results]:
+    """Loads a document of these groups."""
+
+    def make(*groups: dict[str, Any], **options: Any) -> Results:
+        return load([save(synthetic.document(list(groups), **options))])
+
+    return make

@@ -1,0 +1,117 @@
+"""Advice: the best resolved strategy, its price, and from which size on."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from plots.advise import advise, as_text, by_mode, from_size_on
+from plots.errors import PlotsError
+
+MODE = {"cache": "cold", "launch": "stream"}
+
+
+def sized(n, speedups=None, **options):
+    return synthetic.group("nw", {"n": n}, 1.0, speedups=speedups, **options)
+
+
+def winners(*names, **others):
+    """Speed-ups in which the named strategies win, the first most."""
+    table = {name: (1.0, 0.9) for name in synthetic.STRATEGIES}
+    table["baseline"] = (1.0, 1.0)
+    for i, name in enumerate(names):
+        table[name] = (1.0, 1.5 - 0.005 * i)
+    return {**table, **others}
+
+
+def test_the_fastest_resolved_strategy_wins(paper):
+    found = {a.size_label: a for a in advise(paper, app="hotspot", **MODE)}
+    large = found["rows=8192 cols=8192"]
+    assert (large.outcome, large.strategy) == ("faster", "tma")
+    assert large.ratio == 1.31 and large.low < 1.31 < large.high
+    assert large.rivals == () and large.undecided == ("register_bypass",)
+    assert large.sentence() == (
+        "tma ran 1.31× [1.30, 1.32] faster than baseline (0.878 ms against 1.15 ms)."
+    )
+    # Noisier there: the intervals of tma and dsm overlap.
+    assert found["rows=1024 cols=1024"].rivals == ("dsm",)
+    # Where tma crashed and dsm was skipped the next one wins, and the reader is told.
+    odd = found["rows=4096 cols=4096"]
+    assert odd.strategy == "overlap"
+    assert "tma crashed: an illegal memory access was encountered" in odd.remarks
+
+
+def test_the_price_is_beside_that_of_baseline(paper):
+    price = advise(paper, app="hotspot", **MODE)[-1].price
+    assert price[0] == "48 registers per thread (baseline 32)"
+    assert price[1] == "9 KiB shared memory per block (baseline 9)"
+    assert price[2:4] == ("alignment 16 B address, pitch and box row", "needs sm_90")
+
+
+def test_spills_and_fallbacks_are_part_of_the_price(load_groups):
+    group = sized(64, winners("tma"))
+    for row in group["rows"]:
+        if row["variant"] == "nw/tma":
+            row["evidence"][0]["local_bytes"] = 96
+            row["fallback"] = "plain copies: it needs sm_90"
+    (a,) = advise(load_groups(group))
+    assert a.price[-1] == "96 B of local memory per thread (spills)"
+    assert "tma fell back: plain copies: it needs sm_90" in a.remarks
+
+
+def test_nothing_resolved_is_said(load_groups):
+    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
+    (a,) = advise(load_groups(sized(64, flat)))
+    assert a.outcome == "not resolved" and a.strategy is None and a.price == ()
+    assert a.sentence().startswith("not resolved: no strategy was found faster than baseline")
+
+
+def test_all_slower_means_baseline(load_groups):
+    (a,) = advise(load_groups(sized(64, winners())))
+    assert a.outcome == "baseline"
+    assert a.sentence() == "baseline: every other strategy that ran is slower."
+
+
+def test_no_comparison_and_no_control_are_said(load_groups):
+    (a,) = advise(load_groups(sized(64, {"baseline": (1, 1)}, control=False)))
+    assert a.outcome == "no comparison"
+    (b,) = advise(load_groups(sized(64, winners("tma"), control=False)))
+    assert any("no A/A control" in remark for remark in b.remarks)
+
+
+def test_the_comparator_is_mentioned_and_never_advised(load_groups):
+    group = sized(64, winners("tma"), comparator="vendor")
+    group["comparisons"].append(
+        synthetic.comparison("nw/vendor", "best", "nw/baseline", 9.0, 0.001)
+    )
+    (a,) = advise(load_groups(group))
+    assert a.strategy == "tma"
+    assert any(remark.startswith("vendor takes 0.33") for remark in a.remarks)
+
+
+def test_from_which_size_on(load_groups):
+    groups = [
+        sized(256, winners("overlap")),
+        sized(512, winners("overlap", "tma")),  # tma is not told apart there
+        sized(1024, winners("tma")),
+    ]
+    (block,) = by_mode(advise(load_groups(*groups)))
+    assert [a.strategy for a in block] == ["overlap", "overlap", "tma"]
+    assert from_size_on(block) == "tma is the choice from n=512 on."
+    assert from_size_on(block[2:]) == "Only one size was measured (n=1024)."
+    assert from_size_on(block[:2]) == "overlap is the choice at every size measured."
+    (lost,) = by_mode(advise(load_groups(sized(256, winners("tma")), sized(512, winners()))))
+    assert from_size_on(lost) == "At the largest size (n=512) no strategy was found faster."
+
+
+def test_text_names_gpu_date_and_modes(paper):
+    text = as_text(paper, advise(paper, app="pathfinder", **MODE))
+    assert text.startswith(
+        "pathfinder on NVIDIA H200 (2026-11-21), best geometries, cold cache, stream launches\n"
+    )
+    assert "  tma is the choice at every size measured.\n" in text
+
+
+def test_an_empty_selection(paper):
+    with pytest.raises(PlotsError, match="no comparison group"):
+        advise(paper, app="gemm")

@@ -1,0 +1,169 @@
+"""The expectation analysis: golden numbers of Svedin et al. 2021, and any two result files."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import synthetic
+
+from plots import expect
+from plots.errors import PlotsError
+from plots.load import load
+
+
+def test_a100_over_v100_is_the_papers():
+    e = expect.expect_specs(expect.find_spec("A100"), expect.find_spec("V100"))
+    assert round(e.flop_ratio, 2) == 1.38
+    assert round(e.bandwidth_ratio, 2) == 1.73
+    assert str(e) == "1.38 = min(FLOP 1.38, bandwidth 1.73)"
+    assert e.limited_by == "FLOP"
+    assert expect.quoted_mean("A100", "V100")[0] == 1.34
+
+
+def test_fp64_gains_the_same_there():
+    specs = expect.find_spec("A100"), expect.find_spec("V100")
+    assert round(expect.expect_specs(*specs, "fp64").flop_ratio, 2) == 1.38
+
+
+def test_quoted_means_beside_expectations():
+    table = expect.published_table().set_index(["new", "old"])
+    golden = {
+        ("P100", "K80"): (2.58, 3.04, 2.58, 3.95),
+        ("RTX 2060 SUPER", "GTX 1050 Ti"): (3.36, 4.00, 3.36, 3.36),
+        ("A100", "V100"): (1.38, 1.73, 1.38, 1.34),
+        ("K80", "GTX 745"): (5.19, 8.35, 5.19, 4.28),
+        ("V100", "RTX 2060 SUPER"): (1.97, 2.00, 1.97, 2.00),
+        ("A100", "RTX 2060 SUPER"): (2.71, 3.47, 2.71, 2.66),
+    }
+    assert set(table.index) == set(golden)
+    for pair, numbers in golden.items():
+        row = table.loc[pair]
+        found = row[["flop_ratio", "bandwidth_ratio", "expected", "measured_mean"]]
+        assert [round(v, 2) for v in found] == list(numbers), pair
+    assert table.loc[("K80", "GTX 745"), "std_dev"] == 1.83
+
+
+def test_every_pair_of_the_eight_gpus_works():
+    specs = expect.paper_specs()
+    assert len(specs) == 8
+    for new in specs:
+        for old in specs:
+            there, back = expect.expect_specs(new, old), expect.expect_specs(old, new)
+            assert there.expected == min(there.flop_ratio, there.bandwidth_ratio)
+            assert there.flop_ratio * back.flop_ratio == pytest.approx(1)
+
+
+def test_balance_and_density_are_those_of_figure_1():
+    specs = {s.name: s for s in expect.paper_specs()}
+    # Section 6: "often between 0.03 and 0.07" in fp32, 2.0 in fp64 for the RTX 2060; the P100 has
+    # a slightly higher compute density than the V100.
+    assert round(specs["GTX 745"].balance(), 3) == 0.036
+    assert round(specs["P100"].balance(), 3) == 0.069
+    assert round(specs["RTX 2060 SUPER"].balance("fp64"), 2) == 2.0
+    assert round(specs["V100"].balance("fp64"), 2) == 0.13
+    assert 1 < specs["P100"].density() / specs["V100"].density() < 1.01
+    assert round(specs["A100"].density(), 1) == 23.6
+
+
+def test_datasheets_are_plausible_and_cited():
+    names = set()
+    for spec in expect.datasheet_specs():
+        assert spec.name not in names
+        names.add(spec.name)
+        assert "NVIDIA" in spec.source and ("datasheet" in spec.source or "paper" in spec.source)
+        assert 0.005 < spec.balance() < 0.2, spec.name
+        assert np.isnan(spec.fp64_tflops) or spec.fp64_tflops < spec.fp32_tflops
+    h200 = expect.spec_of_driver("NVIDIA H200")
+    assert (h200.name, h200.bandwidth_gb_s, h200.fp32_tflops, h200.sms) == (
+        "H200 SXM",
+        4800,
+        67,
+        132,
+    )
+    assert expect.spec_of_driver("NVIDIA Nonesuch") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("a100", "A100"),
+        ("RTX 2060", "RTX 2060 SUPER"),
+        ("NVIDIA H200", "H200 SXM"),
+        ("H200", "H200 SXM"),
+        ("rtx 4090", "RTX 4090"),
+    ],
+)
+def test_names_of_gpus(name, found):
+    assert expect.find_spec(name).name == found
+
+
+def test_unknown_and_ambiguous_names():
+    with pytest.raises(PlotsError, match=r'no GPU and no file "RTX 4091"; nearest: RTX 4090'):
+        expect.find_spec("RTX 4091")
+    with pytest.raises(PlotsError, match="ambiguous: GTX 745, GTX 1050 Ti"):
+        expect.find_spec("GTX")
+
+
+A100 = synthetic.device("NVIDIA A100-SXM4-40GB", 80)
+
+
+def two_gpus(save, factor=2.0, **old_options):
+    """Results of an H200 and of an A100 that takes ``factor`` times as long."""
+    size = {"n": 512}
+    new = synthetic.group("nw", size, 1.0, seed=1)
+    old = synthetic.group("nw", size, factor, seed=2, **old_options)
+    old_document = synthetic.document([old], gpu=A100, ceiling_scale=0.4)
+    return load([save(synthetic.document([new]), "new.json")]), load(
+        [save(old_document, "old.json")]
+    )
+
+
+def test_two_result_files(save):
+    new, old = two_gpus(save)
+    m = expect.compare(new, old)
+    assert (m.new_gpu, m.old_gpu) == ("NVIDIA H200", "NVIDIA A100-SXM4-40GB")
+    assert len(m.rows) == 12 and m.only_new == 0 and m.only_old == 0
+    mean, n = m.mean()
+    assert n == 12 and mean == pytest.approx(2.0, rel=0.005)
+    assert m.rows["resolved"].all()
+    assert ((m.rows["low"] < m.rows["ratio"]) & (m.rows["ratio"] < m.rows["high"])).all()
+    assert m.rows["floor_ratio"].tolist() == pytest.approx([2.0] * 12)
+    assert m.mean(role="iso", strategy="tma")[1] == 1
+    assert np.isnan(m.mean(strategy="absent")[0])
+    # Datasheets: H200 SXM over A100 40GB SXM.
+    assert m.datasheet.flop_ratio == pytest.approx(67 / 19.5)
+    assert m.datasheet.expected == pytest.approx(4800 / 1555)
+    # Measured ceilings: everything 2.5 times better, latencies too.
+    assert m.measured_ceilings.expected == pytest.approx(2.5)
+    assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
+
+
+def test_only_matching_rows_count(save):
+    fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
+    new, old = two_gpus(save, speedups=fewer)
+    m = expect.compare(new, old)
+    assert len(m.rows) == 8 and m.only_new == 4 and m.only_old == 0
+    assert set(m.rows["strategy"]) == set(fewer)
+
+
+def test_rows_that_never_match(save):
+    new = load([save(synthetic.document([synthetic.group("nw", {"n": 1}, 1.0)]), "a.json")])
+    old = load([save(synthetic.document([synthetic.group("nw", {"n": 2}, 1.0)]), "b.json")])
+    with pytest.raises(PlotsError, match="no row of one matches"):
+        expect.compare(new, old)
+
+
+def test_several_gpus_on_one_side(save):
+    group = synthetic.group("nw", {"n": 1}, 1.0)
+    save(synthetic.document([group], gpu=A100), "r/a.json")
+    both = load([save(synthetic.document([group]), "r/b.json").parent])
+    with pytest.raises(PlotsError, match="one GPU on each side"):
+        expect.compare(both, both)
+
+
+def test_published_data_cite_their_source():
+    for path in (expect.TABLE1, expect.QUOTED, expect.STRATEGY_QUOTES):
+        first = path.read_text(encoding="utf-8").splitlines()[0]
+        assert re.match(r"# Svedin.*2021, arXiv 2106\.04979", first), path

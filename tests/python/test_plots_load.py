@@ -1,0 +1,252 @@
+"""Result files become frames; hostile ones become one line each."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+import synthetic
+
+from plots import load as loading
+from plots.errors import PlotsError
+from plots.load import ResultFileError, load, main_size, sizes_of, slug
+
+
+def test_the_synthetic_files_obey_the_published_schema():
+    schema = json.loads(loading.SCHEMA_PATH.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(synthetic.paper_like())
+    broken = synthetic.paper_like()
+    broken["groups"][0]["rows"][0]["samples"]["time_ms"][3] = -1
+    assert not validator.is_valid(broken)
+
+
+def test_frames_hold_every_row_sample_comparison_and_ceiling(paper):
+    document = synthetic.paper_like()
+    rows = [row for group in document["groups"] for row in group["rows"]]
+    assert len(paper.groups) == len(document["groups"]) == 20
+    assert len(paper.rows) == len(rows)
+    assert len(paper.samples) == sum(len(row["samples"]["time_ms"]) for row in rows)
+    assert len(paper.comparisons) == sum(len(g["comparisons"]) for g in document["groups"])
+    assert list(paper.ceilings["name"]) == [c["name"] for c in document["ceilings"]]
+    first = paper.rows.iloc[0]
+    assert first["median"] == rows[0]["time_ms"]["median"]
+    assert first["strategy"] == "baseline" and first["registers"] == 32
+    assert first["shared_bytes"] == 1024 + 8192
+    assert first["instructions"] == "LDGSTS 12"  # no totals, no zeros
+    assert first["floor_fraction"] == pytest.approx(
+        document["groups"][0]["floor"]["floor_ms"] / first["median"]
+    )
+
+
+def test_rows_without_a_time_keep_status_and_reason(paper):
+    absent = paper.rows[paper.rows["status"] != "ok"].set_index("strategy")
+    assert dict(absent["status"]) == {"drop_off": "failed", "tma": "crashed", "dsm": "skipped"}
+    assert absent["median"].isna().all() and (absent["samples"] == 0).all()
+    assert absent.loc["dsm", "reason"] == "needs sm_90, this GPU is sm_80"
+    assert absent.loc["drop_off", "verified"] is False
+
+
+def test_samples_keep_throttled_ones_and_unknown_clocks(paper):
+    assert paper.samples["throttled"].sum() == 3 * 2 * 4  # dsm, iso and best, in four modes
+    assert paper.samples["sm_clock_mhz"].isna().any()
+    row = paper.rows[paper.rows["throttled"] > 0].iloc[0]
+    assert row["samples"] == 21 and row["n"] == 18
+
+
+def test_a_ratio_inside_the_control_interval_is_no_claim(load_groups):
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    # The interval excludes 1, yet the ratio is within what baseline differs from itself.
+    group["comparisons"][0] = synthetic.comparison(
+        "nw/register_bypass", "iso", "nw/baseline", 1.002, 0.001
+    )
+    frame = load_groups(group).comparisons
+    inside = frame[(frame["strategy"] == "register_bypass") & (frame["role"] == "iso")].iloc[0]
+    assert inside["resolved"] and inside["verdict"] == "faster"
+    assert inside["claim"] == "not resolved"
+    outside = frame[(frame["strategy"] == "tma") & (frame["role"] == "iso")].iloc[0]
+    assert outside["claim"] == "faster"
+    assert (outside["noise_low"], outside["noise_high"]) == pytest.approx(
+        (1.0004 * np.exp(-0.003), 1.0004 * np.exp(0.003))
+    )
+
+
+def test_without_a_control_the_verdict_stands(load_groups):
+    frame = load_groups(synthetic.group("nw", {"n": 64}, 1.0, control=False)).comparisons
+    assert frame["noise_low"].isna().all()
+    assert (frame["claim"] == frame["verdict"]).all()
+
+
+def test_size_labels_name_what_differs(paper, load_groups):
+    labels = set(paper.groups.loc[paper.groups["app"] == "hotspot", "size_label"])
+    assert labels == {"rows=1024 cols=1024", "rows=4096 cols=4096", "rows=8192 cols=8192"}
+    alone = load_groups(synthetic.group("hotspot", synthetic.hotspot_size(64), 1.0))
+    assert alone.groups.iloc[0]["size_label"] == "rows=64 cols=64"
+    odd = load_groups(synthetic.group("nw", {"file": "a,b=c.txt"}, 1.0))  # separators in a value
+    assert odd.groups.iloc[0]["size_label"] == "file=a,b=c.txt"
+
+
+def test_sizes_are_ordered_by_traffic_and_the_papers_first_size_is_main(paper, load_groups):
+    assert sizes_of(paper.groups, "pathfinder") == [
+        "rows=10000,cols=10000,pyramid=20,path=none",
+        "rows=1000,cols=1000000,pyramid=20,path=none",
+    ]
+    assert main_size(paper.groups, "pathfinder").startswith("rows=1000,cols=1000000")
+    assert main_size(paper.groups, "gemm") is None
+    sweep = load_groups(
+        *(synthetic.group("nw", {"n": n}, 1.0, preset="sweep") for n in (512, 4096, 1024))
+    )
+    assert main_size(sweep.groups, "nw") == "n=4096"
+
+
+def test_of_the_same_group_in_two_files_the_later_counts(save):
+    old = synthetic.document([synthetic.group("nw", {"n": 64}, 5.0)], date="2026-01-01T00:00:00Z")
+    new = synthetic.document(
+        [synthetic.group("nw", {"n": 64}, 3.0, preset="quick")], date="2026-02-01T00:00:00Z"
+    )
+    save(new, "r/a.json")
+    folder = save(old, "r/b.json").parent
+    save({"schema": "amasia-tuning", "version": 1}, "r/tuning.json")
+    results = load([folder])
+    assert len(results.groups) == 1
+    row = results.rows.iloc[0]
+    assert row["median"] == pytest.approx(3.0, rel=0.02)
+    assert results.groups.iloc[0]["preset"] == "paper"  # still one of the paper's sizes
+    assert any("the later one (2026-02-01" in note for note in results.notes)
+    assert any("tuning.json is no result file" in note for note in results.notes)
+
+
+def test_gpus_come_newest_architecture_first(save):
+    group = synthetic.group("nw", {"n": 64}, 5.0)
+    save(synthetic.document([group], gpu=synthetic.device("NVIDIA A100-SXM4-40GB", 80)), "r/a.json")
+    folder = save(synthetic.document([group]), "r/b.json").parent
+    results = load([folder])
+    assert results.gpus == ["NVIDIA H200", "NVIDIA A100-SXM4-40GB"]
+    assert results.where(gpu="NVIDIA H200").groups["gpu"].unique().tolist() == ["NVIDIA H200"]
+    assert len(results.where(gpu="NVIDIA H200").ceilings) == len(results.ceilings) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("Tesla V100-SXM2-16GB", "v100-sxm2-16gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie"),
+    ],
+)
+def test_slugs_are_those_of_the_harness(name, expected):
+    assert slug(name) == expected
+
+
+def edited(path, value):
+    """The paper-like document with the member at ``path`` replaced (or removed: value ...)."""
+    document = synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])
+    at = document
+    for step in path[:-1]:
+        at = at[step]
+    if value is ...:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return document
+
+
+ROW = ("groups", 0, "rows", 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        (("version",), 2, "expected result schema version 1, found 2"),
+        (("schema",), "other", 'expected an Amasia result file ("schema": "amasia-result")'),
+        (("groups",), ..., 'expected member "groups" in the file'),
+        (("groups",), 3, "expected type array at groups, found 3"),
+        (("provenance", "commit"), ..., 'expected member "commit" in provenance'),
+        (("provenance", "device", "name"), 7, "type string at provenance.device.name, found 7"),
+        (("provenance", "extra"), 1, "expected no member extra in provenance"),
+        ((*ROW, "status"), "great", 'skipped", "crashed" at groups[0].rows[2].status'),
+        ((*ROW, "samples", "time_ms"), [1.0], "columns of one length at groups[0].rows[2].samples"),
+        ((*ROW, "samples"), [], "expected the columns round, position"),
+        ((*ROW, "samples", "throttled", 0), 1, "true or false in column throttled"),
+        ((*ROW, "samples", "time_ms", 0), 0, "positive numbers in column time_ms"),
+        ((*ROW, "samples", "round", 0), -1, "integers of at least 0 in column round"),
+        ((*ROW, "samples", "sm_clock_mhz", 0), "x", "or null in column sm_clock_mhz"),
+        ((*ROW, "time_ms", "median"), -1, "a number above 0 at groups[0].rows[2].time_ms.median"),
+        (("groups", 0, "key", "cache"), "warm", 'one of "cold", "hot" at groups[0].key.cache'),
+        (("groups", 0, "comparisons", 0, "verdict"), "maybe", "groups[0].comparisons[0].verdict"),
+    ],
+)
+def test_a_wrong_member_is_named_with_what_was_expected(save, path, value, line):
+    file = save(edited(path, value))
+    with pytest.raises(ResultFileError) as caught:
+        load([file])
+    message = str(caught.value)
+    assert message.startswith(f"{file}: ")
+    assert line in message
+    assert "\n" not in message and len(message) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "found an empty one"),
+        ("{", "truncated"),
+        ('{"schema": "amasia-res', "truncated"),
+        ("[1, 2]", "expected an Amasia result file"),
+        ('{"schema": }', "expected JSON, but line 1 column 12"),
+        ('{"schema": "amasia-result", "version": NaN}', "NaN is no JSON number"),
+        ("[" * 100_000, "expected JSON"),
+    ],
+)
+def test_what_is_no_result_file_is_one_line(save, text, line):
+    file = save(text)
+    with pytest.raises(ResultFileError) as caught:
+        load([file])
+    assert str(caught.value).startswith(f"{file}: ") and line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_file_cut_anywhere_is_truncated(save, share):
+    text = json.dumps(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), indent=1)
+    with pytest.raises(ResultFileError, match=r"result\.json: expected"):
+        load([save(text[: int(share * len(text))])])
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ResultFileError, match="UTF-8"):
+        load([file])
+
+
+def test_nothing_to_load(tmp_path):
+    with pytest.raises(PlotsError, match="no result files under"):
+        load([tmp_path])
+    with pytest.raises(PlotsError, match="found nothing"):
+        load([tmp_path / "absent.json"])
+
+
+def test_samples_are_checked_as_the_schema_says(save):
+    """The fast check of the sample columns and the schema agree on every wrong column."""
+    schema = json.loads(loading.SCHEMA_PATH.read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator({**schema["$defs"]["samples"], **{
+        "$defs": schema["$defs"]}})  # fmt: skip
+    good = synthetic.group("nw", {"n": 64}, 1.0)["rows"][0]["samples"]
+    assert validator.is_valid(good)
+    for column in loading.SAMPLE_COLUMNS:
+        for wrong in ("text", -1, 0, None, True, 1.5, 2):
+            samples = copy.deepcopy(good)
+            samples[column][0] = wrong
+            document = edited((*ROW, "samples"), samples)
+            try:
+                load([save(document)])
+                accepted = True
+            except ResultFileError:
+                accepted = False
+            assert accepted == validator.is_valid(samples), (column, wrong)

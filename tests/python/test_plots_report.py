@@ -1,0 +1,162 @@
+"""The report is one file, complete, and honest about what is missing."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+
+import pytest
+import synthetic
+
+from plots.errors import PlotsError
+from plots.load import load
+from plots.report import MAX_SAMPLE_FIGURES, render
+
+
+class Page(html.parser.HTMLParser):
+    """Checks that elements close in order, and collects text, ids, links and foreign references."""
+
+    VOID = frozenset(("meta", "br", "img", "link", "input", "hr"))
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.ids: list[str] = []
+        self.anchors: list[str] = []
+        self.foreign: list[str] = []
+        self.text: list[str] = []
+        self.count: dict[str, int] = {}
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in self.VOID:
+            self.stack.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("src", "href", "xlink:href"):
+                if value.startswith("#"):
+                    self.anchors.append(value[1:])
+                elif not value.startswith("data:"):
+                    self.foreign.append(value)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack and self.stack.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.text))
+
+
+@pytest.fixture(scope="module")
+def page(paper_file) -> Page:
+    return Page(render(load([paper_file])))
+
+
+def test_it_is_self_contained(page):
+    assert page.foreign == []
+    assert "script" not in page.count
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.anchors) <= set(page.ids)
+
+
+def test_it_has_every_figure(page):
+    # Four modes of speed-up, heat map, floor, launch, expectation, balance, and the samples.
+    assert page.count["figure"] == 4 + 5 + MAX_SAMPLE_FIGURES
+    assert "4 more groups" in page.words
+
+
+def test_it_says_whose_data_these_are(page):
+    assert "Data: NVIDIA H200, 2026-11-21." in page.words
+    assert "promises 4800 GB/s and 67 TFLOP/s" in page.words
+    assert "amasia study paper" in page.words and "0123456789abcdef" in page.words
+
+
+def test_noise_stands_above_the_results(page):
+    words = page.words
+    assert words.index("Noise of the machine") < words.index("Strategies and sizes")
+    assert "no control differs from itself" in words and "40 controls" in words
+
+
+def test_it_lists_every_row_and_those_without_a_time(page):
+    rows = sum(len(g["rows"]) for g in synthetic.paper_like()["groups"])
+    assert f"{rows} rows" in page.words
+    for reason in (
+        "output differs from the reference: 7 of 1000 elements",
+        "an illegal memory access was encountered",
+        "needs sm_90, this GPU is sm_80",
+    ):
+        assert reason in page.words
+    assert "3 samples were throttled; cool the GPU" in page.words
+
+
+def test_the_papers_numbers_stand_beside_ours(page):
+    assert "1.12 to 1.23" in page.words and "1.04 to 1.11" in page.words
+
+
+def test_two_gpus_are_compared(save):
+    size = {"n": 512}
+    a100 = synthetic.device("NVIDIA A100-SXM4-40GB", 80)
+    save(
+        synthetic.document([synthetic.group("nw", size, 2.0)], gpu=a100, ceiling_scale=0.4),
+        "r/a.json",
+    )
+    folder = save(synthetic.document([synthetic.group("nw", size, 1.0)]), "r/b.json").parent
+    page = Page(render(load([folder])))
+    assert "NVIDIA H200 over NVIDIA A100-SXM4-40GB" in page.words
+    assert "let one expect 2.50 = min(FLOP 2.50, bandwidth 2.50)" in page.words
+    assert "12 rows match" in page.words
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_odd_results_make_a_report(save):
+    """No control, no ceilings, one row; a disturbed control; a dirty tree; text from outside."""
+    bare = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}, control=False)
+    bare["floor"] = None
+    bare["rows"] = bare["rows"][:1]
+    bare["warnings"] = ["<script>alert(1)</script>"]
+    bare["launch_blocked"] = False
+    document = synthetic.document([bare])
+    document["ceilings"] = []
+    document["provenance"].update(dirty=True)
+    page = Page(render(load([save(document)])))
+    assert "No A/A control was measured" in page.words and "script" not in page.count
+    assert "uncommitted changes" in page.words and "too many launches to queue" in page.words
+    assert "hold no floors" in page.words and "hold no comparisons" in page.words
+
+    disturbed = synthetic.group("nw", {"n": 64}, 1.0)
+    for c in disturbed["comparisons"]:
+        if c["control"]:
+            c.update(
+                synthetic.comparison("nw/baseline", c["role"], "nw/baseline", 1.05, 0.01, True)
+            )
+    words = Page(render(load([save(synthetic.document([disturbed]))]))).words
+    assert "2 of 2 controls differ from themselves" in words
+
+
+def test_every_row_failed(save):
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    group["rows"] = [
+        synthetic.untimed_row(f"nw/{s}", "iso", "crashed", "the GPU fell off the bus")
+        for s in synthetic.STRATEGIES
+    ]
+    group["comparisons"] = []
+    words = Page(render(load([save(synthetic.document([group]))]))).words
+    assert words.count("the GPU fell off the bus") >= 6
+
+
+def test_no_groups_is_an_error(save):
+    with pytest.raises(PlotsError, match="no comparison group"):
+        render(load([save(json.dumps(synthetic.document([])))]))
