@@ -79,6 +79,11 @@ std::string describe_end(int status) {
   return fmt::format("the process ended with status {} and no result", WEXITSTATUS(status));
 }
 
+/// One line of the protocol; text that is not UTF-8 (a message of the system) must not break it.
+std::string one_line(const Json& j) {
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 /// Folds one line of the child's answer into the outcome.
 void take_line(const std::string& line, ChildOutcome& outcome,
                const std::function<void(const std::string&)>& on_line) {
@@ -142,7 +147,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
   if (child == 0) become_child(task_read.get(), answer_write.get(), path);
   task_read.close();
   answer_write.close();
-  write_all(task_write.get(), task.dump() + "\n");  // a dead child shows below
+  write_all(task_write.get(), one_line(task));  // a dead child shows below
   task_write.close();
 
   ChildOutcome outcome;
@@ -200,7 +205,7 @@ ChildOutcome run_in_process(const Json& task,
 }
 
 int serve_child() {
-  const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, j.dump() + "\n"); };
+  const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, one_line(j)); };
   std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
   int last_row = -2;
   try {

@@ -134,7 +134,7 @@ void TuningTable::write(const std::string& path) const {
   Json entries = Json::array();
   for (const auto& e : entries_) entries.push_back(entry_json(e));
   const Json file{{"schema", "amasia-tuning"}, {"version", tuning_version}, {"entries", entries}};
-  write_text_file(path, file.dump(1) + "\n");
+  write_text_file(path, dump_json(file) + "\n");
 }
 
 void TuningTable::record(TuningEntry entry) {
