@@ -95,8 +95,8 @@ if(AMASIA_CUDA)
     endif()
   endforeach()
   enable_language(CUDA)
-  # Debian 12's CMake (3.25.1) sets a property of this target without asking whether it exists, and the
-  # library is gone since CUDA 12.9. Nothing links it.
+  # Debian 12's CMake (3.25.1) sets a property of this target without asking whether it exists, and
+  # CUDA 13 no longer has that library. Nothing links it.
   if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
     add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
   endif()
