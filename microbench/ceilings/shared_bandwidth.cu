@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(threads) read_shared(int* sink) {
   __syncthreads();
 
   int x = 0, y = 0, z = 0, w = 0;
+#pragma unroll 1
   for (int n = 0; n < iterations; ++n) {
     // One address per eight loads, the rest are immediate offsets. A warp's words stay consecutive.
     const int4* const mine = data + (threadIdx.x + n * 32) % (words / 2);

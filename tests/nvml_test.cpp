@@ -1,0 +1,267 @@
+#include "harness/nvml.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+namespace amasia {
+namespace {
+
+// A library that answers as NVML does, for one device at PCI bus id 0000:1b:00.0. `missing` names
+// functions it lacks, `failing` those that return an error.
+struct FakeLibrary {
+  std::map<std::string, bool> missing;
+  std::map<std::string, bool> failing;
+  unsigned long long reasons = 0;
+  unsigned pids[2] = {};
+  unsigned processes = 0;
+  int initialised = 0;
+  int shut_down = 0;
+};
+FakeLibrary fake;
+
+constexpr int not_supported = 3;
+constexpr int not_found = 6;
+constexpr int insufficient_size = 7;
+int device_object = 0;
+
+int answer(const char* name) { return fake.failing[name] ? not_supported : 0; }
+
+int init() {
+  ++fake.initialised;
+  return answer("nvmlInit_v2");
+}
+int shut_down() {
+  ++fake.shut_down;
+  return 0;
+}
+int by_bus(const char* id, void** device) {
+  if (std::strcmp(id, "0000:1b:00.0") != 0) return not_found;
+  *device = &device_object;
+  return 0;
+}
+int by_uuid(const char* id, void** device) {
+  if (std::strcmp(id, "GPU-5e2f") != 0) return not_found;
+  *device = &device_object;
+  return 0;
+}
+int clock_info(void* device, unsigned type, unsigned* mhz) {
+  if (device != &device_object) return not_found;
+  *mhz = type == 1 ? 1980 : type == 2 ? 3201 : 0;
+  return 0;
+}
+int energy(void*, unsigned long long* millijoules) {
+  *millijoules = 1ULL << 40;
+  return answer("nvmlDeviceGetTotalEnergyConsumption");
+}
+int temperature(void*, unsigned sensor, unsigned* celsius) {
+  *celsius = 41;
+  return sensor == 0 ? answer("nvmlDeviceGetTemperature") : not_supported;
+}
+int power(void*, unsigned* milliwatts) {
+  *milliwatts = 123449;
+  return 0;
+}
+int limit(void*, unsigned* milliwatts) {
+  *milliwatts = 700000;
+  return 0;
+}
+int reasons(void*, unsigned long long* mask) {
+  *mask = fake.reasons;
+  return 0;
+}
+int version(char* text, unsigned length) {
+  std::strncpy(text, "580.65.06", length);
+  return 0;
+}
+int ecc(void*, unsigned* current, unsigned* pending) {
+  *current = *pending = 1;
+  return 0;
+}
+int mig(void*, unsigned*, unsigned*) { return not_supported; }
+int compute_mode(void*, unsigned* mode) {
+  *mode = 3;
+  return 0;
+}
+
+struct Process {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
+int running(void*, unsigned* count, Process* processes) {
+  if (*count < fake.processes) {
+    *count = fake.processes;
+    return insufficient_size;
+  }
+  *count = fake.processes;
+  // Past the two named ones: other people's.
+  for (unsigned i = 0; i < fake.processes; ++i) processes[i] = {i < 2 ? fake.pids[i] : 1U, 0, 0, 0};
+  return 0;
+}
+
+template <class Function>
+void* address(Function f) {
+  return reinterpret_cast<void*>(f);
+}
+
+void* resolve(const char* name) {
+  static const std::map<std::string, void*> functions{
+      {"nvmlInit_v2", address(init)},
+      {"nvmlShutdown", address(shut_down)},
+      {"nvmlDeviceGetHandleByPciBusId_v2", address(by_bus)},
+      {"nvmlDeviceGetHandleByUUID", address(by_uuid)},
+      {"nvmlDeviceGetClockInfo", address(clock_info)},
+      {"nvmlDeviceGetMaxClockInfo", address(clock_info)},
+      {"nvmlDeviceGetTotalEnergyConsumption", address(energy)},
+      {"nvmlDeviceGetTemperature", address(temperature)},
+      {"nvmlDeviceGetPowerUsage", address(power)},
+      {"nvmlDeviceGetEnforcedPowerLimit", address(limit)},
+      {"nvmlDeviceGetCurrentClocksThrottleReasons", address(reasons)},
+      {"nvmlSystemGetDriverVersion", address(version)},
+      {"nvmlDeviceGetEccMode", address(ecc)},
+      {"nvmlDeviceGetMigMode", address(mig)},
+      {"nvmlDeviceGetComputeMode", address(compute_mode)},
+      {"nvmlDeviceGetComputeRunningProcesses_v3", address(running)},
+  };
+  const auto found = functions.find(name);
+  return found == functions.end() || fake.missing[name] ? nullptr : found->second;
+}
+
+class NvmlOfFake : public testing::Test {
+ protected:
+  void SetUp() override { fake = FakeLibrary{}; }
+};
+
+constexpr const char* bus = "0000:1b:00.0";
+
+TEST_F(NvmlOfFake, ReadsEachNumber) {
+  const Nvml nvml(bus, resolve);
+  ASSERT_TRUE(nvml.available()) << nvml.reason();
+  EXPECT_EQ(nvml.reason(), "");
+  EXPECT_EQ(nvml.sm_clock_mhz(), 1980U);
+  EXPECT_EQ(nvml.total_energy_mj(), std::uint64_t{1} << 40);  // more than 32 bits
+  EXPECT_EQ(nvml.temperature_c(), 41U);
+  EXPECT_EQ(nvml.power_mw(), 123449U);
+}
+
+TEST_F(NvmlOfFake, FindsTheDeviceByUuidToo) {
+  EXPECT_TRUE(Nvml("GPU-5e2f", resolve).available());
+  EXPECT_FALSE(Nvml("GPU-0000", resolve).available());
+}
+
+TEST_F(NvmlOfFake, ShutsDownOncePerStart) {
+  {
+    Nvml nvml(bus, resolve);
+    const Nvml moved = std::move(nvml);
+    EXPECT_TRUE(moved.available());
+  }
+  EXPECT_EQ(fake.initialised, 1);
+  EXPECT_EQ(fake.shut_down, 1);
+}
+
+TEST_F(NvmlOfFake, NothingIsKnownOfADeviceThatIsNotThere) {
+  const Nvml nvml("0000:ff:00.0", resolve);
+  EXPECT_FALSE(nvml.available());
+  EXPECT_NE(nvml.reason().find("error 6"), std::string::npos) << nvml.reason();
+  EXPECT_FALSE(nvml.sm_clock_mhz());
+  EXPECT_FALSE(nvml.total_energy_mj());
+  EXPECT_FALSE(nvml.throttled());
+  EXPECT_EQ(nvml.throttle_reasons(), "");
+  EXPECT_TRUE(nvml.state().empty());
+}
+
+TEST_F(NvmlOfFake, WithoutALibraryEverythingIsUnknown) {
+  const Nvml nvml(bus, [](const char*) -> void* { return nullptr; });
+  EXPECT_FALSE(nvml.available());
+  EXPECT_NE(nvml.reason().find("libnvidia-ml.so.1"), std::string::npos);
+  EXPECT_FALSE(nvml.temperature_c());
+  EXPECT_TRUE(nvml.state().empty());
+}
+
+TEST_F(NvmlOfFake, AFailedStartIsNotShutDown) {
+  fake.failing["nvmlInit_v2"] = true;
+  { EXPECT_FALSE(Nvml(bus, resolve).available()); }
+  EXPECT_EQ(fake.shut_down, 0);
+}
+
+TEST_F(NvmlOfFake, ALackingOrFailingFunctionLeavesOnlyItsAnswerOut) {
+  fake.missing["nvmlDeviceGetPowerUsage"] = true;
+  fake.failing["nvmlDeviceGetTotalEnergyConsumption"] = true;
+  const Nvml nvml(bus, resolve);
+  EXPECT_FALSE(nvml.power_mw());
+  EXPECT_FALSE(nvml.total_energy_mj());
+  EXPECT_EQ(nvml.temperature_c(), 41U);
+  EXPECT_EQ(nvml.state().count("power_w"), 0U);
+}
+
+TEST_F(NvmlOfFake, OnlyLimitsCountAsThrottling) {
+  const Nvml nvml(bus, resolve);
+  for (unsigned long long harmless : {0x0ULL, 0x1ULL, 0x2ULL, 0x100ULL}) {
+    fake.reasons = harmless;
+    EXPECT_EQ(nvml.throttled(), false) << harmless;
+    EXPECT_EQ(nvml.throttle_reasons(), "");
+  }
+  fake.reasons = 0x4 | 0x40 | 0x1;
+  EXPECT_EQ(nvml.throttled(), true);
+  EXPECT_EQ(nvml.throttle_reasons(), "software power cap, hardware thermal slowdown");
+}
+
+TEST(ThrottleReasonNames, NamesEveryBitThatCounts) {
+  EXPECT_EQ(throttle_reason_names(~0ULL),
+            "software power cap, hardware slowdown, sync boost, software thermal slowdown, "
+            "hardware thermal slowdown, hardware power brake");
+}
+
+TEST_F(NvmlOfFake, StateHasWhatIsKnownAndNothingElse) {
+  fake.pids[0] = static_cast<unsigned>(getpid());
+  fake.processes = 1;
+  const std::map<std::string, std::string> expected{{"driver_version", "580.65.06"},
+                                                    {"power_limit_w", "700.0"},
+                                                    {"power_w", "123.4"},
+                                                    {"temperature_c", "41"},
+                                                    {"sm_clock_mhz", "1980"},
+                                                    {"sm_clock_max_mhz", "1980"},
+                                                    {"memory_clock_mhz", "3201"},
+                                                    {"memory_clock_max_mhz", "3201"},
+                                                    {"ecc", "on"},
+                                                    {"compute_mode", "exclusive process"},
+                                                    {"throttle_reasons", ""},
+                                                    {"compute_processes", "1"},
+                                                    {"use", "exclusive"}};
+  EXPECT_EQ(Nvml(bus, resolve).state(), expected);
+}
+
+TEST_F(NvmlOfFake, TellsSharedUseFromExclusive) {
+  const Nvml nvml(bus, resolve);
+  EXPECT_EQ(nvml.state().at("use"), "exclusive");  // nobody yet
+
+  fake.pids[0] = static_cast<unsigned>(getpid());
+  fake.pids[1] = static_cast<unsigned>(getppid());
+  fake.processes = 2;  // this process and the one that started it
+  EXPECT_EQ(nvml.state().at("use"), "exclusive");
+
+  fake.processes = 3;
+  EXPECT_EQ(nvml.state().at("use"), "shared with 1 other process");
+
+  fake.processes = 100;  // more than the first request asks for
+  EXPECT_EQ(nvml.state().at("use"), "shared with 98 other processes");
+  EXPECT_EQ(nvml.state().at("compute_processes"), "100");
+
+  fake.pids[0] = 1;
+  fake.processes = 1;
+  EXPECT_EQ(nvml.state().at("use").rfind("unknown: ", 0), 0U) << nvml.state().at("use");
+}
+
+// On a machine with a driver this asks the real library, on any other it must simply not be there.
+TEST(NvmlOfThisMachine, NeverThrows) {
+  const Nvml nvml("0000:00:00.0");
+  EXPECT_FALSE(nvml.available());
+  EXPECT_FALSE(nvml.reason().empty());
+}
+
+}  // namespace
+}  // namespace amasia
