@@ -134,7 +134,7 @@ void TuningTable::write(const std::string& path) const {
   Json entries = Json::array();
   for (const auto& e : entries_) entries.push_back(entry_json(e));
   const Json file{{"schema", "amasia-tuning"}, {"version", tuning_version}, {"entries", entries}};
-  write_text_file(path, dump_json(file) + "\n");
+  write_text_file(path, dump_json(file));
 }
 
 void TuningTable::record(TuningEntry entry) {

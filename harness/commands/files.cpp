@@ -15,7 +15,7 @@ namespace amasia {
 int compare(const std::string& a, const std::string& b, const Request& r) {
   const FileComparison c =
       compare_files(read_result_file(a), read_result_file(b), r.effort.confidence);
-  write_output(r.json, dump_json(to_json(c)) + "\n");
+  write_output(r.json, dump_json(to_json(c)));
   write_output(r.csv, to_csv(c));
   write_output(r.markdown, to_markdown(c));
   if (r.json.empty() && r.csv.empty() && r.markdown.empty()) fmt::print("{}", to_markdown(c));
