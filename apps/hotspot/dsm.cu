@@ -137,14 +137,12 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
   const int in_cluster = rank * S::warps + static_cast<int>(threadIdx.x) / lanes;
   const int lane = threadIdx.x % lanes;
   const RowRun run = row_run<S>(blockIdx.y, pass.chunk_rows, static_cast<int>(pass.result.rows));
-  const int column = static_cast<int>(blockIdx.x) / S::cluster_blocks * S::cluster_columns -
-                     S::halo + in_cluster * S::window_stride + lane * columns_per_lane;
-  const int position = in_cluster * S::window_stride + lane * columns_per_lane - S::halo;
-  const bool finishes =
-      lane > 0 && lane < lanes - 1 && position >= 0 && position < S::cluster_columns;
+  const int column =
+      S::lane_column(static_cast<int>(blockIdx.x) / S::cluster_blocks, in_cluster, lane);
   auto* slots = reinterpret_cast<typename Slots<S>::Slot*>(shared);
   auto* inboxes = reinterpret_cast<Inbox<S>*>(slots + S::stages);
-  Exchange<S> mover(slots, inboxes, pass, run, column, finishes, in_cluster);
+  Exchange<S> mover(slots, inboxes, pass, run, column, S::lane_finishes(in_cluster, lane),
+                    in_cluster);
   stream<S>(mover, run.blocks, pass.coefficients);
   dsm::cluster_sync();  // shared memory must outlive the neighbours' stores to it
 }

@@ -38,7 +38,8 @@ std::string quoted(std::string_view text) {
 float parse(std::string_view text, const std::string& path, std::int64_t line) {
   float value = 0;
   // from_chars takes no leading '+', which other writers of this format may produce.
-  const std::string_view digits = !text.empty() && text.front() == '+' ? text.substr(1) : text;
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  const std::string_view digits = plus ? text.substr(1) : text;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) {
     fail(path, line, "expected a number within fp32's range, found " + quoted(text));

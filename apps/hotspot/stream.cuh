@@ -126,18 +126,15 @@ struct Place {
 
   __device__ explicit Place(const PassView& pass)
       : run(row_run<S>(blockIdx.y, pass.chunk_rows, static_cast<int>(pass.result.rows))),
-        first_column(static_cast<int>(blockIdx.x) * S::block_columns - S::halo),
+        first_column(S::first_column(static_cast<int>(blockIdx.x))),
         at_edge(first_column < 0 || first_column + S::tile_columns > pass.result.columns) {}
 
-  /// The first of the lane's four columns of the grid.
   __device__ int lane_column() const {
-    return first_column + static_cast<int>(threadIdx.x) / lanes * S::useful +
-           static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+    return S::lane_column(static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x) / lanes,
+                          static_cast<int>(threadIdx.x) % lanes);
   }
-  /// The halo is as wide at both sides of a warp's window.
   __device__ static bool lane_finishes() {
-    const int lane = threadIdx.x % lanes;
-    return lane >= S::halo / columns_per_lane && lane < lanes - S::halo / columns_per_lane;
+    return S::lane_finishes(static_cast<int>(threadIdx.x) % lanes);
   }
 };
 

@@ -62,6 +62,17 @@ struct Strip {
   // of 65536 per SM (at most 255 per thread). For __launch_bounds__.
   static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 40, 255);
   static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 2048 / threads);
+
+  /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
+  /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
+  /// block.
+  static AMASIA_HD constexpr int first_column(int block) { return block * block_columns - halo; }
+  static AMASIA_HD constexpr int lane_column(int block, int warp, int lane) {
+    return first_column(block) + warp * useful + lane * columns_per_lane;
+  }
+  static AMASIA_HD constexpr bool lane_finishes(int lane) {
+    return lane >= halo / columns_per_lane && lane < lanes - halo / columns_per_lane;
+  }
   static_assert(useful > 0, "the halo leaves no column");
   static_assert(tile_chunks <= threads, "a thread copies one chunk of each row");
 };
@@ -73,11 +84,21 @@ struct Strip {
 /// rows.
 template <int STEPS, int WARPS, int STAGES, int CLUSTER>
 struct ClusterStrip : Strip<STEPS, WARPS, STAGES, columns_per_lane> {
+  using Base = Strip<STEPS, WARPS, STAGES, columns_per_lane>;
   static constexpr int cluster_blocks = CLUSTER;
   static constexpr int windows = CLUSTER * WARPS;  // of a cluster
   static constexpr int window_stride = window - 2 * columns_per_lane;
-  static constexpr int cluster_columns = (windows - 1) * window_stride + window -
-                                         2 * Strip<STEPS, WARPS, STAGES, columns_per_lane>::halo;
+  static constexpr int cluster_columns = (windows - 1) * window_stride + window - 2 * Base::halo;
+
+  /// As in Strip, but `in_cluster` counts the windows of the cluster.
+  static AMASIA_HD constexpr int lane_column(int cluster, int in_cluster, int lane) {
+    return cluster * cluster_columns - Base::halo + in_cluster * window_stride +
+           lane * columns_per_lane;
+  }
+  static AMASIA_HD constexpr bool lane_finishes(int in_cluster, int lane) {
+    const int position = in_cluster * window_stride + lane * columns_per_lane - Base::halo;
+    return lane > 0 && lane < lanes - 1 && position >= 0 && position < cluster_columns;
+  }
   // The exchange reads and writes nearly all of the state at once: more registers.
   static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 64, 255);
   static constexpr int blocks_per_sm =

@@ -1,0 +1,402 @@
+// hotspot without a GPU: index arithmetic of both geometries, schedules, the update, the
+// references, and the comparison that has to catch wrong kernels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/hotspot/hotspot.hpp"
+#include "apps/hotspot/kernel.cuh"
+#include "apps/hotspot/pyramid.hpp"
+#include "apps/hotspot/schedule.hpp"
+#include "apps/hotspot/strip.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia::hotspot {
+namespace {
+
+Parameters size(std::int64_t rows, std::int64_t cols, int steps, const char* chip = "scaled") {
+  return Parameters(parameter_specs(), {{"rows", std::to_string(rows)},
+                                        {"cols", std::to_string(cols)},
+                                        {"steps", std::to_string(steps)},
+                                        {"chip", chip}});
+}
+
+// ---- strip.hpp
+
+TEST(Mirror, IsThePeriodicReflectionAboutTheEdges) {
+  for (int n : {1, 2, 3, 7, 16, 131}) {
+    for (int i = -40; i < n + 40; ++i) {
+      const int period = 2 * n;
+      const int in_period = ((i % period) + period) % period;
+      EXPECT_EQ(mirror(i, n), in_period < n ? in_period : period - 1 - in_period)
+          << i << " of " << n;
+    }
+  }
+}
+
+template <class S>
+void every_column_is_finished_once(int columns) {
+  std::vector<int> finished(columns);
+  const int blocks = static_cast<int>(ceil_div(columns, S::block_columns));
+  for (int block = 0; block < blocks; ++block) {
+    for (int warp = 0; warp < S::warps; ++warp) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int column = S::lane_column(block, warp, lane);
+        EXPECT_EQ(column % columns_per_lane, 0);
+        // The lane's cells lie in the block's tile.
+        EXPECT_GE(column, S::first_column(block));
+        EXPECT_LE(column + columns_per_lane, S::first_column(block) + S::tile_columns);
+        if (!S::lane_finishes(lane)) continue;
+        // As many columns of the window lie beside a finished one as the pass has steps.
+        EXPECT_GE(lane * columns_per_lane, S::steps);
+        EXPECT_LE((lane + 1) * columns_per_lane, window - S::steps);
+        for (int c = 0; c < columns_per_lane; ++c) {
+          if (column + c < columns) ++finished[column + c];
+        }
+      }
+    }
+  }
+  for (int c = 0; c < columns; ++c) ASSERT_EQ(finished[c], 1) << c << " of " << columns;
+}
+
+TEST(Strip, FinishesEveryColumnOnceWithAHaloOfTheSteps) {
+  for (int columns : {1, 2, 4, 103, 104, 105, 112, 113, 449, 997, 2049}) {
+    every_column_is_finished_once<Strip<1, 4, 1>>(columns);
+    every_column_is_finished_once<Strip<2, 8, 2>>(columns);
+    every_column_is_finished_once<Strip<5, 4, 2>>(columns);
+    every_column_is_finished_once<Strip<8, 8, 2>>(columns);
+    every_column_is_finished_once<Strip<10, 8, 1>>(columns);
+    every_column_is_finished_once<Strip<12, 4, 2>>(columns);
+  }
+}
+
+template <class S>
+void every_column_of_a_cluster_is_finished_once(int columns) {
+  std::vector<int> finished(columns);
+  const int clusters = static_cast<int>(ceil_div(columns, S::cluster_columns));
+  for (int cluster = 0; cluster < clusters; ++cluster) {
+    for (int w = 0; w < S::windows; ++w) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int column = S::lane_column(cluster, w, lane);
+        if (!S::lane_finishes(w, lane)) continue;
+        // At the ends of a cluster the full halo, between its windows one lane.
+        if (w == 0) {
+          EXPECT_GE(lane * columns_per_lane, S::steps);
+        }
+        if (w == S::windows - 1) {
+          EXPECT_LE((lane + 1) * columns_per_lane, window - S::steps);
+        }
+        for (int c = 0; c < columns_per_lane; ++c) {
+          if (column + c < columns) ++finished[column + c];
+        }
+      }
+      // The lane that sends to a neighbour holds the columns of the lane that receives there.
+      if (w > 0) {
+        EXPECT_EQ(S::lane_column(cluster, w, 1), S::lane_column(cluster, w - 1, lanes - 1));
+        EXPECT_EQ(S::lane_column(cluster, w, 0), S::lane_column(cluster, w - 1, lanes - 2));
+      }
+    }
+  }
+  for (int c = 0; c < columns; ++c) ASSERT_EQ(finished[c], 1) << c << " of " << columns;
+}
+
+TEST(ClusterStrip, FinishesEveryColumnOnce) {
+  for (int columns : {1, 3, 104, 919, 1009, 2049, 4099}) {
+    every_column_of_a_cluster_is_finished_once<ClusterStrip<1, 4, 2, 2>>(columns);
+    every_column_of_a_cluster_is_finished_once<ClusterStrip<5, 4, 2, 2>>(columns);
+    every_column_of_a_cluster_is_finished_once<ClusterStrip<10, 4, 2, 3>>(columns);
+    every_column_of_a_cluster_is_finished_once<ClusterStrip<12, 4, 2, 2>>(columns);
+  }
+}
+
+template <class S>
+void row_runs_cover(int rows, int chunk_rows) {
+  int next = 0;
+  for (int chunk = 0; chunk < ceil_div(rows, chunk_rows); ++chunk) {
+    const RowRun run = row_run<S>(chunk, chunk_rows, rows);
+    EXPECT_EQ(run.begin, next);
+    EXPECT_GT(run.end, run.begin);
+    EXPECT_LE(run.first, run.begin - S::steps);                  // the halo above has arrived ...
+    EXPECT_EQ((run.begin + S::steps - run.first) % S::rows, 0);  // ... in whole row-blocks
+    EXPECT_GE(run.first + run.blocks * S::rows, run.end + S::steps);  // and the halo below
+    EXPECT_LT(run.first + run.blocks * S::rows, run.end + S::steps + S::rows);
+    next = run.end;
+  }
+  EXPECT_EQ(next, rows);
+}
+
+TEST(RowRun, ChunksAndTheirHalosCoverTheGrid) {
+  for (int rows : {1, 2, 5, 59, 60, 61, 509}) {
+    for (int chunk : {20, 60, 520}) {
+      row_runs_cover<Strip<1, 4, 1>>(rows, chunk);
+      row_runs_cover<Strip<5, 4, 1>>(rows, chunk);
+      row_runs_cover<Strip<8, 4, 1>>(rows, chunk);
+      row_runs_cover<Strip<10, 4, 1>>(rows, chunk);
+      row_runs_cover<Strip<12, 4, 1>>(rows, chunk);
+    }
+  }
+}
+
+TEST(BestChunkRows, AreWholeRowBlocksThatFillTheDevice) {
+  using S = Strip<5, 4, 2>;
+  for (int rows : {1, 7, 1000, 8192, 1 << 20}) {
+    for (int across : {1, 19, 300, 5000}) {
+      const int chunk = best_chunk_rows<S>(rows, across, 528);
+      EXPECT_GT(chunk, 0);
+      EXPECT_EQ(chunk % S::rows, 0);
+      EXPECT_LT(chunk, rows + S::rows);
+    }
+  }
+  // One wave on 528 slots: 27 chunks of 19 blocks.
+  EXPECT_EQ(best_chunk_rows<S>(8192, 19, 528), 305);
+  // A device that holds not even one row of blocks, or nothing at all, still gets a chunk.
+  EXPECT_EQ(best_chunk_rows<S>(8192, 5000, 528) % S::rows, 0);
+  EXPECT_GT(best_chunk_rows<S>(8192, 19, 1), 0);
+}
+
+// ---- schedule.hpp
+
+TEST(PlanPasses, UsesAsFewAndAsEvenPassesAsPossible) {
+  EXPECT_EQ(plan_passes(5, {1, 2, 5, 10, 12}), (std::vector<int>{5}));
+  EXPECT_EQ(plan_passes(20, {1, 2, 5, 10, 12}), (std::vector<int>{10, 10}));
+  EXPECT_EQ(plan_passes(60, {1, 2, 5, 10, 12}), (std::vector<int>{12, 12, 12, 12, 12}));
+  EXPECT_EQ(plan_passes(1, {1, 2, 5}), (std::vector<int>{1}));
+  EXPECT_EQ(plan_passes(7, {1, 2, 5}), (std::vector<int>{5, 2}));
+  for (int steps = 1; steps < 200; ++steps) {
+    int sum = 0;
+    for (int pass : plan_passes(steps, {1, 2, 5, 8})) sum += pass;
+    EXPECT_EQ(sum, steps);
+  }
+}
+
+TEST(PingPong, EndsInTheResultAndNeverWritesAnInput) {
+  float temperature, power, result, scratch;
+  Problem p;
+  p.temperature = {&temperature, 1, 1, 1};
+  p.power = {&power, 1, 1, 1};
+  p.result = {&result, 1, 1, 1};
+  p.scratch = {&scratch, 1, 1, 1};
+  for (int n = 1; n < 6; ++n) {
+    const std::vector<Pass> passes = ping_pong(p, std::vector<int>(n, 3));
+    ASSERT_EQ(passes.size(), static_cast<std::size_t>(n));
+    EXPECT_EQ(passes.front().source.data, &temperature);
+    EXPECT_EQ(passes.back().destination.data, &result);
+    for (int i = 1; i < n; ++i) EXPECT_EQ(passes[i].source.data, passes[i - 1].destination.data);
+    for (const Pass& pass : passes) {
+      EXPECT_NE(pass.source.data, pass.destination.data);
+      EXPECT_TRUE(pass.destination.data == &result || pass.destination.data == &scratch);
+    }
+  }
+}
+
+// ---- pyramid.hpp
+
+TEST(TileCell, FinishesEveryCellOnceAndNeverLooksOutside) {
+  for (auto [rows, cols] :
+       std::vector<std::pair<int, int>>{{1, 1}, {1, 37}, {12, 12}, {13, 11}, {29, 50}}) {
+    std::vector<int> finished(rows * cols);
+    for (int tr = 0; tr < ceil_div(rows, core); ++tr) {
+      for (int tc = 0; tc < ceil_div(cols, core); ++tc) {
+        const TileOrigin origin = pyramid_origin(tr, tc);
+        for (int t = 0; t < tile_threads; ++t) {
+          for (auto [stride, shift] : {std::pair{tile_size, 0}, std::pair{tile_size + 4, 2}}) {
+            const TileCell cell(origin, t, rows, cols, stride, shift);
+            EXPECT_EQ(cell.index, t / tile_size * stride + t % tile_size + shift);
+            const int in_row = t % tile_size, in_column = t / tile_size;
+            EXPECT_EQ(cell.west, in_row > 0 && cell.column > 0 ? -1 : 0);
+            EXPECT_EQ(cell.east, in_row < 15 && cell.column < cols - 1 ? 1 : 0);
+            EXPECT_EQ(cell.north, in_column > 0 && cell.row > 0 ? -stride : 0);
+            EXPECT_EQ(cell.south, in_column < 15 && cell.row < rows - 1 ? stride : 0);
+            if (cell.finishes && shift == 0) ++finished.at(cell.row * cols + cell.column);
+          }
+        }
+      }
+    }
+    for (int count : finished) ASSERT_EQ(count, 1);
+  }
+}
+
+// ---- the update and the references
+
+// The update in fp32 on a clamped grid, cell by cell.
+std::vector<float> advance_grid(const HostGrid& temperature, const HostGrid& power,
+                                const Coefficients& k, int steps) {
+  const int rows = static_cast<int>(temperature.rows), cols = static_cast<int>(temperature.cols);
+  std::vector<float> now = temperature.cells, next(now.size());
+  const auto at = [&](int r, int c) {
+    return now[std::min(std::max(r, 0), rows - 1) * cols + std::min(std::max(c, 0), cols - 1)];
+  };
+  for (int s = 0; s < steps; ++s) {
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) {
+        next[r * cols + c] = advance(at(r, c), at(r - 1, c), at(r + 1, c), at(r, c - 1),
+                                     at(r, c + 1), source_term(power.cells[r * cols + c], k), k);
+      }
+    }
+    now.swap(next);
+  }
+  return now;
+}
+
+TEST(Update, StaysWithinTheBoundOfTheReference) {
+  for (const Parameters& p :
+       {size(1, 1, 9), size(1, 61, 3), size(53, 1, 4), size(37, 41, 60), size(97, 101, 7),
+        size(512, 384, 20), size(1021, 509, 5, "rodinia")}) {
+    const HostGrid t = host_temperature(p, 7), w = host_power(p, 7);
+    const ExactCoefficients k = exact_coefficients(t.rows, t.cols, chip_of(p));
+    const int steps = static_cast<int>(p.integer("steps"));
+    const std::vector<float> got = advance_grid(t, w, rounded(k), steps);
+    const Verdict v =
+        compare(got.data(), t.cols, reference(t, w, k, steps), error_bound(steps, chip_of(p)));
+    EXPECT_TRUE(v.passed) << p.to_string() << ": " << v.error << " > " << v.bound;
+    EXPECT_EQ(v.checked, t.rows * t.cols);
+  }
+}
+
+// Reflecting temperature and power about the edges instead of clamping: the claim of strip.hpp.
+TEST(Update, MirroredHaloEqualsClampedEdges) {
+  for (auto [rows, cols] : std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {13, 17}}) {
+    const int steps = 6, wide = cols + 2 * steps;
+    const Parameters p = size(rows, cols, steps);
+    const HostGrid t = host_temperature(p, 3), w = host_power(p, 3);
+    const ExactCoefficients k = exact_coefficients(rows, cols, Chip::scaled);
+    HostGrid mt{rows + 2 * steps, wide, {}}, mw{rows + 2 * steps, wide, {}};
+    for (int r = -steps; r < rows + steps; ++r) {
+      for (int c = -steps; c < cols + steps; ++c) {
+        mt.cells.push_back(t.cells[mirror(r, rows) * cols + mirror(c, cols)]);
+        mw.cells.push_back(w.cells[mirror(r, rows) * cols + mirror(c, cols)]);
+      }
+    }
+    const std::vector<float> got = advance_grid(mt, mw, rounded(k), steps);
+    const Verdict v = compare(got.data() + steps * wide + steps, wide, reference(t, w, k, steps),
+                              error_bound(steps, Chip::scaled));
+    EXPECT_TRUE(v.passed) << rows << " x " << cols << ": " << v.error;
+  }
+}
+
+TEST(Reference, AgreesWithTheSecondOne) {
+  const App* app = find_app("hotspot");
+  ASSERT_NE(app, nullptr);
+  for (const Parameters& p : app->sizes(Preset::smoke)) {
+    const Verdict v = app->check_reference(p, 11);
+    EXPECT_TRUE(v.passed) << p.to_string() << ": " << v.error << " > " << v.bound;
+  }
+}
+
+TEST(Coefficients, KeepEquilibriumAndMatchRodiniasInputSize) {
+  for (Chip chip : {Chip::scaled, Chip::rodinia}) {
+    const ExactCoefficients k = exact_coefficients(1024, 1024, chip);
+    // At the ambient temperature without power nothing changes.
+    EXPECT_NEAR(k.centre * 80 + 2 * (k.vertical + k.horizontal) * 80 + k.ambient, 80, 1e-10);
+    // A square cell of 16 mm / 1024: step = 1e-3 K / (3e6 / (0.5 * 0.5 mm * 1.75e6)) = 145.8 ns,
+    // heat capacity 106.8 nJ/K, resistances 10 K/W.
+    EXPECT_NEAR(k.power, 1.365333, 1e-5);
+    EXPECT_NEAR(k.vertical, 0.1365333, 1e-6);
+    EXPECT_NEAR(k.horizontal, 0.1365333, 1e-6);
+  }
+  // Explicit steps are stable while centre > -1: 'scaled' at any size, 'rodinia' up to about 1390.
+  EXPECT_GT(exact_coefficients(1 << 20, 1 << 20, Chip::scaled).centre, 0);
+  EXPECT_LT(exact_coefficients(8192, 8192, Chip::rodinia).centre, -1);
+}
+
+// ---- the comparison catches wrong kernels
+
+class Mutants : public testing::Test {
+ protected:
+  static constexpr int rows = 131, cols = 127, steps = 5;
+  Parameters p = size(rows, cols, steps);
+  HostGrid t = host_temperature(p, 5), w = host_power(p, 5);
+  ExactCoefficients k = exact_coefficients(rows, cols, Chip::scaled);
+  HostGrid expected = reference(t, w, k, steps);
+  std::vector<float> good = advance_grid(t, w, rounded(k), steps);
+
+  Verdict judge(const std::vector<float>& got) const {
+    return compare(got.data(), cols, expected, error_bound(steps, Chip::scaled));
+  }
+};
+
+TEST_F(Mutants, TheRightResultPasses) { EXPECT_TRUE(judge(good).passed); }
+
+TEST_F(Mutants, NothingDone) {
+  const std::vector<float> poison(rows * cols, std::numeric_limits<float>::quiet_NaN());
+  const Verdict v = judge(poison);
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, rows * cols);
+  EXPECT_EQ(v.first_mismatches.size(), 5u);
+  EXPECT_FALSE(judge(t.cells).passed);  // the input instead of the output
+}
+
+TEST_F(Mutants, OneCellAtAnEdge) {
+  for (int cell : {0, cols - 1, (rows - 1) * cols, rows * cols - 1}) {
+    std::vector<float> got = good;
+    got[cell] = got[cell == 0 ? 1 : cell - 1];
+    const Verdict v = judge(got);
+    EXPECT_FALSE(v.passed);
+    EXPECT_EQ(v.mismatches, 1);
+    got[cell] = std::numeric_limits<float>::infinity();
+    EXPECT_FALSE(judge(got).passed);
+  }
+}
+
+TEST_F(Mutants, OneStepTooFewOrTooMany) {
+  EXPECT_FALSE(judge(advance_grid(t, w, rounded(k), steps - 1)).passed);
+  EXPECT_FALSE(judge(advance_grid(t, w, rounded(k), steps + 1)).passed);
+}
+
+TEST_F(Mutants, PowerForgottenOrTakenFromTheRowBelow) {
+  HostGrid none = w, shifted = w;
+  for (float& watt : none.cells) watt = 0;
+  std::rotate(shifted.cells.begin(), shifted.cells.begin() + cols, shifted.cells.end());
+  EXPECT_FALSE(judge(advance_grid(t, none, rounded(k), steps)).passed);
+  EXPECT_FALSE(judge(advance_grid(t, shifted, rounded(k), steps)).passed);
+}
+
+TEST_F(Mutants, SkippedTileAndStaleHalo) {
+  std::vector<float> skipped = good;
+  for (int r = 48; r < 60; ++r) {
+    for (int c = 24; c < 36; ++c) skipped[r * cols + c] = t.cells[r * cols + c];
+  }
+  EXPECT_FALSE(judge(skipped).passed);
+  // Two halves that never hear of each other: each clamps at the seam.
+  std::vector<float> stale = good;
+  const HostGrid top_t{64, cols, {t.cells.begin(), t.cells.begin() + 64 * cols}};
+  const HostGrid top_w{64, cols, {w.cells.begin(), w.cells.begin() + 64 * cols}};
+  const std::vector<float> top = advance_grid(top_t, top_w, rounded(k), steps);
+  std::copy(top.begin(), top.end(), stale.begin());
+  const Verdict v = judge(stale);
+  EXPECT_FALSE(v.passed);
+  EXPECT_GE(v.mismatches, cols);
+}
+
+// ---- what the harness asks
+
+TEST(App, WorkAndBytes) {
+  const App* app = find_app("hotspot");
+  ASSERT_NE(app, nullptr);
+  const Work w = app->work(size(8192, 8192, 5));
+  EXPECT_EQ(w.bytes_read, 2.0 * 8192 * 8192 * 4);
+  EXPECT_EQ(w.bytes_written, 8192.0 * 8192 * 4);
+  EXPECT_EQ(w.operations, 8192.0 * 8192 * 47);
+  EXPECT_EQ(app->device_bytes(size(3, 33, 1)), 5 * 3 * 64 * 4);
+  EXPECT_THROW((void)app->device_bytes(size(std::int64_t{1} << 30, std::int64_t{1} << 30, 1)),
+               UsageError);
+  EXPECT_THROW(size(0, 1, 1), UsageError);
+  EXPECT_THROW(size(1, 1, 0), UsageError);
+}
+
+TEST(App, PaperSizesAreTheOriginals) {
+  const std::vector<Parameters> paper = find_app("hotspot")->sizes(Preset::paper);
+  ASSERT_FALSE(paper.empty());
+  for (const Parameters& p : paper) {
+    EXPECT_EQ(p.integer("rows"), 8192);
+    EXPECT_EQ(p.integer("cols"), 8192);
+  }
+}
+
+}  // namespace
+}  // namespace amasia::hotspot
