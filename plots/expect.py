@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from plots.errors import PlotsError, nearest
-from plots.load import Results
+from plots.load import Results, usable_times
 from plots.statistics import geometric_mean, independent_ratio
 from plots.strategies import ROOT
 
@@ -239,17 +239,12 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
     if both.empty:
         raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
-    times: dict[str, dict[str, np.ndarray]] = {}
-    for side, results in (("new", new), ("old", old)):
-        good = results.samples[~results.samples["throttled"]]
-        times[side] = {row: t.to_numpy() for row, t in good.groupby("row")["time_ms"]}
+    new_times, old_times = usable_times(new), usable_times(old)
     records = []
     for row in both.itertuples():
-        ratio = independent_ratio(
-            times["old"].get(row.row_old, [row.median_old]),
-            times["new"].get(row.row_new, [row.median_new]),
-            confidence,
-        )
+        if row.row_old not in old_times or row.row_new not in new_times:
+            continue  # a summary without its samples cannot be compared
+        ratio = independent_ratio(old_times[row.row_old], new_times[row.row_new], confidence)
         records.append(
             {
                 **{column: getattr(row, column) for column in MATCH},
@@ -267,6 +262,8 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
                 "bound_by": row.bound_by_new,
             }
         )
+    if not records:
+        raise PlotsError("the rows that match have no samples to compare")
     ceilings = _ceiling_ratios(new, old)
     by_name = ceilings.set_index("name")["ratio"]
     measured = None
@@ -283,8 +280,8 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
         measured_ceilings=measured,
         ceilings=ceilings,
         rows=pd.DataFrame(records),
-        only_new=len(a) - len(both),
-        only_old=len(b) - len(both),
+        only_new=len(a) - len(records),
+        only_old=len(b) - len(records),
     )
 
 

@@ -269,18 +269,17 @@ def _size_text(size: dict[str, Any]) -> str:
 
 
 def _size_labels(groups: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """(app, size) -> the parameters that differ between the sizes of that app, or its first two
-    integers when there is one size only."""
+    """(app, size) -> its first two integers, which say how large it is, and the parameters that
+    differ between the sizes of that app."""
     labels: dict[tuple[str, str], str] = {}
     for app, of_app in groups.groupby("app"):
         sizes = dict(zip(of_app["size"], of_app["parameters"], strict=True))
         names = list(dict.fromkeys(name for values in sizes.values() for name in values))
-        varying = [n for n in names if len({v.get(n) for v in sizes.values()}) > 1]
-        if not varying:
-            first = next(iter(sizes.values()))
-            varying = [n for n in names if isinstance(first.get(n), int)][:2] or names[:2]
+        first = next(iter(sizes.values()))
+        extent = [n for n in names if isinstance(first.get(n), int)][:2] or names[:1]
+        shown = [n for n in names if n in extent or len({v.get(n) for v in sizes.values()}) > 1]
         for text, values in sizes.items():
-            labels[str(app), text] = " ".join(f"{n}={values[n]}" for n in varying if n in values)
+            labels[str(app), text] = " ".join(f"{n}={values[n]}" for n in shown if n in values)
     return labels
 
 
@@ -341,10 +340,10 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
 
 
 def _comparison_records(comparisons: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Comparisons of one group, each with the A/A interval of its role (else of any role)."""
+    """Comparisons of one group, each with the A/A interval of its role (a library's: of best)."""
     comparisons = list(comparisons)
     controls = {c["role"]: c["speedup"] for c in comparisons if c["control"]}
-    anywhere = next(iter(controls.values()), None)
+    anywhere = controls.get("best") or next(iter(controls.values()), None)
     records = []
     for c in comparisons:
         speedup = c["speedup"]
@@ -499,6 +498,16 @@ def load(paths: Sequence[Path | str]) -> Results:
         notes=notes,
         **frames,
     )
+
+
+def usable_times(results: Results) -> dict[str, np.ndarray]:
+    """row -> its times in ms, throttled samples left out unless there are no others (the rule of
+    the harness)."""
+    times = {}
+    for row, samples in results.samples.groupby("row"):
+        good = samples[~samples["throttled"]]
+        times[str(row)] = (good if len(good) else samples)["time_ms"].to_numpy()
+    return times
 
 
 def strategy_order(names: Iterable[str]) -> list[str]:

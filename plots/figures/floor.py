@@ -45,7 +45,8 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
             )  # fmt: skip
             ax.text(
                 percent + 1, at, f"{percent:.0f} %  {common.milliseconds(row['median'])}",
-                va="center", fontsize=7,
+                va="center", fontsize=7, zorder=4,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3},
             )  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)

@@ -117,6 +117,8 @@ def heatmap(results: Results, built: Collection[str]) -> Figure:
     bar = figure.colorbar(ScalarMappable(norm, _MAP), ax=axes, fraction=0.025, pad=0.01)
     bar.set_label("speed-up over baseline")
     stops = [t for t in _TICKS if abs(np.log2(t)) <= reach]
+    if len(stops) > 9:  # those around 1 would overlap
+        stops = [t for t in stops if t == 1 or not 0.7 < t < 1.4]
     bar.set_ticks([np.log2(t) for t in stops], labels=[f"{t:g}×" for t in stops])
     bar.ax.minorticks_off()
     common.title(

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from plots.figures import common
-from plots.load import Results, sizes_of, strategy_order
+from plots.load import Results, sizes_of, strategy_order, usable_times
 from plots.statistics import independent_ratio
 from plots.style import colour, marker, new_figure, styled
 
@@ -29,8 +29,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     both = rows[rows["launch"] == "stream"].merge(
         rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
     )
-    good = results.samples[~results.samples["throttled"]]
-    times = {row: of_row.to_numpy() for row, of_row in good.groupby("row")["time_ms"]}
+    times = usable_times(results)
     records = []
     for row in both.itertuples():
         if row.row not in times or row.row_graph not in times:

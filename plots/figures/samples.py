@@ -53,7 +53,8 @@ def samples(results: Results, group: str) -> Figure:
         shift = 0.3 * (2 * ((np.arange(len(of_row)) * 0.618034) % 1) - 1)
         good = ~of_row["throttled"].to_numpy()
         deviation = of_row["deviation"].to_numpy()
-        shown = np.clip(deviation, low, high)
+        edge = 0.012 * (high - low)  # inside the axes, so that the whole dot is seen
+        shown = np.clip(deviation, low + edge, high - edge)
         common_style = {"linestyle": "none", "rasterized": True}
         strip.plot(
             shown[good], y + shift[good], marker="o", markersize=2.6, color=paint, alpha=0.5,
@@ -71,8 +72,8 @@ def samples(results: Results, group: str) -> Figure:
         strip.plot(np.clip(ends, low, high), [y, y], color="black", linewidth=2.4, zorder=4)
         strip.plot([0], [y], marker="|", markersize=11, color="black", zorder=5)
         for beyond, x, align in (
-            (deviation > high, high, "right"),
-            (deviation < low, low, "left"),
+            (deviation > high, high - 2.5 * edge, "right"),
+            (deviation < low, low + 2.5 * edge, "left"),
         ):
             if beyond.any():
                 extreme = deviation[beyond][np.argmax(np.abs(deviation[beyond]))]

@@ -5,22 +5,36 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from plots.figures import common
 from plots.load import Results, sizes_of, strategy_order
+from plots.strategies import BY_NAME
 from plots.style import NOISE_COLOUR, colour, marker, new_figure, styled
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
 _SPREAD = 0.74  # of the distance between two sizes that the strategies share
 
 
+def _noise_in_words(ax: Axes, x: float, text: str) -> None:
+    """The A/A interval as text: on a quiet machine the band is thinner than a line."""
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+    ax.text(
+        x, 0.985, text, ha="center", va="top", transform=ax.get_xaxis_transform(), fontsize=6.5,
+        color="#777777", bbox=box,
+    )  # fmt: skip
+
+
 def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], shown: list[str]):
     comparisons = results.comparisons
-    comparisons = comparisons[(comparisons["app"] == app) & (comparisons["role"] == role)]
+    comparisons = comparisons[comparisons["app"] == app]
+    # A vendor's library is a line to reach, never a strategy; it has been compared with the best.
+    libraries = comparisons[(comparisons["role"] == "comparator") & (role == "best")]
+    comparisons = comparisons[comparisons["role"] == role]
     rows = results.rows
     rows = rows[(rows["app"] == app) & (rows["role"] == role) & (rows["repeat"] == 0)]
-    strategies = [s for s in shown if s != "baseline"]
+    strategies = [s for s in shown if s in BY_NAME and s != "baseline"]
     many = len(sizes) > 6
     offsets = {
         s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
@@ -36,10 +50,13 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                     facecolor=NOISE_COLOUR, edgecolor=NOISE_COLOUR, zorder=1.6, label="_noise",
                 )
             )  # fmt: skip
-            # In words too: on a quiet machine the band is thinner than a line.
-            ax.text(
-                x, 0.995, f"A/A {control.low:.3f} to {control.high:.3f}", ha="center", va="top",
-                transform=ax.get_xaxis_transform(), fontsize=6.5, color="#777777",
+            if not many:
+                _noise_in_words(ax, x, f"A/A {control.low:.3f} to {control.high:.3f}")
+        for library in libraries[libraries["size"] == size].itertuples():
+            ends = (x - 0.46, x + 0.46)
+            ax.plot(
+                ends, [library.ratio] * 2, color=colour(library.strategy), linestyle="--",
+                linewidth=1.2, zorder=2, label=library.strategy,
             )  # fmt: skip
         here = here[~here["control"]]
         claimed = here[here["claim"] != "not resolved"]
@@ -75,10 +92,18 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
             line = line.set_index("size").reindex(sizes)
             xs = np.arange(len(sizes)) + offsets[strategy]
             ax.plot(xs, line["ratio"], color=colour(strategy), linewidth=0.7, alpha=0.6, zorder=2)
+        controls = comparisons[comparisons["control"]]
+        if len(controls):
+            reach = f"A/A within {controls['low'].min():.3f} to {controls['high'].max():.3f}"
+            _noise_in_words(ax, (len(sizes) - 1) / 2, reach)
     of_app = results.groups[results.groups["app"] == app]
     labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
-    texts = [labels[size].replace(" ", "\n") for size in sizes]
-    ax.set_xticks(range(len(sizes)), texts, fontsize=7.5, rotation=40 if many else 0)
+    if many:
+        slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(range(len(sizes)), [labels[s] for s in sizes], fontsize=7, **slanted)
+    else:
+        texts = [labels[size].replace(" ", "\n") for size in sizes]
+        ax.set_xticks(range(len(sizes)), texts, fontsize=7.5)
     ax.set_xlim(-0.5, len(sizes) - 0.5)
     ax.tick_params(axis="x", length=0)
     ax.grid(axis="x", visible=False)
@@ -95,17 +120,18 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
     """
     comparisons = results.comparisons
     common.need(comparisons, "comparisons")
+    libraries = sorted(set(comparisons.loc[comparisons["role"] == "comparator", "strategy"]))
     apps = apps or sorted(set(comparisons["app"]))
     figure = new_figure(10, 0.95 + 2.75 * len(apps))
     axes = figure.subplots(len(apps), 2, squeeze=False, sharey="row")
-    shown = strategy_order(set(comparisons["strategy"]) | set(results.rows["strategy"]))
+    shown = strategy_order(set(results.rows["strategy"]) & set(BY_NAME))
     for r, app in enumerate(apps):
         sizes = sizes_of(results.groups, app)
         of_app = comparisons[comparisons["app"] == app]
         for c, (role, text) in enumerate(ROLES.items()):
             _panel(axes[r][c], results, app, role, sizes, shown)
             axes[r][c].set_title(f"{app}, {text}", loc="left")
-        reach = of_app[of_app["role"].isin(ROLES)]
+        reach = of_app[of_app["role"].isin([*ROLES, "comparator"])]
         common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.17)
         axes[r][0].set_ylabel("speed-up over baseline")
     common.title(
@@ -116,12 +142,13 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
     figure.legend(
         handles=[
             *common.strategy_handles(s for s in shown if s != "baseline"),
+            *(Line2D([], [], color=colour(s), linestyle="--", label=s) for s in libraries),
             common.unresolved_handle(),
             common.noise_handle(),
         ],
         loc="outside lower center",
-        ncols=7,
-        columnspacing=1.3,
+        ncols=7 + len(libraries),
+        columnspacing=1.1,
         handletextpad=0.4,
     )
     return figure

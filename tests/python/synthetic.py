@@ -263,7 +263,11 @@ def group(
             rows.append(timed_row(against, role, base, rng, repeat=1))
             comparisons.append(comparison(against, role, against, 1.0004, 0.003, control=True))
     if comparator:
-        rows.append(timed_row(f"{app}/{comparator}", "comparator", base_ms / 3, rng))
+        library = f"{app}/{comparator}"
+        rows.append(timed_row(library, "comparator", base_ms / 3, rng))
+        comparisons.append(
+            comparison(library, "comparator", f"{app}/baseline", 3 / best_gain, half)
+        )
     floor_ms = base_ms / best_gain / 2.5
     return {
         "key": {"app": app, "size": size, "cache": cache, "launch": launch},

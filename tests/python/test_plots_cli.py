@@ -53,8 +53,9 @@ def test_advise(capsys, paper_file):
     assert status == 0 and "tma ran 1.31×" in out and "graph" not in out
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("suffix", ["svg", "png"])
+@pytest.mark.parametrize(
+    ("name", "suffix"), [*((name, "svg") for name in FIGURES), ("samples", "png")]
+)
 def test_every_figure_can_be_written(capsys, paper_file, tmp_path, name, suffix):
     out = tmp_path / f"x.{suffix}"
     status, _, err = run(capsys, "figure", name, paper_file, "--out", out)

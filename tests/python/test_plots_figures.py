@@ -89,6 +89,8 @@ def test_speedup_of_many_sizes_and_of_one_row(load_groups):
     groups = [synthetic.group("nw", {"n": 2**i}, 1.0, preset="sweep") for i in range(6, 16)]
     sweep = figures.speedup(load_groups(*groups)).axes[0]
     assert len(sweep.get_xticklabels()) == 10 and len(bars(sweep)) == 50
+    noise = [t.get_text() for t in sweep.texts if "A/A" in t.get_text()]
+    assert noise == ["A/A within 0.997 to 1.003"]  # once, where ten would overlap
     only = {"baseline": (1.0, 1.0), "tma": (3.0, 2.0)}
     one = figures.speedup(load_groups(synthetic.group("nw", {"n": 9}, 1.0, speedups=only)))
     assert [len(bars(ax)) for ax in one.axes] == [1, 1]
@@ -102,7 +104,11 @@ def test_speedup_without_comparisons_says_so(load_groups):
 
 def test_comparators_are_a_reference_and_no_strategy(load_groups):
     results = load_groups(synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas"))
-    assert all(label != "cublas" for ax in figures.speedup(results).axes for label, *_ in bars(ax))
+    figure = figures.speedup(results)
+    assert all(label != "cublas" for ax in figure.axes for label, *_ in bars(ax))
+    iso, best = ([x for x in ax.lines if x.get_label() == "cublas"] for ax in figure.axes)
+    assert not iso and [x.get_ydata()[0] for x in best] == [1.5] and best[0].get_linestyle() == "--"
+    assert "cublas" in [t.get_text() for t in figure.legends[0].get_texts()]
     floor = figures.floor(results).axes[0]
     assert [t.get_text() for t in floor.get_yticklabels()][-1] == "cublas"
 

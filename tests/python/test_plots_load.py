@@ -58,6 +58,15 @@ def test_samples_keep_throttled_ones_and_unknown_clocks(paper):
     assert row["samples"] == 21 and row["n"] == 18
 
 
+def test_times_leave_throttled_samples_out_unless_there_are_no_others(paper, load_groups):
+    row = paper.rows[paper.rows["throttled"] > 0].iloc[0]["row"]
+    assert len(loading.usable_times(paper)[row]) == 18
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    group["rows"][0]["samples"]["throttled"] = [True] * 21
+    results = load_groups(group)
+    assert len(loading.usable_times(results)[results.rows.iloc[0]["row"]]) == 21
+
+
 def test_a_ratio_inside_the_control_interval_is_no_claim(load_groups):
     group = synthetic.group("nw", {"n": 64}, 1.0)
     # The interval excludes 1, yet the ratio is within what baseline differs from itself.
