@@ -7,6 +7,7 @@ differs (``readme --check``), 2 a mistake in the command or in a file.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -144,15 +145,21 @@ def _write_figure(figure: Figure, path: Path) -> None:
 
 
 def _run_report(options: argparse.Namespace) -> int:
-    html = report.render(_load(options.results))
-    # Whole or not at all: a reader never opens half a report.
+    results = _load(options.results)
+    # Whole or not at all: a reader never opens half a report. Opened before the work is done, so
+    # that a place that cannot be written is said at once.
     temporary = options.out.with_name(options.out.name + ".tmp")
     try:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(html, encoding="utf-8")
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(report.render(results))
         os.replace(temporary, options.out)
     except OSError as error:
         raise PlotsError(f"{options.out}: cannot be written ({error.strerror})") from None
+    finally:
+        # Gone already after success; the place itself may be no folder.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
     print(f"wrote {options.out}", file=sys.stderr)
     return 0
 

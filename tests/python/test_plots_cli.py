@@ -72,9 +72,10 @@ def test_samples_of_a_chosen_size(capsys, paper_file, tmp_path):
     assert "rows=1024,cols=1024" in err
 
 
-def test_report(capsys, paper_file, tmp_path):
+def test_report(capsys, save, tmp_path):
+    folder = save(synthetic.document([synthetic.group("nw", {"n": 4}, 1.0)]), "r/a.json").parent
     out = tmp_path / "new" / "report.html"
-    status, printed, err = run(capsys, "report", paper_file.parent, "--out", out)
+    status, printed, err = run(capsys, "report", folder, "--out", out)
     assert status == 0 and printed == "" and err == f"wrote {out}\n"
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert list(out.parent.iterdir()) == [out]
