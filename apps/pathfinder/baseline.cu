@@ -38,39 +38,35 @@ struct Shared {
 
 template <class S, bool AHEAD>
 struct StagedWall {
-  using StageTile = Tile<int, S::stage_rows, S::tile_columns>;
-  using Chunks = SlidingChunks<StageTile, S::threads>;
-  const Grid<const int>& grid;
-  std::int64_t first_row;
+  using Stage = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads>;
   int* tile;
-  Chunks chunks{grid, S::tile_column(blockIdx.x), static_cast<int>(threadIdx.x)};
-  typename Chunks::Vector held[Chunks::count];
+  Stage source;
+  unsigned stage =
+      async::held_address(tile + threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns);
+  typename Stage::Vector held[Stage::count];
 
-  __device__ void fetch(int stage) {
-    chunks.load(held, grid, first_row + std::int64_t{stage} * S::stage_rows, threadIdx.x);
-  }
   __device__ void begin(int) {
-    if (AHEAD) fetch(0);
+    if (AHEAD) source.load(held);
   }
-  __device__ void wait(int stage) {
-    if (!AHEAD) fetch(stage);
+  __device__ void wait() {
+    if (!AHEAD) source.load(held);
     __syncthreads();  // all have read the stage before
-    Chunks::store(tile, held, threadIdx.x);
+    source.store(tile, held);
     __syncthreads();
-    if (AHEAD) fetch(stage + 1);
+    if (AHEAD) source.load(held);
   }
   __device__ int4 load(int row, int column) const {
-    const int first = threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns;
-    return *reinterpret_cast<const int4*>(tile + row * S::tile_columns + first + column);
+    return async::load16(stage + 4 * (row * S::tile_columns + column));
   }
-  __device__ void release(int) {}
+  __device__ void release() {}
 };
 
 template <class S, bool AHEAD>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  StagedWall<S, AHEAD> wall{walk.wall, walk.first_row, shared.wall};
+  StagedWall<S, AHEAD> wall{
+      shared.wall, {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
   BlockMail<S> mail{shared.mail};
   walk_strips<S>(walk, wall, mail);
 }
@@ -84,10 +80,11 @@ ConfigOf<Problem> config(const char* name) {
 //                     blocks per SM
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
-    {pyramid_config(pyramid, 0), config<Strips<4, 4, 44, 2, 42, 1, 2>, true>("tall-ahead"),
-     config<Strips<4, 12, 320, 1, 4, 1, 2, 6>, true>("wide-ahead"),
-     config<Strips<4, 4, 44, 2, 42, 1, 2>, false>("tall"),
-     config<Strips<4, 12, 320, 1, 4, 1, 2, 6>, false>("wide")});
+    {pyramid_config(pyramid, 0), config<Strips<4, 4, 56, 3, 12, 1, 2>, true>("tall-ahead"),
+     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>, false>("wide"),
+     config<Strips<4, 4, 48, 2, 20, 1, 2>, true>("tall-20-ahead"),
+     config<Strips<4, 4, 56, 3, 36, 1, 2>, false>("tall-36"),
+     config<Strips<8, 12, 320, 1, 1, 1, 1, 3>, true>("wide-ahead")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -54,48 +54,49 @@ struct Shared {
 
 template <class S>
 struct PrivateWall {
-  using LaneTile = Tile<int, S::stage_rows, S::lane_columns>;
-  const Grid<const int>& grid;
-  std::int64_t first_row;
+  static constexpr int pieces = S::lane_columns / 4;  // of 16 bytes, per row
+  static constexpr unsigned piece_bytes = 16 * S::threads;
+  static constexpr unsigned stage_bytes = S::stage_rows * pieces * piece_bytes;
   Shared<S>& shared;
-  SlidingChunks<LaneTile, 1> chunks{grid,
-                                    S::tile_column(blockIdx.x) + threadIdx.x / 32 * S::stride +
-                                        threadIdx.x % 32 * S::lane_columns,
-                                    0};
-  int slot = 0, last = 0;
+  // The lane's own piece of the wall: as high as a stage, as wide as the lane
+  SlidingTile<Tile<int, S::stage_rows, S::lane_columns>, 1> source;
+  const unsigned slots = async::held_address(&shared.wall[0][0][0][threadIdx.x]);
+  unsigned fetched = 0, read = 0;  // byte offsets into the ring
+  unsigned stage = 0;
+  int to_fetch = 0;
 
-  __device__ void fetch(int stage) {
-    const std::int64_t row = first_row + std::int64_t{stage} * S::stage_rows;
-#pragma unroll
-    for (int r = 0; r < S::stage_rows && stage < last; ++r) {
-#pragma unroll
-      for (int c = 0; c < S::lane_columns / 4; ++c) {
-        async::copy_through_l1<16>(&shared.wall[stage % S::stages][r][c][threadIdx.x],
-                                   chunks.source(grid, row, r * (S::lane_columns / 4) + c, 0));
-      }
+  __device__ void fetch() {
+    if (--to_fetch >= 0) {
+      source.each([&](int k, const int* wall) {
+        async::copy16<async::Cache::l1_too>(slots + fetched + k * piece_bytes, wall);
+      });
     }
     async::commit();
+    fetched = fetched == (S::stages - 1) * stage_bytes ? 0 : fetched + stage_bytes;
   }
   __device__ void begin(int stages) {
-    last = stages;
-    for (int stage = 0; stage < S::stages - 1; ++stage) fetch(stage);
+    to_fetch = stages;
+    for (int i = 0; i < S::stages - 1; ++i) fetch();
   }
-  __device__ void wait(int stage) {
-    fetch(stage + S::stages - 1);
+  __device__ void wait() {
+    fetch();  // into the slots this thread has read last
     async::wait<S::stages - 1>();
-    slot = stage % S::stages;
+    stage = slots + read;
+    read = read == (S::stages - 1) * stage_bytes ? 0 : read + stage_bytes;
   }
   __device__ int4 load(int row, int column) const {
-    return shared.wall[slot][row][column / 4][threadIdx.x];
+    return async::load16(stage + (row * pieces + column / 4) * piece_bytes);
   }
-  __device__ void release(int) {}
+  __device__ void release() {}
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  PrivateWall<S> wall{walk.wall, walk.first_row, shared};
+  const std::int64_t column = S::tile_column(blockIdx.x) + threadIdx.x / 32 * S::stride +
+                              threadIdx.x % 32 * S::lane_columns;
+  PrivateWall<S> wall{shared, {walk.wall, {walk.first_row, column}, 0}};
   BlockMail<S> mail{shared.mail};
   walk_strips<S>(walk, wall, mail);
 }
@@ -110,10 +111,10 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered =
     register_variant<Problem>("pathfinder", Strategy::drop_off,
                               {pyramid_config(pyramid, sizeof(int) * Iso::threads * iso_depth),
-                               config<Strips<4, 4, 44, 2, 6, 10, 2>>("tall"),
-                               config<Strips<4, 12, 320, 1, 2, 3, 2, 6>>("wide"),
-                               config<Strips<2, 4, 68, 2, 6, 10, 2>>("tall-2"),
-                               config<Strips<4, 4, 96, 1, 2, 4, 2, 16>>("wide-4")});
+                               config<Strips<4, 4, 56, 3, 6, 9, 2>>("tall"),
+                               config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide"),
+                               config<Strips<3, 4, 56, 2, 6, 10, 2>>("tall-3"),
+                               config<Strips<4, 12, 320, 1, 1, 5, 1, 6>>("wide-4")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -87,50 +87,53 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
   if (computed && Linked::correct(position, Linked::height)) run.result[column] = cost;
 }
 
-/// Between windows of a cluster: as BlockMail, and each block sends the `halo` columns at its ends
-/// into its neighbours' mail. The neighbour's mbarrier counts the bytes.
+/// Between windows of a cluster: as BlockMail, but the windows at a block's ends post into the next
+/// block, and the inbox's mbarrier counts the bytes in.
 template <class S>
 struct ClusterMail {
   struct Storage {
-    int cost[2][S::tile_columns];
+    Inbox<S> inbox[2][S::warps];
     tma::Barrier arrived[2];
   };
   Storage& mail;
   unsigned rank = dsm::rank();
 
-  __device__ void begin() {
+  __device__ void prepare() {
     if (threadIdx.x == 0) {
       for (tma::Barrier& barrier : mail.arrived) tma::init(&barrier, 1);
       tma::fence_init();
     }
-    dsm::cluster_sync();
   }
   __device__ void exchange(int e, Walker<S>& walker) {
-    constexpr int block_stride = S::warps * S::stride;  // from a block's tile to the next one's
-    int* box = mail.cost[e & 1] + walker.tile_column;
+    Inbox<S>* inbox = mail.inbox[e & 1];
     tma::Barrier* arrived = &mail.arrived[e & 1];
     if (threadIdx.x == 0) {
       tma::expect(arrived, sizeof(int) * S::halo * ((rank > 0) + (rank < S::cluster - 1)));
     }
-#pragma unroll
-    for (int c = 0; c < S::lane_columns; ++c) {
-      const int at = walker.tile_column + c;
-      if (!(walker.kept >> c & 1)) continue;
-      if (rank > 0 && at >= S::halo && at < 2 * S::halo) {
-        dsm::store_async(dsm::remote_address(box + c + block_stride, rank - 1), walker.cost[c],
-                         dsm::remote_address(arrived, rank - 1));
-      }
-      if (rank < S::cluster - 1 && at >= block_stride && at < block_stride + S::halo) {
-        dsm::store_async(dsm::remote_address(box + c - block_stride, rank + 1), walker.cost[c],
-                         dsm::remote_address(arrived, rank + 1));
-      }
-    }
-    BlockMail<S>::put(box, walker);
-    __syncthreads();
-    tma::wait(arrived, e / 2 % 2);
-    BlockMail<S>::get(box, walker);
+    const int w = walker.warp;
+    send(
+        walker,
+        [&](int slot, Piece cost) {
+          if (w > 0) {
+            inbox[w - 1].cost[1][slot] = cost;
+          } else if (rank > 0) {
+            post(&inbox[S::warps - 1].cost[1][slot], cost, arrived, rank - 1);
+          }
+        },
+        [&](int slot, Piece cost) {
+          if (w < S::warps - 1) {
+            inbox[w + 1].cost[0][slot] = cost;
+          } else if (rank < S::cluster - 1) {
+            post(&inbox[0].cost[0][slot], cost, arrived, rank + 1);
+          }
+        });
+    walkers_barrier<S>();
+    if (w == 0 || w == S::warps - 1) tma::wait(arrived, e / 2 % 2);
+    inbox[w].receive(walker);
   }
-  __device__ void end() { dsm::cluster_sync(); }
+  __device__ static void post(Piece* to, Piece cost, tma::Barrier* arrived, unsigned peer) {
+    dsm::store_async(dsm::remote_address(to, peer), cost, dsm::remote_address(arrived, peer));
+  }
 };
 
 template <class S>
@@ -144,9 +147,18 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  TmaWall<S> wall{map, walk.first_row, shared.wall};
+  TmaWall<S> wall{shared.wall};
   ClusterMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  wall.prepare();
+  mail.prepare();
+  dsm::cluster_sync();  // barriers exist before anyone posts
+  if (threadIdx.x < S::walkers) {
+    walk_strips<S>(walk, wall, mail);
+  } else {
+    wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
+  }
+  __syncwarp();
+  dsm::cluster_sync();  // no block leaves while its memory may be written
 }
 
 template <class S>
@@ -157,11 +169,13 @@ ConfigOf<Problem> config(const char* name) {
 }
 
 //                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM, cluster, panels
+//                     blocks per SM, producer warps, panels, cluster
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>(pyramid, 0), config<Strips<4, 4, 32, 5, 8, 8, 2, 1, 8>>("tall"),
-     config<Strips<4, 12, 320, 2, 2, 4, 2, 5, 4, 6>>("wide")});
+    {pyramid_config<Linked>(pyramid, 0), config<Strips<4, 4, 48, 10, 8, 8, 2, 1, 1, 2, 8>>("tall"),
+     config<Strips<25, 12, 320, 1, 1, 5, 1, 1, 1, 36, 2>>("wide"),
+     config<Strips<3, 4, 48, 6, 10, 6, 2, 1, 1, 1, 8>>("tall-3"),
+     config<Strips<3, 4, 56, 10, 12, 5, 2, 1, 1, 1, 8>>("tall-3x10")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

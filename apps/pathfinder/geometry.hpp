@@ -57,10 +57,11 @@ struct Pyramid {
 /// group's ends have lost since the last one. Two levels because a word takes ~0.1k cycles inside a
 /// block, ~0.25k inside a cluster and ~0.7k through L2, and a wider halo costs wall reads.
 template <int WARPS, int LANE_COLUMNS, int STRIDE, int EXCHANGES, int STAGE_ROWS, int STAGES,
-          int ROUND, int BLOCKS_PER_SM = 1, int CLUSTER = 1, int PANELS = 1>
+          int ROUND, int BLOCKS_PER_SM = 1, int PRODUCERS = 0, int PANELS = 1, int CLUSTER = 1>
 struct Strips {
   static constexpr int warps = WARPS;
-  static constexpr int threads = 32 * WARPS;
+  static constexpr int walkers = 32 * WARPS;  // threads that compute
+  static constexpr int threads = 32 * (WARPS + PRODUCERS);
   static constexpr int lane_columns = LANE_COLUMNS;
   static constexpr int window = 32 * LANE_COLUMNS;
   static constexpr int stride = STRIDE;
@@ -82,11 +83,12 @@ struct Strips {
   static constexpr int stage_elements = STAGE_ROWS * tile_columns;
 
   static_assert(LANE_COLUMNS % 4 == 0, "a lane reads the wall in 16-byte pieces");
-  static_assert((window - STRIDE) % 2 == 0 && STRIDE % 4 == 0 && STRIDE > 0 && STRIDE < window);
-  static_assert(outer_halo % 4 == 0 && owned > 0 && owned % 4 == 0, "tiles start on 16 bytes");
+  static_assert((window - STRIDE) % 8 == 0 && STRIDE % 4 == 0 && STRIDE > 0 && STRIDE < window,
+                "windows and halos start on 16 bytes");
+  static_assert(owned > 0);
   static_assert(halo % STAGE_ROWS == 0 && STAGE_ROWS % ROUND == 0 && ROUND <= LANE_COLUMNS);
   static_assert(tile_columns % (4 * PANELS) == 0);
-  static_assert(CLUSTER == 1 || WARPS * STRIDE >= halo, "a halo comes from adjacent blocks only");
+  static_assert(STRIDE >= halo, "a halo comes from the adjacent windows only");
 
   static constexpr std::int64_t blocks(std::int64_t grid_columns) {
     return ceil_div(grid_columns, owned) * CLUSTER;
@@ -98,10 +100,11 @@ struct Strips {
   AMASIA_HD static constexpr std::int64_t tile_column(std::int64_t block) {
     return group_column(block / CLUSTER) + block % CLUSTER * (WARPS * STRIDE);
   }
-  /// The window of the group that keeps the cost at `position` of the group.
-  AMASIA_HD static constexpr int keeper(int position) {
-    const int w = position < halo ? 0 : (position - halo) / STRIDE;
-    return w < windows ? w : windows - 1;
+  /// Does window `w` of the group keep the cost at `column` of the window, or lose it within `halo`
+  /// rows and take it from the window before or after? The group's ends have nobody to take it
+  /// from.
+  AMASIA_HD static constexpr bool keeps(int w, int column) {
+    return (column >= halo || w == 0) && (column < halo + stride || w == windows - 1);
   }
   /// Does the group finish this position itself, or know it only for a while?
   AMASIA_HD static constexpr bool is_owned(int position) {

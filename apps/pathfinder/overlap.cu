@@ -8,7 +8,7 @@
 namespace amasia::pathfinder {
 namespace {
 
-constexpr int iso_rows = 4, iso_stages = 3;  // 12 rows = 12 KB in flight per block
+constexpr int iso_rows = 10, iso_stages = 2;  // 20 rows = 20 KB in flight per block
 using RowTile = Tile<int, 1, Iso::threads>;
 using WallTile = Tile<int, iso_rows, Iso::threads>;
 
@@ -57,44 +57,44 @@ struct Shared {
 
 template <class S>
 struct OverlapWall {
-  using StageTile = Tile<int, S::stage_rows, S::tile_columns>;
-  const Grid<const int>& grid;
-  std::int64_t first_row;
+  static constexpr unsigned stage_bytes = sizeof(int) * S::stage_elements;
   int (&ring)[S::stages][S::stage_elements];
-  SlidingChunks<StageTile, S::threads> chunks{grid, S::tile_column(blockIdx.x),
-                                              static_cast<int>(threadIdx.x)};
-  const int* stage_wall = nullptr;
-  int last = 0;
+  SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
+  const unsigned to = async::held_address(ring);
+  const unsigned from = async::held_address(ring[0] + threadIdx.x / 32 * S::stride +
+                                            threadIdx.x % 32 * S::lane_columns);
+  unsigned fetched = 0, read = 0;  // byte offsets into the ring
+  unsigned stage = 0;
+  int to_fetch = 0;
 
-  __device__ void fetch(int stage) {
-    if (stage < last) {
-      chunks.copy_async(ring[stage % S::stages], grid,
-                        first_row + std::int64_t{stage} * S::stage_rows, threadIdx.x);
-    }
+  __device__ void fetch() {
+    if (--to_fetch >= 0) source.copy_async(to + fetched);
     async::commit();
+    fetched = fetched == (S::stages - 1) * stage_bytes ? 0 : fetched + stage_bytes;
   }
   __device__ void begin(int stages) {
-    last = stages;
-    for (int stage = 0; stage < S::stages - 1; ++stage) fetch(stage);
+    to_fetch = stages;
+    for (int i = 0; i < S::stages - 1; ++i) fetch();
   }
-  __device__ void wait(int stage) {
+  __device__ void wait() {
     async::wait<S::stages - 2>();
     __syncthreads();  // the stage is there for all, the one before it read by all
-    fetch(stage + S::stages - 1);
-    const int first = threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns;
-    stage_wall = ring[stage % S::stages] + first;
+    fetch();
+    stage = from + read;
+    read = read == (S::stages - 1) * stage_bytes ? 0 : read + stage_bytes;
   }
   __device__ int4 load(int row, int column) const {
-    return *reinterpret_cast<const int4*>(stage_wall + row * S::tile_columns + column);
+    return async::load16(stage + 4 * (row * S::tile_columns + column));
   }
-  __device__ void release(int) {}
+  __device__ void release() {}
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  OverlapWall<S> wall{walk.wall, walk.first_row, shared.wall};
+  OverlapWall<S> wall{shared.wall,
+                      {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
   BlockMail<S> mail{shared.mail};
   walk_strips<S>(walk, wall, mail);
 }
@@ -109,11 +109,11 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
-     config<Strips<4, 4, 44, 2, 14, 5, 2>>("tall"),
-     config<Strips<4, 12, 320, 1, 2, 3, 2, 6>>("wide"),
-     config<Strips<4, 4, 44, 2, 14, 5, 1>>("tall-round1"),
-     config<Strips<4, 4, 24, 1, 4, 14, 4>>("tall-round4"),
-     config<Strips<8, 12, 320, 1, 2, 3, 1, 3>>("wide-8")});
+     config<Strips<4, 4, 56, 3, 12, 5, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
+     config<Strips<4, 4, 48, 2, 20, 4, 2>>("tall-20"),
+     config<Strips<6, 4, 64, 5, 16, 4, 2>>("tall-6"),
+     config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8"),
+     config<Strips<4, 4, 56, 3, 12, 5, 1>>("tall-round1")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

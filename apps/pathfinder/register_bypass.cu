@@ -39,32 +39,32 @@ struct Shared {
 
 template <class S>
 struct BypassWall {
-  using StageTile = Tile<int, S::stage_rows, S::tile_columns>;
-  const Grid<const int>& grid;
-  std::int64_t first_row;
   int* tile;
-  SlidingChunks<StageTile, S::threads> chunks{grid, S::tile_column(blockIdx.x),
-                                              static_cast<int>(threadIdx.x)};
+  SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
+  unsigned to = async::held_address(tile);
+  unsigned stage =
+      async::held_address(tile + threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns);
+
   __device__ void begin(int) {}
-  __device__ void wait(int stage) {
+  __device__ void wait() {
     __syncthreads();  // all have read the stage before
-    chunks.copy_async(tile, grid, first_row + std::int64_t{stage} * S::stage_rows, threadIdx.x);
+    source.copy_async(to);
     async::commit();
     async::wait<0>();
     __syncthreads();
   }
   __device__ int4 load(int row, int column) const {
-    const int first = threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns;
-    return *reinterpret_cast<const int4*>(tile + row * S::tile_columns + first + column);
+    return async::load16(stage + 4 * (row * S::tile_columns + column));
   }
-  __device__ void release(int) {}
+  __device__ void release() {}
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  BypassWall<S> wall{walk.wall, walk.first_row, shared.wall};
+  BypassWall<S> wall{shared.wall,
+                     {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
   BlockMail<S> mail{shared.mail};
   walk_strips<S>(walk, wall, mail);
 }
@@ -79,9 +79,10 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config(pyramid, sizeof(int) * (WallTile::elements + RowTile::elements)),
-     config<Strips<4, 4, 44, 2, 42, 1, 2>>("tall"),
-     config<Strips<4, 12, 320, 1, 4, 1, 2, 6>>("wide"),
-     config<Strips<4, 4, 44, 2, 14, 1, 2>>("tall-14")});
+     config<Strips<4, 4, 56, 3, 36, 1, 2>>("tall"),
+     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide"),
+     config<Strips<4, 12, 320, 1, 4, 1, 1, 6>>("wide-4"),
+     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide-4x2")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -2,11 +2,15 @@
 // this file how it walks and how windows exchange what their neighbours lack. A variant supplies
 // the two things in which strategies differ:
 //
-//   Wall   how wall rows arrive:   begin(stages)     start filling the ring; that many will be read
-//                                  wait(stage)       the stage's rows can be read by this warp
-//                                  load(r, c, out)   4 walls of row r, lane's columns c ... c+3
-//                                  release(stage)    this warp has read the stage
-//   Mail   how windows of a group tell each other costs: exchange(e, walker), see BlockMail.
+//   Wall   how wall rows arrive:   begin(stages)  start filling the ring; that many will be read
+//                                  wait()         the next stage can be read by this warp
+//                                  load(r, c)     4 walls of its row r, lane's columns c ... c+3
+//                                  release()      this warp has read it
+//   Mail   how windows of a group tell each other costs: BlockMail, or across blocks in dsm.cu.
+//
+// In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
+// and the next, so the loop is kept bare: addresses in registers, one branch per stage, edges of
+// the grid in a loop of their own.
 #pragma once
 
 #include <string>
@@ -31,51 +35,90 @@ struct Walk {
   Exchange exchange;
 };
 
-/// One 8-byte word carries a cost and its epoch: accesses of that size are single-copy atomic (PTX
-/// ISA, memory consistency model), so a reader that sees the epoch has the cost that was stored
-/// with it.
-__device__ inline void store_word(unsigned long long* word, int cost, unsigned epoch) {
-  const unsigned long long value =
-      static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(cost);
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;\n" ::"l"(word), "l"(value) : "memory");
+/// A lane's columns in pieces of four: everything is stored, sent and asked for in pieces.
+using Piece = int4;
+
+/// Publishes four costs. One 8-byte word carries a cost and its epoch: accesses of that size are
+/// single-copy atomic (PTX ISA, memory consistency model), so a reader that sees the epoch has the
+/// cost that was stored with it.
+__device__ inline void store_words(unsigned long long* words, Piece cost, unsigned epoch) {
+  const auto word = [epoch](int value) {
+    return static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(value);
+  };
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words), "l"(word(cost.x)),
+               "l"(word(cost.y))
+               : "memory");
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words + 2), "l"(word(cost.z)),
+               "l"(word(cost.w))
+               : "memory");
 }
-__device__ inline unsigned long long load_word(const unsigned long long* word) {
-  unsigned long long value;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];\n" : "=l"(value) : "l"(word) : "memory");
-  return value;
-}
+
+/// Four words as they are now.
+struct Words {
+  unsigned long long word[4];
+  __device__ explicit Words(const unsigned long long* words) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
+                 : "=l"(word[0]), "=l"(word[1])
+                 : "l"(words)
+                 : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
+                 : "=l"(word[2]), "=l"(word[3])
+                 : "l"(words + 2)
+                 : "memory");
+  }
+  __device__ bool all_of(unsigned epoch) const {
+    return word[0] >> 32 == epoch && word[1] >> 32 == epoch && word[2] >> 32 == epoch &&
+           word[3] >> 32 == epoch;
+  }
+  __device__ Piece costs() const {
+    return {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
+            static_cast<int>(word[3])};
+  }
+};
 
 /// A warp on its way down: the costs of its window and which of them it must tell or be told.
 template <class S>
 struct Walker {
   static constexpr int C = S::lane_columns;
+  static constexpr int pieces = C / 4;
   int cost[C];
-  int lane, window;        // window: of the group
-  int tile_column;         // of the lane's first cost in the block's tile
-  std::int64_t column;     // of the lane's first cost in the grid; may lie outside
-  unsigned inside = 0;     // bit c: column + c lies in the grid
+  int lane, warp;
+  std::int64_t column;  // of the lane's first cost in the grid; may lie outside
+  unsigned inside = 0;  // bit c: column + c lies in the grid
+  // Bit p, for piece p of the lane:
   unsigned kept = 0;       // this window keeps it for its group
   unsigned asked = 0;      // outer exchange: another group owns it
   unsigned published = 0;  // outer exchange: other groups need it
 
   __device__ explicit Walker(std::int64_t grid_columns) {
     lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
-    window = blockIdx.x % S::cluster * S::warps + warp;
-    tile_column = warp * S::stride + lane * C;
-    column = S::tile_column(blockIdx.x) + tile_column;
+    warp = threadIdx.x / 32;
+    const int window = blockIdx.x % S::cluster * S::warps + warp;
+    column = S::tile_column(blockIdx.x) + warp * S::stride + lane * C;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-      const int position = window * S::stride + lane * C + c;
-      const bool in = column + c >= 0 && column + c < grid_columns;
-      const bool keep = S::keeper(position) == window;
-      inside |= unsigned{in} << c;
-      kept |= unsigned{keep} << c;
-      asked |= unsigned{in && !S::is_owned(position)} << c;
-      published |= unsigned{in && keep && S::is_published(position)} << c;
+      inside |= unsigned{column + c >= 0 && column + c < grid_columns} << c;
+    }
+#pragma unroll
+    for (int p = 0; p < pieces; ++p) {
+      // Pieces start at multiples of 4 in the grid: inside means the first column is.
+      const bool in = inside >> 4 * p & 1;
+      const int position = window * S::stride + at(p);
+      const bool keep = S::keeps(window, at(p));
+      kept |= unsigned{keep} << p;
+      asked |= unsigned{in && !S::is_owned(position)} << p;
+      published |= unsigned{in && keep && S::is_published(position)} << p;
     }
   }
-  __device__ bool owns(int c) const { return (inside & kept & ~asked) >> c & 1; }
+  /// Column of piece p in the window.
+  __device__ int at(int p) const { return lane * C + 4 * p; }
+  __device__ Piece piece(int p) const {
+    return {cost[4 * p], cost[4 * p + 1], cost[4 * p + 2], cost[4 * p + 3]};
+  }
+  __device__ void set(int p, Piece v) {
+    cost[4 * p] = v.x, cost[4 * p + 1] = v.y, cost[4 * p + 2] = v.z, cost[4 * p + 3] = v.w;
+  }
+  __device__ bool owns(int c) const { return (inside >> c & 1) && ((kept & ~asked) >> c / 4 & 1); }
 };
 
 /// Between groups: publish, then ask until every word of this epoch has come. Buffers alternate: a
@@ -83,55 +126,83 @@ struct Walker {
 /// everyone who reads its own - and those were stored after the reading.
 template <class S>
 __device__ void exchange_outer(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
-  constexpr int C = S::lane_columns;
   unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
-  for (int c = 0; c < C; ++c) {
-    if (walker.published >> c & 1) store_word(words + c, walker.cost[c], epoch);
+  for (int p = 0; p < walker.pieces; ++p) {
+    if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
   }
-  for (unsigned missing = walker.asked; missing != 0;) {
-    unsigned long long word[C];
 #pragma unroll
-    for (int c = 0; c < C; ++c) word[c] = missing >> c & 1 ? load_word(words + c) : 0;
-#pragma unroll
-    for (int c = 0; c < C; ++c) {
-      if ((missing >> c & 1) && static_cast<unsigned>(word[c] >> 32) == epoch) {
-        walker.cost[c] = static_cast<int>(word[c]);
-        missing &= ~(1u << c);
+  for (int p = 0; p < walker.pieces; ++p) {
+    if (walker.asked >> p & 1) {
+      for (;;) {
+        const Words now(words + 4 * p);
+        if (now.all_of(epoch)) {
+          walker.set(p, now.costs());
+          break;
+        }
       }
     }
   }
   __syncwarp();
 }
 
-/// Between windows of one block: costs of the block's tile in shared memory, two buffers in turn,
-/// so one barrier per exchange suffices.
+/// A barrier of the warps that compute: a producer warp takes no part in exchanges.
+template <class S>
+__device__ void walkers_barrier() {
+  asm volatile("bar.sync 1, %0;\n" ::"n"(S::walkers) : "memory");
+}
+
+/// Costs on their way to a window, from the window before it and from the one after.
+template <class S>
+struct Inbox {
+  Piece cost[2][S::halo / 4];
+
+  __device__ void receive(Walker<S>& walker) const {
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      const int at = walker.at(p);
+      if (!(walker.kept >> p & 1)) {
+        walker.set(p, at < S::halo ? cost[0][at / 4] : cost[1][(at - S::halo - S::stride) / 4]);
+      }
+    }
+  }
+};
+
+/// What a window sends: left(slot, piece) what the window before it lacks, right(slot, piece) the
+/// window after it.
+template <class S, class Left, class Right>
+__device__ void send(const Walker<S>& walker, Left left, Right right) {
+#pragma unroll
+  for (int p = 0; p < walker.pieces; ++p) {
+    const int at = walker.at(p);
+    if (at >= S::halo && at < 2 * S::halo) left((at - S::halo) / 4, walker.piece(p));
+    if (at >= S::stride && at < S::stride + S::halo) {
+      right((at - S::stride) / 4, walker.piece(p));
+    }
+  }
+}
+
+/// Between windows of one block: an inbox per window in shared memory, two sets in turn, so that
+/// one barrier per exchange suffices.
 template <class S>
 struct BlockMail {
   struct Storage {
-    int cost[2][S::tile_columns];
+    Inbox<S> inbox[2][S::warps];
   };
   Storage& mail;
-  __device__ void begin() {}
   __device__ void exchange(int e, Walker<S>& walker) {
     if constexpr (S::warps > 1) {
-      int* box = mail.cost[e & 1] + walker.tile_column;
-      put(box, walker);
-      __syncthreads();
-      get(box, walker);
-    }
-  }
-  __device__ void end() {}
-  __device__ static void put(int* box, const Walker<S>& walker) {
-#pragma unroll
-    for (int c = 0; c < S::lane_columns; ++c) {
-      if (walker.kept >> c & 1) box[c] = walker.cost[c];
-    }
-  }
-  __device__ static void get(const int* box, Walker<S>& walker) {
-#pragma unroll
-    for (int c = 0; c < S::lane_columns; ++c) {
-      if (!(walker.kept >> c & 1)) walker.cost[c] = box[c];
+      Inbox<S>* inbox = mail.inbox[e & 1] + walker.warp;
+      send(
+          walker,
+          [&](int slot, Piece cost) {
+            if (walker.warp > 0) inbox[-1].cost[1][slot] = cost;
+          },
+          [&](int slot, Piece cost) {
+            if (walker.warp < S::warps - 1) inbox[1].cost[0][slot] = cost;
+          });
+      walkers_barrier<S>();
+      inbox->receive(walker);
     }
   }
 };
@@ -175,7 +246,41 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
   }
 }
 
-/// The whole walk of a block.
+/// All rows of a walk: an inner epoch of halo rows, an exchange, and so on. Returns the outer
+/// epochs.
+template <class S, bool EDGE, class Wall, class Mail>
+__device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walker, Wall& wall,
+                                              Mail& mail, unsigned epoch) {
+  int left = walk.steps;
+  int until_outer = S::exchanges;
+  for (int e = 0;; ++e) {
+    const int rows = left < S::halo ? left : S::halo;
+    for (int full = rows / S::stage_rows; full > 0; --full) {
+      wall.wait();
+      walk_stage<S, EDGE>(walker, wall);
+      wall.release();
+    }
+    if (rows % S::stage_rows != 0) {  // the grid's last rows
+      wall.wait();
+#pragma unroll 1
+      for (int r = 0; r < rows % S::stage_rows; ++r) {
+        WallRound<S::lane_columns, 1> last;
+        load_round<S, 1, EDGE>(last, wall, r, walker.inside);
+        advance(walker.cost, last);
+      }
+      wall.release();
+    }
+    left -= rows;
+    if (left == 0) return epoch;
+    mail.exchange(e, walker);
+    if (--until_outer == 0) {
+      exchange_outer(walker, walk.exchange, ++epoch);
+      until_outer = S::exchanges;
+    }
+  }
+}
+
+/// The whole walk of a block's computing warps.
 template <class S, class Wall, class Mail>
 __device__ __forceinline__ void walk_strips(const Walk& walk, Wall& wall, Mail& mail) {
   constexpr int C = S::lane_columns;
@@ -183,7 +288,6 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Wall& wall, Mail& 
   const bool edge = __any_sync(0xffffffffu, walker.inside != (1u << C) - 1);
 
   // Prologue: wall stages on their way, source row into registers
-  mail.begin();
   wall.begin(static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
   const bool exchanging = S::outer_exchanges(walk.steps) > 0;
   unsigned epoch = exchanging ? walk.exchange.clock[0] : 0;
@@ -192,40 +296,20 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Wall& wall, Mail& 
     walker.cost[c] = walker.inside >> c & 1 ? walk.source[walker.column + c] : unreachable;
   }
 
-  // Main loop: an inner epoch of halo rows, then an exchange
-  int stage = 0;
-  for (int row = 0, e = 0; row < walk.steps; ++e) {
-    const int end = walk.steps - row < S::halo ? walk.steps : row + S::halo;
-    for (; row < end; row += S::stage_rows, ++stage) {
-      wall.wait(stage);
-      if (end - row >= S::stage_rows) {
-        if (edge) {
-          walk_stage<S, true>(walker, wall);
-        } else {
-          walk_stage<S, false>(walker, wall);
-        }
-      } else {
-        for (int r = 0; r < end - row; ++r) {
-          WallRound<C, 1> last;
-          load_round<S, 1, true>(last, wall, r, walker.inside);
-          advance(walker.cost, last);
-        }
-      }
-      wall.release(stage);
-    }
-    if (row >= walk.steps) break;
-    mail.exchange(e, walker);
-    if ((e + 1) % S::exchanges == 0) exchange_outer(walker, walk.exchange, ++epoch);
+  // Main loop
+  if (edge) {
+    epoch = walk_rows<S, true>(walk, walker, wall, mail, epoch);
+  } else {
+    epoch = walk_rows<S, false>(walk, walker, wall, mail, epoch);
   }
 
   // Epilogue: own costs out; the last block to finish moves the clock on
-  mail.end();
 #pragma unroll
   for (int c = 0; c < C; ++c) {
     if (walker.owns(c)) walk.result[walker.column + c] = walker.cost[c];
   }
   if (exchanging) {
-    __syncthreads();  // every thread has read the clock
+    walkers_barrier<S>();  // every thread has read the clock
     if (threadIdx.x == 0 && atomicAdd(&walk.exchange.clock[1], 1u) == gridDim.x - 1) {
       walk.exchange.clock[1] = 0;
       walk.exchange.clock[0] = epoch;

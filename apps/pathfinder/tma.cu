@@ -64,7 +64,13 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  TmaWall<S> wall{map, walk.first_row, shared.wall};
+  TmaWall<S> wall{shared.wall};
+  wall.prepare();
+  __syncthreads();
+  if (threadIdx.x >= S::walkers) {
+    wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
+    return;
+  }
   BlockMail<S> mail{shared.mail};
   walk_strips<S>(walk, wall, mail);
 }
@@ -77,15 +83,18 @@ ConfigOf<Problem> config(const char* name) {
 }
 
 //                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM, cluster, panels
+//                     blocks per SM, producer warps, panels
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::tma,
     {pyramid_config(pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
                     [](const Problem& p) {
                       return std::tuple(make_tensor_map(p.wall, iso_rows, Iso::threads));
                     }),
-     config<Strips<4, 4, 40, 1, 4, 14, 2>>("tall"),
-     config<Strips<4, 12, 320, 1, 2, 4, 2, 5, 1, 6>>("wide")});
+     config<Strips<4, 4, 48, 2, 8, 8, 2, 1, 1, 2>>("tall"),
+     config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
+     config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18"),
+     config<Strips<5, 4, 64, 4, 8, 6, 2, 1, 1, 2>>("tall-5"),
+     config<Strips<3, 4, 56, 2, 12, 5, 2, 1, 1>>("tall-3")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

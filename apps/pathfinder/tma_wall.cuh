@@ -12,38 +12,29 @@ struct TmaWall {
   static_assert(S::panel_columns <= 256 && S::stage_rows <= 256,
                 "a box has at most 256 in each direction");
   static_assert(S::stage_rows * S::panel_columns % 32 == 0, "boxes lie on 128 bytes");
-  static_assert(S::stages >= 3, "one stage computed, one draining, one in flight");
+  static_assert(S::threads == S::walkers + 32, "one warp does nothing but ask for boxes");
   struct Storage {
     alignas(128) int wall[S::stages][S::stage_elements];
     tma::Barrier full[S::stages];   // one arrival and the stage's bytes
     tma::Barrier empty[S::stages];  // one arrival per warp that has read it
   };
-  // The refill waits for the slowest warp. Two stages late, it has long been read.
-  static constexpr int late = 2;
+  static constexpr unsigned stage_bytes = sizeof(int) * S::stage_elements;
 
-  const CUtensorMap& map;
-  std::int64_t first_row;
   Storage& storage;
-  int slot = 0, last = 0;
-  int offset[S::lane_columns / 4];
+  const unsigned ring = async::held_address(storage.wall);
+  const unsigned full = async::held_address(storage.full);
+  const unsigned empty = async::held_address(storage.empty);
+  unsigned stage = 0;                   // address of the stage being read
+  int slot = -1;                        // its place in the ring
+  unsigned parity = 1;                  // of the slot's present use
+  unsigned piece[S::lane_columns / 4];  // the lane's 16-byte pieces of row 0, byte offsets
 
-  __device__ void fetch(int stage) {
-    if (stage >= last) return;
-    const int to = stage % S::stages;
-    tma::expect(&storage.full[to], S::stage_elements * sizeof(int));
-#pragma unroll
-    for (int p = 0; p < S::panels; ++p) {
-      tma::load_tile(storage.wall[to] + p * (S::stage_rows * S::panel_columns), &map,
-                     static_cast<int>(S::tile_column(blockIdx.x)) + p * S::panel_columns,
-                     static_cast<int>(first_row) + stage * S::stage_rows, &storage.full[to]);
-    }
-  }
-  __device__ void begin(int stages) {
-    last = stages;
+  /// By all threads, before a block (or cluster) barrier.
+  __device__ void prepare() {
 #pragma unroll
     for (int c = 0; c < S::lane_columns; c += 4) {
-      offset[c / 4] =
-          S::stage_offset(threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns + c);
+      piece[c / 4] = 4 * S::stage_offset(threadIdx.x / 32 * S::stride +
+                                         threadIdx.x % 32 * S::lane_columns + c);
     }
     if (threadIdx.x == 0) {
       for (int s = 0; s < S::stages; ++s) {
@@ -51,31 +42,40 @@ struct TmaWall {
         tma::init(&storage.empty[s], S::warps);
       }
       tma::fence_init();
-      for (int stage = 0; stage < S::stages - late; ++stage) fetch(stage);
     }
-    __syncthreads();
   }
-  __device__ void wait(int stage) {
-    const int next = stage + S::stages - late;
-    if (threadIdx.x == 0) {
-      if (stage >= late) {
-        const auto old = ring_slot<S::stages>(stage - late);
-        tma::wait(&storage.empty[old.stage], old.parity);
+
+  /// The producer warp's whole life: its first lane asks for every stage as soon as its place is
+  /// free.
+  __device__ void produce(const CUtensorMap& map, std::int64_t first_row, int stages) {
+    if (threadIdx.x % 32 != 0) return;
+    const int column = static_cast<int>(S::tile_column(blockIdx.x));
+    for (int n = 0; n < stages; ++n) {
+      const auto to = ring_slot<S::stages>(n);
+      // Parity 1 before the first use: a fresh barrier counts its phase -1 as complete.
+      tma::wait(&storage.empty[to.stage], to.parity ^ 1);
+      tma::expect(&storage.full[to.stage], stage_bytes);
+      const int row = static_cast<int>(first_row) + n * S::stage_rows;
+      for (int p = 0; p < S::panels; ++p) {
+        tma::load_tile(storage.wall[to.stage] + p * (S::stage_rows * S::panel_columns), &map,
+                       column + p * S::panel_columns, row, &storage.full[to.stage]);
       }
-      fetch(next);
     }
-    __syncwarp();
-    const auto now = ring_slot<S::stages>(stage);
-    slot = now.stage;
-    tma::wait(&storage.full[slot], now.parity);
+  }
+
+  __device__ void begin(int) {}
+  __device__ void wait() {
+    slot = slot == S::stages - 1 ? 0 : slot + 1;
+    if (slot == 0) parity ^= 1;
+    tma::wait_at(full + 8 * slot, parity);
+    stage = ring + stage_bytes * slot;
   }
   __device__ int4 load(int row, int column) const {
-    return *reinterpret_cast<const int4*>(storage.wall[slot] + offset[column / 4] +
-                                          row * S::panel_columns);
+    return async::load16(stage + piece[column / 4] + 4 * row * S::panel_columns);
   }
-  __device__ void release(int) {
+  __device__ void release() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(&storage.empty[slot]);
+    if (threadIdx.x % 32 == 0) tma::arrive_at(empty + 8 * slot);
   }
 };
 
