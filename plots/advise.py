@@ -98,16 +98,18 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
     has_control = bool(compared["control"].any())
     compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
     where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch")}
-    remarks = []
+    absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
+    absences = tuple(
+        f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else "")
+        for row in absent.itertuples()
+    )
+    remarks = list(absences)
     if not has_control:
         remarks.append("no A/A control was run: a difference may be noise of the machine")
-    absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
-    for row in absent.itertuples():
-        remarks.append(f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else ""))
     undecided = tuple(compared[compared["claim"] == "not resolved"]["strategy"])
     faster = compared[compared["claim"] == "faster"]
     if compared.empty:
-        return Advice(**where, role=role, outcome="no comparison", remarks=tuple(remarks))
+        return Advice(**where, role=role, outcome="no comparison", remarks=absences)
     if faster.empty:
         outcome = "not resolved" if undecided else "baseline"
         return Advice(
@@ -173,6 +175,8 @@ def from_size_on(advice: list[Advice]) -> str:
     """From which size on the winner at the largest size is the choice; ``advice`` is of one GPU,
     app and mode, from small to large."""
     last = advice[-1]
+    if last.outcome == "no comparison":
+        return f"At the largest size ({last.size_label}) nothing was compared."
     if last.strategy is None:
         return f"At the largest size ({last.size_label}) no strategy was found faster."
     if len(advice) == 1:

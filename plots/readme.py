@@ -90,6 +90,7 @@ def table(selected: Results) -> str:
                 if role == "best" and pd.notna(row["floor_fraction"]):
                     fraction = f"{100 * row['floor_fraction']:.0f} %"
             label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
+            label = label.replace("|", "\\|")  # a parameter may be a file name
             lines.append(f"| {label} | {name} | {' | '.join(cells)} | {fraction} |")
     return "\n".join(lines)
 

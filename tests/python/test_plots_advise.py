@@ -74,7 +74,8 @@ def test_all_slower_means_baseline(load_groups):
 
 def test_no_comparison_and_no_control_are_said(load_groups):
     (a,) = advise(load_groups(sized(64, {"baseline": (1, 1)}, control=False)))
-    assert a.outcome == "no comparison"
+    assert a.outcome == "no comparison" and a.remarks == ()
+    assert from_size_on([a]) == "At the largest size (n=64) nothing was compared."
     (b,) = advise(load_groups(sized(64, winners("tma"), control=False)))
     assert any("no A/A control" in remark for remark in b.remarks)
 

@@ -25,6 +25,20 @@ def test_the_synthetic_files_obey_the_published_schema():
     assert not validator.is_valid(broken)
 
 
+def test_what_the_harness_writes_is_read():
+    """The result file that the C++ tests compare with byte by byte."""
+    golden = loading.ROOT / "tests" / "golden" / "result.json"
+    document = json.loads(golden.read_text(encoding="utf-8"))
+    schema = json.loads(loading.SCHEMA_PATH.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    results = load([golden])
+    assert len(results.rows) == sum(len(g["rows"]) for g in document["groups"]) > 0
+    for group, row in zip(document["groups"], results.groups.itertuples(), strict=True):
+        if group["floor"] is not None:  # the rule of the maximum is the same on both sides
+            assert row.floor_ms == group["floor"]["floor_ms"]
+            assert row.bound_by == group["floor"]["bound_by"]
+
+
 def test_frames_hold_every_row_sample_comparison_and_ceiling(paper):
     document = synthetic.paper_like()
     rows = [row for group in document["groups"] for row in group["rows"]]

@@ -74,6 +74,12 @@ def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
     assert re.search(r"\| cublas \| – \| – \| 0\.33\d ms \| 1\.50× \[1\.49, 1\.51\] \|", table)
 
 
+def test_a_bar_in_a_parameter_does_not_break_the_table(load_groups):
+    table = readme.table(load_groups(synthetic.group("nw", {"a|b": 4}, 1.0)))
+    lines = [line.replace("\\|", "") for line in table.splitlines()]
+    assert len({line.count("|") for line in lines}) == 1
+
+
 def test_check_finds_a_changed_table_and_a_changed_picture(file, paper, capsys, paper_file):
     readme.write(paper, file)
     assert readme.check(paper, file) == []
