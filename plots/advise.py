@@ -93,8 +93,8 @@ def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, .
 def _one(results: Results, group: pd.Series, role: str) -> Advice:
     rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
     of_role = rows[(rows["role"] == role) & (rows["status"] == "ok")].set_index("strategy")
-    compared = results.comparisons
-    compared = compared[(compared["group"] == group["group"]) & (compared["role"] == role)]
+    in_group = results.comparisons[results.comparisons["group"] == group["group"]]
+    compared = in_group[in_group["role"] == role]
     has_control = bool(compared["control"].any())
     compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
     where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch")}
@@ -109,7 +109,9 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
     undecided = tuple(compared[compared["claim"] == "not resolved"]["strategy"])
     faster = compared[compared["claim"] == "faster"]
     if compared.empty:
-        return Advice(**where, role=role, outcome="no comparison", remarks=absences)
+        others = sorted(set(in_group.loc[~in_group["control"], "role"]) & {"iso", "best"})
+        hints = tuple(f"compared at {other} only: --role {other}" for other in others)
+        return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
     if faster.empty:
         outcome = "not resolved" if undecided else "baseline"
         return Advice(

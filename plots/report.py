@@ -366,6 +366,7 @@ def render(results: Results) -> str:
     here = [expect.spec_of_driver(gpu) for gpu in results.gpus]
     specs = [*expect.paper_specs(), *(s for s in here if s is not None)]
     groups = set(results.groups["gpu"])
+    published = expect.published_table()
     return environment.get_template("report.html.j2").render(
         title="Amasia: which way of moving data pays",
         origin=origin(results.groups),
@@ -374,13 +375,11 @@ def render(results: Results) -> str:
         strategies=STRATEGIES,
         known=BY_NAME,
         notes=results.notes,
-        published=expect.published_table().to_dict("records"),
+        example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[0],
         expectation=_picture(
             "expectation",
             "Expected and measured speed-up between the GPUs of Svedin et al. 2021",
-            lambda: figures.expectation(
-                expect.published_table(), "Svedin et al. 2021, Table 1 and section 6.1"
-            ),
+            lambda: figures.expectation(published, "Svedin et al. 2021, Table 1 and section 6.1"),
         ),
         balance=_picture(
             "balance",

@@ -80,6 +80,13 @@ def test_no_comparison_and_no_control_are_said(load_groups):
     assert any("no A/A control" in remark for remark in b.remarks)
 
 
+def test_results_of_the_other_role_are_pointed_at(load_groups):
+    group = sized(64, winners("tma"))
+    group["comparisons"] = [c for c in group["comparisons"] if c["role"] == "iso"]
+    (a,) = advise(load_groups(group))
+    assert a.outcome == "no comparison" and a.remarks == ("compared at iso only: --role iso",)
+
+
 def test_the_comparator_is_mentioned_and_never_advised(load_groups):
     group = sized(64, winners("tma"), comparator="vendor")
     group["comparisons"].append(
