@@ -315,39 +315,48 @@ CodeEvidence CodeEvidence::from_ptx(std::string_view text) {
   return evidence;
 }
 
-CodeEvidence CodeEvidence::load(const std::string& executable, int binary_version,
-                                const std::vector<std::string>& kernels) {
-  CodeEvidence evidence;
+void CodeEvidence::read(const std::vector<std::string>& mangled_names) {
+  std::string names;
+  for (const std::string& name : mangled_names) {
+    if (asked_.insert(name).second) names += (names.empty() ? "" : ",") + name;
+  }
+  // Where one kernel had no SASS the others have none either: the kept PTX is read once, whole.
+  if (!names.empty() && reason_.empty()) disassemble({"-fun", names});
+}
+
+void CodeEvidence::read_all() {
+  if (reason_.empty()) disassemble({});
+}
+
+void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
   const std::string cuobjdump = find_cuobjdump();
   if (cuobjdump.empty()) {
-    evidence.reason_ =
-        "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
+    reason_ = "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
   } else {
     // Code for sm_90a is listed under that name only.
     for (const char* suffix : {"", "a"}) {
+      std::map<std::string, Kernel> found;
+      SassReader reader(found);
       std::vector<std::string> command{cuobjdump, "-sass", "-arch",
-                                       "sm_" + std::to_string(binary_version) + suffix};
-      if (!kernels.empty()) {
-        std::string names;
-        for (const std::string& name : kernels) names += (names.empty() ? "" : ",") + name;
-        command.insert(command.end(), {"-fun", names});
-      }
-      command.push_back(executable);
-      SassReader reader(evidence.kernels_);
+                                       "sm_" + std::to_string(binary_version_) + suffix};
+      command.insert(command.end(), filter.begin(), filter.end());
+      command.push_back(executable_);
       const bool ran =
           run_program(command, [&reader](std::string_view line) { reader.line(line); });
-      if (ran && !evidence.kernels_.empty()) return evidence;
-      evidence.kernels_.clear();
+      if (ran && !found.empty()) {  // one that was killed may have listed half a kernel
+        kernels_.merge(found);
+        return;
+      }
     }
     // It fails alike for an architecture that is not there and for want of its helper.
-    evidence.reason_ = cuobjdump + " lists no machine code for sm_" +
-                       std::to_string(binary_version) + " (it needs nvdisasm beside it or on PATH)";
+    reason_ = cuobjdump + " lists no machine code for sm_" + std::to_string(binary_version_) +
+              " (it needs nvdisasm beside it or on PATH)";
   }
   std::error_code ignored;
-  const fs::path folder = fs::absolute(executable, ignored).parent_path() / "code";
-  evidence.kernels_ = kept_ptx(folder, binary_version);
-  if (evidence.kernels_.empty()) evidence.reason_ += ", and there is no PTX beside the executable";
-  return evidence;
+  const fs::path folder = fs::absolute(executable_, ignored).parent_path() / "code";
+  std::map<std::string, Kernel> kept = kept_ptx(folder, binary_version_);
+  if (kept.empty()) reason_ += ", and there is no PTX beside the executable";
+  kernels_.merge(kept);  // what was read as SASS before stays
 }
 
 CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {

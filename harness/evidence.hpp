@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace amasia {
@@ -21,14 +23,19 @@ class CodeEvidence {
     std::map<std::string, int> instructions;
   };
 
-  /// Disassembles the machine code for sm_<binary_version> in `executable` with one run of
-  /// cuobjdump
-  /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). Without it, or when
-  /// the executable holds no such code, reads the PTX in <folder of executable>/code/. Never
-  /// throws: what could not be had is in reason().
-  /// With `kernels` (mangled names) only those are disassembled, which is quicker.
-  static CodeEvidence load(const std::string& executable, int binary_version,
-                           const std::vector<std::string>& kernels = {});
+  CodeEvidence() = default;
+  /// The code for sm_<binary_version> in `executable`; nothing is read yet.
+  CodeEvidence(std::string executable, int binary_version)
+      : executable_(std::move(executable)), binary_version_(binary_version) {}
+
+  /// Reads the kernels of these (mangled) names that were not asked for before, with one run of
+  /// cuobjdump ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). A kernel
+  /// takes about 0.1 s, so ask for those that ran. Without cuobjdump, or when the executable holds
+  /// no such machine code, reads the PTX in <folder of executable>/code/. Never throws: what could
+  /// not be had is in reason().
+  void read(const std::vector<std::string>& mangled_names);
+  /// Reads every kernel: less time per kernel, but there may be hundreds.
+  void read_all();
 
   /// From text that a disassembler printed (`cuobjdump -sass`).
   static CodeEvidence from_sass(std::string_view text);
@@ -42,6 +49,11 @@ class CodeEvidence {
   const std::string& reason() const { return reason_; }
 
  private:
+  void disassemble(const std::vector<std::string>& filter);
+
+  std::string executable_;
+  int binary_version_ = 0;
+  std::set<std::string> asked_;            // names given to read() so far
   std::map<std::string, Kernel> kernels_;  // by mangled name
   std::string reason_;
 };

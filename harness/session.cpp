@@ -73,8 +73,13 @@ std::string summary_line(const GroupResult& g) {
 
 /// Adds what only the parent knows: floors from the ceilings, digests, instruction counts.
 void complete(GroupResult& group, const std::vector<Ceiling>& ceilings,
-              const CodeEvidence& evidence) {
+              CodeEvidence& evidence) {
   group.floor = compute_floor(group.work, ceilings);
+  std::vector<std::string> kernels;
+  for (const Row& row : group.rows) {
+    for (const KernelEvidence& k : row.evidence) kernels.push_back(k.kernel);
+  }
+  evidence.read(kernels);
   for (Row& row : group.rows) {
     row.source_digest = source_digest(row.variant);
     if (group.floor && row.time_ms) {
@@ -163,8 +168,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     progress.end(file.ceilings.empty() ? "left out" : "from the journal");
   }
 
-  const CodeEvidence evidence =
-      CodeEvidence::load(executable_path(), file.provenance.device.compute_capability);
+  CodeEvidence evidence(executable_path(), file.provenance.device.compute_capability);
 
   for (const PlannedGroup& group : plan) {
     if (outcome.interrupted || interrupted()) {

@@ -239,23 +239,40 @@ const std::string listing = "cat '" + golden + "kernels.sm_90.sass'\n";
 
 TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
   use_cuobjdump(listing);
-  const auto code = CodeEvidence::load(executable(), 90);
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk", "cluster"});
   EXPECT_EQ(code.reason(), "");
   EXPECT_EQ(code.of("bulk").source, "sass");
-  EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
+  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk,cluster " + executable() + "\n");
   EXPECT_EQ(code.of("_Z4nonev").source, "none: the machine code has no such kernel");
 }
 
-TEST_F(CodeOfAnExecutable, CanBeLimitedToKernels) {
+TEST_F(CodeOfAnExecutable, IsReadOncePerKernel) {
   use_cuobjdump(listing);
-  CodeEvidence::load(executable(), 90, {"bulk", "cluster"});
-  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk,cluster " + executable() + "\n");
+  CodeEvidence code(executable(), 90);
+  code.read({});
+  EXPECT_FALSE(fs::exists(folder_ / "calls"));
+  code.read({"bulk", "bulk"});
+  code.read({"bulk"});
+  code.read({"bulk", "cluster"});
+  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() +
+                         "\n-sass -arch sm_90 -fun cluster " + executable() + "\n");
+}
+
+TEST_F(CodeOfAnExecutable, CanBeReadWhole) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  code.read_all();
+  EXPECT_EQ(code.kernels().size(), 4U);
+  EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
 }
 
 TEST_F(CodeOfAnExecutable, MayBeForTheArchitectureSpecificTarget) {
   use_cuobjdump("[ \"$3\" = sm_90a ] || exit 255\n" + listing);
-  const auto code = CodeEvidence::load(executable(), 90);
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
   EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(code.reason(), "");
 }
 
 TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
@@ -271,20 +288,28 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
   write_text(folder_ / "code" / "apps" / "b" / "old.compute_75.ptx", module(75, "other", 1));
   write_text(folder_ / "code" / "apps" / "b" / "tma.cubin", "no text");
 
-  const auto code = CodeEvidence::load(executable(), 86);
-  EXPECT_EQ(code.of("k").source, "ptx");
-  EXPECT_EQ(code.of("k").instructions.at("ld.global"), 2);
-  EXPECT_EQ(code.of("other").instructions.at("ld.global"), 1);
-  EXPECT_NE(code.reason().find("no machine code for sm_86"), std::string::npos) << code.reason();
-  EXPECT_EQ(CodeEvidence::load(executable(), 90).of("k").instructions.at("ld.global"), 3);
-  EXPECT_EQ(CodeEvidence::load(executable(), 70).of("k").source.rfind("none: ", 0), 0U);
+  CodeEvidence ampere(executable(), 86);
+  ampere.read({"k"});
+  EXPECT_EQ(ampere.of("k").source, "ptx");
+  EXPECT_EQ(ampere.of("k").instructions.at("ld.global"), 2);
+  EXPECT_EQ(ampere.of("other").instructions.at("ld.global"), 1);
+  EXPECT_NE(ampere.reason().find("no machine code for sm_86"), std::string::npos)
+      << ampere.reason();
+  CodeEvidence hopper(executable(), 90);
+  hopper.read({"k"});
+  EXPECT_EQ(hopper.of("k").instructions.at("ld.global"), 3);
+  CodeEvidence volta(executable(), 70);
+  volta.read({"k"});
+  EXPECT_EQ(volta.of("k").source.rfind("none: ", 0), 0U);
 }
 
-TEST_F(CodeOfAnExecutable, MayBeNowhere) {
-  use_cuobjdump("kill -9 $$\n");
-  const auto code = CodeEvidence::load(executable(), 90);
+TEST_F(CodeOfAnExecutable, HalfAListingIsNone) {
+  use_cuobjdump("head -n 40 '" + golden + "kernels.sm_90.sass'\nkill -9 $$\n");
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
   EXPECT_TRUE(code.kernels().empty());
-  EXPECT_NE(code.of("k").source.find("there is no PTX beside the executable"), std::string::npos);
+  EXPECT_NE(code.of("bulk").source.find("there is no PTX beside the executable"),
+            std::string::npos);
 }
 
 TEST_F(CodeOfAnExecutable, TheDisassemblerIsLookedForWhereItIsUsuallyFound) {

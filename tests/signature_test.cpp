@@ -9,12 +9,16 @@
 // - `required` holds for every kernel that touches shared memory, and for at least one per variant;
 // a
 //   kernel without shared memory (one that clears flags, say) moves no tiles.
-// - "Direct" is any st.shared of a register that, through mov, cvt and selp only, comes from a
-//   ld.global (or from a generic ld, which might be one), wherever in the kernel. Registers are not
-//   renamed per use, so a copy that is never followed by that store would be reported, too.
-// - drop_off: from each wait for cp.async along the fall-through path, unconditional branches
-//   followed, conditional ones not taken, no block barrier comes before the first ld.shared. Which
-//   slot that load reads is not seen.
+// - "Direct" is any st.shared of a register whose value, on every path, is that of a ld.global (or
+// of
+//   a generic ld, which might be one) or a constant in its place, moved by mov, cvt and selp only.
+//   A value that a loop carries, loaded before it and computed in it, is the computation's state
+//   and no tile.
+// - drop_off: from a wait for cp.async along the fall-through path, unconditional branches
+// followed,
+//   conditional ones not taken, no block barrier comes before the first ld.shared. That holds for
+//   every wait inside a loop and for at least one per kernel: a wait before the loop may be for
+//   state that neighbours share. Which slot the load reads is not seen.
 
 #include <gtest/gtest.h>
 
@@ -81,22 +85,64 @@ std::vector<std::string> registers_in(std::string_view operand) {
   return found;
 }
 
-/// Registers that hold a value just as a load from global memory delivered it.
+/// Registers that hold a value just as a load from global memory delivered it, or a constant in its
+/// place: each of their definitions is such a load, or copies such a register or a constant. A
+/// register that a loop starts with a loaded value and goes on with computed ones is not among
+/// them.
 std::set<std::string> loaded_registers(const ptx::Function& kernel) {
+  struct Definition {
+    bool load = false;  // the value comes from global memory
+    bool copy = false;  // the value is that of `sources`, or a constant
+    std::vector<std::string> sources{};
+  };
+  std::multimap<std::string, Definition> definitions;
+  for (const ptx::Statement& s : kernel.body) {
+    if (s.operands.empty()) continue;
+    const std::string operation = ptx::operation_of(s.opcode);
+    Definition d;
+    d.load = operation == "ld.global" || operation == "ld";
+    d.copy = operation == "mov" || operation == "cvt" || operation == "selp";
+    // The last operand of selp, the predicate, chooses but is not copied.
+    const std::size_t end = s.operands.size() - (operation == "selp" ? 1 : 0);
+    for (std::size_t i = 1; d.copy && i < end; ++i) {
+      for (std::string& r : registers_in(s.operands[i])) d.sources.push_back(std::move(r));
+    }
+    if (s.operands[0].front() == '[') continue;  // an address: the statement writes memory
+    for (const std::string& r : registers_in(s.operands[0])) definitions.emplace(r, d);
+  }
+
+  // All that a load can reach, then without what anything else can reach.
   std::set<std::string> loaded;
+  const auto from_loaded = [&loaded](const Definition& d) {
+    return d.load || (d.copy && std::any_of(d.sources.begin(), d.sources.end(),
+                                            [&](const auto& r) { return loaded.count(r) > 0; }));
+  };
   for (bool changed = true; changed;) {
     changed = false;
-    for (const ptx::Statement& s : kernel.body) {
-      if (s.operands.empty()) continue;
-      const std::string operation = ptx::operation_of(s.opcode);
-      bool carries = operation == "ld.global" || operation == "ld";
-      if (operation == "mov" || operation == "cvt" || operation == "selp") {
-        for (std::size_t i = 1; i < s.operands.size(); ++i) {
-          for (const std::string& r : registers_in(s.operands[i])) carries |= loaded.count(r) > 0;
-        }
-      }
-      if (!carries) continue;
-      for (const std::string& r : registers_in(s.operands[0])) changed |= loaded.insert(r).second;
+    for (const auto& [r, d] : definitions) {
+      if (from_loaded(d)) changed |= loaded.insert(r).second;
+    }
+  }
+  // Constants may stand in for what lies outside the grid: registers only ever set to constants.
+  std::set<std::string> constant;
+  for (const auto& [r, d] : definitions) constant.insert(r);
+  const auto is_copy_of = [](const Definition& d, const auto& allowed) {
+    return d.copy && std::all_of(d.sources.begin(), d.sources.end(), allowed);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [r, d] : definitions) {
+      const auto allowed = [&](const std::string& s) { return constant.count(s) > 0; };
+      if (!is_copy_of(d, allowed)) changed |= constant.erase(r) > 0;
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [r, d] : definitions) {
+      const auto allowed = [&](const std::string& s) {
+        return loaded.count(s) > 0 || constant.count(s) > 0;
+      };
+      if (!d.load && !is_copy_of(d, allowed)) changed |= loaded.erase(r) > 0;
     }
   }
   return loaded;
@@ -124,30 +170,60 @@ bool is_block_barrier(const ptx::Statement& s) {
          operation == "barrier.red";
 }
 
+/// What the wait at `wait` meets first on its fall-through path.
+enum class Met { use, barrier, neither };
+struct FirstMet {
+  Met what = Met::neither;
+  std::size_t where = 0;
+};
+
+FirstMet first_met(const ptx::Function& kernel, std::size_t wait,
+                   const std::map<std::string, std::size_t>& labels) {
+  std::set<std::size_t> visited;
+  for (std::size_t i = wait + 1; i < kernel.body.size() && visited.insert(i).second;) {
+    const ptx::Statement& s = kernel.body[i];
+    const std::string operation = ptx::operation_of(s.opcode);
+    if (is_block_barrier(s)) return {Met::barrier, i};
+    if (operation == "ld.shared") return {Met::use, i};
+    if (s.guard.empty() && operation == "ret") break;
+    const bool jumps = s.guard.empty() && operation == "bra" && !s.operands.empty() &&
+                       labels.count(s.operands[0]) > 0;
+    i = jumps ? labels.at(s.operands[0]) : i + 1;
+  }
+  return {};
+}
+
 void check_no_barrier_before_use(const ptx::Function& kernel,
                                  std::vector<std::string>& violations) {
   std::map<std::string, std::size_t> labels;
   for (std::size_t i = 0; i < kernel.body.size(); ++i) {
     if (kernel.body[i].is_label()) labels[kernel.body[i].label] = i;
   }
+  const auto in_loop = [&](std::size_t at) {
+    for (std::size_t i = at; i < kernel.body.size(); ++i) {
+      const ptx::Statement& s = kernel.body[i];
+      if (ptx::operation_of(s.opcode) != "bra" || s.operands.empty()) continue;
+      const auto target = labels.find(s.operands[0]);
+      if (target != labels.end() && target->second < at) return true;
+    }
+    return false;
+  };
+  bool waits = false;
+  bool used_at_once = false;
   for (std::size_t wait = 0; wait < kernel.body.size(); ++wait) {
     const std::string operation = ptx::operation_of(kernel.body[wait].opcode);
     if (operation != "cp.async.wait_group" && operation != "cp.async.wait_all") continue;
-    std::set<std::size_t> visited;
-    for (std::size_t i = wait + 1; i < kernel.body.size() && visited.insert(i).second;) {
-      const ptx::Statement& s = kernel.body[i];
-      if (is_block_barrier(s)) {
-        violations.push_back(at(kernel, s) + "a block barrier between the wait in line " +
-                             std::to_string(kernel.body[wait].line) +
-                             " and the first use of the slot");
-        break;
-      }
-      const std::string verb = ptx::operation_of(s.opcode);
-      if (verb == "ld.shared" || (s.guard.empty() && verb == "ret")) break;
-      const bool jumps = s.guard.empty() && verb == "bra" && !s.operands.empty() &&
-                         labels.count(s.operands[0]) > 0;
-      i = jumps ? labels[s.operands[0]] : i + 1;
+    waits = true;
+    const FirstMet met = first_met(kernel, wait, labels);
+    used_at_once |= met.what == Met::use;
+    if (met.what == Met::barrier && in_loop(wait)) {
+      violations.push_back(
+          at(kernel, kernel.body[met.where]) + "a block barrier between the wait in line " +
+          std::to_string(kernel.body[wait].line) + " and the first use of the slot");
     }
+  }
+  if (waits && !used_at_once) {
+    violations.push_back(kernel.name + " uses no slot without a block barrier after its wait");
   }
 }
 
@@ -268,7 +344,20 @@ TEST_P(Signature, PtxFollowsTheStrategy) {
   }
 }
 
-// ptxas must not have undone what the PTX shows.
+/// The machine code made from a kept PTX file, "" when that is for just-in-time compilation only.
+/// <stem>.cubin, or <stem>.sm_<cc>.cubin where the build embeds the PTX, too.
+fs::path cubin_of(const fs::path& ptx, int target) {
+  for (const std::string& ending :
+       {std::string(".cubin"), ".sm_" + std::to_string(target) + ".cubin"}) {
+    fs::path cubin = ptx;
+    cubin.replace_extension(ending);
+    if (fs::exists(cubin)) return cubin;
+  }
+  return {};
+}
+
+// ptxas must not have undone what the PTX shows. Read from the kept machine code that the
+// executable is linked from: disassembling that is quicker than disassembling the executable.
 TEST_P(Signature, MachineCodeFollowsTheStrategy) {
   const BuiltVariant& v = GetParam();
   if (find_cuobjdump().empty()) GTEST_SKIP() << "cuobjdump was not found: no SASS to check";
@@ -276,28 +365,27 @@ TEST_P(Signature, MachineCodeFollowsTheStrategy) {
       {"register_bypass", {"LDGSTS"}}, {"overlap", {"LDGSTS"}},  {"drop_off", {"LDGSTS"}},
       {"tma", {"UBLKCP", "UTMALDG"}},  {"dsm", {"UCGABAR_ARV"}},
   };
-  const std::vector<std::string> bulk{"LDGSTS", "UBLKCP", "UTMALDG", "UCGABAR_ARV"};
+  const std::vector<std::string> beyond_baseline{"LDGSTS", "UBLKCP", "UTMALDG", "UCGABAR_ARV"};
   for (const fs::path& file : v.ptx) {
     const ptx::Module module = read_module(file);
-    if (module.target < v.traits.native_from) continue;
-    std::vector<std::string> names;
+    const fs::path cubin = cubin_of(file, module.target);
+    if (module.target < v.traits.native_from || cubin.empty()) continue;
+    CodeEvidence code(cubin, module.target);
+    code.read_all();
+    if (!code.reason().empty()) GTEST_SKIP() << code.reason();
     for (const ptx::Function& f : module.functions) {
-      if (f.entry && touches_shared(f)) names.push_back(f.name);
-    }
-    const auto code = CodeEvidence::load(AMASIA_BINARY_DIR "/amasia", module.target, names);
-    for (const std::string& name : names) {
-      const CodeEvidence::Kernel kernel = code.of(name);
-      if (!code.reason().empty()) GTEST_SKIP() << code.reason();
-      ASSERT_EQ(kernel.source, "sass") << name;
+      if (!f.entry || !touches_shared(f)) continue;
+      const CodeEvidence::Kernel kernel = code.of(f.name);
+      ASSERT_EQ(kernel.source, "sass") << f.name;
       const auto has = [&kernel](const std::string& group) {
         return kernel.instructions.count(group) > 0;
       };
       const auto wanted = defining.find(std::string(v.traits.name));
       if (wanted == defining.end()) {
-        EXPECT_TRUE(std::none_of(bulk.begin(), bulk.end(), has)) << name;
+        EXPECT_TRUE(std::none_of(beyond_baseline.begin(), beyond_baseline.end(), has)) << f.name;
       } else {
         EXPECT_TRUE(std::any_of(wanted->second.begin(), wanted->second.end(), has))
-            << name << " lacks " << wanted->second.front();
+            << f.name << " lacks " << wanted->second.front();
       }
     }
   }
@@ -398,13 +486,27 @@ TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
   // loop.
   expect_violation(
       check(Strategy::overlap, 80,
-            async_copy + "again:\nst.shared.b64 [%r8], %rd9;\nmov.b64 %rd9, {%r7, %r6};\n"
-                         "ld.relaxed.gpu.global.u32 %r4, [%rd1];\nmov.b32 %r5, %r4;\n"
-                         "selp.b32 %r6, %r5, 0, %p1;\nbra again;\n"),
+            async_copy +
+                "mov.b32 %r7, 0;\nagain:\nst.shared.b64 [%r8], %rd9;\nmov.b64 %rd9, {%r7, %r6};\n"
+                "ld.relaxed.gpu.global.u32 %r4, [%rd1];\nmov.b32 %r5, %r4;\n"
+                "selp.b32 %r6, %r5, 0, %p1;\nbra again;\n"),
       "%rd9");
   expect_violation(
       check(Strategy::overlap, 80, async_copy + "ld.u32 %r4, [%rd1];\nst.shared.u32 [%r5], %r4;\n"),
       "as it was loaded");
+  // The zero for what lies outside the grid does not hide it.
+  expect_violation(
+      check(Strategy::overlap, 80,
+            async_copy + "mov.b32 %r1, 0;\nmov.b32 %r4, %r1;\n@%p1 bra outside;\n"
+                         "ld.global.u32 %r4, [%rd1];\noutside:\nst.shared.u32 [%r5], %r4;\n"),
+      "%r4");
+  // State that a loop carries: loaded before it, computed in it.
+  EXPECT_EQ(
+      check(Strategy::overlap, 80,
+            async_copy + "ld.global.u32 %r1, [%rd1];\nmov.b32 %r4, %r1;\nagain:\n"
+                         "st.shared.u32 [%r5], %r4;\nadd.s32 %r2, %r4, 1;\nmov.b32 %r4, %r2;\n"
+                         "@%p1 bra again;\n"),
+      std::vector<std::string>{});
   // Arithmetic makes it another value; an address is not a value.
   EXPECT_EQ(check(Strategy::overlap, 80,
                   async_copy + "ld.global.u32 %r4, [%rd1];\nadd.s32 %r5, %r4, 1;\n"
@@ -413,19 +515,31 @@ TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
 }
 
 TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
+  const std::string use = "ld.shared.u32 %r4, [%r5];\n";
+  const std::string repeat = "@%p2 bra again;\n";
+  expect_violation(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use),
+                   "uses no slot without a block barrier");
+  const std::string good_loop = "again:\n" + async_copy + use + "bar.sync 0;\n" + repeat;
+  EXPECT_EQ(check(Strategy::drop_off, 80, good_loop), std::vector<std::string>{});
+  // Before the loop a wait may be for what neighbours share, in the loop it may not.
+  EXPECT_EQ(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use + good_loop),
+            std::vector<std::string>{});
   expect_violation(
-      check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\nld.shared.u32 %r4, [%r5];\n"),
-      "block barrier");
+      check(Strategy::drop_off, 80,
+            async_copy + use + "again:\n" + async_copy + "bar.sync 0;\n" + use + repeat),
+      "a block barrier between the wait");
   expect_violation(check(Strategy::drop_off, 80,
-                         async_copy + "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\n"
-                                      "barrier.sync 1, 64;\nld.shared.u32 %r4, [%r5];\n"),
-                   "block barrier");
-  // A warp's own barrier is none of the block, and a loop that only waits ends.
+                         good_loop + "more:\n" + async_copy +
+                             "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\n"
+                             "barrier.sync 1, 64;\n" +
+                             use + "bra more;\n"),
+                   "a block barrier between the wait");
+  // A warp's own barrier is none of the block, and a wait that drains what is left needs no use.
   EXPECT_EQ(check(Strategy::drop_off, 80,
-                  async_copy + "bar.warp.sync -1;\nld.shared.u32 %r4, [%r5];\nbar.sync 0;\n"),
+                  async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"),
             std::vector<std::string>{});
-  EXPECT_EQ(check(Strategy::drop_off, 80, "again:\n" + async_copy + "bra again;\n"),
-            std::vector<std::string>{});
+  expect_violation(check(Strategy::drop_off, 80, "again:\n" + async_copy + "bra again;\n"),
+                   "uses no slot");
 }
 
 TEST(SignatureCheck, AsksNothingOfFallbacks) {
