@@ -23,10 +23,17 @@ def program(name: str) -> str:
 
 
 def runner(name: str) -> Run:
-    def run(*arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600,
-            **environment: str) -> subprocess.CompletedProcess:
-        return subprocess.run([program(name), *map(str, arguments)], cwd=cwd, timeout=timeout,
-                              capture_output=True, text=True, env={**os.environ, **environment})
+    def run(
+        *arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600, **environment: str
+    ) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [program(name), *map(str, arguments)],
+            cwd=cwd,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
 
     return run
 

@@ -104,6 +104,15 @@ def test_truncated_result_file_names_file_and_line(amasia, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc/self/mem"), reason="no /proc")
 def test_unwritable_output_is_said_before_measuring(amasia, gpu):
-    line = one_line(amasia("run", "pathfinder/tma", "--size", "rows=3,cols=5", "--out",
-                           "/proc/no-such-folder/result.json"), 2)
+    line = one_line(
+        amasia(
+            "run",
+            "pathfinder/tma",
+            "--size",
+            "rows=3,cols=5",
+            "--out",
+            "/proc/no-such-folder/result.json",
+        ),
+        2,
+    )
     assert "/proc/no-such-folder" in line

@@ -10,20 +10,31 @@ import subprocess
 import time
 
 import pytest
-
 from conftest import program
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def rows_by_variant(group: dict) -> dict[str, dict]:
-    return {row["variant"]: row for row in group["rows"] if row["role"] == "iso" and not row["repeat"]}
+    return {
+        row["variant"]: row for row in group["rows"] if row["role"] == "iso" and not row["repeat"]
+    }
 
 
 def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe, tmp_path):
     out = tmp_path / "pace.json"
-    result = probe("run", "pace", "--preset", "quick", "--out", str(out), "--roles", "iso",
-                   "--min-rounds", "41")
+    result = probe(
+        "run",
+        "pace",
+        "--preset",
+        "quick",
+        "--out",
+        str(out),
+        "--roles",
+        "iso",
+        "--min-rounds",
+        "41",
+    )
     assert result.returncode == 0, result.stderr
     group = json.loads(out.read_text())["groups"][0]
     control = next(c for c in group["comparisons"] if c["control"])
@@ -35,8 +46,19 @@ def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe
 
 def test_trouble_costs_only_itself(probe, tmp_path):
     out = tmp_path / "trouble.json"
-    result = probe("run", "trouble", "--preset", "smoke", "--out", str(out), "--roles", "iso",
-                   "--group-timeout", "20", timeout=400)
+    result = probe(
+        "run",
+        "trouble",
+        "--preset",
+        "smoke",
+        "--out",
+        str(out),
+        "--roles",
+        "iso",
+        "--group-timeout",
+        "20",
+        timeout=400,
+    )
     assert result.returncode == 1
     rows = rows_by_variant(json.loads(out.read_text())["groups"][0])
     assert rows["trouble/baseline"]["status"] == "ok"
@@ -56,15 +78,34 @@ def test_trouble_costs_only_itself(probe, tmp_path):
 
 def test_a_killed_run_resumes(probe, tmp_path):
     out = tmp_path / "pace.json"
-    arguments = ["run", "pace", "--size", "n=1000000", "--size", "n=2000000", "--size", "n=30000000",
-                 "--out", str(out), "--roles", "iso", "--seconds", "3", "--precision", "0.000001",
-                 "--max-rounds", "100000"]
+    arguments = [
+        "run",
+        "pace",
+        "--size",
+        "n=1000000",
+        "--size",
+        "n=2000000",
+        "--size",
+        "n=30000000",
+        "--out",
+        str(out),
+        "--roles",
+        "iso",
+        "--seconds",
+        "3",
+        "--precision",
+        "0.000001",
+        "--max-rounds",
+        "100000",
+    ]
     journal = pathlib.Path(str(out) + ".journal")
-    with subprocess.Popen([program("amasia-probe"), *arguments], stderr=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [program("amasia-probe"), *arguments], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as process:
         deadline = time.time() + 120
         while time.time() < deadline and not (
-                journal.exists() and journal.read_text().count('"wall_s"') >= 1):
+            journal.exists() and journal.read_text().count('"wall_s"') >= 1
+        ):
             time.sleep(0.1)
         process.send_signal(signal.SIGKILL)
     assert journal.exists() and not out.exists()
@@ -80,15 +121,35 @@ def test_a_killed_run_resumes(probe, tmp_path):
 
 def test_interrupt_keeps_finished_groups(probe, tmp_path):
     out = tmp_path / "pace.json"
-    arguments = ["run", "pace", "--size", "n=1000000", "--size", "n=30000000", "--out", str(out),
-                 "--roles", "iso", "--seconds", "4", "--precision", "0.000001", "--max-rounds",
-                 "100000"]
+    arguments = [
+        "run",
+        "pace",
+        "--size",
+        "n=1000000",
+        "--size",
+        "n=30000000",
+        "--out",
+        str(out),
+        "--roles",
+        "iso",
+        "--seconds",
+        "4",
+        "--precision",
+        "0.000001",
+        "--max-rounds",
+        "100000",
+    ]
     journal = pathlib.Path(str(out) + ".journal")
-    with subprocess.Popen([program("amasia-probe"), *arguments], stderr=subprocess.PIPE,
-                          stdout=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        [program("amasia-probe"), *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
         deadline = time.time() + 120
         while time.time() < deadline and not (
-                journal.exists() and journal.read_text().count('"wall_s"') >= 1):
+            journal.exists() and journal.read_text().count('"wall_s"') >= 1
+        ):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
