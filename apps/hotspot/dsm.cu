@@ -82,21 +82,25 @@ struct Exchange : Slots<S> {
                       const RowRun& run, int column, bool finishes, int window)
       : Slots<S>(slots, pass, run, column, finishes), inbox(inboxes[window % S::warps]) {
     const int lane = threadIdx.x % lanes;
-    const bool has_west = window > 0, has_east = window < S::windows - 1;
-    sends = (lane == 1 && has_west) || (lane == lanes - 2 && has_east);
-    receives = (lane == 0 && has_west) || (lane == lanes - 1 && has_east);
-    const int neighbour = !sends ? window : lane == 1 ? window - 1 : window + 1;
+    const bool to_west = window > 0 && lane <= 1;
+    const bool to_east = window < S::windows - 1 && lane >= lanes - 2;
+    sends = (lane == 1 && to_west) || (lane == lanes - 2 && to_east);
+    receives = (lane == 0 && to_west) || (lane == lanes - 1 && to_east);
+    const int neighbour = to_west ? window - 1 : to_east ? window + 1 : window;
     const Inbox<S>& beside = inboxes[neighbour % S::warps];
-    to_state = dsm::remote_address(&beside.state[0][lane == 1], neighbour / S::warps);
+    to_state = dsm::remote_address(&beside.state[0][to_west], neighbour / S::warps);
     to_arrived = dsm::remote_address(&beside.arrived[0], neighbour / S::warps);
     if (lane == 0) {
-      for (tma::Barrier& arrived : inbox.arrived) tma::init(&arrived, has_west + has_east);
+      const int neighbours = (window > 0) + (window < S::windows - 1);
+      for (tma::Barrier& arrived : inbox.arrived) tma::init(&arrived, 2 * neighbours);
       tma::fence_init();
     }
     dsm::cluster_sync();  // every inbox is ready
   }
-  // A neighbour overwrites an inbox two row-blocks later, having received what this warp sent after
-  // reading it: two inboxes need no other hand-shake.
+  // Two lanes arrive at a neighbour's barrier: the one that has sent the state of this row-block,
+  // and the one that has read what the neighbour sent for the last. So a neighbour that has
+  // received this row-block's may overwrite the inbox of the last, and two inboxes need no other
+  // hand-shake.
   __device__ void exchange(Pipeline<S::steps>& pipeline) {
     __syncwarp();
     if (sends) {
@@ -108,6 +112,8 @@ struct Exchange : Slots<S> {
         dsm::store(to + 32 * s, make_float4(opened[0], opened[1], opened[2], opened[3]));
         dsm::store(to + 32 * s + 16, make_float4(newest[0], newest[1], newest[2], newest[3]));
       }
+    }
+    if (sends || receives) {
       dsm::arrive_remote(to_arrived + parity * static_cast<unsigned>(sizeof(tma::Barrier)));
     }
     dsm::wait_cluster(&inbox.arrived[parity], phase);
