@@ -62,6 +62,12 @@ __device__ void copy16(unsigned shared, const void* global) {
 #endif
 }
 
+__device__ inline void store16(unsigned shared, int4 v) {
+  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};\n" ::"r"(shared), "r"(v.x), "r"(v.y),
+               "r"(v.z), "r"(v.w)
+               : "memory");
+}
+
 /// Reads 16 bytes from a 32-bit shared address.
 __device__ inline int4 load16(unsigned shared) {
   int4 v;

@@ -69,7 +69,11 @@ __device__ inline void wait(Barrier* barrier, unsigned parity) {
       : "memory");
 }
 
-/// As arrive() and wait(), for a barrier whose shared address is at hand.
+/// As expect(), arrive() and wait(), for a barrier whose shared address is at hand.
+__device__ inline void expect_at(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
 __device__ inline void arrive_at(unsigned barrier) {
   AMASIA_SM90_ASM("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
 }
@@ -86,7 +90,8 @@ __device__ inline void wait_at(unsigned barrier, unsigned parity) {
 }
 
 /// A 2-D box by tensor map; coordinates are in elements, column first, and may lie outside the grid
-/// (filled with zero; the full box still counts in bytes). `shared` is 128-byte aligned.
+/// (filled with zero; the full box still counts in bytes). `shared` is 128-byte aligned. The column
+/// has to be a multiple of 16 bytes: elsewhere an H200 raises an illegal instruction (measured).
 __device__ inline void load_tile(void* shared, const CUtensorMap* map, int column, int row,
                                  Barrier* barrier) {
   AMASIA_SM90_ASM(

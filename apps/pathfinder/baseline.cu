@@ -67,8 +67,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
   StagedWall<S, AHEAD> wall{
       shared.wall, {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  BlockMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class S, bool AHEAD>
@@ -80,9 +81,9 @@ ConfigOf<Problem> config(const char* name) {
 //                     blocks per SM
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
-    {pyramid_config(pyramid, 0), config<Strips<4, 4, 56, 3, 12, 1, 2>, true>("tall-ahead"),
+    {pyramid_config(pyramid, 0), config<Strips<4, 4, 48, 2, 20, 1, 2>, true>("tall-ahead"),
      config<Strips<8, 12, 320, 1, 4, 1, 1, 3>, false>("wide"),
-     config<Strips<4, 4, 48, 2, 20, 1, 2>, true>("tall-20-ahead"),
+     config<Strips<4, 4, 56, 3, 36, 1, 2>, true>("tall-36-ahead"),
      config<Strips<4, 4, 56, 3, 36, 1, 2>, false>("tall-36"),
      config<Strips<8, 12, 320, 1, 1, 1, 1, 3>, true>("wide-ahead")});
 

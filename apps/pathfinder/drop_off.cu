@@ -97,8 +97,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk
   const std::int64_t column = S::tile_column(blockIdx.x) + threadIdx.x / 32 * S::stride +
                               threadIdx.x % 32 * S::lane_columns;
   PrivateWall<S> wall{shared, {walk.wall, {walk.first_row, column}, 0}};
-  BlockMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class S>
@@ -111,9 +112,9 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered =
     register_variant<Problem>("pathfinder", Strategy::drop_off,
                               {pyramid_config(pyramid, sizeof(int) * Iso::threads * iso_depth),
-                               config<Strips<4, 4, 56, 3, 6, 9, 2>>("tall"),
+                               config<Strips<4, 4, 48, 2, 8, 7, 2>>("tall"),
                                config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide"),
-                               config<Strips<3, 4, 56, 2, 6, 10, 2>>("tall-3"),
+                               config<Strips<3, 4, 56, 2, 12, 6, 2>>("tall-3"),
                                config<Strips<4, 12, 320, 1, 1, 5, 1, 6>>("wide-4")});
 
 }  // namespace

@@ -88,51 +88,72 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
 }
 
 /// Between windows of a cluster: as BlockMail, but the windows at a block's ends post into the next
-/// block, and the inbox's mbarrier counts the bytes in.
+/// block, whose mbarrier counts the bytes in.
 template <class S>
 struct ClusterMail {
   struct Storage {
     Inbox<S> inbox[2][S::warps];
     tma::Barrier arrived[2];
   };
-  Storage& mail;
-  unsigned rank = dsm::rank();
+  static constexpr unsigned set_bytes = S::warps * sizeof(Inbox<S>);
+  const int rank = static_cast<int>(dsm::rank());
+  const unsigned arrived;
+  const bool first, last;                    // of the block's windows
+  unsigned peer_before = 0, peer_after = 0;  // the neighbouring blocks' barriers, 0 for none
+  Route<S> route;
 
-  __device__ void prepare() {
+  __device__ static void prepare(Storage& mail) {
     if (threadIdx.x == 0) {
       for (tma::Barrier& barrier : mail.arrived) tma::init(&barrier, 1);
       tma::fence_init();
     }
   }
-  __device__ void exchange(int e, Walker<S>& walker) {
-    Inbox<S>* inbox = mail.inbox[e & 1];
-    tma::Barrier* arrived = &mail.arrived[e & 1];
-    if (threadIdx.x == 0) {
-      tma::expect(arrived, sizeof(int) * S::halo * ((rank > 0) + (rank < S::cluster - 1)));
+  struct InboxOf {
+    Storage& mail;
+    int warp, rank;
+    __device__ unsigned operator()(int step) const {
+      const int to = warp + step;
+      if (to >= 0 && to < S::warps) return async::shared_address(&mail.inbox[0][to]);
+      const int peer = rank + step;
+      if (peer < 0 || peer >= S::cluster) return 0;
+      return dsm::remote_address(&mail.inbox[0][step < 0 ? S::warps - 1 : 0], peer);
     }
-    const int w = walker.warp;
-    send(
-        walker,
-        [&](int slot, Piece cost) {
-          if (w > 0) {
-            inbox[w - 1].cost[1][slot] = cost;
-          } else if (rank > 0) {
-            post(&inbox[S::warps - 1].cost[1][slot], cost, arrived, rank - 1);
-          }
-        },
-        [&](int slot, Piece cost) {
-          if (w < S::warps - 1) {
-            inbox[w + 1].cost[0][slot] = cost;
-          } else if (rank < S::cluster - 1) {
-            post(&inbox[0].cost[0][slot], cost, arrived, rank + 1);
-          }
-        });
-    walkers_barrier<S>();
-    if (w == 0 || w == S::warps - 1) tma::wait(arrived, e / 2 % 2);
-    inbox[w].receive(walker);
+  };
+  __device__ ClusterMail(Storage& mail, const Walker<S>& walker)
+      : arrived(async::held_address(mail.arrived)),
+        first(walker.warp == 0),
+        last(walker.warp == S::warps - 1),
+        route(walker, InboxOf{mail, walker.warp, rank}) {
+    if (rank > 0) peer_before = dsm::remote_address(mail.arrived, rank - 1);
+    if (rank < S::cluster - 1) peer_after = dsm::remote_address(mail.arrived, rank + 1);
   }
-  __device__ static void post(Piece* to, Piece cost, tma::Barrier* arrived, unsigned peer) {
-    dsm::store_async(dsm::remote_address(to, peer), cost, dsm::remote_address(arrived, peer));
+
+  __device__ void exchange(int e, Walker<S>& walker) {
+    const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
+    if (threadIdx.x == 0) {
+      tma::expect_at(arrived + barrier,
+                     sizeof(int) * S::halo * ((peer_before != 0) + (peer_after != 0)));
+    }
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      send(route.to_left[p], set, first, walker.piece(p), peer_before + barrier);
+      send(route.to_right[p], set, last, walker.piece(p), peer_after + barrier);
+    }
+    walkers_barrier<S>();
+    if (first || last) tma::wait_at(arrived + barrier, e / 2 % 2);
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
+    }
+  }
+  __device__ static void send(unsigned to, unsigned set, bool remote, Piece cost,
+                              unsigned barrier) {
+    if (to == 0) return;
+    if (remote) {
+      dsm::store_async(to + set, cost, barrier);
+    } else {
+      async::store16(to + set, cost);
+    }
   }
 };
 
@@ -148,12 +169,13 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
   TmaWall<S> wall{shared.wall};
-  ClusterMail<S> mail{shared.mail};
   wall.prepare();
-  mail.prepare();
+  ClusterMail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
   if (threadIdx.x < S::walkers) {
-    walk_strips<S>(walk, wall, mail);
+    Walker<S> walker(walk.wall.columns);
+    ClusterMail<S> mail(shared.mail, walker);
+    walk_strips<S>(walk, walker, wall, mail);
   } else {
     wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
   }
@@ -172,10 +194,10 @@ ConfigOf<Problem> config(const char* name) {
 //                     blocks per SM, producer warps, panels, cluster
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>(pyramid, 0), config<Strips<4, 4, 48, 10, 8, 8, 2, 1, 1, 2, 8>>("tall"),
+    {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 6, 40, 3, 2, 1, 1, 1, 8>>("tall"),
      config<Strips<25, 12, 320, 1, 1, 5, 1, 1, 1, 36, 2>>("wide"),
-     config<Strips<3, 4, 48, 6, 10, 6, 2, 1, 1, 1, 8>>("tall-3"),
-     config<Strips<3, 4, 56, 10, 12, 5, 2, 1, 1, 1, 8>>("tall-3x10")});
+     config<Strips<4, 4, 48, 11, 40, 3, 2, 1, 1, 2, 8>>("tall-4"),
+     config<Strips<12, 12, 320, 1, 1, 4, 1, 2, 1, 61, 4>>("wide-12")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -77,17 +77,20 @@ struct Strips {
   static constexpr int stages = STAGES;
   static constexpr int round = ROUND;  // rows per round of shuffles
   static constexpr int blocks_per_sm = BLOCKS_PER_SM;
-  // A stage is PANELS boxes side by side, each stage_rows x panel_columns and dense.
+  // A stage is PANELS boxes side by side, each stage_rows x panel_columns and dense. With a
+  // producer (TMA) a box starts on 128 bytes, for which 8 columns do where stage_rows is a multiple
+  // of 4.
   static constexpr int panels = PANELS;
-  static constexpr int panel_columns = tile_columns / PANELS;
-  static constexpr int stage_elements = STAGE_ROWS * tile_columns;
+  static constexpr int panel_columns =
+      PRODUCERS > 0 ? static_cast<int>(round_up(ceil_div(tile_columns, PANELS), 8)) : tile_columns;
+  static constexpr int stage_elements = STAGE_ROWS * PANELS * panel_columns;
 
   static_assert(LANE_COLUMNS % 4 == 0, "a lane reads the wall in 16-byte pieces");
   static_assert((window - STRIDE) % 8 == 0 && STRIDE % 4 == 0 && STRIDE > 0 && STRIDE < window,
                 "windows and halos start on 16 bytes");
   static_assert(owned > 0);
   static_assert(halo % STAGE_ROWS == 0 && STAGE_ROWS % ROUND == 0 && ROUND <= LANE_COLUMNS);
-  static_assert(tile_columns % (4 * PANELS) == 0);
+  static_assert(PRODUCERS > 0 || PANELS == 1);
   static_assert(STRIDE >= halo, "a halo comes from the adjacent windows only");
 
   static constexpr std::int64_t blocks(std::int64_t grid_columns) {

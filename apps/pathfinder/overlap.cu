@@ -95,8 +95,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
   OverlapWall<S> wall{shared.wall,
                       {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  BlockMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class S>
@@ -109,11 +110,11 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
-     config<Strips<4, 4, 56, 3, 12, 5, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
-     config<Strips<4, 4, 48, 2, 20, 4, 2>>("tall-20"),
-     config<Strips<6, 4, 64, 5, 16, 4, 2>>("tall-6"),
+     config<Strips<4, 4, 48, 2, 20, 4, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
+     config<Strips<4, 4, 48, 2, 40, 3, 2>>("tall-40"),
+     config<Strips<3, 4, 56, 2, 36, 3, 2>>("tall-3"),
      config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8"),
-     config<Strips<4, 4, 56, 3, 12, 5, 1>>("tall-round1")});
+     config<Strips<4, 4, 56, 3, 36, 3, 2>>("tall-36")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -175,11 +175,12 @@ class Pathfinder : public App {
     std::vector<std::pair<std::int64_t, std::int64_t>> extents;
     switch (preset) {
       case Preset::smoke:
-        // Degenerate; primes; one below, at and above the 20 rows and 216 columns of the original
-        // geometry; many columns and rows over every strip, exchange and stage of the others.
-        extents = {{1, 1},      {1, 257},    {257, 1},    {2, 2},      {3, 131},    {20, 216},
-                   {21, 215},   {22, 217},   {41, 433},   {97, 1009},  {127, 4099}, {337, 257},
-                   {509, 2011}, {1021, 769}, {43, 30011}, {211, 10007}};
+        // Degenerate; primes; wider than one launch; one below, at and above the 20 rows and 216
+        // columns of the original geometry; many columns and rows over every strip, exchange and
+        // stage of the others.
+        extents = {{1, 1},      {1, 257},    {257, 1},    {2, 2},       {3, 131},     {20, 216},
+                   {21, 215},   {22, 217},   {41, 433},   {97, 1009},   {127, 4099},  {337, 257},
+                   {509, 2011}, {1021, 769}, {43, 30011}, {211, 10007}, {70, 1200007}};
         break;
       case Preset::quick:
         extents = {{10000, 10000}, {1000, 100000}};

@@ -65,8 +65,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk
   auto& shared = *reinterpret_cast<Shared<S>*>(memory);
   BypassWall<S> wall{shared.wall,
                      {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  BlockMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class S>
@@ -79,10 +80,10 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config(pyramid, sizeof(int) * (WallTile::elements + RowTile::elements)),
-     config<Strips<4, 4, 56, 3, 36, 1, 2>>("tall"),
+     config<Strips<4, 4, 48, 2, 40, 1, 2>>("tall"),
      config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide"),
-     config<Strips<4, 12, 320, 1, 4, 1, 1, 6>>("wide-4"),
-     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide-4x2")});
+     config<Strips<4, 4, 56, 3, 36, 1, 2>>("tall-36"),
+     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide-4")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -20,6 +20,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "harness/variant.hpp"
+#include "variants/async.cuh"
 #include "variants/launch.hpp"
 
 namespace amasia::pathfinder {
@@ -156,31 +157,35 @@ __device__ void walkers_barrier() {
 template <class S>
 struct Inbox {
   Piece cost[2][S::halo / 4];
+};
 
-  __device__ void receive(Walker<S>& walker) const {
+/// Where a lane's pieces go and come from in an exchange: 32-bit shared addresses in the first of
+/// the two sets of inboxes, 0 for none. Worked out once, so that an exchange is a few predicated
+/// accesses.
+template <class S>
+struct Route {
+  static constexpr int pieces = S::lane_columns / 4;
+  unsigned to_left[pieces], to_right[pieces], from[pieces];
+
+  /// inbox_of(-1), (0), (1): address of the inbox of the window before, of this one, of the one
+  /// after.
+  template <class InboxOf>
+  __device__ Route(const Walker<S>& walker, InboxOf inbox_of) {
+    constexpr unsigned side_bytes = S::halo * sizeof(int);
 #pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
+    for (int p = 0; p < pieces; ++p) {
       const int at = walker.at(p);
-      if (!(walker.kept >> p & 1)) {
-        walker.set(p, at < S::halo ? cost[0][at / 4] : cost[1][(at - S::halo - S::stride) / 4]);
-      }
+      const bool left = at >= S::halo && at < 2 * S::halo;
+      const bool right = at >= S::stride && at < S::stride + S::halo;
+      const unsigned before = inbox_of(-1), own = inbox_of(0), after = inbox_of(1);
+      to_left[p] = left && before != 0 ? before + side_bytes + 4 * (at - S::halo) : 0;
+      to_right[p] = right && after != 0 ? after + 4 * (at - S::stride) : 0;
+      from[p] = walker.kept >> p & 1 ? 0
+                : at < S::halo       ? own + 4 * at
+                                     : own + side_bytes + 4 * (at - S::halo - S::stride);
     }
   }
 };
-
-/// What a window sends: left(slot, piece) what the window before it lacks, right(slot, piece) the
-/// window after it.
-template <class S, class Left, class Right>
-__device__ void send(const Walker<S>& walker, Left left, Right right) {
-#pragma unroll
-  for (int p = 0; p < walker.pieces; ++p) {
-    const int at = walker.at(p);
-    if (at >= S::halo && at < 2 * S::halo) left((at - S::halo) / 4, walker.piece(p));
-    if (at >= S::stride && at < S::stride + S::halo) {
-      right((at - S::stride) / 4, walker.piece(p));
-    }
-  }
-}
 
 /// Between windows of one block: an inbox per window in shared memory, two sets in turn, so that
 /// one barrier per exchange suffices.
@@ -189,20 +194,33 @@ struct BlockMail {
   struct Storage {
     Inbox<S> inbox[2][S::warps];
   };
-  Storage& mail;
+  static constexpr unsigned set_bytes = S::warps * sizeof(Inbox<S>);
+  Route<S> route;
+
+  struct InboxOf {
+    Storage& mail;
+    int warp;
+    __device__ unsigned operator()(int step) const {
+      const int to = warp + step;
+      return to < 0 || to >= S::warps ? 0 : async::shared_address(&mail.inbox[0][to]);
+    }
+  };
+  __device__ BlockMail(Storage& mail, const Walker<S>& walker)
+      : route(walker, InboxOf{mail, walker.warp}) {}
+
   __device__ void exchange(int e, Walker<S>& walker) {
     if constexpr (S::warps > 1) {
-      Inbox<S>* inbox = mail.inbox[e & 1] + walker.warp;
-      send(
-          walker,
-          [&](int slot, Piece cost) {
-            if (walker.warp > 0) inbox[-1].cost[1][slot] = cost;
-          },
-          [&](int slot, Piece cost) {
-            if (walker.warp < S::warps - 1) inbox[1].cost[0][slot] = cost;
-          });
+      const unsigned set = e & 1 ? set_bytes : 0;
+#pragma unroll
+      for (int p = 0; p < walker.pieces; ++p) {
+        if (route.to_left[p] != 0) async::store16(route.to_left[p] + set, walker.piece(p));
+        if (route.to_right[p] != 0) async::store16(route.to_right[p] + set, walker.piece(p));
+      }
       walkers_barrier<S>();
-      inbox->receive(walker);
+#pragma unroll
+      for (int p = 0; p < walker.pieces; ++p) {
+        if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
+      }
     }
   }
 };
@@ -253,38 +271,37 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
                                               Mail& mail, unsigned epoch) {
   int left = walk.steps;
   int until_outer = S::exchanges;
-  for (int e = 0;; ++e) {
-    const int rows = left < S::halo ? left : S::halo;
-    for (int full = rows / S::stage_rows; full > 0; --full) {
+  for (int e = 0; left > S::halo; ++e) {
+#pragma unroll 1
+    for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
       wall.wait();
       walk_stage<S, EDGE>(walker, wall);
       wall.release();
     }
-    if (rows % S::stage_rows != 0) {  // the grid's last rows
-      wall.wait();
-#pragma unroll 1
-      for (int r = 0; r < rows % S::stage_rows; ++r) {
-        WallRound<S::lane_columns, 1> last;
-        load_round<S, 1, EDGE>(last, wall, r, walker.inside);
-        advance(walker.cost, last);
-      }
-      wall.release();
-    }
-    left -= rows;
-    if (left == 0) return epoch;
+    left -= S::halo;
     mail.exchange(e, walker);
     if (--until_outer == 0) {
       exchange_outer(walker, walk.exchange, ++epoch);
       until_outer = S::exchanges;
     }
   }
+  // What is left, at most halo rows, one by one
+#pragma unroll 1
+  for (int row = 0; row < left; ++row) {
+    if (row % S::stage_rows == 0) wall.wait();
+    WallRound<S::lane_columns, 1> round;
+    load_round<S, 1, EDGE>(round, wall, row % S::stage_rows, walker.inside);
+    advance(walker.cost, round);
+    if ((row + 1) % S::stage_rows == 0) wall.release();
+  }
+  return epoch;
 }
 
 /// The whole walk of a block's computing warps.
 template <class S, class Wall, class Mail>
-__device__ __forceinline__ void walk_strips(const Walk& walk, Wall& wall, Mail& mail) {
+__device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker, Wall& wall,
+                                            Mail& mail) {
   constexpr int C = S::lane_columns;
-  Walker<S> walker(walk.wall.columns);
   const bool edge = __any_sync(0xffffffffu, walker.inside != (1u << C) - 1);
 
   // Prologue: wall stages on their way, source row into registers
@@ -318,7 +335,8 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Wall& wall, Mail& 
 }
 
 /// Config of a strip kernel. All rows in one cooperative launch where every window is resident at
-/// once; otherwise a launch per outer_halo rows, which needs no exchange. `arguments` makes what
+/// once. Otherwise wide lanes take a launch per outer_halo rows, which needs no exchange, and
+/// narrow lanes decline: most of what their windows would read then is halo. `arguments` makes what
 /// the kernel takes besides the walk (a tensor map), as a tuple.
 template <class S, class Kernel, class Arguments = NoArguments>
 ConfigOf<Problem> strips_config(std::string name, Kernel kernel, std::size_t shared_bytes,
@@ -337,8 +355,7 @@ ConfigOf<Problem> strips_config(std::string name, Kernel kernel, std::size_t sha
        {"round", S::round},
        {"cluster", S::cluster}},
       {{reinterpret_cast<const void*>(kernel), S::threads, shared_bytes, S::cluster, wall_bytes}}};
-  config.prepare = [kernel, shared_bytes, arguments](const Problem& p,
-                                                     const Device& device) -> Launch {
+  const auto shape_for = [kernel, shared_bytes](const Problem& p, const Device& device) {
     LaunchShape shape;
     shape.grid = dim3(static_cast<unsigned>(S::blocks(p.wall.columns)));
     shape.block = dim3(S::threads);
@@ -347,10 +364,25 @@ ConfigOf<Problem> strips_config(std::string name, Kernel kernel, std::size_t sha
     const auto* function = reinterpret_cast<const void*>(kernel);
     allow_launch(function, shape);
     const std::int64_t resident = resident_blocks(function, shape, device.sm_count);
+    shape.cooperative = p.exchange.words != nullptr && device.cooperative_launch &&
+                        S::blocks(p.wall.columns) <= resident &&
+                        S::outer_exchanges(p.wall.rows - 1) > 0;
+    return shape;
+  };
+  if (S::lane_columns == 4) {
+    config.unsupported = [shape_for](const Problem& p,
+                                     const Device& device) -> std::optional<std::string> {
+      if (S::outer_exchanges(p.wall.rows - 1) == 0 || shape_for(p, device).cooperative) return {};
+      return "its " + std::to_string(S::blocks(p.wall.columns)) + " blocks of " +
+             std::to_string(S::owned) +
+             " columns do not fit on this device at once; a wide config does not need that";
+    };
+  }
+  config.prepare = [kernel, shape_for, arguments](const Problem& p,
+                                                  const Device& device) -> Launch {
+    const LaunchShape shape = shape_for(p, device);
+    const bool persistent = shape.cooperative;
     const std::int64_t steps = p.wall.rows - 1;
-    const bool persistent = p.exchange.words != nullptr && device.cooperative_launch &&
-                            shape.grid.x <= resident && S::outer_exchanges(steps) > 0;
-    shape.cooperative = persistent;
     const std::int64_t per_launch = persistent ? steps : S::outer_halo;
     return [=, extra = arguments(p)](Stream stream) {
       const std::int64_t launches = steps > 0 ? ceil_div(steps, per_launch) : 1;

@@ -71,8 +71,9 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
     return;
   }
-  BlockMail<S> mail{shared.mail};
-  walk_strips<S>(walk, wall, mail);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class S>
@@ -90,11 +91,11 @@ const bool registered = register_variant<Problem>(
                     [](const Problem& p) {
                       return std::tuple(make_tensor_map(p.wall, iso_rows, Iso::threads));
                     }),
-     config<Strips<4, 4, 48, 2, 8, 8, 2, 1, 1, 2>>("tall"),
+     config<Strips<3, 4, 56, 2, 36, 3, 2, 1, 1>>("tall"),
      config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
-     config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18"),
-     config<Strips<5, 4, 64, 4, 8, 6, 2, 1, 1, 2>>("tall-5"),
-     config<Strips<3, 4, 56, 2, 12, 5, 2, 1, 1>>("tall-3")});
+     config<Strips<4, 4, 56, 3, 36, 3, 2, 1, 1, 2>>("tall-4"),
+     config<Strips<5, 4, 64, 4, 32, 3, 2, 1, 1, 2>>("tall-5"),
+     config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18")});
 
 }  // namespace
 }  // namespace amasia::pathfinder
