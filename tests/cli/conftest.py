@@ -1,4 +1,4 @@
-"""Runs the built programs as a user would. AMASIA_BUILD names the build folder (default build/ci)."""
+"""Runs the built programs as a user would. AMASIA_BUILD names their folder (default build/ci)."""
 
 from __future__ import annotations
 
