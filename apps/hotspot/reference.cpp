@@ -286,7 +286,7 @@ HostGrid reference(const HostGrid& temperature, const HostGrid& power, const Exa
 }
 
 double error_bound(int steps, Chip chip) {
-  return std::ldexp(8.0, -24) * steps * (chip == Chip::rodinia ? 32 : 1);
+  return std::ldexp(8.0, -24) * steps * (chip == Chip::rodinia ? 4 : 1);
 }
 
 Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound) {

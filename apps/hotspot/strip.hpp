@@ -61,7 +61,7 @@ struct Strip {
   // Blocks an SM should hold: three registers per column and step, and about 40 for the rest, out
   // of 65536 per SM (at most 255 per thread). For __launch_bounds__.
   static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 40, 255);
-  static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 2048 / threads);
+  static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 1024 / threads);
 
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
@@ -102,7 +102,7 @@ struct ClusterStrip : Strip<STEPS, WARPS, STAGES, columns_per_lane> {
   // The exchange reads and writes nearly all of the state at once: more registers.
   static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 64, 255);
   static constexpr int blocks_per_sm =
-      std::min(65536 / (registers * WARPS * lanes), 2048 / (WARPS * lanes));
+      std::min(65536 / (registers * WARPS * lanes), 1024 / (WARPS * lanes));
   static_assert(windows > 1, "a window with a neighbour");
   static_assert(cluster_columns > 0, "the halo leaves no column");
 };
