@@ -61,9 +61,9 @@ __device__ inline void store_async(unsigned remote, int value, unsigned remote_b
 
 /// The same for 16 bytes: one message where four would each have to be counted.
 __device__ inline void store_async(unsigned remote, int4 value, unsigned remote_barrier) {
-  asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];\n" ::
-          "r"(remote),
+  AMASIA_SM90_ASM(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, "
+      "[%5];\n" ::"r"(remote),
       "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
       : "memory");
 }

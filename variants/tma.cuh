@@ -71,8 +71,9 @@ __device__ inline void wait(Barrier* barrier, unsigned parity) {
 
 /// As expect(), arrive() and wait(), for a barrier whose shared address is at hand.
 __device__ inline void expect_at(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes)
-               : "memory");
+  AMASIA_SM90_ASM("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier),
+                  "r"(bytes)
+                  : "memory");
 }
 __device__ inline void arrive_at(unsigned barrier) {
   AMASIA_SM90_ASM("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
