@@ -13,8 +13,9 @@
 namespace amasia {
 
 int compare(const std::string& a, const std::string& b, const Request& r) {
-  const FileComparison c =
-      compare_files(read_result_file(a), read_result_file(b), r.effort.confidence);
+  const ResultFile first = read_result_file(a);  // in this order: the first bad file is named
+  const ResultFile second = read_result_file(b);
+  const FileComparison c = compare_files(first, second, r.effort.confidence);
   write_output(r.json, dump_json(to_json(c)));
   write_output(r.csv, to_csv(c));
   write_output(r.markdown, to_markdown(c));

@@ -31,7 +31,7 @@ def one_line(result, status: int) -> str:
         (["run", "pathfinder", "--size", "rows=-3"], "rows"),
         (["run", "pathfinder", "--size", "rows=many"], "rows"),
         (["run", "pathfinder", "--size", "rows=99999999999999999999"], "64 bits"),
-        (["run", "pathfinder", "--size", "rows=4000000000,cols=4000000000"], "pathfinder"),
+        (["run", "pathfinder", "--size", "rows=2000000000,cols=2000000000"], "63 bits"),
         (["run", "pathfinder", "--size", "rows=5", "--preset", "quick"], "exclude"),
         (["run", "--size", "rows=5"], "one app"),
         (["run", "--cache", "warm"], "cold"),
