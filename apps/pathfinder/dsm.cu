@@ -194,10 +194,10 @@ ConfigOf<Problem> config(const char* name) {
 //                     blocks per SM, producer warps, panels, cluster
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 6, 40, 3, 2, 1, 1, 1, 8>>("tall"),
-     config<Strips<25, 12, 320, 1, 1, 5, 1, 1, 1, 36, 2>>("wide"),
-     config<Strips<4, 4, 48, 11, 40, 3, 2, 1, 1, 2, 8>>("tall-4"),
-     config<Strips<12, 12, 320, 1, 1, 4, 1, 2, 1, 61, 4>>("wide-12")});
+    {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 7, 40, 3, 2, 1, 1, 1, 8>>("tall"),
+     config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30, 2>>("wide"),
+     config<Strips<3, 4, 56, 10, 36, 3, 2, 1, 1, 1, 8>>("tall-10"),
+     config<Strips<3, 4, 48, 7, 20, 5, 2, 1, 1, 1, 8>>("tall-20")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -110,11 +110,10 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
-     config<Strips<4, 4, 48, 2, 20, 4, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
-     config<Strips<4, 4, 48, 2, 40, 3, 2>>("tall-40"),
-     config<Strips<3, 4, 56, 2, 36, 3, 2>>("tall-3"),
-     config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8"),
-     config<Strips<4, 4, 56, 3, 36, 3, 2>>("tall-36")});
+     config<Strips<3, 4, 56, 2, 36, 3, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
+     config<Strips<4, 4, 48, 2, 40, 3, 2>>("tall-4"),
+     config<Strips<3, 4, 56, 2, 18, 5, 2>>("tall-18"),
+     config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -80,10 +80,10 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config(pyramid, sizeof(int) * (WallTile::elements + RowTile::elements)),
-     config<Strips<4, 4, 48, 2, 40, 1, 2>>("tall"),
-     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide"),
-     config<Strips<4, 4, 56, 3, 36, 1, 2>>("tall-36"),
-     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide-4")});
+     config<Strips<3, 4, 56, 2, 36, 1, 2>>("tall"),
+     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide"),
+     config<Strips<4, 4, 48, 2, 40, 1, 2>>("tall-4"),
+     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide-8")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

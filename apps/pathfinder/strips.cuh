@@ -9,8 +9,7 @@
 //   Mail   how windows of a group tell each other costs: BlockMail, or across blocks in dsm.cu.
 //
 // In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
-// and the next, so the loop is kept bare: addresses in registers, one branch per stage, edges of
-// the grid in a loop of their own.
+// and the next, so the loop is kept bare: addresses in registers, one branch per stage.
 #pragma once
 
 #include <string>
@@ -266,16 +265,21 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
 
 /// All rows of a walk: an inner epoch of halo rows, an exchange, and so on. Returns the outer
 /// epochs.
-template <class S, bool EDGE, class Wall, class Mail>
+template <class S, class Wall, class Mail>
 __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walker, Wall& wall,
                                               Mail& mail, unsigned epoch) {
+  const bool edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   int left = walk.steps;
   int until_outer = S::exchanges;
   for (int e = 0; left > S::halo; ++e) {
 #pragma unroll 1
     for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
       wall.wait();
-      walk_stage<S, EDGE>(walker, wall);
+      if (edge) {
+        walk_stage<S, true>(walker, wall);
+      } else {
+        walk_stage<S, false>(walker, wall);
+      }
       wall.release();
     }
     left -= S::halo;
@@ -290,7 +294,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
   for (int row = 0; row < left; ++row) {
     if (row % S::stage_rows == 0) wall.wait();
     WallRound<S::lane_columns, 1> round;
-    load_round<S, 1, EDGE>(round, wall, row % S::stage_rows, walker.inside);
+    load_round<S, 1, true>(round, wall, row % S::stage_rows, walker.inside);
     advance(walker.cost, round);
     if ((row + 1) % S::stage_rows == 0) wall.release();
   }
@@ -302,8 +306,6 @@ template <class S, class Wall, class Mail>
 __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker, Wall& wall,
                                             Mail& mail) {
   constexpr int C = S::lane_columns;
-  const bool edge = __any_sync(0xffffffffu, walker.inside != (1u << C) - 1);
-
   // Prologue: wall stages on their way, source row into registers
   wall.begin(static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
   const bool exchanging = S::outer_exchanges(walk.steps) > 0;
@@ -314,11 +316,7 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
   }
 
   // Main loop
-  if (edge) {
-    epoch = walk_rows<S, true>(walk, walker, wall, mail, epoch);
-  } else {
-    epoch = walk_rows<S, false>(walk, walker, wall, mail, epoch);
-  }
+  epoch = walk_rows(walk, walker, wall, mail, epoch);
 
   // Epilogue: own costs out; the last block to finish moves the clock on
 #pragma unroll

@@ -93,8 +93,7 @@ const bool registered = register_variant<Problem>(
                     }),
      config<Strips<3, 4, 56, 2, 36, 3, 2, 1, 1>>("tall"),
      config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
-     config<Strips<4, 4, 56, 3, 36, 3, 2, 1, 1, 2>>("tall-4"),
-     config<Strips<5, 4, 64, 4, 32, 3, 2, 1, 1, 2>>("tall-5"),
+     config<Strips<4, 4, 48, 2, 40, 3, 2, 1, 1, 2>>("tall-4"),
      config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18")});
 
 }  // namespace
