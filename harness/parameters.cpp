@@ -109,6 +109,7 @@ std::int64_t Parameters::integer(std::string_view name) const {
 std::string Parameters::to_string() const {
   std::string joined;
   for (const auto& [name, value] : values_) {
+    if (value.empty()) continue;  // a file that was not given
     if (!joined.empty()) joined += ',';
     joined += name + '=' + value;
   }

@@ -48,7 +48,7 @@ class Parameters {
   std::int64_t integer(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
-  /// "rows=10000,cols=10000,..."; what --size accepts.
+  /// "rows=10000,cols=10000,..."; what --size accepts. Empty values (files not given) are left out.
   std::string to_string() const;
   friend bool operator==(const Parameters& a, const Parameters& b) {
     return a.values_ == b.values_;

@@ -1,6 +1,6 @@
 // hotspot/baseline: every tile goes global -> register -> shared, then a block barrier, then the
-// computation. While a block loads it does not compute; only other blocks on the SM hide the
-// latency.
+// computation. While a block loads it does not compute; other blocks on the SM hide the latency, or
+// registers that hold the next row-block.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/baseline.cuh"
@@ -25,12 +25,15 @@ __global__ void __launch_bounds__(tile_threads) baseline_pyramid(PyramidView v) 
 }
 
 // best: one row-block at a time. All loads of a row-block are issued before the barrier that frees
-// the tile, so one latency is paid per row-block.
-template <class S>
+// the tile, so one latency is paid per row-block; with AHEAD not even that, because the next
+// row-block waits in registers while this one is computed: what a baseline can do about latency
+// without cp.async, for 8 registers per row.
+template <class S, bool AHEAD>
 struct ThroughRegisters : TileReader<S> {
   ChunkSource<S> source;
   const Place<S>& place;
   int columns;
+  float4 held_temperature[S::rows], held_power[S::rows];  // loaded, not yet in the tile
 
   __device__ ThroughRegisters(BlockTile<S>* tile, const PassView& pass, const Place<S>& where)
       : TileReader<S>(pass, where),
@@ -38,25 +41,29 @@ struct ThroughRegisters : TileReader<S> {
         place(where),
         columns(static_cast<int>(pass.result.columns)) {
     this->current = tile;
+    if (AHEAD) load(0);
+  }
+  __device__ void load(int n) {
+    if (source.inside <= 0 || n >= place.run.blocks) return;
+#pragma unroll
+    for (int i = 0; i < S::rows; ++i) {
+      held_temperature[i] =
+          *reinterpret_cast<const float4*>(source.temperature + source.offset(n, i));
+      held_power[i] = *reinterpret_cast<const float4*>(source.power + source.offset(n, i));
+    }
   }
   __device__ void acquire(int n) {
-    float4 temperature[S::rows], power[S::rows];
-    if (source.inside > 0) {
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-        temperature[i] = *reinterpret_cast<const float4*>(source.temperature + source.offset(n, i));
-        power[i] = *reinterpret_cast<const float4*>(source.power + source.offset(n, i));
-      }
-    }
+    if (!AHEAD) load(n);
     __syncthreads();  // the previous row-block has been read
     if (source.inside > 0) {
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
         const int chunk = threadIdx.x * columns_per_lane;
-        *reinterpret_cast<float4*>(&this->current->temperature[i][chunk]) = temperature[i];
-        *reinterpret_cast<float4*>(&this->current->power[i][chunk]) = power[i];
+        *reinterpret_cast<float4*>(&this->current->temperature[i][chunk]) = held_temperature[i];
+        *reinterpret_cast<float4*>(&this->current->power[i][chunk]) = held_power[i];
       }
     }
+    if (AHEAD) load(n + 1);
     __syncthreads();
     if (place.at_edge) {
       this->current->mirror_columns(place.first_column, columns);
@@ -66,23 +73,24 @@ struct ThroughRegisters : TileReader<S> {
   __device__ void release(int) {}
 };
 
-template <class S>
+template <class S, bool AHEAD>
 __global__ void __launch_bounds__(S::threads) baseline_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Place<S> place(pass);
-  ThroughRegisters<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
+  ThroughRegisters<S, AHEAD> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
   stream<S>(mover, place.run.blocks, pass.coefficients);
 }
 
+template <bool AHEAD>
 struct Kernels {
   template <class S>
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(baseline_strip<S>), S::threads, sizeof(BlockTile<S>), 1,
-            sizeof(BlockTile<S>)};
+    return {reinterpret_cast<const void*>(baseline_strip<S, AHEAD>), S::threads,
+            sizeof(BlockTile<S>), 1, sizeof(BlockTile<S>)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(baseline_strip<S>, problem, pass, device, sizeof(BlockTile<S>));
+    return enqueue_pass<S>(baseline_strip<S, AHEAD>, problem, pass, device, sizeof(BlockTile<S>));
   }
 };
 
@@ -101,11 +109,13 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered =
-    register_variant<Problem>("hotspot", Strategy::baseline,
-                              {iso(), streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps")});
+const bool registered = register_variant<Problem>(
+    "hotspot", Strategy::baseline,
+    {iso(), streaming<Kernels<true>, 4, 1, 1, 2, 5, 10, 12>("4-warps-ahead"),
+     streaming<Kernels<true>, 8, 1, 1, 2, 5, 10, 12>("8-warps-ahead"),
+     streaming<Kernels<false>, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
+     streaming<Kernels<false>, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
+     streaming<Kernels<false>, 4, 1, 1, 2, 5, 8>("4-warps-8-steps")});
 
 }  // namespace
 }  // namespace amasia::hotspot

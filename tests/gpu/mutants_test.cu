@@ -46,10 +46,10 @@ __global__ void pathfinder_row(Grid<const int> wall, const int* above, const int
   if (fault == Fault::skipped_tile && row == wall.rows / 2 && j / tile == 1) return;
   // The halo of a tile from two rows ago: what a missing barrier or exchange would leave there.
   const int* left = fault == Fault::stale_halo && j % tile == 0 ? stale : above;
-  const std::int64_t last = wall.columns - (fault == Fault::edge ? 2 : 1);
+  if (fault == Fault::edge && j == wall.columns - 1) return;  // a loop that ends one too early
   int least = above[j];
   if (j > 0) least = min(least, left[j - 1]);
-  if (j < last) least = min(least, above[j + 1]);
+  if (j < wall.columns - 1) least = min(least, above[j + 1]);
   below[j] = wall.at(row, j) + least;
 }
 
