@@ -63,6 +63,7 @@ struct Strips {
   static constexpr int walkers = 32 * WARPS;  // threads that compute
   static constexpr int threads = 32 * (WARPS + PRODUCERS);
   static constexpr int lane_columns = LANE_COLUMNS;
+  static constexpr bool tall = LANE_COLUMNS == 4;  // narrow windows, for grids bound by the chain
   static constexpr int window = 32 * LANE_COLUMNS;
   static constexpr int stride = STRIDE;
   static constexpr int halo = (window - STRIDE) / 2;   // rows between inner exchanges

@@ -121,16 +121,25 @@ struct Walker {
   __device__ bool owns(int c) const { return (inside >> c & 1) && ((kept & ~asked) >> c / 4 & 1); }
 };
 
-/// Between groups: publish, then ask until every word of this epoch has come. Buffers alternate: a
-/// word is overwritten two epochs later, when the writer has had the next epoch's words from
-/// everyone who reads its own - and those were stored after the reading.
+/// Between groups, first half: publish what others need. Before the inner exchange, so that the
+/// words travel while it takes place; the inner exchange changes only what this window does not
+/// keep.
 template <class S>
-__device__ void exchange_outer(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+__device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
   unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
   for (int p = 0; p < walker.pieces; ++p) {
     if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
   }
+}
+
+/// Second half: ask until every word of this epoch has come. Buffers alternate: a word is
+/// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
+/// reads its own - and those were stored after the reading.
+template <class S>
+__device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  const unsigned long long* words =
+      exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
   for (int p = 0; p < walker.pieces; ++p) {
     if (walker.asked >> p & 1) {
@@ -263,9 +272,14 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
   }
 }
 
+/// Which warps replace walls outside the grid: none or all of the block, or each looks for itself.
+/// Known beforehand it costs a tall walk no branch; but a block has many wide warps, and few at the
+/// edge.
+enum class Edge { none, all, some };
+
 /// All rows of a walk: an inner epoch of halo rows, an exchange, and so on. Returns the outer
 /// epochs.
-template <class S, class Wall, class Mail>
+template <class S, Edge EDGE, class Wall, class Mail>
 __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walker, Wall& wall,
                                               Mail& mail, unsigned epoch) {
   const bool edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
@@ -275,7 +289,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
 #pragma unroll 1
     for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
       wall.wait();
-      if (edge) {
+      if (EDGE == Edge::all || (EDGE == Edge::some && edge)) {
         walk_stage<S, true>(walker, wall);
       } else {
         walk_stage<S, false>(walker, wall);
@@ -283,9 +297,11 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
       wall.release();
     }
     left -= S::halo;
+    const bool outer = --until_outer == 0;
+    if (outer) publish(walker, walk.exchange, ++epoch);
     mail.exchange(e, walker);
-    if (--until_outer == 0) {
-      exchange_outer(walker, walk.exchange, ++epoch);
+    if (outer) {
+      ask(walker, walk.exchange, epoch);
       until_outer = S::exchanges;
     }
   }
@@ -316,7 +332,16 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
   }
 
   // Main loop
-  epoch = walk_rows(walk, walker, wall, mail, epoch);
+  if constexpr (!S::tall) {
+    epoch = walk_rows<S, Edge::some>(walk, walker, wall, mail, epoch);
+  } else {  // a choice of the block, whose warps meet at barriers in there
+    const std::int64_t tile = S::tile_column(blockIdx.x);
+    if (tile < 0 || tile + S::tile_columns > walk.wall.columns) {
+      epoch = walk_rows<S, Edge::all>(walk, walker, wall, mail, epoch);
+    } else {
+      epoch = walk_rows<S, Edge::none>(walk, walker, wall, mail, epoch);
+    }
+  }
 
   // Epilogue: own costs out; the last block to finish moves the clock on
 #pragma unroll
@@ -367,7 +392,7 @@ ConfigOf<Problem> strips_config(std::string name, Kernel kernel, std::size_t sha
                         S::outer_exchanges(p.wall.rows - 1) > 0;
     return shape;
   };
-  if (S::lane_columns == 4) {
+  if (S::tall) {
     config.unsupported = [shape_for](const Problem& p,
                                      const Device& device) -> std::optional<std::string> {
       if (S::outer_exchanges(p.wall.rows - 1) == 0 || shape_for(p, device).cooperative) return {};
