@@ -82,6 +82,7 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
     {pyramid_config(pyramid, 0), config<Strips<3, 4, 56, 2, 36, 1, 2>, true>("tall-ahead"),
+     config<Strips<3, 12, 320, 1, 4, 1, 1>, true>("middle-ahead"),
      config<Strips<8, 12, 320, 1, 1, 1, 1, 3>, true>("wide-ahead"),
      config<Strips<4, 4, 56, 3, 36, 1, 2>, true>("tall-4-ahead"),
      config<Strips<4, 4, 56, 3, 36, 1, 2>, false>("tall-4"),

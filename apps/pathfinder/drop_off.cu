@@ -113,6 +113,7 @@ const bool registered =
     register_variant<Problem>("pathfinder", Strategy::drop_off,
                               {pyramid_config(pyramid, sizeof(int) * Iso::threads * iso_depth),
                                config<Strips<2, 4, 64, 2, 32, 3, 2>>("tall"),
+                               config<Strips<3, 12, 320, 1, 4, 4, 1>>("middle"),
                                config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide"),
                                config<Strips<2, 4, 64, 2, 16, 5, 2>>("tall-16"),
                                config<Strips<3, 4, 56, 2, 12, 6, 2>>("tall-3")});

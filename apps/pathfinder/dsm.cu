@@ -195,6 +195,7 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
     {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 7, 40, 3, 2, 1, 1, 1, 8>>("tall"),
+     config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4, 8>>("middle"),
      config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30, 2>>("wide"),
      config<Strips<3, 4, 56, 10, 36, 3, 2, 1, 1, 1, 8>>("tall-10"),
      config<Strips<3, 4, 48, 7, 20, 5, 2, 1, 1, 1, 8>>("tall-20")});

@@ -110,7 +110,9 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
-     config<Strips<3, 4, 56, 2, 18, 5, 2>>("tall"), config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
+     config<Strips<3, 4, 56, 2, 18, 5, 2>>("tall"),
+     config<Strips<3, 12, 320, 1, 4, 5, 1>>("middle"),
+     config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
      config<Strips<3, 4, 56, 2, 36, 3, 2>>("tall-36"),
      config<Strips<4, 4, 48, 2, 40, 3, 2>>("tall-4"),
      config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8")});

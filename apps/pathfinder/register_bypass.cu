@@ -81,6 +81,7 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config(pyramid, sizeof(int) * (WallTile::elements + RowTile::elements)),
      config<Strips<3, 4, 56, 2, 36, 1, 2>>("tall"),
+     config<Strips<3, 12, 320, 1, 8, 1, 1>>("middle"),
      config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide"),
      config<Strips<4, 4, 48, 2, 40, 1, 2>>("tall-4"),
      config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide-8")});

@@ -92,6 +92,7 @@ const bool registered = register_variant<Problem>(
                       return std::tuple(make_tensor_map(p.wall, iso_rows, Iso::threads));
                     }),
      config<Strips<4, 4, 48, 2, 40, 3, 2, 1, 1, 2>>("tall"),
+     config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4>>("middle"),
      config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
      config<Strips<3, 4, 56, 2, 36, 3, 2, 1, 1>>("tall-3"),
      config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18")});
