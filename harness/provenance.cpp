@@ -54,11 +54,21 @@ std::string utc_now() {
   return text.data();
 }
 
+namespace {
+
+/// An absolute path tells whose machine this was (home folders carry names) and nothing of the run:
+/// its last component is kept.
+std::string without_folder(const std::string& argument) {
+  return argument.rfind('/', 0) == 0 ? argument.substr(argument.rfind('/') + 1) : argument;
+}
+
+}  // namespace
+
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
                               const std::map<std::string, std::string>& settings,
                               bool record_host) {
   Provenance p;
-  p.argv = argv;
+  for (const std::string& argument : argv) p.argv.push_back(without_folder(argument));
   p.study = study;
   p.settings = settings;
   p.date_utc = utc_now();

@@ -23,7 +23,7 @@ std::string source_digest(const std::string& variant);
 const std::string& harness_digest();
 
 /// Everything known without a GPU. `device` and `device_state` are left for the caller; the host
-/// name is recorded only when `record_host`.
+/// name is recorded only when `record_host`, and of absolute paths in argv only the last component.
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
                               const std::map<std::string, std::string>& settings,
                               bool record_host = false);

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs compute-sanitizer over the verification of every variant, and prints errors per variant and tool.
 #
-#   scripts/sanitize.sh [-b BINARY] [-t TOOLS] [-p PRESET] [-j JOBS] [-s SECONDS] [-o FOLDER] [PATTERN...]
+#   scripts/sanitize.sh [-b BINARY] [-t TOOLS] [-p PRESET] [-z SIZE] [-j JOBS] [-s SECONDS] [-o FOLDER] [PATTERN...]
 #
 #   -b  the amasia to run (the newest build/*/amasia)
 #   -t  tools, separated by commas (memcheck,racecheck,initcheck,synccheck)
 #   -p  sizes to verify at (smoke: the small and odd ones)
+#   -z  one size instead, for the variants of one app, e.g. rows=131,cols=4099 (repeatable)
 #   -j  runs at the same time on the one GPU (4)
 #   -s  limit of one run in seconds (300)
 #   -o  folder for the logs and for summary.md (out/sanitizer)
@@ -23,12 +24,13 @@ fail() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 binary="" tools=memcheck,racecheck,initcheck,synccheck preset=smoke jobs=4 seconds=300
-folder=$root/out/sanitizer
-while getopts b:t:p:j:s:o:h option; do
+folder=$root/out/sanitizer sizes=()
+while getopts b:t:p:z:j:s:o:h option; do
   case $option in
     b) binary=$OPTARG ;;
     t) tools=$OPTARG ;;
     p) preset=$OPTARG ;;
+    z) sizes+=(--size "$OPTARG") ;;
     j) jobs=$OPTARG ;;
     s) seconds=$OPTARG ;;
     o) folder=$OPTARG ;;
@@ -37,6 +39,7 @@ while getopts b:t:p:j:s:o:h option; do
   esac
 done
 shift $((OPTIND - 1))
+((${#sizes[@]})) || sizes=(--preset "$preset")
 
 [[ $jobs =~ ^[1-9][0-9]*$ ]] || fail 2 "-j takes a positive number, not '$jobs'"
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail 2 "-s takes a positive number, not '$seconds'"
@@ -68,7 +71,7 @@ check() {
   rm -f "$log".*
   timeout "$seconds" "$sanitizer" --tool "$tool" "${options[@]}" --target-processes application-only \
     --error-exitcode 99 --log-file "$log.log" \
-    "$binary" verify --in-process --preset "$preset" "$variant" >"$log.out" 2>&1 || status=$?
+    "$binary" verify --in-process "${sizes[@]}" "$variant" >"$log.out" 2>&1 || status=$?
   # "ERROR SUMMARY: 2 errors", or "RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)"
   errors=$(sed -nE 's/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p' "$log.log" 2>/dev/null | tail -n 1)
   if [[ $status == 124 ]]; then
@@ -88,6 +91,9 @@ check() {
   fi >"$log.cell"
   printf '%-10s %-28s %s\n' "$tool" "$variant" "$(<"$log.cell")" >&2
 }
+
+# A run left behind would hold the GPU: whatever ends this script ends its runs.
+trap 'trap - TERM; kill -- $(jobs -p) 2>/dev/null || true; exit 1' INT TERM
 
 printf 'sanitize.sh: %s, %d variants, tools: %s\n' "$binary" ${#variants[@]} "${tools[*]}" >&2
 for tool in "${tools[@]}"; do

@@ -46,8 +46,8 @@ TEST(SourceDigests, CoverEveryVariantInTheTree) {
 }
 
 TEST(Provenance, SaysWhereAResultComesFrom) {
-  const Provenance p = collect_provenance({"amasia", "run", "a b"}, "quick", {{"cache", "cold"}});
-  EXPECT_EQ(p.argv, (std::vector<std::string>{"amasia", "run", "a b"}));
+  const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"}, "quick", {{"cache", "cold"}});
+  EXPECT_EQ(p.argv, (std::vector<std::string>{"amasia", "run", "a b", "../x.json"}));
   EXPECT_EQ(p.study, "quick");
   EXPECT_EQ(p.settings.at("cache"), "cold");
   EXPECT_TRUE(std::regex_match(p.date_utc, std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")))
