@@ -21,6 +21,12 @@ def rows_by_variant(group: dict) -> dict[str, dict]:
     }
 
 
+def test_every_config_is_right_at_every_odd_size(amasia):
+    result = amasia("verify", "--preset", "smoke")
+    assert result.returncode == 0, result.stdout
+    assert " 0 failed" in result.stdout.splitlines()[-1]
+
+
 def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe, tmp_path):
     out = tmp_path / "pace.json"
     result = probe(
