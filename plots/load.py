@@ -265,7 +265,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
 
 def _size_text(size: dict[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in size.items())
+    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
 
 
 def _size_labels(groups: pd.DataFrame) -> dict[tuple[str, str], str]:
