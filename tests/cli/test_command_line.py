@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from conftest import runner
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
@@ -116,3 +117,15 @@ def test_unwritable_output_is_said_before_measuring(amasia, gpu):
         2,
     )
     assert "/proc/no-such-folder" in line
+
+
+def test_gbench_says_why_it_cannot_run(tmp_path):
+    result = runner("amasia-gbench")("--benchmark_list_tests", cwd=tmp_path, **NO_GPU)
+    assert result.returncode == 3
+    assert result.stderr.startswith("amasia-gbench: no usable GPU: ")
+
+
+def test_gbench_knows_the_presets(tmp_path):
+    result = runner("amasia-gbench")(cwd=tmp_path, AMASIA_PRESET="quik", **NO_GPU)
+    assert result.returncode == 2
+    assert "quick" in result.stderr

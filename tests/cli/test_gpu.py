@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import program
+from conftest import program, runner
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -168,3 +168,17 @@ def test_too_large_is_refused_before_allocation(probe, tmp_path):
     result = probe("run", "pace", "--size", "n=1000000000000", "--out", str(tmp_path / "x.json"))
     assert result.returncode == 2
     assert "8000000000000 bytes" in result.stderr and "available" in result.stderr
+
+
+def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
+    out = tmp_path / "gbench.json"
+    result = runner("amasia-gbench")(
+        "--benchmark_filter=pathfinder/tma/.*rows=41,cols=433",
+        "--benchmark_min_time=0.01",
+        f"--benchmark_out={out}",
+        AMASIA_PRESET="smoke",
+    )
+    assert result.returncode == 0, result.stderr
+    entries = json.loads(out.read_text())["benchmarks"]
+    assert {e["name"].split("/")[2] for e in entries} == {"iso", "best"}
+    assert all(e["real_time"] > 0 and "error_message" not in e for e in entries)
