@@ -9,8 +9,8 @@ source scripts/setup.sh
 # On a machine with a GPU that can be built for, the tests must have code for it too.
 architectures=""
 case $gpu_capability in
-  "" | 75 | 80 | 90) ;;
-  *) [[ -n $gpu_obstacle ]] || architectures="75-real;80-real;90-real;$gpu_capability-real" ;;
+  "" | 75 | 80 | 90 | 100) ;;
+  *) [[ -n $gpu_obstacle ]] || architectures="75-real;80-real;90a-real;100-real;$gpu_capability-real" ;;
 esac
 configure_and_build ci "$architectures" all
 

@@ -6,8 +6,9 @@ if(AMASIA_CUDA)
 endif()
 
 if(AMASIA_CUDA)
-  add_library(variants STATIC ${PROJECT_SOURCE_DIR}/variants/launch.cpp)
-  target_link_libraries(variants PUBLIC amasia_options CUDA::cudart_static)
+  file(GLOB variants_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*.cpp)
+  add_library(variants STATIC ${variants_sources})
+  target_link_libraries(variants PUBLIC amasia_options CUDA::cudart_static ${CMAKE_DL_LIBS})
   target_include_directories(variants SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 

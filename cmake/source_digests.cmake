@@ -1,6 +1,6 @@
 # cmake -DROOT=<source tree> -DOUTPUT=<folder> -P source_digests.cmake
 # Writes <folder>/source_digests.inc, one line {"app/strategy", "<SHA-256>"} per apps/*/*.cu that
-# registers a variant, and <folder>/harness_digest.inc, one string.
+# registers a variant or a comparator, and <folder>/harness_digest.inc, one string.
 #
 # Digest of a variant: SHA-256 over the files apps/<app>/<strategy>.cu includes with #include "...",
 # directly or not, that lie in apps/ or variants/, and itself; for a header of variants/ also the .cpp
@@ -95,7 +95,7 @@ file(GLOB variants RELATIVE ${ROOT} ${ROOT}/apps/*/*.cu)
 list(SORT variants)
 set(lines "")
 foreach(path IN LISTS variants)
-  file(STRINGS ${ROOT}/${path} registration REGEX "register_variant" LIMIT_COUNT 1)
+  file(STRINGS ${ROOT}/${path} registration REGEX "register_(variant|comparator)" LIMIT_COUNT 1)
   if(NOT registration)
     continue()
   endif()

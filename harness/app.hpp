@@ -21,7 +21,8 @@ inline constexpr std::string_view preset_names[] = {"smoke", "quick", "paper", "
 /// The least any implementation must do (MEASURING: "Work and limits").
 struct Work {
   double operations = 0;  // arithmetic operations, an FMA is two
-  enum class Kind { fp32, int32 } kind = Kind::fp32;
+  /// What computes them: the CUDA cores, or the tensor cores on inputs of this type.
+  enum class Kind { fp32, int32, tf32, bf16 } kind = Kind::fp32;
   double bytes_read = 0;  // compulsory device-memory traffic
   double bytes_written = 0;
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations

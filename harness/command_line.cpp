@@ -19,6 +19,7 @@ namespace {
 void add_choice_list(CLI::App& command, const std::string& flag, std::vector<std::string>& target,
                      const std::vector<std::string>& choices, const std::string& help) {
   command.add_option(flag, target, help + fmt::format(" ({})", fmt::join(choices, ", ")))
+      ->allow_extra_args(false)  // the next word is a pattern, not one more value
       ->delimiter(',')
       ->check(CLI::IsMember(choices));
 }
@@ -26,7 +27,8 @@ void add_choice_list(CLI::App& command, const std::string& flag, std::vector<std
 void add_selection(CLI::App& command, Request& r) {
   command.add_option("patterns", r.patterns,
                      "variants by glob: pathfinder, '*/tma', hotspot/dsm (none: all)");
-  command.add_option("--size", r.sizes, "one size, e.g. rows=10000,cols=10000 (repeatable)");
+  command.add_option("--size", r.sizes, "one size, e.g. rows=10000,cols=10000 (repeatable)")
+      ->allow_extra_args(false);
   command.add_option("--preset", r.preset, "the sizes of a preset: smoke, quick, paper, sweep");
 }
 

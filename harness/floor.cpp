@@ -40,7 +40,7 @@ std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>&
         giga_per_s_to_ms * (time_for(bytes * copied, "copy_bandwidth", ceilings, known) +
                             time_for(bytes * (1 - copied), rest, ceilings, known));
   }
-  const char* rate = work.kind == Work::Kind::fp32 ? "fp32_rate" : "int32_rate";
+  const std::string rate = std::string(name_of(work.kind)) + "_rate";
   floor.operations_ms = giga_per_s_to_ms * time_for(work.operations, rate, ceilings, known);
 
   constexpr double ns_to_ms = 1e-6;

@@ -196,11 +196,17 @@ ChildOutcome run_in_child(const Json& task, double seconds,
 ChildOutcome run_in_process(const Json& task,
                             const std::function<void(const std::string&)>& on_line) {
   ChildOutcome outcome;
-  outcome.result = perform_task(task, [&](int row, const std::string& line) {
-    outcome.row = row;
-    if (!line.empty()) on_line(line);
-  });
-  outcome.finished = true;
+  try {
+    outcome.result = perform_task(task, [&](int row, const std::string& line) {
+      outcome.row = row;
+      if (!line.empty()) on_line(line);
+    });
+    outcome.finished = true;
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -17,6 +18,8 @@ namespace amasia {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 4> work_kinds{"fp32", "int32", "tf32", "bf16"};
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -391,13 +394,9 @@ Work work_from(const At& at) {
   Work work;
   work.operations = at["operations"].number(0);
   const At kind = at["kind"];
-  if (kind.text() == name_of(Work::Kind::fp32)) {
-    work.kind = Work::Kind::fp32;
-  } else if (kind.text() == name_of(Work::Kind::int32)) {
-    work.kind = Work::Kind::int32;
-  } else {
-    kind.expected("fp32 or int32");
-  }
+  const auto known = std::find(work_kinds.begin(), work_kinds.end(), kind.text());
+  if (known == work_kinds.end()) kind.expected("fp32, int32, tf32 or bf16");
+  work.kind = static_cast<Work::Kind>(known - work_kinds.begin());
   work.bytes_read = at["bytes_read"].number(0);
   work.bytes_written = at["bytes_written"].number(0);
   work.dependent_operations = at["dependent_operations"].number(0);
@@ -586,7 +585,7 @@ std::string_view name_of(RowStatus status) {
   return names[static_cast<std::size_t>(status)];
 }
 
-std::string_view name_of(Work::Kind kind) { return kind == Work::Kind::fp32 ? "fp32" : "int32"; }
+std::string_view name_of(Work::Kind kind) { return work_kinds[static_cast<std::size_t>(kind)]; }
 
 std::string GroupKey::to_string() const {
   return app + ' ' + size.to_string() + ' ' + cache + ' ' + launch;

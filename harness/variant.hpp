@@ -99,4 +99,17 @@ bool register_variant(std::string_view app, Strategy strategy,
   return register_variant(std::move(v));
 }
 
+/// A comparator: apps/<app>/<library>.cu, `library` as its makers spell it in lower case, "cublas".
+/// It is measured beside the strategies and never counted as one.
+template <class Problem>
+bool register_comparator(std::string_view app, std::string_view library,
+                         std::vector<ConfigOf<Problem>> configs) {
+  Variant v;
+  v.app = app;
+  v.strategy = library;
+  v.comparator = true;
+  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
+  return register_variant(std::move(v));
+}
+
 }  // namespace amasia

@@ -44,6 +44,16 @@ TEST(Floor, TrafficIsTimedAsAMixtureOfTheNearestStreams) {
   EXPECT_EQ(bytes_ms(0, 0), 0);
 }
 
+TEST(Floor, TensorWorkNeedsTheTensorCeiling) {
+  Work work;
+  work.operations = 8e11;
+  work.kind = Work::Kind::bf16;
+  EXPECT_FALSE(compute_floor(work, all()).has_value());
+  std::vector<Ceiling> ceilings = all();
+  ceilings.push_back(ceiling("bf16_rate", 800000));
+  EXPECT_DOUBLE_EQ(compute_floor(work, ceilings)->operations_ms, 1);
+}
+
 TEST(Floor, OperationsUseTheRateOfTheirKind) {
   Work work;
   work.operations = 6e10;

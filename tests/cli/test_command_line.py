@@ -49,7 +49,20 @@ def test_usage_errors(amasia, tmp_path, arguments, expected):
     assert expected in one_line(amasia(*arguments, cwd=tmp_path), 2)
 
 
-@pytest.mark.parametrize("command", [["run"], ["study", "quick"], ["tune"], ["verify"]])
+SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pathfinder/tma"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run"],
+        ["study", "quick"],
+        ["tune"],
+        ["verify"],
+        ["verify", "--in-process", *SIZE_BEFORE_PATTERN],
+        ["run", "--cache", "cold", "pathfinder"],
+    ],
+)
 def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
     line = one_line(amasia(*command, cwd=tmp_path, **NO_GPU), 3)
     assert "no usable GPU" in line
