@@ -14,10 +14,12 @@ case $gpu_capability in
 esac
 configure_and_build ci "$architectures" all
 
+status=0
+scripts/volta.sh || [[ $? == 3 ]] || status=1 # without a CUDA 12 toolkit its tests are skipped
+
 export AMASIA_BUILD=$PWD/build/ci # where the Python tests find amasia
 ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
 rm -f "$ctest_report" "$pytest_report"
-status=0
 ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 600 --output-on-failure \
   --output-junit "$ctest_report" || status=1
 python -m pytest --junitxml "$pytest_report" || status=1

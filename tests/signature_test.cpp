@@ -287,16 +287,29 @@ std::vector<std::string> split_list(std::string_view text) {
   return items;
 }
 
+/// What another build kept can be checked in place of this one's: AMASIA_CODE is its folder code/,
+/// AMASIA_CODE_ARCHITECTURES what it was built for (scripts/volta.sh).
+std::string setting(const char* name, const char* of_this_build) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? given : of_this_build;
+}
+
+std::string code_folder() {
+  static const std::string own = std::string(AMASIA_BINARY_DIR) + "/code";
+  return setting("AMASIA_CODE", own.c_str());
+}
+std::string architectures() { return setting("AMASIA_CODE_ARCHITECTURES", AMASIA_ARCHITECTURES); }
+
 /// nvcc names the PTX <file>.ptx for one architecture and <file>.compute_<cc>.ptx for several.
 /// Others in the folder are leftovers of earlier settings and are not looked at.
 std::vector<fs::path> kept_files(const fs::path& folder, const std::string& stem) {
-  std::set<std::string> architectures;  // "90-real" and "90-virtual" share their PTX
-  for (const std::string& a : split_list(AMASIA_ARCHITECTURES)) {
-    architectures.insert(a.substr(0, a.find('-')));
+  std::set<std::string> targets;  // "90-real" and "90-virtual" share their PTX
+  for (const std::string& a : split_list(architectures())) {
+    targets.insert(a.substr(0, a.find('-')));
   }
-  if (architectures.size() == 1) return {folder / (stem + ".ptx")};
+  if (targets.size() == 1) return {folder / (stem + ".ptx")};
   std::vector<fs::path> files;
-  for (const std::string& a : architectures) {
+  for (const std::string& a : targets) {
     files.push_back(folder / (stem + ".compute_" + a + ".ptx"));
   }
   return files;
@@ -311,7 +324,7 @@ std::vector<BuiltVariant> built_variants() {
       if (!fs::exists(source)) continue;
       BuiltVariant v{app + "/" + strategy, traits, {}, {}};
       for (const fs::path& file :
-           kept_files(fs::path(AMASIA_BINARY_DIR) / "code" / "apps" / app, strategy)) {
+           kept_files(fs::path(code_folder()) / "apps" / app, strategy)) {
         const bool fresh =
             fs::exists(file) && fs::last_write_time(file) >= fs::last_write_time(source);
         (fresh ? v.ptx : v.missing).push_back(file);
@@ -400,7 +413,7 @@ INSTANTIATE_TEST_SUITE_P(EveryVariant, Signature, testing::ValuesIn(built_varian
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Signature);  // a build without CUDA has no variants
 
 TEST(SignatureOfTheBuild, HasVariantsWhereCudaIsBuilt) {
-  if (std::string_view(AMASIA_ARCHITECTURES).empty()) GTEST_SKIP() << "built without CUDA";
+  if (architectures().empty()) GTEST_SKIP() << "built without CUDA";
   EXPECT_FALSE(built_variants().empty());
 }
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Compiles every CUDA file for the V100 (sm_70), which CUDA 13 no longer knows, with a CUDA 12 toolkit.
+#
+#   scripts/volta.sh
+#
+# The toolkit is the first nvcc 12.4 to 12.9 of $CUDA12_HOME, /usr/local/cuda-12*, PATH. Where there is
+# none, Debian's nvcc 12.4 is unpacked under .cuda/volta, without installing it, from the mirror that
+# apt-get is set up for, with the headers from NVIDIA's wheels: it compiles, and cannot link.
+# Objects, PTX and machine code end up in build/volta/code/<folder>/, as those of other builds do in
+# theirs, and the tests check the signatures there. What is up to date is not compiled again.
+#
+# Exit code 0: everything compiles. 1: something does not. 3: there is no CUDA 12 toolkit to be had.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'volta: %s\n' "$*" >&2; }
+
+usable() { "$1" --version 2>/dev/null | grep -qE 'release 12\.([4-9]|[1-9][0-9])'; }
+
+find_toolkit() {
+  local candidate
+  for candidate in "${CUDA12_HOME:+$CUDA12_HOME/bin/nvcc}" /usr/local/cuda-12*/bin/nvcc \
+    "$(type -P nvcc || true)" "$PWD/.cuda/volta/bin/nvcc"; do
+    if [[ -x $candidate ]] && usable "$candidate"; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Fetches Debian 13's package and the wheels, and lays them out as nvcc expects a toolkit.
+fetch_toolkit() {
+  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror work
+  command -v apt-get >/dev/null && [[ -f $keyring ]] || return 1
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 -E '/debian/?$') || return 1
+  work=$PWD/.cuda/volta.part
+  rm -rf "$work"
+  mkdir -p "$work"/{lists/partial,archives/partial,bin,lib,include,nvvm/bin,nvvm/libdevice}
+  echo "deb [signed-by=$keyring] $mirror trixie non-free" >"$work/sources.list"
+  local apt=(apt-get -qq -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=-
+    -o Dir::State::Lists="$work/lists" -o Dir::Cache::archives="$work/archives"
+    -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Check-Valid-Until=false
+    -o APT::Sandbox::User=root)
+  say "fetching nvcc 12.4 of Debian 13 and its headers into .cuda/volta"
+  "${apt[@]}" update >&2 || return 1
+  (cd "$work" && "${apt[@]}" download nvidia-cuda-toolkit >&2) || return 1
+  dpkg -x "$work"/nvidia-cuda-toolkit_*.deb "$work/debian"
+  mapfile -t wheels < <(.venv/bin/python -c 'import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+print("\n".join(project["optional-dependencies"]["volta"]))')
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+    --target "$work/wheels" "${wheels[@]}" >&2 || return 1
+
+  local usr=$work/debian/usr
+  cp "$usr"/bin/{cudafe++,ptxas,fatbinary,nvlink,bin2c,cuobjdump,nvdisasm} \
+    "$usr/lib/nvidia-cuda-toolkit/bin/nvcc" "$work/bin/"
+  cp -r "$usr/lib/nvidia-cuda-toolkit/bin/crt" "$work/bin/"
+  cp "$usr/lib/nvidia-cuda-toolkit/bin/cicc" "$work/nvvm/bin/"
+  cp "$usr/lib/nvidia-cuda-toolkit/libdevice/"* "$work/nvvm/libdevice/"
+  cp -r "$work"/wheels/nvidia/{cuda_runtime,cuda_nvcc,cuda_cccl}/include/. "$work/include/"
+  cat >"$work/bin/nvcc.profile" <<'PROFILE'
+TOP                = $(_HERE_)/..
+CICC_PATH          = $(TOP)/nvvm/bin
+NVVMIR_LIBRARY_DIR = $(TOP)/nvvm/libdevice
+PATH              += $(TOP)/nvvm/bin:$(_HERE_):
+INCLUDES          += "-I$(TOP)/include" $(_SPACE_)
+PROFILE
+  rm -rf "$work"/{debian,wheels,lists,archives,sources.list} "$work"/*.deb .cuda/volta
+  mv "$work" .cuda/volta
+}
+
+nvcc=$(find_toolkit) || { fetch_toolkit && nvcc=$(find_toolkit); } || {
+  rm -rf .cuda/volta.part
+  say "no CUDA 12 toolkit (12.4 or newer) here, and Debian's could not be fetched:" \
+    "name one in CUDA12_HOME"
+  exit 3
+}
+version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+say "compiling for sm_70 with nvcc $version ($nvcc)"
+
+# Ninja knows what is out of date. Comparators need a library's own headers and run no kernel of ours.
+build=build/volta
+mkdir -p "$build"
+{
+  cat <<RULES
+builddir = $build
+rule nvcc
+  command = $nvcc -I. -std=c++17 -arch=sm_70 -O3 -DNDEBUG --expt-relaxed-constexpr \$
+    -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror --keep --keep-dir=\$folder \$
+    -MD -MF \$out.d -c \$in -o \$out
+  depfile = \$out.d
+  deps = gcc
+  description = sm_70 \$in
+RULES
+  find apps microbench harness/gpu -name '*.cu' | sort | while read -r file; do
+    grep -q register_comparator "$file" && continue
+    mkdir -p "$build/code/$(dirname "$file")"
+    printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${file%.cu}.o" "$file" \
+      "$build/code/$(dirname "$file")"
+  done
+} >"$build/build.ninja"
+ninja -f "$build/build.ninja" >&2 || exit 1
