@@ -33,6 +33,7 @@ find_toolkit() {
 fetch_toolkit() {
   local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror work
   command -v apt-get >/dev/null && [[ -f $keyring ]] || return 1
+  # shellcheck disable=SC2016 # apt-get's own variable
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 -E '/debian/?$') || return 1
   work=$PWD/.cuda/volta.part
   rm -rf "$work"
