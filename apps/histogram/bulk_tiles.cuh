@@ -1,0 +1,81 @@
+// Tiles of keys by bulk copies into a ring, for tma and dsm: one thread asks for a tile, the copy
+// engine brings it and counts its bytes on an mbarrier, and threads spend nothing on addresses.
+#pragma once
+
+#include "apps/histogram/counting.cuh"
+#include "variants/ring.hpp"
+#include "variants/tma.cuh"
+
+namespace amasia::histogram {
+
+/// Barriers of a ring.
+template <class S>
+struct RingBarriers {
+  tma::Barrier full[S::stages];   // the tile's bytes
+  tma::Barrier empty[S::stages];  // one arrival per warp that has read it
+};
+
+/// The warps take turns at asking for tiles: whoever asks waits for the slowest reader of that
+/// stage, and a turn every `warps` tiles is easily made up.
+template <class S>
+struct BulkTiles {
+  const Run& run;
+  uint4* ring;  // (stages, chunks, threads)
+  RingBarriers<S>& barriers;
+  int tiles = 0;
+  int stage = 0;
+  unsigned parity = 0;
+  int turn = threadIdx.x / 32;  // tiles until this warp asks
+
+  /// By all threads; a block barrier follows inside.
+  __device__ void prepare() {
+    if (threadIdx.x == 0) {
+      for (int s = 0; s < S::stages; ++s) {
+        tma::init(&barriers.full[s], 1);
+        tma::init(&barriers.empty[s], S::warps);
+      }
+      tma::fence_init();
+    }
+    __syncthreads();
+  }
+  __device__ void ask(int n, int into) {
+    tma::expect(&barriers.full[into], S::tile_bytes);
+    tma::load_bytes(ring + into * S::tile_chunks, run.tile<S>(n), S::tile_bytes,
+                    &barriers.full[into]);
+  }
+  __device__ void begin(int count) {
+    tiles = count;
+    if (threadIdx.x == 0) {
+      for (int n = 0; n < S::stages - 1 && n < tiles; ++n) ask(n, n);
+    }
+  }
+  __device__ void acquire(int n) {
+    if (turn == 0) {
+      turn = S::warps;
+      const int later = n + S::stages - 1;
+      if (later < tiles && threadIdx.x % 32 == 0) {
+        const int into = stage == 0 ? S::stages - 1 : stage - 1;
+        // The tile there before was n - 1: read in the pass of the ring before this one if stage 0
+        // is to come, else in this one.
+        if (n > 0) tma::wait(&barriers.empty[into], stage == 0 ? parity ^ 1 : parity);
+        ask(later, into);
+      }
+      __syncwarp();
+    }
+    --turn;
+    tma::wait(&barriers.full[stage], parity);
+  }
+  __device__ uint4 chunk(int c) const {
+    return ring[stage * S::tile_chunks + c * S::threads + threadIdx.x];
+  }
+  __device__ void release(int) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tma::arrive(&barriers.empty[stage]);
+    if (++stage == S::stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+}  // namespace amasia::histogram
