@@ -6,7 +6,7 @@ function(amasia_add_provenance target)
   set(generated ${CMAKE_BINARY_DIR}/generated/provenance)
   set(script ${PROJECT_SOURCE_DIR}/cmake/source_digests.cmake)
   set(patterns "")
-  foreach(folder apps variants harness inputs)
+  foreach(folder apps variants microbench harness inputs)
     foreach(extension cu cuh hpp cpp)
       list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*.${extension})
     endforeach()
@@ -14,7 +14,8 @@ function(amasia_add_provenance target)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
 
   add_custom_command(
-    OUTPUT ${generated}/source_digests.inc ${generated}/harness_digest.inc
+    OUTPUT ${generated}/source_digests.inc ${generated}/microbenchmark_digests.inc
+           ${generated}/harness_digest.inc
     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated} -P ${script}
     DEPENDS ${sources} ${script}
     COMMENT "Digests of the variants' sources" VERBATIM)
@@ -37,7 +38,8 @@ function(amasia_add_provenance target)
   file(CONFIGURE OUTPUT ${generated}/build.inc CONTENT
        "{R\"(${compiler})\", R\"(${cuda_compiler})\", R\"(${flags})\", R\"(${architectures})\"}\n")
 
-  target_sources(${target} PRIVATE ${generated}/source_digests.inc ${generated}/harness_digest.inc)
+  target_sources(${target} PRIVATE ${generated}/source_digests.inc
+                 ${generated}/microbenchmark_digests.inc ${generated}/harness_digest.inc)
   target_include_directories(${target} PRIVATE ${generated})
   add_dependencies(${target} ${target}_commit)
 endfunction()

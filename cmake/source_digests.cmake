@@ -1,9 +1,10 @@
 # cmake -DROOT=<source tree> -DOUTPUT=<folder> -P source_digests.cmake
 # Writes <folder>/source_digests.inc, one line {"app/strategy", "<SHA-256>"} per apps/*/*.cu that
-# registers a variant or a comparator, and <folder>/harness_digest.inc, one string.
+# registers a variant or a comparator, <folder>/microbenchmark_digests.inc, the same per
+# microbench/*/*.cu that registers a microbenchmark, and <folder>/harness_digest.inc, one string.
 #
 # Digest of a variant: SHA-256 over the files apps/<app>/<strategy>.cu includes with #include "...",
-# directly or not, that lie in apps/ or variants/, and itself; for a header of variants/ also the .cpp
+# directly or not, that lie in apps/, microbench/ or variants/, and itself; for a header of variants/ also the .cpp
 # of the same name, which implements it. Sorted by path; of each file its path and its code.
 # Digest of the harness: the same over every source in harness/ and inputs/.
 #
@@ -44,7 +45,7 @@ function(includes_of path result)
     string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" name "${line}")
     foreach(candidate ${folder}/${name} ${name})
       cmake_path(NORMAL_PATH candidate)
-      if(EXISTS ${ROOT}/${candidate} AND candidate MATCHES "^(apps|variants)/")
+      if(EXISTS ${ROOT}/${candidate} AND candidate MATCHES "^(apps|microbench|variants)/")
         list(APPEND found ${candidate})
         break()
       endif()
@@ -105,10 +106,25 @@ foreach(path IN LISTS variants)
   string(APPEND lines "{\"${name}\", \"${digest}\"},\n")
 endforeach()
 
+file(GLOB microbenchmarks RELATIVE ${ROOT} ${ROOT}/microbench/*/*.cu)
+list(SORT microbenchmarks)
+set(microbenchmark_lines "")
+foreach(path IN LISTS microbenchmarks)
+  file(STRINGS ${ROOT}/${path} registration REGEX "register_microbenchmark" LIMIT_COUNT 1)
+  if(NOT registration)
+    continue()
+  endif()
+  closure_of(${path} files)
+  digest_of("${files}" digest)
+  string(REGEX REPLACE "^microbench/(.*)\\.cu$" "\\1" name ${path})
+  string(APPEND microbenchmark_lines "{\"${name}\", \"${digest}\"},\n")
+endforeach()
+
 file(GLOB_RECURSE harness RELATIVE ${ROOT} ${ROOT}/harness/* ${ROOT}/inputs/*)
 list(FILTER harness INCLUDE REGEX "\\.(cu|cuh|hpp|cpp)$")
 list(SORT harness)
 digest_of("${harness}" digest)
 
 file(CONFIGURE OUTPUT ${OUTPUT}/source_digests.inc CONTENT "${lines}" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT}/microbenchmark_digests.inc CONTENT "${microbenchmark_lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/harness_digest.inc CONTENT "\"${digest}\"\n" @ONLY)

@@ -64,4 +64,11 @@ std::set<std::string> measured_variants(const std::vector<GroupResult>& groups) 
   return variants;
 }
 
+std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
+                                    const std::vector<MicrobenchmarkResult>& microbenchmarks) {
+  std::set<std::string> names = measured_variants(groups);
+  for (const MicrobenchmarkResult& m : microbenchmarks) names.insert(m.name);
+  return names;
+}
+
 }  // namespace amasia

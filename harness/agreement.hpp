@@ -19,5 +19,8 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
 
 /// Every variant with a row in these groups.
 std::set<std::string> measured_variants(const std::vector<GroupResult>& groups);
+/// The same and every one of these microbenchmarks: names whose sources must agree.
+std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
+                                    const std::vector<MicrobenchmarkResult>& microbenchmarks);
 
 }  // namespace amasia

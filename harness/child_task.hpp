@@ -10,6 +10,8 @@ namespace amasia {
 
 /// Tasks: {"task": "device", "index": i}            -> Provenance with device and device_state
 ///        {"task": "ceilings", "index": i, "samples": n} -> array of Ceiling
+///        {"task": "microbenchmark", "index": i, "plan": PlannedMicrobenchmark}
+///                                                       -> MicrobenchmarkResult
 ///        {"task": "group", "index": i, "plan": PlannedGroup}  -> GroupResult
 /// Throws what the work throws.
 nlohmann::ordered_json perform_task(

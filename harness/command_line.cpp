@@ -26,7 +26,8 @@ void add_choice_list(CLI::App& command, const std::string& flag, std::vector<std
 
 void add_selection(CLI::App& command, Request& r) {
   command.add_option("patterns", r.patterns,
-                     "variants by glob: pathfinder, '*/tma', hotspot/dsm (none: all)");
+                     "variants by glob: pathfinder, '*/tma', hotspot/dsm (none: all); else "
+                     "microbenchmarks: memory/latency, 'memory/*'");
   command.add_option("--size", r.sizes, "one size, e.g. rows=10000,cols=10000 (repeatable)")
       ->allow_extra_args(false);
   command.add_option("--preset", r.preset, "the sizes of a preset: smoke, quick, paper, sweep");
@@ -57,6 +58,10 @@ void add_measuring(CLI::App& command, Request& r) {
   command.add_option("--confidence", r.effort.confidence, "joint confidence of a group's claims")
       ->check(CLI::Range(0.5, 0.999999));
   command.add_flag("--energy", r.effort.energy, "measure energy per run in a hot batch");
+  command
+      .add_option("--point-seconds", r.point_seconds,
+                  "cap on the samples of one point of a microbenchmark")
+      ->check(CLI::PositiveNumber);
   command.add_option("--seed", r.seed, "seed of the inputs");
   command.add_option("--tuning", r.tuning,
                      "file of recorded winners (default results/<gpu>/tuning.json)");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -144,8 +145,9 @@ class SassReader {
     if (const std::size_t at = text.find(heading); at != std::string_view::npos) {
       std::string_view name = text.substr(at + heading.size());
       while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
+      finish();
       current_ = &kernels_[std::string(name)];
-      current_->source = "sass";
+      *current_ = {"sass", {}, {}};  // several objects may define it
       return;
     }
     if (current_ == nullptr) return;
@@ -153,6 +155,7 @@ class SassReader {
     if (text.substr(0, 2) != "/*") return;
     const std::size_t close = text.find("*/");
     if (close == std::string_view::npos) return;
+    const std::optional<unsigned long> address = hexadecimal(text.substr(2, close - 2));
     text.remove_prefix(close + 2);
     skip_blanks(text);
     if (!text.empty() && text.front() == '{') {  // dual issue, older machines
@@ -171,14 +174,44 @@ class SassReader {
     // An encoding alone ("/* 0x... */") leaves nothing here.
     if (opcode.empty() || opcode.front() < 'A' || opcode.front() > 'Z' || never) return;
     count_sass(opcode, current_->instructions);
+    if (!address) return;
+    listing_.push_back({*address, std::string(opcode)});
+    if (opcode.substr(0, 3) != "BRA") return;
+    const std::size_t target = text.find("0x", length);
+    if (target == std::string_view::npos || target > text.find(';')) return;
+    const auto to =
+        hexadecimal(text.substr(target + 2, text.find_first_of(" ;,)", target) - target - 2));
+    if (to && *to < *address) loops_.push_back({*to, *address});
+  }
+
+  /// Counts what lies in loops. After the last line, and before the next kernel.
+  void finish() {
+    for (const auto& [address, opcode] : listing_) {
+      const unsigned long at = address;
+      if (std::any_of(loops_.begin(), loops_.end(),
+                      [at](const auto& l) { return l.first <= at && at <= l.second; })) {
+        count_sass(opcode, current_->in_loops);
+      }
+    }
+    listing_.clear();
+    loops_.clear();
   }
 
  private:
+  static std::optional<unsigned long> hexadecimal(std::string_view digits) {
+    unsigned long value = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  }
   static void skip_blanks(std::string_view& text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   }
   std::map<std::string, CodeEvidence::Kernel>& kernels_;
   CodeEvidence::Kernel* current_ = nullptr;
+  std::vector<std::pair<unsigned long, std::string>> listing_{};  // address, opcode
+  std::vector<std::pair<unsigned long, unsigned long>> loops_{};  // first and last address
 };
 
 bool executable_file(const fs::path& path) {
@@ -246,10 +279,26 @@ void count_module(const ptx::Module& module, std::map<std::string, CodeEvidence:
     CodeEvidence::Kernel& kernel = kernels[function.name];
     kernel.source = "ptx";
     kernel.instructions.clear();
-    for (const ptx::Statement& statement : function.body) {
+    kernel.in_loops.clear();
+    std::map<std::string, std::size_t> labels;
+    std::vector<std::pair<std::size_t, std::size_t>> loops;  // a label and a branch back to it
+    for (std::size_t i = 0; i < function.body.size(); ++i) {
+      const ptx::Statement& statement = function.body[i];
+      if (statement.is_label()) labels[statement.label] = i;
+      if (statement.opcode.substr(0, 3) == "bra" && !statement.operands.empty()) {
+        const auto label = labels.find(statement.operands.front());
+        if (label != labels.end()) loops.emplace_back(label->second, i);
+      }
+    }
+    for (std::size_t i = 0; i < function.body.size(); ++i) {
+      const ptx::Statement& statement = function.body[i];
       if (statement.is_label()) continue;
-      ++kernel.instructions[ptx::operation_of(statement.opcode)];
-      ++kernel.instructions["total"];
+      const bool in_loop = std::any_of(
+          loops.begin(), loops.end(), [i](const auto& l) { return l.first <= i && i <= l.second; });
+      for (const std::string& name : {ptx::operation_of(statement.opcode), std::string("total")}) {
+        ++kernel.instructions[name];
+        if (in_loop) ++kernel.in_loops[name];
+      }
     }
   }
 }
@@ -306,6 +355,7 @@ CodeEvidence CodeEvidence::from_sass(std::string_view text) {
   CodeEvidence evidence;
   SassReader reader(evidence.kernels_);
   while (!text.empty()) reader.line(next_field(text, '\n'));
+  reader.finish();
   return evidence;
 }
 
@@ -343,6 +393,7 @@ void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
       command.push_back(executable_);
       const bool ran =
           run_program(command, [&reader](std::string_view line) { reader.line(line); });
+      reader.finish();
       if (ran && !found.empty()) {  // one that was killed may have listed half a kernel
         kernels_.merge(found);
         return;
@@ -362,7 +413,7 @@ void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
 CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
   const auto found = kernels_.find(mangled_name);
   if (found != kernels_.end()) return found->second;
-  return {"none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}};
+  return {"none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}, {}};
 }
 
 }  // namespace amasia

@@ -21,6 +21,9 @@ class CodeEvidence {
   struct Kernel {
     std::string source;  // "sass", "ptx" or "none: <reason>"
     std::map<std::string, int> instructions;
+    /// Those of them that lie in a loop, between the target of a backward branch and the branch: a
+    /// load that was hoisted out of the loop is in the code, but is not what the loop measures.
+    std::map<std::string, int> in_loops{};
   };
 
   CodeEvidence() = default;
@@ -38,6 +41,7 @@ class CodeEvidence {
   void read_all();
 
   /// From text that a disassembler printed (`cuobjdump -sass`).
+  /// A kernel that several object files define is listed once for each, and counted once.
   static CodeEvidence from_sass(std::string_view text);
   /// From the text of one PTX module.
   static CodeEvidence from_ptx(std::string_view text);

@@ -34,6 +34,7 @@ struct Contents {
   std::optional<Provenance> provenance;
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
+  std::vector<MicrobenchmarkResult> microbenchmarks{};
   std::size_t whole_bytes = 0;  // whatever follows was being written when the run ended
 };
 
@@ -47,13 +48,15 @@ void take_line(const Json& json, bool first, Contents& contents) {
     contents.provenance = provenance_from_json(json["provenance"]);
   } else if (json.is_object() && json.contains("group")) {
     contents.groups.push_back(group_from_json(json["group"]));
+  } else if (json.is_object() && json.contains("microbenchmark")) {
+    contents.microbenchmarks.push_back(microbenchmark_from_json(json["microbenchmark"]));
   } else if (json.is_object() && json.contains("ceilings") && json["ceilings"].is_array()) {
     contents.ceilings.clear();  // a set replaces the one before
     for (const Json& ceiling : json["ceilings"]) {
       contents.ceilings.push_back(ceiling_from_json(ceiling));
     }
   } else {
-    throw ResultError("expected a group or a set of ceilings");
+    throw ResultError("expected a group, a microbenchmark or a set of ceilings");
   }
 }
 
@@ -85,6 +88,7 @@ struct Journal::State {
   OpenFile file{};
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
+  std::vector<MicrobenchmarkResult> microbenchmarks{};
 
   void append(const Json& json) {
     const off_t whole = ::lseek(file.get(), 0, SEEK_END);
@@ -129,16 +133,20 @@ Journal Journal::open(const std::string& out, const Provenance& now, bool resume
     contents.provenance = std::move(finished.provenance);
     contents.ceilings = std::move(finished.ceilings);
     contents.groups = std::move(finished.groups);
+    contents.microbenchmarks = std::move(finished.microbenchmarks);
     source = out;
   }
-  const bool has_results = !contents.groups.empty() || !contents.ceilings.empty();
+  const bool has_results =
+      !contents.groups.empty() || !contents.ceilings.empty() || !contents.microbenchmarks.empty();
   if (!resume && has_results) {
     throw UsageError(
-        path + ": holds " + std::to_string(contents.groups.size()) +
+        path + ": holds " +
+        std::to_string(contents.groups.size() + contents.microbenchmarks.size()) +
         " finished groups of an interrupted run; continue it with --resume, or remove it");
   }
   if (has_results) {
-    if (const auto why = disagreement(*contents.provenance, now, measured_variants(contents.groups),
+    if (const auto why = disagreement(*contents.provenance, now,
+                                      measured_code(contents.groups, contents.microbenchmarks),
                                       /*same_gpu=*/true)) {
       throw ResultError(source + ": cannot be resumed, it differs from this run in " + *why +
                         "; remove it to start over");
@@ -146,6 +154,7 @@ Journal Journal::open(const std::string& out, const Provenance& now, bool resume
   }
   state->ceilings = std::move(contents.ceilings);
   state->groups = std::move(contents.groups);
+  state->microbenchmarks = std::move(contents.microbenchmarks);
 
   const bool continued = has_results && source == path;
   const std::size_t keep = continued ? contents.whole_bytes : 0;
@@ -157,6 +166,9 @@ Journal Journal::open(const std::string& out, const Provenance& now, bool resume
                        {"version", result_schema_version},
                        {"provenance", to_json(now)}});
     if (!state->ceilings.empty()) state->append(state->ceilings);
+    for (const MicrobenchmarkResult& m : state->microbenchmarks) {
+      state->append(Json{{"microbenchmark", to_json(m)}});
+    }
     for (const GroupResult& group : state->groups) state->append(Json{{"group", to_json(group)}});
     sync_parent_directory(path);
   }
@@ -165,9 +177,15 @@ Journal Journal::open(const std::string& out, const Provenance& now, bool resume
 
 const std::vector<Ceiling>& Journal::ceilings() const { return state_->ceilings; }
 const std::vector<GroupResult>& Journal::groups() const { return state_->groups; }
+const std::vector<MicrobenchmarkResult>& Journal::microbenchmarks() const {
+  return state_->microbenchmarks;
+}
 
 void Journal::append(const std::vector<Ceiling>& ceilings) { state_->append(ceilings); }
 void Journal::append(const GroupResult& group) { state_->append(Json{{"group", to_json(group)}}); }
+void Journal::append(const MicrobenchmarkResult& result) {
+  state_->append(Json{{"microbenchmark", to_json(result)}});
+}
 
 void Journal::finish(const ResultFile& file) {
   write_result_file(state_->out, file);

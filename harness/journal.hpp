@@ -1,6 +1,6 @@
 // Finished work on disk at once: <out>.journal is JSON lines, first the provenance, then one line
-// per finished ceiling set or group, each written and fsynced. At the end it becomes the result
-// file.
+// per finished ceiling set, group or microbenchmark, each written and fsynced. At the end it
+// becomes the result file.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,12 @@ class Journal {
   /// What an earlier run had finished.
   const std::vector<Ceiling>& ceilings() const;
   const std::vector<GroupResult>& groups() const;
+  const std::vector<MicrobenchmarkResult>& microbenchmarks() const;
 
   /// On disk when they return. Throw ResultError (disk full), the journal is then as before.
   void append(const std::vector<Ceiling>& ceilings);
   void append(const GroupResult& group);
+  void append(const MicrobenchmarkResult& result);
   /// Writes the result file and removes the journal.
   void finish(const ResultFile& file);
 

@@ -45,8 +45,8 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
   std::map<std::string, std::size_t> owner;  // group -> file
   for (std::size_t f = 0; f < files.size(); ++f) {
     for (std::size_t earlier = 0; earlier < f; ++earlier) {
-      std::set<std::string> variants = measured_variants(files[f].groups);
-      variants.merge(measured_variants(files[earlier].groups));
+      std::set<std::string> variants = measured_code(files[f].groups, files[f].microbenchmarks);
+      variants.merge(measured_code(files[earlier].groups, files[earlier].microbenchmarks));
       if (const auto why = disagreement(files[earlier].provenance, files[f].provenance, variants,
                                         /*same_gpu=*/false, shard_settings)) {
         throw ResultError(fmt::format("{} and {} cannot be merged, they differ in {}",
@@ -57,6 +57,13 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
       const auto [place, is_new] = owner.emplace(group.key.to_string(), f);
       if (!is_new) {
         throw ResultError(fmt::format("{} and {} cannot be merged, both have the group {}",
+                                      names[place->second], names[f], place->first));
+      }
+    }
+    for (const MicrobenchmarkResult& m : files[f].microbenchmarks) {
+      const auto [place, is_new] = owner.emplace("microbench/" + m.name, f);
+      if (!is_new) {
+        throw ResultError(fmt::format("{} and {} cannot be merged, both have {}",
                                       names[place->second], names[f], place->first));
       }
     }
@@ -81,6 +88,19 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
   if (!shards.empty()) {
     merged.provenance.settings["shard"] = fmt::format("{}", fmt::join(shards, ","));
   }
+
+  for (const ResultFile& file : files) {
+    for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+      merged.microbenchmarks.push_back(m);
+      if (file.provenance.device.uuid_hash != first.provenance.device.uuid_hash) {
+        merged.microbenchmarks.back().warnings.push_back(fmt::format(
+            "measured on another {} ({}) than the first file's ({})", file.provenance.device.name,
+            file.provenance.device.uuid_hash, first.provenance.device.uuid_hash));
+      }
+    }
+  }
+  std::sort(merged.microbenchmarks.begin(), merged.microbenchmarks.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
 
   // In turn from each file: given in order, shards give back the order they were dealt from.
   for (std::size_t g = 0, taken = 1; taken > 0; ++g) {

@@ -132,4 +132,70 @@ double expected_seconds(const PlannedGroup& g) {
          (g.effort.energy ? rows : 0);
 }
 
+std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device) {
+  const Microbenchmark* m = find_microbenchmark(plan.name);
+  if (m == nullptr) {
+    throw UsageError("microbenchmark '" + plan.name + "' is not part of this program");
+  }
+  std::vector<Point> points = m->points(device, plan.scope);
+  check_points(*m, points);
+  if (plan.only.empty()) return points;
+  std::erase_if(points, [&](const Point& p) {
+    return std::none_of(plan.only.begin(), plan.only.end(), [&](const Coordinates& wanted) {
+      return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+        return value_of(p.at, pair.first) == pair.second;
+      });
+    });
+  });
+  return points;
+}
+
+Json to_json(const PlannedMicrobenchmark& plan) {
+  Json only = Json::array(), excluded = Json::object();
+  for (const Coordinates& wanted : plan.only) {
+    Json pairs = Json::object();
+    for (const auto& [name, value] : wanted) pairs[name] = value;
+    only.push_back(std::move(pairs));
+  }
+  for (const auto& [point, reason] : plan.excluded) excluded[std::to_string(point)] = reason;
+  return {{"name", plan.name},
+          {"scope", plan.scope == Scope::quick ? "quick" : "full"},
+          {"effort",
+           {{"min_samples", plan.effort.min_samples},
+            {"max_samples", plan.effort.max_samples},
+            {"seconds", plan.effort.seconds},
+            {"precision", plan.effort.precision},
+            {"confidence", plan.effort.confidence}}},
+          {"only", std::move(only)},
+          {"excluded", std::move(excluded)}};
+}
+
+PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& j) {
+  PlannedMicrobenchmark plan;
+  plan.name = j.at("name").get<std::string>();
+  plan.scope = j.at("scope").get<std::string>() == "quick" ? Scope::quick : Scope::full;
+  const Json& e = j.at("effort");
+  plan.effort.min_samples = e.at("min_samples").get<int>();
+  plan.effort.max_samples = e.at("max_samples").get<int>();
+  plan.effort.seconds = e.at("seconds").get<double>();
+  plan.effort.precision = e.at("precision").get<double>();
+  plan.effort.confidence = e.at("confidence").get<double>();
+  for (const Json& wanted : j.at("only")) {
+    Coordinates pairs;
+    for (const auto& [name, value] : wanted.items()) {
+      pairs.emplace_back(name, value.get<std::string>());
+    }
+    plan.only.push_back(std::move(pairs));
+  }
+  for (const auto& [point, reason] : j.at("excluded").items()) {
+    plan.excluded[std::stoi(point)] = reason.get<std::string>();
+  }
+  return plan;
+}
+
+double expected_seconds(const PlannedMicrobenchmark& plan, std::size_t points) {
+  constexpr double start_up = 1;  // context, module load
+  return start_up + static_cast<double>(points) * plan.effort.seconds / 4;
+}
+
 }  // namespace amasia

@@ -43,6 +43,32 @@ struct PlannedGroup {
   std::vector<PlannedRow> rows{};
 };
 
+/// How long and how precisely to measure one point of a microbenchmark.
+struct PointEffort {
+  int min_samples = 7;  // 6 is the least for a sign-test interval at 95 %
+  int max_samples = 51;
+  double seconds = 0.4;      // wall-clock cap of the samples of one point
+  double precision = 0.005;  // stop when the interval's half width is below this share
+  double confidence = 0.95;
+};
+
+/// A microbenchmark, or those of its points that a study asks for.
+struct PlannedMicrobenchmark {
+  std::string name;
+  Scope scope = Scope::full;
+  PointEffort effort{};
+  /// Points whose coordinates have all of one of these pairs; empty: every point.
+  std::vector<Coordinates> only{};
+  std::map<int, std::string> excluded{};  // point -> why it must not run (it crashed before)
+};
+
+/// The points of the plan on this device, in order. Throws std::logic_error for a microbenchmark
+/// that is not part of the program or has bad points.
+std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device);
+
+nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);
+PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_json&);
+
 /// The rows of a comparison: every selected variant at iso and at best, the baselines twice (A/A),
 /// comparators once. The baseline is always included, as the reference of every ratio.
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
@@ -59,5 +85,6 @@ PlannedGroup planned_group_from_json(const nlohmann::ordered_json&);
 
 /// Roughly what the group will take, for the ETA before anything was measured.
 double expected_seconds(const PlannedGroup& group);
+double expected_seconds(const PlannedMicrobenchmark& plan, std::size_t points);
 
 }  // namespace amasia

@@ -33,9 +33,19 @@ const std::map<std::string, std::string>& source_digests() {
   return digests;
 }
 
-std::string source_digest(const std::string& variant) {
-  const auto found = source_digests().find(variant);
-  return found == source_digests().end() ? "" : found->second;
+const std::map<std::string, std::string>& microbenchmark_digests() {
+  static const std::map<std::string, std::string> digests{
+#include "microbenchmark_digests.inc"
+  };
+  return digests;
+}
+
+std::string source_digest(const std::string& name) {
+  for (const auto* digests : {&source_digests(), &microbenchmark_digests()}) {
+    const auto found = digests->find(name);
+    if (found != digests->end()) return found->second;
+  }
+  return "";
 }
 
 const std::string& harness_digest() {
@@ -79,6 +89,7 @@ Provenance collect_provenance(const std::vector<std::string>& argv, const std::s
   p.flags = build.flags;
   p.architectures = build.architectures;
   p.sources = source_digests();
+  p.sources.insert(microbenchmark_digests().begin(), microbenchmark_digests().end());
   p.harness_digest = harness_digest();
   if (record_host) {
     std::array<char, 256> name{};

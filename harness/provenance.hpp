@@ -15,9 +15,13 @@ namespace amasia {
 /// when the variant's code is the same. Covers every variant in the source tree, built or not.
 const std::map<std::string, std::string>& source_digests();
 
-/// Digest of one variant, "" when the source tree has none of that name (a comparator has one, too:
-/// it is a file apps/<app>/<library>.cu).
-std::string source_digest(const std::string& variant);
+/// "question/name" -> the same over microbench/<question>/<name>.cu and what it includes from
+/// microbench/ and variants/.
+const std::map<std::string, std::string>& microbenchmark_digests();
+
+/// Digest of one variant or microbenchmark, "" when the source tree has none of that name (a
+/// comparator has one, too: it is a file apps/<app>/<library>.cu).
+std::string source_digest(const std::string& name);
 
 /// The same over harness/ and inputs/: what times, verifies and generates.
 const std::string& harness_digest();

@@ -49,6 +49,9 @@ Json object_of(const Value& pairs) {
 Json to_json(const KernelEvidence&);
 Json to_json(const Row&);
 Json to_json(const Comparison&);
+Json to_json(const Proof&);
+Json to_json(const MicrobenchmarkRow&);
+Json to_json(const Finding&);
 
 template <class T>
 Json array_of(const std::vector<T>& items) {
@@ -175,6 +178,63 @@ Json to_json(const Row& row) {
           {"gbytes_per_s", optional_number(row.gbytes_per_s)},
           {"energy_mj", optional_number(row.energy_mj)},
           {"source_digest", row.source_digest}};
+}
+
+Json to_json(const Coordinates& at) {
+  Json object = Json::object();
+  for (const auto& [name, value] : at) object[name] = value;
+  return object;
+}
+
+Json to_json(const Proof& proof) {
+  return {{"kernel", proof.kernel},
+          {"instruction", proof.instruction},
+          {"claimed", proof.claimed},
+          {"in_loop", proof.in_loop},
+          {"found", proof.found ? Json(*proof.found) : Json(nullptr)},
+          {"source", proof.source}};
+}
+
+Json columns_of(const std::vector<Reading>& samples) {
+  Json value = Json::array(), cycles = Json::array(), time = Json::array(), clock = Json::array();
+  for (const Reading& sample : samples) {
+    value.push_back(positive(sample.value, "samples.value"));
+    cycles.push_back(optional_number(sample.cycles));
+    time.push_back(optional_number(sample.time_ns));
+    clock.push_back(optional_number(sample.clock_mhz));
+  }
+  return {{"value", std::move(value)},
+          {"cycles", std::move(cycles)},
+          {"time_ns", std::move(time)},
+          {"clock_mhz", std::move(clock)}};
+}
+
+Json to_json(const MicrobenchmarkRow& row) {
+  return {{"at", to_json(row.at)},
+          {"quantity", row.quantity},
+          {"unit", row.unit},
+          {"larger_is_better", row.larger_is_better},
+          {"status", name_of(row.status)},
+          {"reason", row.reason},
+          {"remark", row.remark},
+          {"evidence", array_of(row.evidence)},
+          {"proof", array_of(row.proof)},
+          {"samples", columns_of(row.samples)},
+          {"value", optional_object(row.value)},
+          {"cycles", optional_number(row.cycles)},
+          {"time_ns", optional_number(row.time_ns)},
+          {"clock_mhz", optional_number(row.clock_mhz)},
+          {"stop_reason", row.stop_reason}};
+}
+
+Json to_json(const Finding& finding) {
+  return {{"at", to_json(finding.at)},
+          {"quantity", finding.quantity},
+          {"unit", finding.unit},
+          {"value", finite(finding.value, "findings.value")},
+          {"low", finite(finding.low, "findings.low")},
+          {"high", finite(finding.high, "findings.high")},
+          {"how", finding.how}};
 }
 
 Json to_json(const RatioInterval& interval) {
@@ -539,6 +599,88 @@ GroupResult group_from(const At& at) {
   return group;
 }
 
+Coordinates coordinates_from(const At& at) {
+  Coordinates coordinates;
+  at.each_member([&](const std::string& name, const At& value) {
+    coordinates.emplace_back(name, value.text());
+  });
+  return coordinates;
+}
+
+Proof proof_from(const At& at) {
+  Proof proof;
+  proof.kernel = at["kernel"].text();
+  proof.instruction = at["instruction"].text();
+  proof.claimed = at["claimed"].integer();
+  proof.in_loop = at["in_loop"].boolean();
+  if (const auto found = at.optional("found")) proof.found = found->integer();
+  proof.source = at["source"].text();
+  return proof;
+}
+
+std::vector<Reading> readings_from(const At& at) {
+  const auto number_or_nothing = [](const At& item) {
+    return item.json().is_null() ? std::nullopt : std::optional(item.number());
+  };
+  const auto value = at["value"].each([](const At& item) { return item.positive(); });
+  const auto cycles = at["cycles"].each(number_or_nothing);
+  const auto time = at["time_ns"].each(number_or_nothing);
+  const auto clock = at["clock_mhz"].each(number_or_nothing);
+  const std::size_t n = value.size();
+  if (cycles.size() != n || time.size() != n || clock.size() != n) {
+    at.expected("columns of equal length");
+  }
+  std::vector<Reading> readings(n);
+  for (std::size_t i = 0; i < n; ++i) readings[i] = {value[i], cycles[i], time[i], clock[i]};
+  return readings;
+}
+
+MicrobenchmarkRow microbenchmark_row_from(const At& at) {
+  MicrobenchmarkRow row;
+  row.at = coordinates_from(at["at"]);
+  row.quantity = at["quantity"].text();
+  row.unit = at["unit"].text();
+  row.larger_is_better = at["larger_is_better"].boolean();
+  row.status = status_from(at["status"]);
+  row.reason = text_or_empty(at.optional("reason"));
+  row.remark = text_or_empty(at.optional("remark"));
+  if (const auto evidence = at.optional("evidence")) row.evidence = evidence->each(evidence_from);
+  if (const auto proof = at.optional("proof")) row.proof = proof->each(proof_from);
+  row.samples = readings_from(at["samples"]);
+  if (const auto value = at.optional("value")) row.value = median_interval_from(*value);
+  row.cycles = optional_number_from(at.optional("cycles"));
+  row.time_ns = optional_number_from(at.optional("time_ns"));
+  row.clock_mhz = optional_number_from(at.optional("clock_mhz"));
+  row.stop_reason = text_or_empty(at.optional("stop_reason"));
+  return row;
+}
+
+Finding finding_from(const At& at) {
+  Finding finding;
+  finding.at = coordinates_from(at["at"]);
+  finding.quantity = at["quantity"].text();
+  finding.unit = at["unit"].text();
+  finding.value = at["value"].number();
+  finding.low = at["low"].number();
+  finding.high = at["high"].number();
+  finding.how = at["how"].text();
+  return finding;
+}
+
+MicrobenchmarkResult microbenchmark_from(const At& at) {
+  MicrobenchmarkResult result;
+  result.name = at["name"].text();
+  result.question = at["question"].text();
+  result.method = at["method"].text();
+  result.scope = at["scope"].text();
+  result.rows = at["rows"].each(microbenchmark_row_from);
+  result.findings = at["findings"].each(finding_from);
+  result.warnings = lines_from(at["warnings"]);
+  result.source_digest = text_or_empty(at.optional("source_digest"));
+  result.wall_s = at["wall_s"].number(0);
+  return result;
+}
+
 // ---- Text ---------------------------------------------------------------------------------------
 
 std::string plain(const Json& value) {
@@ -654,16 +796,34 @@ Json to_json(const GroupResult& group) {
           {"wall_s", finite(group.wall_s, "wall_s")}};
 }
 
+Json to_json(const MicrobenchmarkResult& result) {
+  return {{"name", result.name},
+          {"question", result.question},
+          {"method", result.method},
+          {"scope", result.scope},
+          {"rows", array_of(result.rows)},
+          {"findings", array_of(result.findings)},
+          {"warnings", result.warnings},
+          {"source_digest", result.source_digest},
+          {"wall_s", finite(result.wall_s, "wall_s")}};
+}
+
 Json to_json(const ResultFile& file) {
-  return {{"schema", "amasia-result"},
-          {"version", result_schema_version},
-          {"provenance", to_json(file.provenance)},
-          {"ceilings", array_of(file.ceilings)},
-          {"groups", array_of(file.groups)}};
+  Json json = {{"schema", "amasia-result"},
+               {"version", result_schema_version},
+               {"provenance", to_json(file.provenance)},
+               {"ceilings", array_of(file.ceilings)},
+               {"groups", array_of(file.groups)}};
+  // An additive member: files of runs without microbenchmarks stay what they were.
+  if (!file.microbenchmarks.empty()) json["microbenchmarks"] = array_of(file.microbenchmarks);
+  return json;
 }
 
 GroupResult group_from_json(const Json& json) { return group_from(At(json, "")); }
 Ceiling ceiling_from_json(const Json& json) { return ceiling_from(At(json, "")); }
+MicrobenchmarkResult microbenchmark_from_json(const Json& json) {
+  return microbenchmark_from(At(json, ""));
+}
 Provenance provenance_from_json(const Json& json) { return provenance_from(At(json, "")); }
 GroupKey group_key_from_json(const Json& json) { return group_key_from(At(json, "")); }
 Parameters parameters_from_json(const Json& json) { return parameters_from(At(json, "")); }
@@ -678,6 +838,9 @@ ResultFile result_from_json(const Json& json) {
   file.provenance = provenance_from(at["provenance"]);
   file.ceilings = at["ceilings"].each(ceiling_from);
   file.groups = at["groups"].each(group_from);
+  if (const auto micro = at.optional("microbenchmarks")) {
+    file.microbenchmarks = micro->each(microbenchmark_from);
+  }
   return file;
 }
 

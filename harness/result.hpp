@@ -15,6 +15,7 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/statistics.hpp"
 
 namespace amasia {
@@ -123,6 +124,48 @@ struct Ceiling {
   double value = 0;  // median of samples
 };
 
+/// What became of a Claim: an instruction counted in the code that the device loads.
+struct Proof {
+  std::string kernel;       // mangled name
+  std::string instruction;  // as the source names it: "LDG" (sass), "ld.global" (ptx)
+  int claimed = 0;
+  bool in_loop = true;         // counted in the loops of the kernel only
+  std::optional<int> found{};  // nothing when the code could not be read
+  std::string source;          // "sass", "ptx" or "none: <reason>"
+};
+
+/// One point of a microbenchmark.
+struct MicrobenchmarkRow {
+  Coordinates at;
+  std::string quantity;
+  std::string unit;
+  bool larger_is_better = false;
+  RowStatus status = RowStatus::ok;
+  std::string reason{};  // why skipped, failed or crashed
+  std::string remark{};
+  std::vector<KernelEvidence> evidence{};
+  std::vector<Proof> proof{};
+  std::vector<Reading> samples{};
+  std::optional<MedianInterval> value{};  // in `unit`
+  std::optional<double> cycles{};         // medians of what the samples have
+  std::optional<double> time_ns{};
+  std::optional<double> clock_mhz{};
+  std::string stop_reason{};  // "interval narrow enough", "sample limit", "time limit"
+};
+
+/// All points of one microbenchmark: the unit of isolation.
+struct MicrobenchmarkResult {
+  std::string name;
+  std::string question;
+  std::string method;
+  std::string scope;  // "quick" or "full"
+  std::vector<MicrobenchmarkRow> rows{};
+  std::vector<Finding> findings{};
+  std::vector<std::string> warnings{};
+  std::string source_digest{};
+  double wall_s = 0;
+};
+
 struct Provenance {
   std::vector<std::string> argv{};
   std::string study{};
@@ -143,6 +186,7 @@ struct ResultFile {
   Provenance provenance{};
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
+  std::vector<MicrobenchmarkResult> microbenchmarks{};
 };
 
 /// A file that cannot be read, written or believed. what() is one line that names the file or
@@ -160,12 +204,14 @@ class ResultError : public std::runtime_error {
 nlohmann::ordered_json to_json(const ResultFile&);
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);
+nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
 nlohmann::ordered_json to_json(const Provenance&);
 nlohmann::ordered_json to_json(const GroupKey&);
 nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
 ResultFile result_from_json(const nlohmann::ordered_json&);
 GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
+MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
 Provenance provenance_from_json(const nlohmann::ordered_json&);
 
 GroupKey group_key_from_json(const nlohmann::ordered_json&);

@@ -9,6 +9,7 @@
 #include "harness/floor.hpp"
 #include "harness/isolation.hpp"
 #include "harness/journal.hpp"
+#include "harness/measured.hpp"
 #include "harness/progress.hpp"
 #include "harness/provenance.hpp"
 #include "harness/registry.hpp"
@@ -72,8 +73,7 @@ std::string summary_line(const GroupResult& g) {
 }
 
 /// Adds what only the parent knows: floors from the ceilings, digests, instruction counts.
-void complete(GroupResult& group, const std::vector<Ceiling>& ceilings,
-              CodeEvidence& evidence) {
+void complete(GroupResult& group, const std::vector<Ceiling>& ceilings, CodeEvidence& evidence) {
   group.floor = compute_floor(group.work, ceilings);
   std::vector<std::string> kernels;
   for (const Row& row : group.rows) {
@@ -91,6 +91,43 @@ void complete(GroupResult& group, const std::vector<Ceiling>& ceilings,
       k.instructions = code.instructions;
     }
   }
+}
+
+/// A microbenchmark none of whose points ran, with the reason on each.
+MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
+                                    const std::vector<Point>& points, RowStatus status,
+                                    const std::string& reason) {
+  const Microbenchmark& m = *find_microbenchmark(plan.name);
+  MicrobenchmarkResult result;
+  result.name = m.name;
+  result.question = m.question;
+  result.method = m.method;
+  result.scope = plan.scope == Scope::quick ? "quick" : "full";
+  result.warnings.push_back(reason);
+  for (const Point& p : points) {
+    MicrobenchmarkRow row;
+    row.at = p.at;
+    row.quantity = p.quantity;
+    row.unit = p.unit;
+    row.larger_is_better = p.larger_is_better;
+    row.status = status;
+    row.reason = reason;
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::string summary_line(const MicrobenchmarkResult& result) {
+  int ok = 0, skipped = 0, bad = 0;
+  for (const MicrobenchmarkRow& row : result.rows) {
+    ok += row.status == RowStatus::ok;
+    skipped += row.status == RowStatus::skipped;
+    bad += row.status == RowStatus::failed || row.status == RowStatus::crashed;
+  }
+  std::string line = fmt::format("{} points in {:.1f} s", ok, result.wall_s);
+  if (skipped > 0) line += fmt::format(", {} skipped", skipped);
+  if (bad > 0) line += fmt::format(", {} FAILED", bad);
+  return line;
 }
 
 }  // namespace
@@ -132,8 +169,43 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
   }
 }
 
+MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
+                                  CodeEvidence& evidence, const SessionOptions& options,
+                                  const LineSink& on_line, bool& was_interrupted) {
+  const std::vector<Point> points = planned_points(plan, device);
+  // A point takes its samples, the unrecorded one and its preparation: gigabytes to lay out.
+  const double limit =
+      static_cast<double>(points.size()) * (plan.effort.seconds + 1) + options.extra_seconds;
+  for (;;) {
+    const Json task{
+        {"task", "microbenchmark"}, {"index", options.device_index}, {"plan", to_json(plan)}};
+    const ChildOutcome outcome = perform(task, limit, options, on_line);
+    if (outcome.finished) {
+      MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
+      result.source_digest = source_digest(result.name);
+      summarise(result, plan.effort.confidence);
+      prove(result, points, evidence);
+      find(result, device);
+      return result;
+    }
+    if (outcome.interrupted) {
+      was_interrupted = true;
+      return without_points(plan, points, RowStatus::skipped, "interrupted");
+    }
+    if (outcome.usage_error) throw UsageError(outcome.failure);
+    if (outcome.row < 0 || static_cast<std::size_t>(outcome.row) >= points.size() ||
+        plan.excluded.contains(outcome.row)) {
+      return without_points(plan, points, RowStatus::crashed, outcome.failure);
+    }
+    on_line(fmt::format("{} [{}] took the process down; going on without it", plan.name,
+                        to_string(points[static_cast<std::size_t>(outcome.row)].at)));
+    plan.excluded[outcome.row] = outcome.failure;
+  }
+}
+
 SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance provenance,
-                           const SessionOptions& options) {
+                           const SessionOptions& options,
+                           const std::vector<PlannedMicrobenchmark>& microbenchmarks) {
   SessionOutcome outcome;
   outcome.file.provenance = std::move(provenance);
   ResultFile& file = outcome.file;
@@ -144,12 +216,22 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     journal.emplace(Journal::open(options.out, file.provenance, options.resume));
     file.ceilings = journal->ceilings();
     file.groups = journal->groups();
+    file.microbenchmarks = journal->microbenchmarks();
     for (const GroupResult& g : file.groups) finished.insert(g.key.to_string());
+    for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+      finished.insert("microbench/" + m.name);
+    }
   }
 
   double expected = ceiling_seconds / 6;
   for (const PlannedGroup& g : plan) expected += expected_seconds(g);
-  Progress progress(static_cast<int>(plan.size()) + 1, expected);
+  const Device& device = file.provenance.device;
+  std::vector<double> expected_of;
+  for (const PlannedMicrobenchmark& m : microbenchmarks) {
+    expected_of.push_back(expected_seconds(m, planned_points(m, device).size()));
+    expected += expected_of.back();
+  }
+  Progress progress(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
   const auto note = [&](const std::string& line) { progress.note(line); };
 
   progress.begin("ceilings of this GPU", ceiling_seconds / 6);
@@ -169,6 +251,25 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
   }
 
   CodeEvidence evidence(executable_path(), file.provenance.device.compute_capability);
+
+  for (std::size_t i = 0; i < microbenchmarks.size(); ++i) {
+    if (outcome.interrupted || interrupted()) {
+      outcome.interrupted = true;
+      break;
+    }
+    const PlannedMicrobenchmark& m = microbenchmarks[i];
+    if (finished.count("microbench/" + m.name) > 0) continue;
+    progress.begin(m.name, expected_of[i]);
+    MicrobenchmarkResult result =
+        run_isolated(m, device, evidence, options, note, outcome.interrupted);
+    if (outcome.interrupted) {
+      progress.end("interrupted");
+      break;
+    }
+    if (journal) journal->append(result);
+    progress.end(summary_line(result));
+    file.microbenchmarks.push_back(std::move(result));
+  }
 
   for (const PlannedGroup& group : plan) {
     if (outcome.interrupted || interrupted()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/evidence.hpp"
 #include "harness/plan.hpp"
 #include "harness/result.hpp"
 
@@ -34,12 +35,19 @@ class NoDevice : public std::runtime_error {
 };
 Provenance query_in_child(const SessionOptions& options);
 
-/// `provenance` comes filled, device included.
+/// `provenance` comes filled, device included. Microbenchmarks run before the groups.
 SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance provenance,
-                           const SessionOptions& options);
+                           const SessionOptions& options,
+                           const std::vector<PlannedMicrobenchmark>& microbenchmarks = {});
 
 /// Runs one group, leaving out whatever row crashes, until the rest finishes.
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options,
                          const std::function<void(const std::string&)>& on_line, bool& interrupted);
+
+/// The same for a microbenchmark and its points; complete with proofs and findings.
+MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
+                                  CodeEvidence& evidence, const SessionOptions& options,
+                                  const std::function<void(const std::string&)>& on_line,
+                                  bool& interrupted);
 
 }  // namespace amasia

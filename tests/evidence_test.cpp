@@ -386,5 +386,42 @@ TEST(CeilingKernels, DoWhatTheirRatesCount) {
   expect("shared_bandwidth", "11read_shared", {{"ld.shared", 8}});
 }
 
+TEST(Evidence, CountsWhatALoopHoldsApartFromWhatWasHoisted) {
+  // As ptxas leaves it: one load before the loop at 0x10..0x30, one in it, a branch to itself
+  // behind.
+  const std::string text =
+      "\t\tFunction : _Z4loopv\n"
+      "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;     /* 0x1 */\n"
+      "        /*0010*/                   LDG.E R4, desc[UR4][R2.64] ;     /* 0x2 */\n"
+      "                                                                     /* 0x3 */\n"
+      "        /*0020*/                   IADD3 R0, R0, 0x20, RZ ;         /* 0x4 */\n"
+      "        /*0030*/              @!P0 BRA 0x10 ;                       /* 0x5 */\n"
+      "        /*0040*/                   LDG.E R5, desc[UR4][R2.64] ;     /* 0x6 */\n"
+      "        /*0050*/                   EXIT ;                           /* 0x7 */\n"
+      "        /*0060*/                   BRA 0x60;                        /* 0x8 */\n";
+  const CodeEvidence::Kernel once = CodeEvidence::from_sass(text).of("_Z4loopv");
+  EXPECT_EQ(once.instructions.at("LDG"), 3);
+  EXPECT_EQ(once.in_loops.at("LDG"), 1);
+  EXPECT_EQ(once.in_loops.at("IADD3"), 1);
+  // Defined by two object files: listed twice, counted once.
+  const CodeEvidence::Kernel twice = CodeEvidence::from_sass(text + text).of("_Z4loopv");
+  EXPECT_EQ(twice.instructions, once.instructions);
+  EXPECT_EQ(twice.in_loops, once.in_loops);
+}
+
+TEST(Evidence, CountsLoopsInPtx) {
+  const CodeEvidence::Kernel kernel = CodeEvidence::from_ptx(
+                                          ".target sm_90\n.visible .entry k()\n{\n"
+                                          "ld.global.u32 %r1, [%rd1];\n"
+                                          "$L__1:\n"
+                                          "ld.global.ca.u64 %rd2, [%rd2];\n"
+                                          "@%p1 bra $L__1;\n"
+                                          "st.global.u32 [%rd1], %r1;\nret;\n}\n")
+                                          .of("k");
+  EXPECT_EQ(kernel.instructions.at("ld.global"), 2);
+  EXPECT_EQ(kernel.in_loops.at("ld.global"), 1);
+  EXPECT_EQ(kernel.in_loops.count("st.global"), 0u);
+}
+
 }  // namespace
 }  // namespace amasia

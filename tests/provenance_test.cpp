@@ -33,7 +33,11 @@ TEST(SourceDigests, CoverEveryVariantInTheTree) {
     if (!app.is_directory()) continue;
     for (const auto& file : fs::directory_iterator(app.path())) {
       if (file.path().extension() != ".cu") continue;
-      if (read_text(file.path()).find("register_variant") == std::string::npos) continue;
+      const std::string text = read_text(file.path());
+      if (text.find("register_variant") == std::string::npos &&
+          text.find("register_comparator") == std::string::npos) {
+        continue;
+      }
       ++files;
       const std::string variant =
           app.path().filename().string() + "/" + file.path().stem().string();
@@ -45,8 +49,25 @@ TEST(SourceDigests, CoverEveryVariantInTheTree) {
   EXPECT_TRUE(is_sha256(harness_digest()));
 }
 
+TEST(SourceDigests, CoverEveryMicrobenchmarkInTheTree) {
+  std::size_t files = 0;
+  for (const auto& file : fs::recursive_directory_iterator(AMASIA_SOURCE_DIR "/microbench")) {
+    if (file.path().extension() != ".cu") continue;
+    const std::string text = read_text(file.path());
+    if (text.find("register_microbenchmark") == std::string::npos) continue;
+    ++files;
+    const std::string name =
+        file.path().parent_path().filename().string() + "/" + file.path().stem().string();
+    EXPECT_TRUE(is_sha256(source_digest(name))) << name;
+    // The name it registers is that of the file.
+    EXPECT_NE(text.find('"' + name + '"'), std::string::npos) << name;
+  }
+  EXPECT_EQ(microbenchmark_digests().size(), files);
+}
+
 TEST(Provenance, SaysWhereAResultComesFrom) {
-  const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"}, "quick", {{"cache", "cold"}});
+  const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"},
+                                          "quick", {{"cache", "cold"}});
   EXPECT_EQ(p.argv, (std::vector<std::string>{"amasia", "run", "a b", "../x.json"}));
   EXPECT_EQ(p.study, "quick");
   EXPECT_EQ(p.settings.at("cache"), "cold");
@@ -57,7 +78,9 @@ TEST(Provenance, SaysWhereAResultComesFrom) {
   EXPECT_TRUE(std::regex_search(p.compiler, std::regex(R"(\w+ \d+\.\d+)"))) << p.compiler;
   EXPECT_NE(p.flags.find("C++:"), std::string::npos);
   EXPECT_EQ(p.architectures.find(';'), std::string::npos);
-  EXPECT_EQ(p.sources, source_digests());
+  auto sources = source_digests();
+  sources.insert(microbenchmark_digests().begin(), microbenchmark_digests().end());
+  EXPECT_EQ(p.sources, sources);
   EXPECT_EQ(p.harness_digest, harness_digest());
 }
 

@@ -17,7 +17,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json list_json() {
-  Json all = {{"apps", Json::array()}, {"studies", Json::array()}, {"ceilings", Json::array()}};
+  Json all = {{"apps", Json::array()},
+              {"microbenchmarks", Json::array()},
+              {"studies", Json::array()},
+              {"ceilings", Json::array()}};
   for (const App* app : apps()) {
     Json sizes = Json::object(), parameters = Json::array(), list = Json::array();
     for (std::size_t p = 0; p < std::size(preset_names); ++p) {
@@ -50,6 +53,10 @@ Json list_json() {
                            {"sizes", sizes},
                            {"variants", list}});
   }
+  for (const Microbenchmark* m : microbenchmarks()) {
+    all["microbenchmarks"].push_back(
+        {{"name", m->name}, {"question", m->question}, {"method", m->method}});
+  }
   for (const Study& s : studies()) {
     all["studies"].push_back({{"name", s.name}, {"summary", s.summary}});
   }
@@ -70,7 +77,8 @@ int list(const std::vector<std::string>& patterns, bool json, bool sources) {
     fmt::print("{}\n", list_json().dump(1));
     return exit_ok;
   }
-  const auto chosen = select_variants(patterns.empty() ? std::vector<std::string>{"*"} : patterns);
+  const PatternSelection selected = select_all(patterns);
+  const auto& chosen = selected.variants;
   for (const App* app : apps()) {
     const auto mine = variants_of(app->name());
     if (std::none_of(mine.begin(), mine.end(), [&](const Variant* v) {
@@ -92,6 +100,9 @@ int list(const std::vector<std::string>& patterns, bool json, bool sources) {
           v->traits.runs_from > 0 ? fmt::format("  (sm_{} and newer)", v->traits.runs_from) : "");
     }
   }
+  const auto& questions = patterns.empty() ? microbenchmarks() : selected.microbenchmarks;
+  if (!questions.empty()) fmt::print("microbenchmarks:\n");
+  for (const Microbenchmark* m : questions) fmt::print("  {:<20} {}\n", m->name, m->question);
   fmt::print("studies:\n");
   for (const Study& s : studies()) fmt::print("  {:<12} {}\n", s.name, s.summary);
   return exit_ok;

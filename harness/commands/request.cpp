@@ -36,16 +36,31 @@ SessionOptions session_options(const Request& r) {
 }
 
 Selection selection(const Request& r) {
-  const auto chosen =
-      select_variants(r.patterns.empty() ? std::vector<std::string>{"*"} : r.patterns);
-  Selection by_app;
+  return by_app(select_variants(r.patterns.empty() ? std::vector<std::string>{"*"} : r.patterns));
+}
+
+PlannedMicrobenchmark planned_microbenchmark(const Microbenchmark& m, const Request& r,
+                                             Preset fallback) {
+  const Preset preset = r.preset.empty() ? fallback : preset_from(r.preset);
+  PlannedMicrobenchmark plan;
+  plan.name = m.name;
+  plan.scope = preset == Preset::paper || preset == Preset::sweep ? Scope::full : Scope::quick;
+  plan.effort.seconds = r.point_seconds;
+  plan.effort.max_samples = std::max(plan.effort.min_samples, r.effort.max_rounds);
+  plan.effort.precision = r.effort.precision;
+  plan.effort.confidence = r.effort.confidence;
+  return plan;
+}
+
+Selection by_app(const std::vector<const Variant*>& chosen) {
+  Selection selected;
   for (const App* app : apps()) {
     std::vector<const Variant*> mine;
     std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(mine),
                  [&](const Variant* v) { return v->app == app->name(); });
-    if (!mine.empty()) by_app.emplace_back(app, std::move(mine));
+    if (!mine.empty()) selected.emplace_back(app, std::move(mine));
   }
-  return by_app;
+  return selected;
 }
 
 std::vector<Parameters> sizes_of(const App& app, const Request& r, std::size_t apps_selected,

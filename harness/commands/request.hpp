@@ -25,6 +25,7 @@ struct Request {
   std::string tuning{};
   std::string shard{};
   double group_timeout = 120;
+  double point_seconds = 0.4;  // cap on the samples of one point of a microbenchmark
   bool resume = false, strict = false, in_process = false, record_host = false, reference = false;
   int device = 0;
 };
@@ -40,6 +41,11 @@ SessionOptions session_options(const Request& request);
 /// An app and those of its variants that the patterns select.
 using Selection = std::vector<std::pair<const App*, std::vector<const Variant*>>>;
 Selection selection(const Request& request);
+Selection by_app(const std::vector<const Variant*>& variants);
+
+/// With the effort of the request; quick unless the preset is paper or sweep, or a study says.
+PlannedMicrobenchmark planned_microbenchmark(const Microbenchmark& m, const Request& request,
+                                             Preset fallback);
 
 /// Sizes of one app: --size if given, else the preset's (or `fallback`'s). Throws UsageError.
 std::vector<Parameters> sizes_of(const App& app, const Request& request, std::size_t apps_selected,

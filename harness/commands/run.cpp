@@ -31,10 +31,11 @@ std::pair<int, int> parse_shard(const std::string& text) {
   return {i, n};
 }
 
-std::vector<PlannedGroup> keep_shard(std::vector<PlannedGroup> plan, const std::string& shard) {
+template <class Planned>
+std::vector<Planned> keep_shard(std::vector<Planned> plan, const std::string& shard) {
   if (shard.empty()) return plan;
   const auto [i, n] = parse_shard(shard);
-  std::vector<PlannedGroup> mine;
+  std::vector<Planned> mine;
   for (const std::size_t member : shard_members(plan.size(), i, n)) mine.push_back(plan[member]);
   return mine;
 }
@@ -57,6 +58,7 @@ Provenance describe_run(const std::vector<std::string>& argv, const Request& r,
       {"precision", fmt::format("{}", r.effort.precision)},
       {"confidence", fmt::format("{}", r.effort.confidence)},
       {"energy", r.effort.energy ? "true" : "false"},
+      {"point_seconds", fmt::format("{}", r.point_seconds)},
       {"seed", std::to_string(r.seed)},
       {"shard", r.shard},
       {"cold_method", "flush: 4 x L2 read before each run"},
@@ -71,6 +73,20 @@ Provenance describe_run(const std::vector<std::string>& argv, const Request& r,
 int conclude(const SessionOutcome& outcome, const Request& r) {
   int ok = 0, failed = 0, skipped = 0, crashed = 0;
   bool valid = true;
+  for (const MicrobenchmarkResult& m : outcome.file.microbenchmarks) {
+    for (const MicrobenchmarkRow& row : m.rows) {
+      ok += row.status == RowStatus::ok;
+      skipped += row.status == RowStatus::skipped;
+      failed += row.status == RowStatus::failed;
+      crashed += row.status == RowStatus::crashed;
+      if (row.status != RowStatus::ok) {
+        fmt::print(stderr, "{} {} [{}]: {}\n", name_of(row.status), m.name, to_string(row.at),
+                   row.reason);
+      }
+      valid = valid && row.stop_reason != "time limit";
+    }
+    for (const std::string& w : m.warnings) fmt::print(stderr, "warning: {}: {}\n", m.name, w);
+  }
   for (const GroupResult& g : outcome.file.groups) {
     for (const Row& row : g.rows) {
       switch (row.status) {
@@ -123,7 +139,8 @@ int conclude(const SessionOutcome& outcome, const Request& r) {
 int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
   if (r.caches.empty()) r.caches = {"cold"};
   if (r.launches.empty()) r.launches = {"stream"};
-  const auto selected = selection(r);
+  const PatternSelection chosen = select_all(r.patterns);
+  const auto selected = by_app(chosen.variants);
   std::vector<std::pair<const App*, std::vector<Parameters>>> sizes;
   for (const auto& [app, mine] : selected) {
     sizes.emplace_back(app, sizes_of(*app, r, selected.size(), fallback));
@@ -163,16 +180,23 @@ int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
       }
     }
   }
+  std::vector<PlannedMicrobenchmark> micro;
+  for (const Microbenchmark* m : chosen.microbenchmarks) {
+    micro.push_back(planned_microbenchmark(*m, r, fallback));
+  }
   plan = keep_shard(std::move(plan), r.shard);
+  micro = keep_shard(std::move(micro), r.shard);
+  options.ceilings = !plan.empty();
   if (options.out.empty()) {
     options.out =
         fmt::format("out/{}-{}.json", device_slug(device.name), r.study.empty() ? "run" : r.study);
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
-  fmt::print(stderr, "{} on {}: {} groups, results to {}\n", r.study.empty() ? "run" : r.study,
-             device.name, plan.size(), options.out);
-  const SessionOutcome outcome = run_session(plan, describe_run(argv, r, queried), options);
+  fmt::print(stderr, "{} on {}: {} groups, {} microbenchmarks, results to {}\n",
+             r.study.empty() ? "run" : r.study, device.name, plan.size(), micro.size(),
+             options.out);
+  const SessionOutcome outcome = run_session(plan, describe_run(argv, r, queried), options, micro);
   const bool data_on_stdout =
       r.json == "-" || r.csv == "-" || r.markdown == "-" || r.google_benchmark == "-";
   write_exports(outcome.file, r);

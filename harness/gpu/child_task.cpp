@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/gpu/group_runner.hpp"
+#include "harness/gpu/microbenchmark_runner.hpp"
 #include "harness/nvml.hpp"
 #include "harness/result.hpp"
 
@@ -35,6 +36,10 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
   }
   if (name == "group") {
     return to_json(run_group(planned_group_from_json(task.at("plan")), device, progress));
+  }
+  if (name == "microbenchmark") {
+    return to_json(
+        run_microbenchmark(planned_microbenchmark_from_json(task.at("plan")), device, progress));
   }
   throw std::logic_error(fmt::format("unknown task '{}'", name));
 }

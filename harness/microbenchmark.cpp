@@ -1,0 +1,150 @@
+#include "harness/microbenchmark.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "harness/pattern.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia {
+namespace {
+
+// As in registry.cpp: function-local statics, kept sorted, so that no order depends on the link.
+std::vector<std::unique_ptr<Microbenchmark>>& storage() {
+  static std::vector<std::unique_ptr<Microbenchmark>> all;
+  return all;
+}
+
+std::vector<const Microbenchmark*>& sorted() {
+  static std::vector<const Microbenchmark*> list;
+  return list;
+}
+
+constexpr std::string_view prefix = "microbench/";
+
+std::string folder_of(const std::string& name) { return name.substr(0, name.find('/')); }
+
+bool matches(std::string_view pattern, const Microbenchmark& m) {
+  if (pattern.starts_with(prefix)) pattern.remove_prefix(prefix.size());
+  return glob_match(pattern, m.name) || glob_match(pattern, folder_of(m.name));
+}
+
+}  // namespace
+
+std::string to_string(const Coordinates& at) {
+  std::string text;
+  for (const auto& [name, value] : at) {
+    if (!text.empty()) text += ',';
+    text += name + '=' + value;
+  }
+  return text;
+}
+
+std::string value_of(const Coordinates& at, std::string_view name) {
+  for (const auto& [key, value] : at) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+bool register_microbenchmark(Microbenchmark m) {
+  const std::size_t slash = m.name.find('/');
+  if (slash == std::string::npos || slash == 0 ||
+      m.name.find('/', slash + 1) != std::string::npos) {
+    throw std::logic_error("microbenchmark '" + m.name + "' is not named <question>/<name>");
+  }
+  if (find_microbenchmark(m.name)) {
+    throw std::logic_error("microbenchmark " + m.name + " is registered twice");
+  }
+  if (m.question.empty() || m.question.back() != '?' || m.method.empty() || !m.points) {
+    throw std::logic_error("microbenchmark " + m.name + " lacks its question, method or points");
+  }
+  storage().push_back(std::make_unique<Microbenchmark>(std::move(m)));
+  const Microbenchmark* added = storage().back().get();
+  auto& list = sorted();
+  list.insert(std::upper_bound(list.begin(), list.end(), added,
+                               [](const Microbenchmark* a, const Microbenchmark* b) {
+                                 return a->name < b->name;
+                               }),
+              added);
+  return true;
+}
+
+const std::vector<const Microbenchmark*>& microbenchmarks() { return sorted(); }
+
+const Microbenchmark* find_microbenchmark(std::string_view name) {
+  for (const Microbenchmark* m : sorted()) {
+    if (m->name == name) return m;
+  }
+  return nullptr;
+}
+
+void check_points(const Microbenchmark& m, const std::vector<Point>& points) {
+  std::set<std::string> seen;
+  for (const Point& p : points) {
+    const std::string at = to_string(p.at);
+    const auto fail = [&](const char* what) {
+      throw std::logic_error(fmt::format("{} [{}]: {}", m.name, at, what));
+    };
+    if (p.at.empty()) fail("has no coordinates");
+    if (!seen.insert(at + ' ' + p.quantity).second) fail("is there twice");
+    if (p.quantity.empty() || p.unit.empty()) fail("lacks its quantity or unit");
+    if (!p.unsupported.empty()) continue;
+    if (!p.prepare) fail("cannot be measured and does not say why");
+    if (p.kernels.empty()) fail("names no kernel");
+    if (p.claims.empty()) fail("claims no instruction");
+    for (const Claim& c : p.claims) {
+      if (c.kernel >= p.kernels.size() || c.sass.empty() || c.ptx.empty()) {
+        fail("has an incomplete claim");
+      }
+    }
+  }
+}
+
+PatternSelection select_all(const std::vector<std::string>& patterns) {
+  PatternSelection selected;
+  if (patterns.empty()) {
+    selected.variants = variants();
+    return selected;
+  }
+  std::vector<std::string> of_variants, of_microbenchmarks;
+  for (const std::string& pattern : patterns) {
+    const bool variant = std::any_of(variants().begin(), variants().end(), [&](const Variant* v) {
+      return glob_match(pattern, v->name()) || glob_match(pattern, v->app);
+    });
+    const bool micro = std::any_of(sorted().begin(), sorted().end(),
+                                   [&](const Microbenchmark* m) { return matches(pattern, *m); });
+    if (variant) {
+      of_variants.push_back(pattern);
+    } else if (micro) {
+      of_microbenchmarks.push_back(pattern);
+    } else {
+      std::vector<std::string> valid;
+      std::set<std::string> seen;
+      const auto offer = [&](const std::string& name) {
+        if (seen.insert(name).second) valid.push_back(name);
+      };
+      for (const Variant* v : variants()) offer(v->app);
+      for (const Microbenchmark* m : sorted()) offer(folder_of(m->name));
+      for (const Variant* v : variants()) offer("*/" + v->strategy);
+      for (const Variant* v : variants()) offer(v->name());
+      for (const Microbenchmark* m : sorted()) offer(m->name);
+      throw UsageError("'" + pattern +
+                       "' matches no variant and no microbenchmark: " + suggestion(pattern, valid));
+    }
+  }
+  if (!of_variants.empty()) selected.variants = select_variants(of_variants);
+  for (const Microbenchmark* m : sorted()) {
+    if (std::any_of(of_microbenchmarks.begin(), of_microbenchmarks.end(),
+                    [&](const std::string& pattern) { return matches(pattern, *m); })) {
+      selected.microbenchmarks.push_back(m);
+    }
+  }
+  return selected;
+}
+
+}  // namespace amasia

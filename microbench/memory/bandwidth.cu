@@ -1,0 +1,416 @@
+// memory/bandwidth: how fast bytes come, at every level, by the width of the access.
+//
+// Method, L1 and shared memory: one block of 1024 threads on one SM reads the same 64 KiB over and
+// over, a warp's words next to each other, in words of 4, 8 and 16 bytes; bytes per clock as the
+// slope between 64 and 512 rounds, between block barriers, after a round that warms. fold=add sums
+// what was read, as seed 000 does so that no load can be dropped: on a GPU with few FP64 units that
+// measures DADD. fold=xor folds the bits instead, at most one instruction per word, and measures
+// the level.
+// Method, L2: a grid that fills the device reads a quarter of the L2 past L1 (ld.cg), each block
+// another part in each round; the slope in time between 16 and 80 rounds, in cycles by the clock
+// that one SM kept meanwhile.
+// Method, device memory: seed 000's kernel, five float4 read and one written per thread, over
+// arrays of 512 MiB (a 64th of the memory where that is less, never under 4 x L2 in all), and a
+// read, a write and a copy of the same words. Two launches, the second timed by events.
+
+#include "microbench/memory/chase.cuh"
+
+namespace amasia::memory {
+namespace {
+
+// ---- One SM -------------------------------------------------------------------------------------
+
+constexpr int block_threads = 1024;    // what seed 000 uses: the most a block can have
+constexpr int working_set = 64 << 10;  // bytes: in L1 with room to spare, and in shared memory
+constexpr int few_rounds = 64;
+constexpr int many_rounds = 512;
+
+enum class Space { l1, shared, l2 };
+enum class Fold { bits, add };
+
+struct Fp32 {
+  using Value = float;
+  static constexpr const char* name = "fp32";
+  static constexpr int bytes = 4;
+};
+struct Fp64 {
+  using Value = double;
+  static constexpr const char* name = "fp64";
+  static constexpr int bytes = 8;
+};
+struct Fp32x4 {
+  using Value = float4;
+  static constexpr const char* name = "fp32.v4";
+  static constexpr int bytes = 16;
+};
+
+template <Space SPACE>
+__device__ void read(float& v, const void* p, unsigned s) {
+  if constexpr (SPACE == Space::l1) {
+    asm volatile("ld.global.ca.f32 %0, [%1];" : "=f"(v) : "l"(p));
+  } else if constexpr (SPACE == Space::l2) {
+    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v) : "l"(p));
+  } else {
+    asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(v) : "r"(s));
+  }
+}
+template <Space SPACE>
+__device__ void read(double& v, const void* p, unsigned s) {
+  if constexpr (SPACE == Space::l1) {
+    asm volatile("ld.global.ca.f64 %0, [%1];" : "=d"(v) : "l"(p));
+  } else if constexpr (SPACE == Space::l2) {
+    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(v) : "l"(p));
+  } else {
+    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(s));
+  }
+}
+template <Space SPACE>
+__device__ void read(float4& v, const void* p, unsigned s) {
+  if constexpr (SPACE == Space::l1) {
+    asm volatile("ld.global.ca.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(p));
+  } else if constexpr (SPACE == Space::l2) {
+    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(p));
+  } else {
+    asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(s));
+  }
+}
+
+/// What was read, folded into bits at one instruction per word or two: never what limits.
+__device__ unsigned bits_of(float v) { return __float_as_uint(v); }
+__device__ unsigned bits_of(double v) {
+  return static_cast<unsigned>(__double2loint(v) ^ __double2hiint(v));
+}
+__device__ unsigned bits_of(const float4& v) {
+  return bits_of(v.x) ^ bits_of(v.y) ^ bits_of(v.z) ^ bits_of(v.w);
+}
+
+__device__ void add(float& sum, float v) { sum += v; }
+__device__ void add(double& sum, double v) { sum += v; }
+__device__ void add(float& sum, const float4& v) { sum += (v.x + v.y) + (v.z + v.w); }
+template <class Value>
+using Sum = std::conditional_t<std::is_same_v<Value, double>, double, float>;
+
+/// Loads of one thread per round.
+template <class Access>
+constexpr int loads() {
+  return working_set / (block_threads * Access::bytes);
+}
+
+template <class Access, Space SPACE, Fold FOLD>
+__global__ void __launch_bounds__(block_threads)
+    read_one_sm(const std::byte* data, int step, Walks rounds, Stamp* taken, float* sink) {
+  using Value = typename Access::Value;
+  extern __shared__ std::byte held[];
+  if constexpr (SPACE == Space::shared) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < working_set / 4; i += block_threads) {
+      reinterpret_cast<int*>(held)[i] = 0;
+    }
+  }
+  // `step` is 0, which the compiler does not know: the address changes, so no load can be hoisted
+  // out of the loop (an asm volatile keeps nvcc from it, not ptxas).
+  const std::byte* mine = data + threadIdx.x * Access::bytes;
+  unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(held)) +
+                    static_cast<unsigned>(threadIdx.x * Access::bytes);
+  Sum<Value> sum[4] = {};
+  unsigned folded = 0;
+#pragma unroll 1
+  for (int w = 0; w < max_walks; ++w) {
+    __syncthreads();
+    const unsigned long long begin_ns = nanoseconds_now();
+    const long long begin = clock_now();
+#pragma unroll 1
+    for (int r = 0; r < rounds.links[w]; ++r) {
+      Value v[loads<Access>()];
+#pragma unroll
+      for (int k = 0; k < loads<Access>(); ++k) {
+        const int offset = k * block_threads * Access::bytes;
+        read<SPACE>(v[k], mine + offset, shared + static_cast<unsigned>(offset));
+      }
+      if constexpr (FOLD == Fold::add) {
+#pragma unroll
+        for (int k = 0; k < loads<Access>(); ++k) add(sum[k % 4], v[k]);
+      } else {
+#pragma unroll
+        for (int k = 0; k < loads<Access>(); ++k) folded ^= bits_of(v[k]);
+      }
+      mine += step;
+      shared += static_cast<unsigned>(step);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      taken[w].cycles = clock_now() - begin;
+      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
+    }
+  }
+  const auto total = static_cast<float>((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  // The memory holds zeros, which the compiler does not know.
+  if (total == -12345.0F || folded == 12345) *sink = total;
+}
+
+using OneSmKernel = void (*)(const std::byte*, int, Walks, Stamp*, float*);
+
+template <class Access, Space SPACE, Fold FOLD>
+Sampling one_sm(Stream stream) {
+  constexpr auto kernel = read_one_sm<Access, SPACE, FOLD>;
+  constexpr int dynamic = SPACE == Space::shared ? working_set : 0;
+  if constexpr (SPACE == Space::shared) {
+    AMASIA_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic));
+  } else {
+    prefer_l1(kernel);
+  }
+  auto data = std::make_shared<DeviceBytes>(working_set);
+  AMASIA_CUDA(cudaMemsetAsync(data->data(), 0, working_set, stream));
+  auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
+  auto sink = std::make_shared<DeviceArray<float>>(1);
+  return [=] {
+    const Walks rounds{{8, few_rounds, many_rounds}};
+    kernel<<<1, block_threads, dynamic, stream>>>(static_cast<const std::byte*>(data->data()), 0,
+                                                  rounds, taken->data(), sink->data());
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    Stamp host[max_walks];
+    taken->download(host);
+    Reading r = slope_between(host[1], few_rounds, host[2], many_rounds);
+    r.value = working_set / *r.cycles;
+    return r;
+  };
+}
+
+template <class Access, Space SPACE, Fold FOLD>
+void add_one_sm(std::vector<Point>& points) {
+  Point p;
+  p.at = {{"level", SPACE == Space::l1 ? "l1" : "shared"},
+          {"access", Access::name},
+          {"fold", FOLD == Fold::add ? "add" : "xor"},
+          {"blocks", "1"},
+          {"threads", std::to_string(block_threads)}};
+  p.quantity = "throughput";
+  p.unit = "byte/clk/SM";
+  p.larger_is_better = true;
+  constexpr std::size_t dynamic = SPACE == Space::shared ? working_set : 0;
+  p.kernels = {
+      {reinterpret_cast<const void*>(read_one_sm<Access, SPACE, FOLD>), block_threads, dynamic}};
+  const bool shared = SPACE == Space::shared;
+  p.claims.push_back({shared ? "LDS" : "LDG", shared ? "ld.shared" : "ld.global", loads<Access>()});
+  p.prepare = [](const Device&, Stream stream) { return one_sm<Access, SPACE, FOLD>(stream); };
+  points.push_back(std::move(p));
+}
+
+// ---- L2 -----------------------------------------------------------------------------------------
+
+constexpr int l2_threads = 512;
+constexpr int l2_loads = 4;  // in flight per thread
+
+/// Each block reads chunks `gridDim.x` apart, `total` in all over the grid, and stamps its SM.
+template <class Access, Fold FOLD>
+__global__ void __launch_bounds__(l2_threads)
+    read_l2(const std::byte* data, unsigned chunks, unsigned long long total, Stamp* taken,
+            float* sink) {
+  using Value = typename Access::Value;
+  constexpr unsigned chunk_bytes = l2_threads * l2_loads * Access::bytes;
+  const unsigned long long begin_ns = nanoseconds_now();
+  const long long begin = clock_now();
+  Sum<Value> sum[4] = {};
+  unsigned folded = 0;
+  unsigned chunk = blockIdx.x % chunks;
+  const unsigned stride = gridDim.x % chunks;
+#pragma unroll 1
+  for (unsigned long long n = blockIdx.x; n < total; n += gridDim.x) {
+    const std::byte* const mine =
+        data + std::size_t{chunk} * chunk_bytes + threadIdx.x * Access::bytes;
+    Value v[l2_loads];
+#pragma unroll
+    for (int k = 0; k < l2_loads; ++k) {
+      read<Space::l2>(v[k], mine + k * l2_threads * Access::bytes, 0);
+    }
+    if constexpr (FOLD == Fold::add) {
+#pragma unroll
+      for (int k = 0; k < l2_loads; ++k) add(sum[k], v[k]);
+    } else {
+#pragma unroll
+      for (int k = 0; k < l2_loads; ++k) folded ^= bits_of(v[k]);
+    }
+    chunk += stride;
+    if (chunk >= chunks) chunk -= chunks;
+  }
+  const auto total_sum = static_cast<float>((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  if (total_sum == -12345.0F || folded == 12345) *sink = total_sum;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    taken->cycles = clock_now() - begin;
+    taken->nanoseconds = nanoseconds_now() - begin_ns;
+  }
+}
+
+/// Milliseconds of the second of two equal launches.
+template <class Enqueue>
+double warm_milliseconds(Stream stream, Enqueue enqueue) {
+  const OwnedEvent start, stop;
+  enqueue();
+  AMASIA_CUDA(cudaEventRecord(start, stream));
+  enqueue();
+  AMASIA_CUDA(cudaEventRecord(stop, stream));
+  AMASIA_CUDA(cudaEventSynchronize(stop));
+  AMASIA_CUDA(cudaGetLastError());
+  float ms = 0;
+  AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+  return ms;
+}
+
+template <class Access, Fold FOLD>
+Sampling all_sms(const Device& device, Stream stream) {
+  constexpr auto kernel = read_l2<Access, FOLD>;
+  constexpr std::size_t chunk_bytes = std::size_t{l2_threads} * l2_loads * Access::bytes;
+  const std::size_t bytes = device.l2_bytes / 4 / chunk_bytes * chunk_bytes;
+  if (bytes == 0) throw std::runtime_error("the L2 is too small for this method");
+  int per_sm = 0;
+  AMASIA_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, l2_threads, 0));
+  const auto blocks = static_cast<unsigned>(per_sm * device.sm_count);
+  auto* const data = reinterpret_cast<std::byte*>(buffer_of(bytes));
+  AMASIA_CUDA(cudaMemsetAsync(data, 0, bytes, stream));
+  auto taken = std::make_shared<DeviceArray<Stamp>>(1);
+  auto sink = std::make_shared<DeviceArray<float>>(1);
+  return [=] {
+    constexpr int few = 16, many = 80;
+    Stamp stamp{};
+    const auto time = [&](int rounds) {
+      const auto chunks = static_cast<unsigned>(bytes / chunk_bytes);
+      const double ms = warm_milliseconds(stream, [&] {
+        kernel<<<blocks, l2_threads, 0, stream>>>(
+            data, chunks, static_cast<unsigned long long>(chunks) * static_cast<unsigned>(rounds),
+            taken->data(), sink->data());
+      });
+      taken->download(&stamp);  // the clock of the longer launch is kept
+      return 1e6 * ms;
+    };
+    Reading r;
+    r.time_ns = slope_of({{few, time(few)}, {many, time(many)}});  // of one round
+    r.clock_mhz = 1e3 * static_cast<double>(stamp.cycles) / static_cast<double>(stamp.nanoseconds);
+    r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+    r.value = static_cast<double>(bytes) / *r.cycles;
+    return r;
+  };
+}
+
+template <class Access, Fold FOLD>
+void add_l2(std::vector<Point>& points) {
+  Point p;
+  p.at = {{"level", "l2"},
+          {"access", Access::name},
+          {"fold", FOLD == Fold::add ? "add" : "xor"},
+          {"blocks", "all"},
+          {"threads", std::to_string(l2_threads)}};
+  p.quantity = "throughput";
+  p.unit = "byte/clk";
+  p.larger_is_better = true;
+  p.kernels = {{reinterpret_cast<const void*>(read_l2<Access, FOLD>), l2_threads, 0, 1,
+                std::size_t{l2_threads} * l2_loads * Access::bytes}};
+  p.claims = {{"LDG", "ld.global", l2_loads}};
+  p.prepare = [](const Device& d, Stream stream) { return all_sms<Access, FOLD>(d, stream); };
+  points.push_back(std::move(p));
+}
+
+// ---- Device memory ------------------------------------------------------------------------------
+
+constexpr int memory_threads = 256;
+
+/// READS words of 16 bytes read from as many arrays, WRITES (0 or 1) written to one more.
+template <int READS, int WRITES>
+__global__ void __launch_bounds__(memory_threads)
+    stream_words(const float4* in, std::size_t words, float4* out, float seed) {
+  const std::size_t i = blockIdx.x * std::size_t{memory_threads} + threadIdx.x;
+  float4 sum = make_float4(seed, seed, seed, seed);
+#pragma unroll
+  for (int k = 0; k < READS; ++k) {
+    const float4 v = in[k * words + i];
+    sum.x += v.x;
+    sum.y += v.y;
+    sum.z += v.z;
+    sum.w += v.w;
+  }
+  if (WRITES > 0 || sum.x + sum.y + sum.z + sum.w == -12345.0F) out[i] = sum;
+}
+
+template <int READS, int WRITES>
+Sampling streaming(const Device& device, Stream stream) {
+  constexpr std::size_t block_bytes = memory_threads * sizeof(float4);
+  constexpr int arrays = READS + 1;
+  const std::size_t each =
+      std::min(std::size_t{512} << 20, device.memory_bytes / 64) / block_bytes * block_bytes;
+  if (each * (READS + WRITES) < 4 * device.l2_bytes) {
+    throw std::runtime_error("a 64th of the memory per array is not enough beyond the L2");
+  }
+  auto* const data = reinterpret_cast<float4*>(buffer_of(each * arrays));
+  AMASIA_CUDA(cudaMemsetAsync(data, 0, each * arrays, stream));
+  return [=] {
+    const std::size_t words = each / sizeof(float4);
+    const double ms = warm_milliseconds(stream, [&] {
+      stream_words<READS, WRITES>
+          <<<static_cast<unsigned>(each / block_bytes), memory_threads, 0, stream>>>(
+              data, words, data + READS * words, 0.0F);
+    });
+    Reading r;
+    r.time_ns = 1e6 * ms;
+    r.value = static_cast<double>(each) * (READS + WRITES) / *r.time_ns;
+    return r;
+  };
+}
+
+template <int READS, int WRITES>
+void add_memory(std::vector<Point>& points, const char* access) {
+  Point p;
+  p.at = {{"level", "memory"},
+          {"access", access},
+          {"blocks", "all"},
+          {"threads", std::to_string(memory_threads)}};
+  p.quantity = "bandwidth";
+  p.unit = "GB/s";
+  p.larger_is_better = true;
+  p.kernels = {{reinterpret_cast<const void*>(stream_words<READS, WRITES>), memory_threads, 0, 1,
+                READS * memory_threads * sizeof(float4)}};
+  if (READS > 0) p.claims.push_back({"LDG", "ld.global", READS, false});
+  p.claims.push_back({"STG", "st.global", 1, false});
+  p.prepare = [](const Device& d, Stream stream) { return streaming<READS, WRITES>(d, stream); };
+  points.push_back(std::move(p));
+}
+
+// ---- Registration -------------------------------------------------------------------------------
+
+template <class Access>
+void add_access(std::vector<Point>& points) {
+  add_one_sm<Access, Space::l1, Fold::add>(points);
+  add_one_sm<Access, Space::l1, Fold::bits>(points);
+  add_one_sm<Access, Space::shared, Fold::bits>(points);
+  add_l2<Access, Fold::add>(points);
+  add_l2<Access, Fold::bits>(points);
+}
+
+std::vector<Point> points(const Device&, Scope) {
+  std::vector<Point> all;
+  add_access<Fp32>(all);
+  add_access<Fp64>(all);
+  add_access<Fp32x4>(all);
+  add_memory<5, 1>(all, "5 reads 1 write");
+  add_memory<1, 1>(all, "copy");
+  add_memory<1, 0>(all, "read");
+  add_memory<0, 1>(all, "write");
+  return all;
+}
+
+const bool registered = register_microbenchmark(
+    {"memory/bandwidth", "How fast do bytes come at every level, by the width of the access?",
+     "L1 and shared memory: one block of 1024 threads reads 64 KiB over and over, bytes per clock "
+     "as the slope over two numbers of rounds; L2: all SMs read a quarter of it past L1, slope in "
+     "time and the clock kept meanwhile; device memory: seed 000's five reads and one write of "
+     "16-byte words per thread, and read, write and copy, over arrays far beyond the L2. With "
+     "fold=add the values are summed as in seed 000, with fold=xor their bits are folded.",
+     points});
+
+}  // namespace
+}  // namespace amasia::memory

@@ -1,0 +1,338 @@
+// memory/latency: what one dependent load costs, from L1 to device memory, and one of shared
+// memory.
+//
+// Method, the ladder (method=ladder): one thread follows pointers through nodes 128 bytes apart, in
+// a random order that is one cycle through the whole footprint, so that no prefetcher, open row or
+// half-walked cache helps. Each launch walks three times: once to warm L1 and TLB (up to the whole
+// cycle), then 1,024 links, then 8,192 (32,768 where the footprint fits an L1); the latency is the
+// slope between the last two, in cycles and in nanoseconds. The next launch goes on where the last
+// one stopped: a node is not met again before the cycle is through. Footprints reach from 2 KiB to
+// 8 GiB or an eighth of the memory; one that may fit the L2 is walked through once beforehand. L1
+// is set to its largest share.
+//
+// Method, seed 000 (method=luo; Luo et al. 2024, IV-A): nodes at a fixed stride in the order of
+// their addresses, everything initialised and warm; device memory by four threads that read 8 bytes
+// each, one 32-byte transaction. The paper does not print stride or footprint: both are coordinates
+// here, the stride swept. link=index is `i = data[i]`, which computes an address per link;
+// link=pointer is the load alone.
+//
+// Method, seed 001 (method=abdelkhalik; Abdelkhalik et al. 2022, Fig. 2): one thread, sequential
+// nodes of 8 bytes, clock read once before and after 32,768 loads (256 KiB) of an array just
+// written: 5/4 of the L2 for "global" with ld.cv, 256 KiB for L2 with ld.cg, 16 KiB walked twice
+// for L1 with ld.ca. Only one load in four begins a 32-byte sector, so "global" is a mean over L2
+// hits and misses.
+//
+// Method, shared memory: a chain of addresses in shared memory; the store is what a store of the
+// word before each load adds to the link (a store alone has no latency that a thread could see).
+
+#include "microbench/memory/chase.cuh"
+
+namespace amasia::memory {
+namespace {
+
+// ---- Device memory, L2, L1 ----------------------------------------------------------------------
+
+constexpr std::uint64_t short_walk = 1024;
+
+std::uint64_t long_walk(const Chain& chain) {
+  constexpr std::size_t any_l1 = 256 << 10;
+  return chain.footprint <= any_l1 ? 32768 : 8192;
+}
+
+Sampling warm_walk(const Chain& chain, const Device& device, Stream stream) {
+  auto state = std::make_shared<Chase>(chain, stream);
+  if (chain.footprint <= 2 * device.l2_bytes) {  // ~60 ns a link, 128 MiB: a tenth of a second
+    for (std::uint64_t left = state->nodes(); left > 0;) {
+      const std::uint64_t part = std::min<std::uint64_t>(left, 1 << 19);
+      state->walk({part});
+      left -= part;
+    }
+  }
+  return [state, chain] {
+    const std::uint64_t warm = std::min<std::uint64_t>(state->nodes(), 8192);
+    const std::uint64_t longer = long_walk(chain);
+    const auto taken = state->walk({warm, short_walk, longer});
+    return slope_between(taken[1], short_walk, taken[2], static_cast<double>(longer));
+  };
+}
+
+Coordinates coordinates(const char* method, const char* level, const Chain& chain) {
+  return {{"method", method},
+          {"level", level},
+          {"footprint", std::to_string(chain.footprint)},
+          {"order", chain.random ? "random" : "sequential"},
+          {"stride", std::to_string(chain.stride)},
+          {"hint", name_of(chain.hint)},
+          {"link", name_of(chain.link)},
+          {"threads", std::to_string(chain.threads)}};
+}
+
+Point point_of(const char* method, const char* level, const Chain& chain) {
+  Point p;
+  p.at = coordinates(method, level, chain);
+  p.quantity = "latency";
+  p.unit = "cycles";
+  p.kernels = {use_of(chain.hint, chain.link)};
+  p.claims = {{"LDG", "ld.global", unroll}};
+  return p;
+}
+
+/// 2 KiB, 3 KiB, 4 KiB, 6 KiB, ...: two footprints per octave, four around the sizes of L1 and L2.
+std::vector<std::size_t> footprints(const Device& device, Scope scope) {
+  const std::size_t most = std::min<std::size_t>(std::size_t{8} << 30, device.memory_bytes / 8);
+  // What L1 can have at most is not asked of the device: shared memory and L1 are one array.
+  const std::size_t l1 = device.shared_per_sm;
+  const auto near = [](std::size_t f, std::size_t size) { return f >= size / 2 && f < 2 * size; };
+  std::vector<std::size_t> all;
+  for (std::size_t f = 2 << 10; f <= most; f *= 2) {
+    all.push_back(f);
+    if (scope == Scope::quick && !near(f, l1) && !near(f, device.l2_bytes)) {
+      f *= 2;  // with the loop's own doubling: every other octave
+      continue;
+    }
+    const bool fine = near(f, l1) || near(f, device.l2_bytes);
+    for (int quarter = 1; quarter < 4; ++quarter) {
+      const std::size_t between = f + f / 4 * quarter;
+      if ((fine || quarter == 2) && between <= most) all.push_back(between);
+    }
+  }
+  return all;
+}
+
+/// "l1", "l2" or "memory" where the footprint leaves no doubt, "" in between.
+const char* level_of(std::size_t footprint, const Device& device) {
+  if (footprint <= device.shared_per_sm / 2) return "l1";
+  if (footprint >= 4 * device.shared_per_sm && footprint <= device.l2_bytes / 4) return "l2";
+  return footprint >= 4 * device.l2_bytes ? "memory" : "between";
+}
+
+void add_ladder(std::vector<Point>& points, const Device& device, Scope scope) {
+  for (const Hint hint : {Hint::ca, Hint::cg, Hint::cv}) {
+    for (const std::size_t footprint : footprints(device, scope)) {
+      // The other operators differ where L1 would answer, and are checked at a few sizes beyond.
+      const bool octave = (footprint & (footprint - 1)) == 0;
+      const bool of_interest = footprint <= (1 << 20) || (octave && footprint % (1 << 23) == 0);
+      if (hint != Hint::ca && (scope == Scope::quick || !octave || !of_interest)) continue;
+      Chain chain;
+      chain.footprint = footprint;
+      chain.hint = hint;
+      const char* level = level_of(footprint, device);
+      if (hint != Hint::ca && std::string(level) == "l1") level = "l2";
+      Point p = point_of("ladder", level, chain);
+      p.prepare = [chain](const Device& d, Stream stream) { return warm_walk(chain, d, stream); };
+      points.push_back(std::move(p));
+    }
+  }
+}
+
+// ---- The papers' ways ---------------------------------------------------------------------------
+
+void add_luo(std::vector<Point>& points, const Device& device) {
+  const auto add = [&](const char* level, Chain chain) {
+    chain.random = false;
+    Point p = point_of("luo", level, chain);
+    p.prepare = [chain](const Device& d, Stream stream) { return warm_walk(chain, d, stream); };
+    points.push_back(std::move(p));
+  };
+  for (const Link link : {Link::index, Link::pointer}) {
+    add("l1", {16 << 10, 32, false, link, Hint::ca, 1});
+    add("l2", {device.l2_bytes / 8, 128, false, link, Hint::cg, 1});
+    for (const std::size_t stride : {32, 64, 128, 256}) {
+      add("memory", {8 * device.l2_bytes, stride, false, link, Hint::ca, lanes});
+    }
+  }
+}
+
+/// Seed 001: one length, the clock before and after; `warm` links first.
+Sampling sequential_walk(const Chain& chain, std::uint64_t warm, std::uint64_t links,
+                         Stream stream) {
+  auto state = std::make_shared<Chase>(chain, stream);
+  return [state, warm, links] {
+    state->restart();  // written again: the state of the caches is that of the paper's one launch
+    const Stamp taken = state->walk({warm, links})[1];
+    Reading r;
+    r.cycles = static_cast<double>(taken.cycles) / static_cast<double>(links);
+    r.time_ns = static_cast<double>(taken.nanoseconds) / static_cast<double>(links);
+    if (*r.time_ns > 0) r.clock_mhz = 1e3 * *r.cycles / *r.time_ns;
+    r.value = *r.cycles;
+    return r;
+  };
+}
+
+void add_abdelkhalik(std::vector<Point>& points, const Device& device) {
+  constexpr std::uint64_t links = 32768;  // 262,144 bytes, as in their Fig. 2
+  const auto add = [&](const char* level, std::size_t footprint, Hint hint, std::uint64_t warm) {
+    const Chain chain{footprint, 8, false, Link::pointer, hint, 1};
+    Point p = point_of("abdelkhalik", level, chain);
+    p.prepare = [chain, warm](const Device&, Stream stream) {
+      return sequential_walk(chain, warm, links, stream);
+    };
+    points.push_back(std::move(p));
+  };
+  add("memory", device.l2_bytes / 8 * 10, Hint::cv, 0);  // theirs: 52 MB where L2 has 42 MB
+  add("l2", 256 << 10, Hint::cg, 0);
+  add("l1", 16 << 10, Hint::ca, 2048);
+}
+
+// ---- Shared memory ------------------------------------------------------------------------------
+
+constexpr int words = 1024;  // a ring of 4 KiB: one thread meets no bank conflict
+
+/// STORE: each link first stores the word it is about to load. INDEX: the ring holds indices.
+template <bool STORE, bool INDEX>
+__global__ void __launch_bounds__(32) chase_shared(Walks walks, Stamp* taken, std::uint32_t* end) {
+  __shared__ std::uint32_t ring[words];
+  const auto first = static_cast<std::uint32_t>(__cvta_generic_to_shared(ring));
+#pragma unroll 1
+  for (int i = threadIdx.x; i < words; i += blockDim.x) {
+    // 129 is odd: a full cycle through the 1,024 words, from bank to bank. With stores each word
+    // holds its own address: what is stored is what was there.
+    const std::uint32_t next = STORE ? i : (i + 129) % words;
+    ring[i] = INDEX ? next : first + 4 * next;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  std::uint32_t at = INDEX ? 0 : first;
+#pragma unroll 1
+  for (int w = 0; w < max_walks; ++w) {
+    const unsigned long long begin_ns = nanoseconds_now();
+    const long long begin = clock_now();
+#pragma unroll 1
+    for (int i = 0; i < walks.links[w]; i += unroll) {
+#pragma unroll
+      for (int k = 0; k < unroll; ++k) {
+        const std::uint32_t address = INDEX ? first + 4 * at : at;
+        // The value must arrive before it can be stored, the store before the word can be loaded.
+        // volatile: ptxas would hand the stored register on and drop the load.
+        if constexpr (STORE) {
+          asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(address), "r"(at) : "memory");
+        }
+        asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(at) : "r"(address) : "memory");
+      }
+    }
+    taken[w].cycles = clock_now() - begin;
+    taken[w].nanoseconds = nanoseconds_now() - begin_ns;
+  }
+  *end = at;
+}
+
+using SharedKernel = void (*)(Walks, Stamp*, std::uint32_t*);
+
+Reading walk_shared(SharedKernel kernel, const DeviceArray<Stamp>& taken,
+                    const DeviceArray<std::uint32_t>& end, Stream stream) {
+  constexpr int longer = 65536;  // x 23 cycles: ~0.8 ms, a thousand ticks of %globaltimer
+  const Walks walks{{static_cast<int>(short_walk), static_cast<int>(short_walk), longer}};
+  kernel<<<1, 32, 0, stream>>>(walks, taken.data(), end.data());
+  AMASIA_CUDA(cudaGetLastError());
+  AMASIA_CUDA(cudaStreamSynchronize(stream));
+  Stamp host[max_walks];
+  taken.download(host);
+  return slope_between(host[1], short_walk, host[2], longer);
+}
+
+Sampling shared_walk(SharedKernel kernel, SharedKernel less, Stream stream) {
+  auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
+  auto end = std::make_shared<DeviceArray<std::uint32_t>>(1);
+  return [=] {
+    Reading r = walk_shared(kernel, *taken, *end, stream);
+    if (less != nullptr) {
+      const Reading without = walk_shared(less, *taken, *end, stream);
+      r.value -= without.value;
+      *r.cycles -= *without.cycles;
+      *r.time_ns -= *without.time_ns;
+    }
+    return r;
+  };
+}
+
+void add_shared(std::vector<Point>& points) {
+  const auto add = [&](const char* access, const char* link, SharedKernel kernel,
+                       SharedKernel less) {
+    Point p;
+    p.at = {{"method", "chain"}, {"level", "shared"}, {"access", access}, {"link", link}};
+    p.quantity = "latency";
+    p.unit = "cycles";
+    p.kernels = {{reinterpret_cast<const void*>(kernel), 32}};
+    p.claims = {{"LDS", "ld.shared", unroll}};
+    if (std::string(access) != "load") {  // and the store of the loop that fills the ring
+      p.claims.push_back({"STS", "st.shared", unroll + 1});
+    }
+    p.prepare = [=](const Device&, Stream stream) { return shared_walk(kernel, less, stream); };
+    points.push_back(std::move(p));
+  };
+  add("load", "pointer", chase_shared<false, false>, nullptr);
+  add("load", "index", chase_shared<false, true>, nullptr);
+  add("store_and_load", "pointer", chase_shared<true, false>, nullptr);
+  add("store", "pointer", chase_shared<true, false>, chase_shared<false, false>);
+}
+
+// ---- Registration -------------------------------------------------------------------------------
+
+std::vector<Point> points(const Device& device, Scope scope) {
+  std::vector<Point> all;
+  add_shared(all);
+  add_luo(all, device);
+  add_abdelkhalik(all, device);
+  add_ladder(all, device, scope);
+  return all;
+}
+
+/// Capacities: where the ladder leaves one plateau and where it has reached the next.
+std::vector<Finding> findings(const Device& device, const std::vector<MeasuredPoint>& measured) {
+  std::vector<Abscissa> ladder;
+  for (const MeasuredPoint& p : measured) {
+    if (value_of(p.at, "method") == "ladder" && value_of(p.at, "hint") == "ca") {
+      ladder.push_back({std::stod(value_of(p.at, "footprint")), p.value});
+    }
+  }
+  std::sort(ladder.begin(), ladder.end(), [](auto& a, auto& b) { return a.x < b.x; });
+  // The last footprint within `share` of the plateau at its left, the first beyond it.
+  const auto end_of_plateau = [&](double from, double share) -> std::optional<Bracket> {
+    std::optional<double> plateau;
+    Bracket b;
+    for (const Abscissa& p : ladder) {
+      if (p.x < from) continue;
+      if (!plateau) plateau = p.y;
+      if (p.y > *plateau * (1 + share)) {
+        b.high = p.x;
+        return b;
+      }
+      b.low = p.x;
+    }
+    return std::nullopt;
+  };
+  std::vector<Finding> found;
+  const auto add = [&](const char* level, double from, double share, const char* how) {
+    if (const auto b = end_of_plateau(from, share)) {
+      found.push_back({{{"level", level}},
+                       "capacity",
+                       "KiB",
+                       b->low / 1024,
+                       b->low / 1024,
+                       b->high / 1024,
+                       how});
+    }
+  };
+  if (ladder.empty()) return found;
+  add("l1", ladder.front().x, 0.05,
+      "Largest footprint of the ladder within 5 % of the latency of the smallest; high: the next");
+  add("l2", static_cast<double>(device.l2_bytes) / 4, 0.15,
+      "Largest footprint of the ladder within 15 % of the latency at a quarter of the L2; high: "
+      "the "
+      "next");
+  return found;
+}
+
+const bool registered = register_microbenchmark(
+    {"memory/latency", "What does one dependent load cost at every level of the memory?",
+     "A pointer chase by one thread, in a random order that is one cycle through the footprint, "
+     "latency as the slope over two lengths of the walk, in cycles and nanoseconds; footprints "
+     "from "
+     "inside L1 to several GiB. Beside it the methods of both papers: fixed stride and warm (Luo "
+     "et "
+     "al.), 8-byte steps through 256 KiB with ld.cv, ld.cg and ld.ca (Abdelkhalik et al.), and "
+     "chains in shared memory.",
+     points, findings});
+
+}  // namespace
+}  // namespace amasia::memory
