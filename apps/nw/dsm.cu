@@ -1,0 +1,178 @@
+// nw/dsm: bottom rows go to the block below through the shared memory of its cluster.
+//
+// iso    a cluster takes two tiles of the original, one below the other: the lower one continues
+// what it
+//        reads from the upper one, so that there are fewer launches, each as long as two tiles.
+// bands  a cluster takes neighbouring bands: a block sends 16 columns at a time straight into the
+// shared
+//        memory of the block below (st.async, which counts on the mbarrier it comes with). Only the
+//        last block of a cluster goes through global memory. ref and scores travel as in nw/tma.
+#include "apps/nw/diagonals.cuh"
+#include "apps/nw/tma_stages.cuh"
+#include "variants/baseline.cuh"
+#include "variants/dsm.cuh"
+
+namespace amasia::nw {
+namespace {
+
+using Pair = Diagonals<2>;
+
+__global__ void __launch_bounds__(Pair::threads) diagonal(DiagonalRun run) {
+  __shared__ Scores scores;
+  __shared__ alignas(16) int ref[Iso::tile][Iso::tile];
+  const unsigned rank = dsm::rank();
+  const std::int64_t column = run.first_column + blockIdx.x / Pair::cluster;
+  const Tile16 tile(run, (run.diagonal - column) * Pair::cluster + rank, column);
+  load_left(scores, run, tile);
+  if (rank == 0) load_above(scores, run, tile);
+  baseline::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
+      &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
+  __syncthreads();
+  WholeRef source{ref};
+  if (rank == 0) sweep(scores, source, run.penalty);
+  dsm::cluster_sync();  // the upper tile is done
+  if (rank == 1) {
+    scores[0][threadIdx.x + 1] =
+        dsm::load(dsm::remote_address(&scores[Iso::tile][threadIdx.x + 1], 0));
+  }
+  dsm::cluster_sync();  // and read: its block may end
+  if (rank == 1) sweep(scores, source, run.penalty);
+  store_scores(scores, run, tile);
+}
+
+constexpr int slots = 8;             // of the inbox: a round trip is shorter than two of them
+constexpr unsigned slot_bytes = 64;  // 16 scores
+
+template <class B>
+struct DsmMemory {
+  TmaMemory<B> tma;
+  alignas(16) int inbox[slots][16];
+  tma::Barrier arrived[slots];  // a slot's bytes have come from the block above
+  tma::Barrier free[slots];     // the block below has read what this block sent
+};
+
+/// Tells the block above that a slot has been read. Nothing but the reads has to be ordered before
+/// it, and their values have been used: a release at cluster scope would wait for all the block's
+/// stores.
+__device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
+  AMASIA_SM90_ASM(
+      "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
+      : "memory");
+}
+
+template <class B>
+struct ClusterLink {
+  DsmMemory<B>& m;
+  WordLink words;
+  unsigned rank, size;
+  bool sends = false, receives = false, last_band = false;
+  int taken = 0, given = 0;  // chunks so far, over all bands
+
+  __device__ ClusterLink(DsmMemory<B>& memory, const BandRun& run, unsigned tag)
+      : m(memory), words(run, tag), rank(dsm::rank()), size(dsm::size()) {}
+
+  __device__ void prepare() {
+    if (threadIdx.x == 0) {
+      for (int s = 0; s < slots; ++s) {
+        tma::init(&m.arrived[s], 1);
+        tma::init(&m.free[s], 1);
+      }
+      tma::fence_init();
+      for (int s = 0; s < slots; ++s) tma::expect(&m.arrived[s], slot_bytes);
+    }
+  }
+  __device__ void begin(int band) {
+    receives = rank > 0;
+    sends = rank + 1 < size;
+    if (receives) {
+      words.band = band;
+      words.to = words.run.handover.words + band * words.run.handover.pitch;
+    } else {
+      words.begin(band);
+    }
+    last_band = band + 1 >= B::bands(words.run.ref.rows);
+  }
+
+  __device__ void take(int first, int* row) {
+    if (!receives) {
+      words.take(first, row);
+      return;
+    }
+    if (first < words.run.handover.pitch) {
+      const auto slot = ring_slot<slots>(taken++);
+      tma::wait(&m.arrived[slot.stage], slot.parity);
+      if (words.lane < 16) row[words.lane] = m.inbox[slot.stage][words.lane];
+      __syncwarp();
+      if (words.lane == 0) {
+        tma::expect(&m.arrived[slot.stage], slot_bytes);
+        arrive_remote_relaxed(dsm::remote_address(&m.free[slot.stage], rank - 1));
+      }
+    }
+  }
+  __device__ void give(int first, unsigned row) {
+    if (!sends) {
+      words.give(first, row);
+      return;
+    }
+    __syncwarp();
+    if (!last_band && first >= 0 && first < words.run.handover.pitch) {
+      const auto slot = ring_slot<slots>(given++);
+      // Parity 1 before the first use: a fresh barrier counts its phase -1 as complete.
+      tma::wait(&m.free[slot.stage], slot.parity ^ 1);
+      if (words.lane < 4) {
+        dsm::store_async(dsm::remote_address(&m.inbox[slot.stage][4 * words.lane], rank + 1),
+                         async::load16(row + 16 * words.lane),
+                         dsm::remote_address(&m.arrived[slot.stage], rank + 1));
+      }
+    }
+  }
+};
+
+template <class B>
+__global__ void __launch_bounds__(tma_threads)
+    bands(BandRun run, const __grid_constant__ CUtensorMap ref_map,
+          const __grid_constant__ CUtensorMap score_map) {
+  extern __shared__ __align__(128) unsigned char bytes[];
+  auto& memory = *reinterpret_cast<DsmMemory<B>*>(bytes);
+  const unsigned tag = run_tag(run);
+  const int count = B::bands(run.ref.rows);
+  ClusterLink<B> link(memory, run, tag);
+  prepare(memory.tma);
+  link.prepare();
+  TmaRing<B> ring(memory.tma, run.ref.columns);
+  TmaMover<B> mover(memory.tma, ref_map, score_map, run.ref.columns);
+  const int size = static_cast<int>(link.size), rank = static_cast<int>(link.rank);
+  for (;;) {
+    // A ticket is for a whole cluster, taken by its first block
+    if (rank == 0 && threadIdx.x == 0) memory.tma.ticket = take_ticket(run);
+    dsm::cluster_sync();
+    const int ticket = dsm::load(dsm::remote_address(&memory.tma.ticket, 0));
+    dsm::cluster_sync();  // all have read it
+    const int band = ticket * size + rank;
+    if (ticket * size >= count) break;
+    if (band < count) {
+      if (threadIdx.x < 32) {
+        walk_band<B>(run, band, ring, link, memory.tma.above);
+      } else if (threadIdx.x == 32) {
+        mover.walk(band);
+      }
+    }
+    __syncthreads();
+  }
+  if (rank == 0 && threadIdx.x == 0) finish_run(run, gridDim.x / size);
+}
+
+template <class B, unsigned CLUSTER>
+ConfigOf<Problem> config(const char* name) {
+  return bands_config<B>(name, bands<B>, tma_threads, sizeof(DsmMemory<B>), B::stages - 3,
+                         tensor_maps<B>, CLUSTER);
+}
+
+const bool registered = register_variant<Problem>(
+    "nw", Strategy::dsm,
+    {diagonals_config<Pair>(diagonal, sizeof(int) * Iso::tile * Iso::tile),
+     config<Bands<6>, 8>("bands-6-cluster-8"), config<Bands<6>, 4>("bands-6-cluster-4"),
+     config<Bands<12>, 8>("bands-12-cluster-8"), config<Bands<6>, 16>("bands-6-cluster-16")});
+
+}  // namespace
+}  // namespace amasia::nw

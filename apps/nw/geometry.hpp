@@ -1,0 +1,93 @@
+// Where everything lies: the index arithmetic of both schedules, without device code, so that the
+// CPU tests reach all of it.
+#pragma once
+
+#include <cstdint>
+
+#include "apps/nw/nw.hpp"
+#include "harness/host_device.hpp"
+
+namespace amasia::nw {
+
+/// The original geometry (Rodinia): tiles of 16 x 16 cells, a block of 16 threads each, one launch
+/// per anti-diagonal of tiles. With CLUSTER > 1 a cluster takes that many tiles, one below the
+/// other.
+template <int CLUSTER = 1>
+struct Diagonals {
+  static constexpr int tile = 16;
+  static constexpr int threads = 16;
+  static constexpr int cluster = CLUSTER;
+  static constexpr int height = CLUSTER * tile;  // rows that a cluster takes
+
+  AMASIA_HD static constexpr std::int64_t across(std::int64_t columns) {
+    return ceil_div(columns, tile);
+  }
+  AMASIA_HD static constexpr std::int64_t down(std::int64_t rows) { return ceil_div(rows, height); }
+  static constexpr std::int64_t launches(std::int64_t rows, std::int64_t columns) {
+    return across(columns) + down(rows) - 1;
+  }
+  /// First tile column of anti-diagonal d, and how many it has.
+  AMASIA_HD static constexpr std::int64_t first(std::int64_t d, std::int64_t rows) {
+    return d < down(rows) ? 0 : d - down(rows) + 1;
+  }
+  static constexpr std::int64_t count(std::int64_t d, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t last = d < across(columns) ? d : across(columns) - 1;
+    return last - first(d, rows) + 1;
+  }
+};
+
+/// Persistent bands. A warp takes a band of 128 rows, four to a lane, from left to right. In a step
+/// a lane makes 4 x 4 cells; lane l is l steps behind lane 0, whose bottom row it continues.
+///
+/// ref comes, and scores go, in stages of 128 rows x 32 columns that the warp overwrites in place.
+/// Because lanes lag, the eight lanes of a group (32 rows) are 32 columns behind the group above: a
+/// stage is not a rectangle of the grid but four boxes, each one tile left of the box above it.
+///
+///   stage n:  group 0   tile n           steps 8n ... 8n+14: a lane enters at its place in the
+///   group
+///             group 1   tile n - 1
+///             group 2   tile n - 2       period k = steps 8k ... 8k+7: some lanes still in stage
+///             group 3   tile n - 3         k-1, the others in stage k
+///
+/// So a stage is in work for two periods whatever the width of the warp, and 128-byte rows read at
+/// a slant spread over all banks: in the same step, eight lanes of a group read eight different
+/// chunks.
+template <int STAGES>
+struct Bands {
+  static constexpr int lane_rows = 4;
+  static constexpr int step_columns = 4;
+  static constexpr int rows = 32 * lane_rows;
+  static constexpr int tile_columns = 32;                     // 128 bytes: a line, all banks
+  static constexpr int period = tile_columns / step_columns;  // steps
+  static constexpr int group_lanes = period;                  // lanes that share a box
+  static constexpr int group_rows = group_lanes * lane_rows;
+  static constexpr int groups = 32 / group_lanes;
+  static constexpr int stage_elements = rows * tile_columns;
+  static constexpr int stage_bytes = 4 * stage_elements;
+  static constexpr int stages = STAGES;
+  static constexpr int handed = 16;  // columns handed to the next band at once
+  static_assert(rows == band_rows);
+
+  AMASIA_HD static constexpr int bands(std::int64_t grid_rows) {
+    return static_cast<int>(ceil_div(grid_rows, rows));
+  }
+  AMASIA_HD static constexpr int tiles(std::int64_t columns) {
+    return static_cast<int>(ceil_div(columns, tile_columns));
+  }
+  /// Stages that hold cells of the grid.
+  AMASIA_HD static constexpr int filled(std::int64_t columns) {
+    return tiles(columns) + groups - 1;
+  }
+  /// Periods of a walk: the last lanes leave the last stage one period after its first.
+  AMASIA_HD static constexpr int periods(std::int64_t columns) { return filled(columns) + 1; }
+  /// Tile that a group's box of stage n holds; outside 0 ... tiles-1: none.
+  AMASIA_HD static constexpr int tile_of(int n, int group) { return n - group; }
+  /// Does a lane (by its place in the group) work on stage k at this step of period k, or still on
+  /// stage k - 1? And on which 16-byte chunk of its rows?
+  AMASIA_HD static constexpr bool entered(int step, int place) { return step >= place; }
+  AMASIA_HD static constexpr int chunk(int step, int place) {
+    return (step - place + period) % period;
+  }
+};
+
+}  // namespace amasia::nw

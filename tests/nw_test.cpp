@@ -1,0 +1,243 @@
+// nw on the CPU: Rodinia's generator, the recurrence, the references against each other, the way
+// back, and the index arithmetic of both schedules.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/nw/geometry.hpp"
+#include "apps/nw/kernel.cuh"
+#include "apps/nw/nw.hpp"
+#include "harness/parameters.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia::nw {
+namespace {
+
+Sequences letters_of(const std::string& rows, const std::string& cols) {
+  const auto encode = [](const std::string& text) {
+    std::vector<signed char> made;
+    for (char c : text) made.push_back(static_cast<signed char>(alphabet.find(c)));
+    return made;
+  };
+  return {encode(rows), encode(cols)};
+}
+
+std::vector<int> all_scores(const Sequences& s, int penalty) {
+  std::vector<int> all, row = border_row(static_cast<std::int64_t>(s.cols.size()), penalty);
+  for (std::size_t r = 0; r < s.rows.size(); ++r) {
+    advance_row(s, static_cast<std::int64_t>(r), penalty, row);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+class HostScores : public ScoreSource {
+ public:
+  HostScores(Sequences s, int penalty)
+      : letters_(std::move(s)), score(all_scores(letters_, penalty)) {}
+  std::int64_t rows() const override { return static_cast<std::int64_t>(letters_.rows.size()); }
+  std::int64_t cols() const override { return static_cast<std::int64_t>(letters_.cols.size()); }
+  std::vector<int> score_rows(std::int64_t first, std::int64_t count) const override {
+    return {score.begin() + first * cols(), score.begin() + (first + count) * cols()};
+  }
+  const Sequences& sequences() const override { return letters_; }
+
+ private:
+  Sequences letters_;
+
+ public:
+  std::vector<int> score;
+};
+
+TEST(Blosum62, IsSymmetricAndBounded) {
+  for (int i = 0; i < letters; ++i) {
+    for (int j = 0; j < letters; ++j) {
+      EXPECT_EQ(blosum62.score[i][j], blosum62.score[j][i]) << i << " " << j;
+      EXPECT_LE(blosum62.score[i][j], best_match);
+      EXPECT_GE(blosum62.score[i][j], -worst_mismatch);
+    }
+  }
+  EXPECT_EQ(blosum62.score[alphabet.find('W')][alphabet.find('W')], 11);
+  EXPECT_EQ(blosum62.score[alphabet.find('N')][alphabet.find('D')], 1);
+  EXPECT_EQ(blosum62.score[alphabet.find('E')][alphabet.find('Z')], 4);
+}
+
+// What glibc 2.36 returns.
+TEST(GlibcRandom, IsGlibcs) {
+  GlibcRandom one(1);
+  EXPECT_EQ(one.next(), 1804289383);
+  EXPECT_EQ(one.next(), 846930886);
+  EXPECT_EQ(one.next(), 1681692777);
+  GlibcRandom seven(7);
+  for (const int expected : {1045618677, 1863967299, 1272579899, 461085871, 21961325, 1105564443})
+    EXPECT_EQ(seven.next(), expected);
+  GlibcRandom later(7);
+  int last = 0;
+  for (int i = 0; i < 1000; ++i) last = later.next();
+  EXPECT_EQ(last, 1850767143);
+}
+
+TEST(RodiniaInput, DrawsRowsThenColumns) {
+  GlibcRandom random(7);
+  const Sequences s = rodinia_sequences(3, 2);
+  for (const int letter : {s.rows[0], s.rows[1], s.rows[2], s.cols[0], s.cols[1]}) {
+    EXPECT_EQ(letter, random.next() % 10 + 1);
+  }
+}
+
+// By hand: A against A 4, everything else a gap of 10.
+TEST(Reference, MatchesAnExampleByHand) {
+  EXPECT_EQ(all_scores(letters_of("A", "A"), 10), (std::vector<int>{4}));
+  EXPECT_EQ(all_scores(letters_of("AR", "AR"), 10), (std::vector<int>{4, -6, -6, 9}));
+  EXPECT_EQ(all_scores(letters_of("A", "WA"), 1), (std::vector<int>{-2, 3}));
+}
+
+TEST(Reference, AgreesWithRelaxationAndTheAlignment) {
+  for (const int penalty : {0, 1, 3, 10, 100}) {
+    for (const auto& [rows, cols] :
+         std::vector<std::pair<int, int>>{{1, 1}, {1, 50}, {50, 1}, {37, 61}, {64, 64}}) {
+      const Parameters p(parameter_specs(), {{"rows", std::to_string(rows)},
+                                             {"cols", std::to_string(cols)},
+                                             {"penalty", std::to_string(penalty)}});
+      const HostScores host(sequences_of(p, 11), penalty);
+      const auto second = scores_by_relaxation(host.sequences(), penalty);
+      ASSERT_EQ(second.size(), host.score.size());
+      EXPECT_TRUE(std::equal(second.begin(), second.end(), host.score.begin()));
+      const Alignment path = trace_back(host, penalty);
+      EXPECT_EQ(path.score, second.back());
+      EXPECT_EQ(score_of(path, host.sequences(), penalty), path.score);
+    }
+  }
+}
+
+TEST(Traceback, RefusesScoresThatNothingExplains) {
+  HostScores host(letters_of("ARND", "ARNDC"), 10);
+  host.score.back() += 1;
+  EXPECT_THROW(trace_back(host, 10), std::runtime_error);
+}
+
+TEST(Traceback, RefusesWhatIsNoPath) {
+  const Sequences s = letters_of("AR", "AR");
+  EXPECT_THROW(score_of({}, s, 10), std::runtime_error);
+  EXPECT_THROW(score_of({{{2, 2}, {0, 0}}, 0}, s, 10), std::runtime_error);
+  EXPECT_THROW(score_of({{{2, 2}, {1, 1}}, 0}, s, 10), std::runtime_error);
+  EXPECT_EQ(score_of({{{2, 2}, {1, 1}, {0, 0}}, 0}, s, 10), 9);
+  EXPECT_EQ(score_of({{{2, 2}, {1, 2}, {1, 1}, {0, 1}, {0, 0}}, 0}, s, 10), -40);
+}
+
+TEST(Parameters, RefuseWhatDoesNotFit) {
+  EXPECT_THROW(check_range(2147479551, 1, 2), UsageError);
+  EXPECT_THROW(check_range(200000000, 200000000, 0), UsageError);
+  EXPECT_NO_THROW(check_range(16384, 16384, 10));
+  EXPECT_THROW(device_bytes(INT64_MAX / 64, 1000), UsageError);
+  EXPECT_EQ(find_app("nw")->sizes(Preset::paper).size(), 2u);
+  EXPECT_GT(device_bytes(16384, 16384), 2ll * 4 * 16384 * 16384);
+}
+
+TEST(Compare, CountsAndNamesMismatches) {
+  Verdict v;
+  const std::vector<int> expected{1, 2, 3};
+  const int got[] = {1, 5, 3};
+  compare_row(expected.data(), expected, 0, v);
+  EXPECT_TRUE(v.passed);
+  compare_row(got, expected, 7, v);
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, 1);
+  EXPECT_EQ(v.checked, 6);
+  EXPECT_EQ(v.first_mismatches.at(0), "(row 7, column 1): got 5, expected 2");
+}
+
+// --- kernel.cuh
+// ------------------------------------------------------------------------------------
+
+TEST(Kernel, FourByFourCellsAreTheRecurrence) {
+  const HostScores host(letters_of("ARWD", "NWDARWDY"), 3);
+  Edge edge{};
+  for (int r = 0; r < 4; ++r) edge.west[r] = border(r + 1, 3);
+  for (int tile = 0; tile < 2; ++tile) {
+    int north[4], ref[4][4];
+    for (int c = 0; c < 4; ++c) {
+      north[c] = border(4 * tile + c + 1, 3);
+      for (int r = 0; r < 4; ++r) ref[r][c] = host.sequences().ref(r, 4 * tile + c);
+    }
+    for (int c = 0; c < 4; ++c) advance_column(edge, c, north, ref, 3);
+    edge.corner = north[3];
+    for (int r = 0; r < 4; ++r) {
+      for (int c = 0; c < 4; ++c) EXPECT_EQ(ref[r][c], host.score[r * 8 + 4 * tile + c]);
+    }
+  }
+}
+
+// --- geometry.hpp
+// ----------------------------------------------------------------------------------
+
+template <class D>
+void expect_every_tile_once(std::int64_t rows, std::int64_t cols) {
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;
+  for (std::int64_t d = 0; d < D::launches(rows, cols); ++d) {
+    const std::int64_t count = D::count(d, rows, cols);
+    EXPECT_GT(count, 0);
+    for (std::int64_t b = 0; b < count; ++b) {
+      const std::int64_t x = D::first(d, rows) + b, y = d - x;
+      EXPECT_TRUE(x >= 0 && x < D::across(cols) && y >= 0 && y < D::down(rows));
+      EXPECT_TRUE(seen.emplace(y, x).second);
+    }
+  }
+  EXPECT_EQ(static_cast<std::int64_t>(seen.size()), D::across(cols) * D::down(rows));
+}
+
+TEST(Diagonals, TakeEveryTileOnce) {
+  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
+           {1, 1}, {16, 16}, {17, 160}, {160, 17}, {100, 100}, {33, 500}}) {
+    expect_every_tile_once<Diagonals<1>>(rows, cols);
+    expect_every_tile_once<Diagonals<2>>(rows, cols);
+  }
+  EXPECT_EQ(Diagonals<>::launches(16384, 16384), 2047);
+}
+
+// The walk, as bands.cuh does it: every lane meets every chunk of its rows once, in order, one step
+// after the lane above, in the box that holds it, and before the stage is given away.
+TEST(Bands, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
+  using B = Bands<6>;
+  const std::int64_t cols = 5 * B::tile_columns - 7;
+  for (int lane = 0; lane < 32; ++lane) {
+    const int place = lane % B::group_lanes, group = lane / B::group_lanes;
+    int expected = 0;
+    for (int k = 0; k < B::periods(cols); ++k) {
+      for (int step = 0; step < B::period; ++step) {
+        const int stage = B::entered(step, place) ? k : k - 1;
+        const int tile = B::tile_of(stage, group);
+        if (tile < 0 || tile >= B::tiles(cols)) continue;
+        const int chunk = tile * B::period + B::chunk(step, place);
+        EXPECT_EQ(chunk, expected++);
+        EXPECT_EQ(chunk, k * B::period + step - lane);
+      }
+    }
+    EXPECT_EQ(expected, B::tiles(cols) * B::period);
+  }
+}
+
+TEST(Bands, ReadAllBanksAtOnce) {
+  using B = Bands<6>;
+  for (int step = 0; step < B::period; ++step) {
+    std::set<int> chunks;
+    for (int place = 0; place < B::group_lanes; ++place) chunks.insert(B::chunk(step, place));
+    EXPECT_EQ(static_cast<int>(chunks.size()), B::group_lanes);
+  }
+}
+
+TEST(Bands, CoverTheGrid) {
+  using B = Bands<4>;
+  EXPECT_EQ(B::bands(1), 1);
+  EXPECT_EQ(B::bands(128), 1);
+  EXPECT_EQ(B::bands(129), 2);
+  EXPECT_EQ(B::tiles(33), 2);
+  EXPECT_EQ(B::tile_of(B::filled(33) - 1, B::groups - 1), B::tiles(33) - 1);
+  EXPECT_EQ(B::stage_bytes, 16384);
+}
+
+}  // namespace
+}  // namespace amasia::nw
