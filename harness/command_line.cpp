@@ -79,8 +79,15 @@ void add_measuring(CLI::App& command, Request& r) {
 
 int run_study(const std::string& name, Request r, const std::vector<std::string>& argv,
               const CLI::App& command) {
-  const Study& study = find_study(name);
   r.study = name;
+  r.inventory = inventory_rows(name);
+  if (!r.inventory.empty()) {
+    if (!r.patterns.empty()) {
+      throw UsageError("study " + name + " is a list of its own: it takes no patterns");
+    }
+    return reproduce(std::move(r), argv);
+  }
+  const Study& study = find_study(name);
   r.preset = preset_names[static_cast<int>(study.preset)];
   if (r.caches.empty()) r.caches = study.caches;
   if (r.launches.empty()) r.launches = study.launches;

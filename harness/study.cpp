@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/pattern.hpp"
+#include "harness/published.hpp"
 
 namespace amasia {
 namespace {
@@ -53,6 +54,7 @@ const Study& find_study(const std::string& name) {
     if (s.name == name) return s;
     names.emplace_back(s.name);
   }
+  for (std::string& id : inventory_names()) names.push_back(std::move(id));
   throw UsageError(fmt::format("no study '{}': {}", name, suggestion(name, names)));
 }
 

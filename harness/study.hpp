@@ -20,7 +20,7 @@ struct Study {
 
 const std::vector<Study>& studies();
 
-/// Throws UsageError with the nearest names.
+/// Throws UsageError with the nearest names, those of the inventory (harness/published.hpp) too.
 const Study& find_study(const std::string& name);
 
 /// Throws UsageError unless `name` is one of preset_names.

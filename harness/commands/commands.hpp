@@ -10,6 +10,9 @@ namespace amasia {
 
 /// Verifies, times and compares; sizes default to the preset `fallback`.
 int run(Request request, const std::vector<std::string>& argv, Preset fallback);
+/// Measures what answers these rows of the inventory and prints own values beside the published
+/// ones; what is not part of this program says so, and is no success when nothing else is left.
+int reproduce(Request request, const std::vector<std::string>& argv);
 /// Searches the configs of the selected variants and records the winners.
 int tune(Request request);
 /// Every config of the selected variants against the reference; with request.reference the CPU

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include "harness/ceiling.hpp"
 #include "harness/command_line.hpp"
 #include "harness/provenance.hpp"
+#include "harness/published.hpp"
 #include "harness/study.hpp"
 
 namespace amasia {
@@ -60,6 +62,9 @@ Json list_json() {
   for (const Study& s : studies()) {
     all["studies"].push_back({{"name", s.name}, {"summary", s.summary}});
   }
+  for (const InventoryRow& row : inventory()) {
+    all["inventory"].push_back({{"id", row.id}, {"study", row.study}, {"built", is_built(row)}});
+  }
   for (const CeilingProbe& c : ceiling_probes()) {
     all["ceilings"].push_back({{"name", c.name}, {"unit", c.unit}, {"method", c.method}});
   }
@@ -105,6 +110,20 @@ int list(const std::vector<std::string>& patterns, bool json, bool sources) {
   for (const Microbenchmark* m : questions) fmt::print("  {:<20} {}\n", m->name, m->question);
   fmt::print("studies:\n");
   for (const Study& s : studies()) fmt::print("  {:<12} {}\n", s.name, s.summary);
+  if (!patterns.empty()) return exit_ok;
+  fmt::print("studies of the source documents (own values beside the published ones):\n");
+  std::map<std::string, std::pair<int, int>> counts;  // study -> rows built, rows
+  std::vector<std::string> order;
+  for (const InventoryRow& row : inventory()) {
+    auto& [built, all] = counts[row.study];
+    if (all++ == 0) order.push_back(row.study);
+    built += is_built(row);
+  }
+  for (const std::string& name : order) {
+    const auto& [built, all] = counts[name];
+    if (built > 0) fmt::print("  {:<18} {} of {} rows\n", name, built, all);
+  }
+  fmt::print("  seed000 to seed003 run a document whole; one row: its id, e.g. 000-04\n");
   return exit_ok;
 }
 

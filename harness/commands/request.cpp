@@ -49,6 +49,7 @@ PlannedMicrobenchmark planned_microbenchmark(const Microbenchmark& m, const Requ
   plan.effort.max_samples = std::max(plan.effort.min_samples, r.effort.max_rounds);
   plan.effort.precision = r.effort.precision;
   plan.effort.confidence = r.effort.confidence;
+  if (const auto only = r.only.find(m.name); only != r.only.end()) plan.only = only->second;
   return plan;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/published.hpp"
 #include "harness/registry.hpp"
 #include "harness/session.hpp"
 
@@ -19,6 +21,9 @@ struct Request {
   std::string preset{};
   std::vector<std::string> caches{}, launches{}, roles{"iso", "best"};
   std::string study{};
+  std::vector<InventoryRow> inventory{};  // of a study of a document: what it is to reproduce
+  std::map<std::string, std::vector<Coordinates>>
+      only{};  // points of a microbenchmark; all if none
   Effort effort{};
   std::uint64_t seed = 20211;
   std::string out{}, json{}, csv{}, markdown{}, google_benchmark{};

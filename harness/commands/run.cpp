@@ -13,6 +13,7 @@
 #include "harness/journal.hpp"
 #include "harness/merge.hpp"
 #include "harness/provenance.hpp"
+#include "harness/published.hpp"
 #include "harness/study.hpp"
 
 namespace amasia {
@@ -139,7 +140,8 @@ int conclude(const SessionOutcome& outcome, const Request& r) {
 int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
   if (r.caches.empty()) r.caches = {"cold"};
   if (r.launches.empty()) r.launches = {"stream"};
-  const PatternSelection chosen = select_all(r.patterns);
+  const bool only_ceilings = r.patterns.empty() && !r.inventory.empty();
+  const PatternSelection chosen = only_ceilings ? PatternSelection{} : select_all(r.patterns);
   const auto selected = by_app(chosen.variants);
   std::vector<std::pair<const App*, std::vector<Parameters>>> sizes;
   for (const auto& [app, mine] : selected) {
@@ -186,7 +188,10 @@ int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
   }
   plan = keep_shard(std::move(plan), r.shard);
   micro = keep_shard(std::move(micro), r.shard);
-  options.ceilings = !plan.empty();
+  options.ceilings = !plan.empty() || std::any_of(r.inventory.begin(), r.inventory.end(),
+                                                  [](const InventoryRow& row) {
+                                                    return contains(row.by, "ceilings");
+                                                  });
   if (options.out.empty()) {
     options.out =
         fmt::format("out/{}-{}.json", device_slug(device.name), r.study.empty() ? "run" : r.study);
@@ -200,7 +205,11 @@ int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
   const bool data_on_stdout =
       r.json == "-" || r.csv == "-" || r.markdown == "-" || r.google_benchmark == "-";
   write_exports(outcome.file, r);
-  if (!data_on_stdout) fmt::print("{}", to_markdown(outcome.file));
+  if (!data_on_stdout) {
+    fmt::print("{}", r.inventory.empty()
+                         ? to_markdown(outcome.file)
+                         : to_markdown(reproduction_table(outcome.file, r.inventory)));
+  }
   return conclude(outcome, r);
 }
 

@@ -1,0 +1,17 @@
+# cmake -DFOLDER=<folder of CSV files> -DOUTPUT=<file> -P embed.cmake
+# Writes one line {"<name>", R"csv(<text>)csv"} per file: the program needs none of them beside it.
+file(GLOB files ${FOLDER}/*.csv)
+list(SORT files)
+set(text "")
+foreach(path IN LISTS files)
+  file(READ ${path} content)
+  cmake_path(GET path STEM name)
+  string(APPEND text "{\"${name}\", R\"csv(${content})csv\"},\n")
+endforeach()
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
