@@ -121,6 +121,11 @@ Run make_run(const Problem& p, const CounterPlan& plan) {
   return run;
 }
 
+/// No more groups than tiles: every block has to clear and to add up its counters. At least one.
+inline int useful_groups(int resident, std::int64_t tiles) {
+  return static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(resident, 1)));
+}
+
 /// Clears the result, then counts: the blocks only add.
 inline Launch clear_then(const Problem& p, Launch count) {
   const std::size_t bytes = 4 * static_cast<std::size_t>(round_up(p.binning.bins + 1, 4));
@@ -170,7 +175,7 @@ ConfigOf<Problem> counting(const char* name, const CountKernels& kernels, std::s
     const int resident =
         resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
     Run run = make_run<S>(p, plan);
-    run.groups = std::max(1, resident / plan.windows);
+    run.groups = useful_groups(resident / plan.windows, run.tiles);
     shape.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
     return clear_then(p, [=](Stream stream) { launch(kernel, shape, stream, run); });
   };

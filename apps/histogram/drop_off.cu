@@ -90,9 +90,9 @@ const bool registered =
     register_variant<Problem>("histogram", Strategy::drop_off,
                               {original(drop_off_original<Bytes>, drop_off_original<Words>,
                                         original_stages* original_tile_bytes, original_tile_bytes),
+                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-slots"),
                                config<Shape<1024, 1, 5, 1>>("1024-threads-5-slots"),
-                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-slots"),
-                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-slots")});
+                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-slots")});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run
   }
   const std::int64_t key = words * Keys::per_word + thread;
   if (key < run.count) add(Keys::counter_at(run.keys, key, run.binning));
+  __syncwarp();         // threads leave the loop one by one, the barrier wants whole warps
   dsm::cluster_sync();  // all increments are done, everywhere
   const int rank = static_cast<int>(dsm::rank());
   for (int i = threadIdx.x; i < kept; i += original_threads) {
@@ -80,21 +81,28 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) merging(Run run)
   dsm::cluster_sync();  // shared memory must outlive the neighbours' reads
 }
 
-// multicast-C: a warp more than S::threads copies.
+// multicast-C
+template <class S>
+constexpr int multicast_threads = S::threads + 32 * helper_warps;
+
 template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads + 32, S::blocks_per_sm) multicast(Run run) {
+__global__ void __launch_bounds__(multicast_threads<S>, S::blocks_per_sm) multicast(Run run) {
   extern __shared__ __align__(128) uint4 ring[];
   __shared__ ClusterBarriers<S> barriers;
   auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
   init_barriers<S>(barriers);
-  clear_counters(counters, run.plan, S::threads + 32);
+  clear_counters(counters, run.plan, multicast_threads<S>);
   dsm::cluster_sync();
-  if (threadIdx.x >= S::threads) {
-    produce_multicast<S>(run, run.block_tiles(), ring, barriers);
+  if (threadIdx.x >= S::threads + 32) {
+    report_read<S>(run.block_tiles(), barriers);
+  } else if (threadIdx.x >= S::threads) {
+    if (threadIdx.x == S::threads) ask_multicast<S>(run, run.block_tiles(), ring, barriers);
+    __syncwarp();
   } else {
     MulticastTiles<S> mover{ring, barriers};
     count_tiles<Keys, S>(run, mover, counters);
   }
+  __syncwarp();
   dsm::cluster_sync();  // shared memory must outlive what the neighbours send
   if (threadIdx.x < S::threads) add_to_result<Keys, S>(run, counters);
 }
@@ -124,6 +132,7 @@ __global__ void __launch_bounds__(most_spread_threads) spread(Run run) {
   }
   const std::int64_t key = chunks * 4 * Keys::per_word + thread;
   if (key < run.count) add(Keys::counter_at(run.keys, key, run.binning));
+  __syncwarp();         // threads leave the loop one by one, the barrier wants whole warps
   dsm::cluster_sync();  // all increments are done, everywhere
   for (int i = threadIdx.x; i < run.plan.window; i += threads) {
     const unsigned counter = i * blocks + dsm::rank();
@@ -183,7 +192,12 @@ struct ClusterConfig {
     allow_launch(kernel(p, plan), launched);
     const int resident = resident_blocks(kernel(p, plan), launched, device.sm_count);
     Run run = make_run(p, plan);
-    run.groups = std::max(resident / plan.windows, 1);
+    if (way == Way::multicast) {
+      run.groups = useful_groups(resident / plan.windows, run.tiles);
+    } else {
+      const int clusters = useful_groups(resident / cluster, ceil_div(run.tiles, cluster));
+      run.groups = clusters * cluster;
+    }
     launched.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
     return clear_then(p, [run, launched, kernel = kernels.of(p, plan)](Stream stream) {
       launch(kernel, launched, stream, run);
@@ -226,7 +240,7 @@ ConfigOf<Problem> multicast_config(int cluster) {
       {Way::multicast,
        {multicast<Sliced<Bytes>, S>, multicast<Words, S>, multicast<Sliced<Words>, S>},
        cluster,
-       S::threads + 32,
+       multicast_threads<S>,
        S::blocks_per_sm,
        S::stages * S::tile_bytes,
        make_run<S>},
@@ -248,7 +262,7 @@ ConfigOf<Problem> spread_config(int cluster, int threads) {
 
 std::vector<ConfigOf<Problem>> configs() {
   using Ring = Shape<1024, 1, 3, 2>;
-  using SharedRing = Shape<512, 2, 4, 1>;
+  using SharedRing = Shape<512, 2, 6, 1>;
   std::vector<ConfigOf<Problem>> all{original(dsm_original<Bytes>, dsm_original<Words>, 0,
                                               4 * original_threads, original_cluster)};
   for (const int cluster : {2, 4}) all.push_back(merge_config<Ring>(cluster));

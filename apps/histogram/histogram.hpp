@@ -98,7 +98,7 @@ constexpr std::uint64_t log2_of(std::uint32_t n) {
   std::uint64_t x = 0;
   for (int bit = 36; bit >= 0; --bit) {
     const std::uint64_t tried = x | std::uint64_t{1} << bit;
-    if (tried >> 32 < 31 && power_of_two(tried) >> 32 <= n) x = tried;
+    if (tried >> 32 < 31 && power_of_two(tried) <= std::uint64_t{n} << 32) x = tried;
   }
   return x;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/histogram/bulk_tiles.cuh"
+#include "variants/prefetch.cuh"
 #include "variants/remote_atomics.cuh"
 
 namespace amasia::histogram {
@@ -27,34 +28,48 @@ __device__ void init_barriers(ClusterBarriers<S>& barriers) {
   tma::fence_init();
 }
 
-/// What the copying warp does all the time. Lane r tells block r that this one's warps are done
-/// with a stage; lane 0 waits until every block has said so and asks for this block's share of a
-/// tile.
+/// A tile takes up a stage in every block of the cluster while it travels, so a cluster has C times
+/// fewer bytes on their way than as many single blocks. The way is shorter from L2: tiles are
+/// fetched to there this many tiles ahead.
+constexpr int tiles_to_l2 = 12;
+
+/// Warps besides the counting ones: one asks for tiles, one passes on what has been read. Done by
+/// one warp in turns, every tile would wait for a message from the other blocks before the next
+/// message could leave: about 1 us a tile, however many stages there are (measured).
+constexpr int helper_warps = 2;
+
+/// Lane r tells block r of each tile that this block's warps have read.
 template <class S>
-__device__ void produce_multicast(const Run& run, int tiles, uint4* ring,
-                                  ClusterBarriers<S>& barriers) {
-  const unsigned lane = threadIdx.x % 32, blocks = dsm::size();
-  const int share = S::tile_chunks / static_cast<int>(blocks);
-  const int first = static_cast<int>(dsm::rank()) * share;
-  int stage = 0;
-  unsigned parity = 1;  // of the pass before
-  for (int n = 0; n < tiles; ++n) {
-    if (n >= S::stages) {
-      tma::wait(&barriers.read[stage], parity);
-      if (lane < blocks) dsm::arrive_remote(dsm::remote_address(&barriers.empty[stage], lane));
-      if (lane == 0) dsm::wait_cluster(&barriers.empty[stage], parity);
-    }
-    if (lane == 0) {
-      tma::expect(&barriers.full[stage], S::tile_bytes);
-      dsm::load_bytes_multicast(ring + stage * S::tile_chunks + first, run.tile<S>(n) + first,
-                                16 * static_cast<unsigned>(share), &barriers.full[stage],
-                                static_cast<std::uint16_t>((1u << blocks) - 1));
+__device__ void report_read(int tiles, ClusterBarriers<S>& barriers) {
+  const unsigned lane = threadIdx.x % 32;
+  for (int n = 0; n + S::stages < tiles; ++n) {
+    const auto slot = ring_slot<S::stages>(n);
+    tma::wait(&barriers.read[slot.stage], slot.parity);
+    if (lane < dsm::size()) {
+      dsm::arrive_remote(dsm::remote_address(&barriers.empty[slot.stage], lane));
     }
     __syncwarp();
-    if (++stage == S::stages) {
-      stage = 0;
-      parity ^= 1;
+  }
+}
+
+/// One thread: asks for this block's share of each tile once every block has read what was there.
+template <class S>
+__device__ void ask_multicast(const Run& run, int tiles, uint4* ring,
+                              ClusterBarriers<S>& barriers) {
+  const unsigned blocks = dsm::size();
+  const int share = S::tile_chunks / static_cast<int>(blocks);
+  const int first = static_cast<int>(dsm::rank()) * share;
+  const unsigned bytes = 16 * static_cast<unsigned>(share);
+  for (int n = 0; n < tiles; ++n) {
+    const auto slot = ring_slot<S::stages>(n);
+    if (n + tiles_to_l2 < tiles) {
+      tma::prefetch_bytes(run.tile<S>(n + tiles_to_l2) + first, bytes);
     }
+    if (n >= S::stages) dsm::wait_cluster(&barriers.empty[slot.stage], slot.parity ^ 1);
+    tma::expect(&barriers.full[slot.stage], S::tile_bytes);
+    dsm::load_bytes_multicast(ring + slot.stage * S::tile_chunks + first, run.tile<S>(n) + first,
+                              bytes, &barriers.full[slot.stage],
+                              static_cast<std::uint16_t>((1u << blocks) - 1));
   }
 }
 

@@ -94,9 +94,9 @@ const bool registered =
     register_variant<Problem>("histogram", Strategy::overlap,
                               {original(overlap_original<Bytes>, overlap_original<Words>,
                                         original_stages* original_tile_bytes, original_tile_bytes),
+                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-stages"),
                                config<Shape<1024, 1, 5, 1>>("1024-threads-5-stages"),
-                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-stages"),
-                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-stages")});
+                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-stages")});
 
 }  // namespace
 }  // namespace amasia::histogram
