@@ -15,8 +15,8 @@ struct RingBarriers {
   tma::Barrier empty[S::stages];  // one arrival per warp that has read it
 };
 
-/// The warps take turns at asking for tiles: whoever asks waits for the slowest reader of that
-/// stage, and a turn every `warps` tiles is easily made up.
+/// The first thread asks for tiles. It waits for the slowest reader of a stage, which the others
+/// may be ahead of by the rest of the ring.
 template <class S>
 struct BulkTiles {
   const Run& run;
@@ -25,7 +25,6 @@ struct BulkTiles {
   int tiles = 0;
   int stage = 0;
   unsigned parity = 0;
-  int turn = threadIdx.x / 32;  // tiles until this warp asks
 
   /// By all threads; a block barrier follows inside.
   __device__ void prepare() {
@@ -50,19 +49,15 @@ struct BulkTiles {
     }
   }
   __device__ void acquire(int n) {
-    if (turn == 0) {
-      turn = S::warps;
-      const int later = n + S::stages - 1;
-      if (later < tiles && threadIdx.x % 32 == 0) {
-        const int into = stage == 0 ? S::stages - 1 : stage - 1;
-        // The tile there before was n - 1: read in the pass of the ring before this one if stage 0
-        // is to come, else in this one.
-        if (n > 0) tma::wait(&barriers.empty[into], stage == 0 ? parity ^ 1 : parity);
-        ask(later, into);
-      }
-      __syncwarp();
+    const int later = n + S::stages - 1;
+    if (threadIdx.x == 0 && later < tiles) {
+      const int into = stage == 0 ? S::stages - 1 : stage - 1;
+      // The tile there before was n - 1: read in the pass of the ring before this one if stage 0
+      // is to come, else in this one.
+      if (n > 0) tma::wait(&barriers.empty[into], stage == 0 ? parity ^ 1 : parity);
+      ask(later, into);
     }
-    --turn;
+    __syncwarp();
     tma::wait(&barriers.full[stage], parity);
   }
   __device__ uint4 chunk(int c) const {
