@@ -72,6 +72,8 @@ void add_measuring(CLI::App& command, Request& r) {
   command.add_flag("--record-host", r.record_host, "write the host name into the result file");
   command.add_option("--json", r.json, "also write the result file here, - for stdout");
   command.add_option("--csv", r.csv, "summary as CSV, - for stdout");
+  command.add_option("--csv-points", r.csv_points,
+                     "points of the microbenchmarks as CSV, - for stdout");
   command.add_option("--markdown", r.markdown, "summary as Markdown, - for stdout");
   command.add_option("--google-benchmark", r.google_benchmark,
                      "one entry per sample in Google Benchmark's schema, - for stdout");
@@ -156,6 +158,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* export_command = program.add_subcommand("export", "a result file in another form");
   export_command->add_option("file", first, "result file")->required();
   export_command->add_option("--csv", r.csv, "summary as CSV, - for stdout");
+  export_command->add_option("--csv-points", r.csv_points,
+                             "points of the microbenchmarks as CSV, - for stdout");
   export_command->add_option("--csv-samples", second, "every sample as CSV, - for stdout");
   export_command->add_option("--markdown", r.markdown, "as Markdown, - for stdout");
   export_command->add_option("--google-benchmark", r.google_benchmark,

@@ -76,6 +76,37 @@ Table people_table(const GroupResult& group) {
   return table;
 }
 
+/// "32 LDG per iteration (sass)": what was counted in the code.
+std::string proof_text(const MicrobenchmarkRow& row) {
+  std::vector<std::string> parts;
+  for (const Proof& p : row.proof) {
+    parts.push_back(p.found ? fmt::format("{} {}{} ({})", *p.found, p.instruction,
+                                          p.in_loop ? " per iteration" : "", p.source)
+                            : fmt::format("{} not counted", p.instruction));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Cell value_cell(const MicrobenchmarkRow& row) {
+  return row.value ? Cell(Estimate{row.value->median, row.value->low, row.value->high}) : Cell();
+}
+
+/// Points for people: one column per coordinate name would be wide, so they stand in one.
+Table people_table(const MicrobenchmarkResult& m) {
+  Table table;
+  table.columns = {{"at", "point"},           {"value", "median", "", true}, {"unit", "unit"},
+                   {"time_ns", "time", "ns"}, {"clock_mhz", "clock", "MHz"}, {"proof", "proof"},
+                   {"status", "result"}};
+  for (const MicrobenchmarkRow& row : m.rows) {
+    const std::string status(name_of(row.status));
+    table.add({to_string(row.at), value_cell(row), row.unit, optional_cell(row.time_ns),
+               optional_cell(row.clock_mhz), text_or_nothing(proof_text(row)),
+               row.status == RowStatus::ok ? (row.remark.empty() ? status : row.remark)
+                                           : fmt::format("{}: {}", status, row.reason)});
+  }
+  return table;
+}
+
 /// Lines about rows of a group that the table has no room for.
 std::vector<std::string> remarks(const GroupResult& group) {
   std::vector<std::string> lines;
@@ -251,6 +282,55 @@ Table summary_table(const ResultFile& file) {
   return table;
 }
 
+Table point_table(const ResultFile& file) {
+  Table table;
+  table.columns = {{"gpu", "GPU"},
+                   {"toolkit", "CUDA compiler"},
+                   {"driver", "CUDA driver"},
+                   {"microbenchmark", "microbenchmark"},
+                   {"at", "point"},
+                   {"quantity", "quantity"},
+                   {"unit", "unit"},
+                   {"status", "status"},
+                   {"reason", "reason"},
+                   {"remark", "remark"},
+                   {"n", "samples"},
+                   {"value", "median", "", true},
+                   {"cycles", "cycles"},
+                   {"time_ns", "time", "ns"},
+                   {"clock_mhz", "clock", "MHz"},
+                   {"proof", "proof"},
+                   {"stop_reason", "stopped by"},
+                   {"source_digest", "sources"}};
+  const Provenance& from = file.provenance;
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    for (const MicrobenchmarkRow& row : m.rows) {
+      table.add({from.device.name, text_or_nothing(from.cuda_compiler),
+                 std::int64_t{from.device.driver_version}, m.name, to_string(row.at), row.quantity,
+                 row.unit, std::string(name_of(row.status)), text_or_nothing(row.reason),
+                 text_or_nothing(row.remark), static_cast<std::int64_t>(row.samples.size()),
+                 value_cell(row), optional_cell(row.cycles), optional_cell(row.time_ns),
+                 optional_cell(row.clock_mhz), text_or_nothing(proof_text(row)),
+                 text_or_nothing(row.stop_reason), text_or_nothing(m.source_digest)});
+    }
+  }
+  return table;
+}
+
+Table finding_table(const MicrobenchmarkResult& m) {
+  Table table;
+  table.columns = {{"at", "at"},
+                   {"quantity", "finding"},
+                   {"value", "value", "", true},
+                   {"unit", "unit"},
+                   {"how", "how"}};
+  for (const Finding& f : m.findings) {
+    table.add({to_string(f.at), f.quantity, Estimate{f.value, f.low, f.high}, f.unit, f.how});
+  }
+  return table;
+}
+
+std::string to_csv_points(const ResultFile& file) { return to_csv(point_table(file)); }
 std::string to_csv_samples(const ResultFile& file) { return to_csv(sample_table(file)); }
 std::string to_csv_summary(const ResultFile& file) { return to_csv(summary_table(file)); }
 
@@ -281,6 +361,15 @@ std::string to_markdown(const ResultFile& file) {
       ceilings.add({ceiling.name, ceiling.value, ceiling.unit, ceiling.method});
     }
     text += "\n## Ceilings\n\n" + to_markdown(ceilings);
+  }
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    text += fmt::format("\n## {}\n\n{} {}\n\n", m.name, m.question, m.method);
+    text += to_markdown(people_table(m));
+    if (!m.findings.empty()) {
+      text += '\n';
+      text += to_markdown(finding_table(m));
+    }
+    list(m.warnings);
   }
   for (const GroupResult& group : file.groups) {
     text += fmt::format("\n## {}\n\n{} {} {} rounds{}\n\n", group.key.to_string(),

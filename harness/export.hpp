@@ -12,7 +12,11 @@ namespace amasia {
 Table sample_table(const ResultFile&);   // one row per sample, throttled ones too
 Table summary_table(const ResultFile&);  // one row per row of each group, timed or not
 
+Table point_table(const ResultFile&);  // one row per point of each microbenchmark
+Table finding_table(const MicrobenchmarkResult&);
+
 std::string to_csv_samples(const ResultFile&);
+std::string to_csv_points(const ResultFile&);
 std::string to_csv_summary(const ResultFile&);
 
 /// For people: provenance, ceilings, and per group the A/A noise, the floor, the table, failures

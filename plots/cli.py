@@ -1,4 +1,4 @@
-"""The command line: ``python -m plots report|expect|advise|figure|readme``.
+"""The command line: ``python -m plots report|expect|advise|figure|readme|reproduction``.
 
 Data go to stdout, what was written and what was left out to stderr. Exit status: 0 ok, 1 README
 differs (``readme --check``), 2 a mistake in the command or in a file.
@@ -17,14 +17,14 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import expect, figures, readme, report, style
+from plots import expect, figures, published, readme, report, reproduction, style
 from plots.advise import advise, as_text
 from plots.errors import PlotsError, nearest
 from plots.figures.common import origin, times
 from plots.load import Results, load, main_cache, main_launch, main_size
 from plots.strategies import built_variants
 
-COMMANDS = ("report", "expect", "advise", "figure", "readme")
+COMMANDS = ("report", "expect", "advise", "figure", "readme", "reproduction")
 _SUFFIXES = (".svg", ".png", ".pdf")
 
 
@@ -123,12 +123,26 @@ def _balance(_: argparse.Namespace) -> Figure:
     return figures.balance(specs, "Svedin et al. 2021, Table 1; datasheets of the vendor")
 
 
+def _of_gpu(options: argparse.Namespace) -> Results:
+    """All of one GPU: microbenchmarks belong to no group."""
+    results = _load(options.results)
+    _among(options.gpu, results.gpus, "GPU")
+    with_points = [g for g in results.gpus if (results.points["gpu"] == g).any()]
+    return results.where(gpu=options.gpu or (with_points or results.gpus)[0])
+
+
 FIGURES = {
     "speedup": FigureKind("strategies x sizes, speed-up with intervals, iso and best", _speedup),
     "heatmap": FigureKind("apps x strategies", _heatmap),
     "floor": FigureKind("time against the floor", _floor),
     "samples": FigureKind("every sample of one group (--app, --size)", _samples),
     "launch": FigureKind("stream against graph", _launch),
+    "latency": FigureKind(
+        "cycles per dependent load against the footprint", lambda o: figures.latency(_of_gpu(o))
+    ),
+    "in_flight": FigureKind(
+        "bandwidth against bytes in flight per SM", lambda o: figures.in_flight(_of_gpu(o))
+    ),
     "expectation": FigureKind("expected and measured speed-ups of Svedin et al.", _expectation),
     "balance": FigureKind("machine balance and compute density (needs no results)", _balance),
 }
@@ -307,6 +321,22 @@ def _run_readme(options: argparse.Namespace) -> int:
     return 1 if differences else 0
 
 
+def _run_reproduction(options: argparse.Namespace) -> int:
+    text = reproduction.render(
+        published.recorded([Path(p) for p in options.results]),
+        options.out.parent if options.out else Path(),
+    )
+    if options.out is None:
+        print(text, end="")
+        return 0
+    try:
+        options.out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PlotsError(f"{options.out}: cannot be written ({error.strerror})") from None
+    print(f"wrote {options.out}", file=sys.stderr)
+    return 0
+
+
 def _parser() -> _Parser:
     parser = _Parser(prog="python -m plots", description="Figures, report and advice from results.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -351,6 +381,13 @@ def _parser() -> _Parser:
     command.add_argument("--size", help='for samples, e.g. "rows=10000,cols=10000"')
     command.add_argument("--out", "-o", type=Path, help=".svg, .png or .pdf (default: NAME.svg)")
     command.set_defaults(run=_run_figure)
+
+    command = commands.add_parser(
+        "reproduction", help="every table of the source documents beside our results, as Markdown"
+    )
+    results_of(command)
+    command.add_argument("--out", "-o", type=Path, help="a file (default: stdout)")
+    command.set_defaults(run=_run_reproduction)
 
     command = commands.add_parser("readme", help="README's picture and table from the results")
     results_of(command)

@@ -49,6 +49,13 @@ COMPARISON_COLUMNS = [
     "coverage", "n", "resolved", "verdict", "noise_low", "noise_high", "claim",
 ]  # fmt: skip
 CEILING_COLUMNS = [*_RUN, "name", "unit", "method", "value", "minimum", "maximum", "n"]
+POINT_COLUMNS = [
+    *_RUN, "microbenchmark", "scope", "at", "quantity", "unit", "larger_is_better", "status",
+    "reason", "remark", "median", "low", "high", "n", "cycles", "time_ns", "clock_mhz", "proof",
+]  # fmt: skip
+FINDING_COLUMNS = [
+    *_RUN, "microbenchmark", "at", "quantity", "unit", "value", "low", "high", "how",
+]  # fmt: skip
 
 
 class ResultFileError(PlotsError):
@@ -57,7 +64,8 @@ class ResultFileError(PlotsError):
 
 @dataclass(frozen=True)
 class Results:
-    """Result files as tidy frames, one line per file, group, row, sample, comparison, ceiling.
+    """Result files as tidy frames, one line per file, group, row, sample, comparison, ceiling,
+    point of a microbenchmark, finding.
 
     Times are in ms, bandwidths in GB/s (1e9), sizes in bytes. ``group`` identifies a comparison
     group and ``row`` a row in it, over all files. ``claim`` is the verdict of a comparison after
@@ -72,6 +80,8 @@ class Results:
     comparisons: pd.DataFrame
     ceilings: pd.DataFrame
     notes: list[str] = field(default_factory=list)
+    points: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=POINT_COLUMNS))
+    findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
 
     @property
     def gpus(self) -> list[str]:
@@ -88,7 +98,10 @@ class Results:
             groups = groups[groups[column] == value]
         keep = set(groups["group"])
         files, ceilings = self.files, self.ceilings
+        points, findings = self.points, self.findings
         if "gpu" in wanted:
+            points = points[points["gpu"] == wanted["gpu"]]
+            findings = findings[findings["gpu"] == wanted["gpu"]]
             files = files[files["gpu"] == wanted["gpu"]]
             ceilings = ceilings[ceilings["gpu"] == wanted["gpu"]]
         return Results(
@@ -99,6 +112,8 @@ class Results:
             self.comparisons[self.comparisons["group"].isin(keep)],
             ceilings,
             self.notes,
+            points,
+            findings,
         )
 
 
@@ -367,6 +382,55 @@ def _comparison_records(comparisons: Iterable[dict[str, Any]]) -> list[dict[str,
     return records
 
 
+def _proof_text(proof: list[dict[str, Any]]) -> str:
+    """ "32 LDG per iteration (sass)": what was counted."""
+    counted = [p for p in proof if p.get("found") is not None]
+    return ", ".join(
+        f"{p['found']} {p['instruction']}{' per iteration' if p['in_loop'] else ''} ({p['source']})"
+        for p in counted
+    )
+
+
+def _microbenchmark_records(
+    document: dict[str, Any], run: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Points and findings of one file."""
+    points, findings = [], []
+    for m in document.get("microbenchmarks") or []:
+        for row in m["rows"]:
+            value = row.get("value") or {}
+            points.append(
+                {
+                    **run,
+                    "microbenchmark": m["name"],
+                    "scope": m["scope"],
+                    "at": row["at"],
+                    **{k: row[k] for k in ("quantity", "unit", "larger_is_better", "status")},
+                    "reason": row.get("reason", ""),
+                    "remark": row.get("remark", ""),
+                    **{k: value.get(k, np.nan) for k in ("median", "low", "high")},
+                    "n": value.get("n", 0),
+                    **{
+                        k: np.nan if row.get(k) is None else row[k]
+                        for k in ("cycles", "time_ns", "clock_mhz")
+                    },
+                    "proof": _proof_text(row.get("proof") or []),
+                }
+            )
+        for f in m["findings"]:
+            findings.append({**run, "microbenchmark": m["name"], **f})
+    return points, findings
+
+
+def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the same point or finding of the same GPU, the one measured last."""
+    kept: dict[tuple[str, ...], dict[str, Any]] = {}
+    for r in sorted(records, key=lambda r: r["date"]):
+        at = ",".join(f"{k}={v}" for k, v in r["at"].items())
+        kept[r["gpu"], r["microbenchmark"], at, r["quantity"]] = r
+    return list(kept.values())
+
+
 def load(paths: Sequence[Path | str]) -> Results:
     """Loads result files and folders of them.
 
@@ -380,6 +444,8 @@ def load(paths: Sequence[Path | str]) -> Results:
     samples: dict[str, list[pd.DataFrame]] = {}
     comparisons: dict[str, list[dict[str, Any]]] = {}
     ceilings: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
 
     for index, path in enumerate(found):
         document = read_document(path)
@@ -400,6 +466,9 @@ def load(paths: Sequence[Path | str]) -> Results:
                 "provenance": provenance,
             }
         )
+        of_file = _microbenchmark_records(document, run)
+        points += of_file[0]
+        findings += of_file[1]
         for ceiling in document["ceilings"]:
             values = ceiling["samples"] or [ceiling["value"]]
             ceilings.append(
@@ -496,6 +565,8 @@ def load(paths: Sequence[Path | str]) -> Results:
         else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool}),
         ceilings=pd.DataFrame(ceilings, columns=CEILING_COLUMNS),
         notes=notes,
+        points=pd.DataFrame(_latest(points), columns=POINT_COLUMNS),
+        findings=pd.DataFrame(_latest(findings), columns=FINDING_COLUMNS),
         **frames,
     )
 

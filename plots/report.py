@@ -29,6 +29,24 @@ MAX_SAMPLE_FIGURES = 16
 _LAUNCHES = {"stream": "stream launches", "graph": "graph launches"}
 
 
+_LATENCY = (
+    "Each plateau is a level. The first ends where L1 does: shared memory takes the rest of the "
+    "same array. On the next, ld.ca and ld.cg agree, because both are answered by the L2, and so "
+    "does ld.cv: it passes L1, not the L2. Where an L2 is built of two halves that each keep a "
+    "copy of what their SMs read, it begins to end at half its size, and rises once more where "
+    "not even one copy fits. From there on it is device memory; the last slow rise is the reach "
+    "of the TLB."
+)
+_IN_FLIGHT = (
+    "The left part is Little's law: bytes in flight over latency. It bends where the bandwidth is"
+    " reached, and what a kernel has in flight per SM should lie right of the bend. More words "
+    "per thread bend later, because a thread waits for all of its words before it asks again: the"
+    " bytes in flight are then a maximum, not a mean. In the L2 a block returns to the same "
+    "addresses in every pass, so how many of its words lie in the far half depends on the "
+    "geometry, and the curves scatter near their top."
+)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A figure ready to stand in HTML; ``reason`` instead of ``svg`` when it could not be drawn."""
@@ -73,6 +91,8 @@ class GpuSection:
     absent: list[dict[str, Any]]
     rows: list[dict[str, Any]]
     files: list[dict[str, Any]] = field(default_factory=list)
+    microbenchmarks: list[tuple[str, Picture]] = field(default_factory=list)
+    points: list[dict[str, Any]] = field(default_factory=list)
 
 
 def _picture(name: str, label: str, draw: Callable[[], Figure]) -> Picture:
@@ -189,6 +209,20 @@ def _launch_ceilings(results: Results) -> str:
     )
 
 
+def _microbenchmarks(mine: Results, anchor: str) -> list[tuple[str, Picture]]:
+    """The figures of what was measured, each with the paragraph that explains it."""
+    drawn = []
+    for name, draw, text in (
+        ("memory/latency", figures.latency, _LATENCY),
+        ("memory/in_flight", figures.in_flight, _IN_FLIGHT),
+    ):
+        if (mine.points["microbenchmark"] == name).any():
+            label = f"{name} on {mine.points.iloc[0]['gpu']}"
+            picture = _picture(f"{anchor}-{name.replace('/', '-')}", label, lambda d=draw: d(mine))
+            drawn.append((text, picture))
+    return drawn
+
+
 def _gpu_section(results: Results, gpu: str) -> GpuSection:
     mine = results.where(gpu=gpu)
     anchor = slug(gpu)
@@ -292,6 +326,8 @@ def _gpu_section(results: Results, gpu: str) -> GpuSection:
         absent=[r for r in records if r["status"] != "ok"],
         rows=records,
         files=mine.files.to_dict("records"),
+        microbenchmarks=_microbenchmarks(mine, anchor),
+        points=mine.points.to_dict("records"),
     )
 
 

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "harness/export.hpp"
 #include "harness/journal.hpp"
 #include "harness/measured.hpp"
 #include "harness/merge.hpp"
@@ -191,6 +192,13 @@ TEST(ResultFiles, HoldMicrobenchmarksOnlyWhereThereAreSome) {
   EXPECT_EQ(to_json(result_from_json(json)), json);
   EXPECT_EQ(json["microbenchmarks"][0]["findings"][0]["quantity"], "capacity");
   expect_golden("microbenchmarks.json", dump_json(json["microbenchmarks"]));
+}
+
+TEST(Exports, ShowPointsProofsAndFindings) {
+  const ResultFile file{sample_provenance(), {}, {}, {complete()}};
+  expect_golden("microbenchmarks.md", to_markdown(file));
+  expect_golden("microbenchmarks.csv", to_csv_points(file));
+  EXPECT_TRUE(contains(to_markdown(file), "32 LDG per iteration (sass)"));
 }
 
 TEST(Journals, KeepMicrobenchmarksForResume) {

@@ -34,7 +34,8 @@ int merge(const std::vector<std::string>& inputs, const std::string& out) {
 
 int export_file(const std::string& path, const std::string& csv_samples, Request r) {
   const ResultFile file = read_result_file(path);
-  if (csv_samples.empty() && r.csv.empty() && r.markdown.empty() && r.google_benchmark.empty()) {
+  if (csv_samples.empty() && r.csv.empty() && r.csv_points.empty() && r.markdown.empty() &&
+      r.google_benchmark.empty()) {
     r.markdown = "-";
   }
   write_output(csv_samples, to_csv_samples(file));

@@ -21,6 +21,7 @@ void write_output(const std::string& path, const std::string& text) {
 void write_exports(const ResultFile& file, const Request& r) {
   write_output(r.json, dump_json(to_json(file)));
   write_output(r.csv, to_csv_summary(file));
+  write_output(r.csv_points, to_csv_points(file));
   write_output(r.markdown, to_markdown(file));
   write_output(r.google_benchmark, to_google_benchmark(file));
 }

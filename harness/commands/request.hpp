@@ -26,7 +26,7 @@ struct Request {
       only{};  // points of a microbenchmark; all if none
   Effort effort{};
   std::uint64_t seed = 20211;
-  std::string out{}, json{}, csv{}, markdown{}, google_benchmark{};
+  std::string out{}, json{}, csv{}, csv_points{}, markdown{}, google_benchmark{};
   std::string tuning{};
   std::string shard{};
   double group_timeout = 120;

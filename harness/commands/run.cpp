@@ -202,8 +202,8 @@ int run(Request r, const std::vector<std::string>& argv, Preset fallback) {
              r.study.empty() ? "run" : r.study, device.name, plan.size(), micro.size(),
              options.out);
   const SessionOutcome outcome = run_session(plan, describe_run(argv, r, queried), options, micro);
-  const bool data_on_stdout =
-      r.json == "-" || r.csv == "-" || r.markdown == "-" || r.google_benchmark == "-";
+  const bool data_on_stdout = r.json == "-" || r.csv == "-" || r.csv_points == "-" ||
+                              r.markdown == "-" || r.google_benchmark == "-";
   write_exports(outcome.file, r);
   if (!data_on_stdout) {
     fmt::print("{}", r.inventory.empty()

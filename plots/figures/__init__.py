@@ -4,6 +4,7 @@ from plots.figures.expectation import balance, expectation, generations
 from plots.figures.floor import floor
 from plots.figures.heatmap import heatmap
 from plots.figures.launch import launch, launch_costs
+from plots.figures.memory import in_flight, latency
 from plots.figures.samples import samples
 from plots.figures.speedup import speedup
 
@@ -13,6 +14,8 @@ __all__ = [
     "floor",
     "generations",
     "heatmap",
+    "in_flight",
+    "latency",
     "launch",
     "launch_costs",
     "samples",

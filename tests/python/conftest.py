@@ -55,3 +55,9 @@ def load_groups(save: Callable[..., Path]) -> Callable[..., Results]:
         return load([save(synthetic.document(list(groups), **options))])
 
     return make
+
+
+@pytest.fixture
+def memory_file(save: Callable[..., Path]) -> Path:
+    """A result file of microbenchmarks only."""
+    return save(synthetic.memory_like(), "memory.json")

@@ -356,3 +356,96 @@ def paper_like() -> dict[str, Any]:
     ]
     odd["warnings"] = ["3 samples were throttled; cool the GPU or lower its load and run again."]
     return document(groups)
+
+
+def micro_row(
+    at: dict[str, str], value: float | None, quantity: str = "latency", unit: str = "cycles"
+) -> dict[str, Any]:
+    """A point of a microbenchmark; without a value it was skipped."""
+    n = 0 if value is None else 7
+    return {
+        "at": at,
+        "quantity": quantity,
+        "unit": unit,
+        "larger_is_better": unit != "cycles",
+        "status": "skipped" if value is None else "ok",
+        "reason": "needs sm_90, this GPU is sm_80" if value is None else "",
+        "remark": "",
+        "evidence": [],
+        "proof": [
+            {
+                "kernel": "_Z5chase", "instruction": "LDG", "claimed": 32, "in_loop": True,
+                "found": 32, "source": "sass",
+            }
+        ],
+        "samples": {
+            "value": [value] * n, "cycles": [value] * n, "time_ns": [None] * n,
+            "clock_mhz": [1980.0] * n,
+        },
+        "value": None if value is None else _interval(np.array([value] * n)),
+        "cycles": value,
+        "time_ns": None,
+        "clock_mhz": None if value is None else 1980.0,
+        "stop_reason": "interval narrow enough" if n else "",
+    }  # fmt: skip
+
+
+def microbenchmark(
+    name: str, rows: list[dict[str, Any]], findings: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "question": "What does it cost?",
+        "method": "A paragraph.",
+        "scope": "full",
+        "rows": rows,
+        "findings": findings or [],
+        "warnings": [],
+        "source_digest": "ab" * 32,
+        "wall_s": 1.5,
+    }
+
+
+def finding(level: str, quantity: str, value: float, low: float, high: float) -> dict[str, Any]:
+    return {
+        "at": {"level": level}, "quantity": quantity, "unit": "KiB", "value": value, "low": low,
+        "high": high, "how": "A sentence.",
+    }  # fmt: skip
+
+
+def memory_like(**options: Any) -> dict[str, Any]:
+    """A file of microbenchmarks only, as `amasia run 'memory/*'` writes it."""
+    ladder = [
+        micro_row(
+            {"method": "ladder", "level": "l1", "footprint": str(2**e), "hint": hint},
+            (32.0 if e <= 17 else 280.0 if e <= 24 else 660.0) if hint == "ca" else 281.0,
+        )
+        for hint, exponents in (("ca", range(11, 34)), ("cg", range(14, 24, 3)))
+        for e in exponents
+    ]
+    luo = [
+        micro_row({"method": "luo", "level": level, "stride": stride, "link": "index"}, value)
+        for level, stride, value in (
+            ("l1", "32", 41.0),
+            ("l2", "128", 282.0),
+            ("memory", "32", None),
+        )
+    ]
+    flight = [
+        micro_row(
+            {"level": level, "in_flight": str(512 * 2**e * words), "words": str(words)},
+            min(peak, 0.5 * peak * 2**e * words / 16), "bandwidth", "GB/s",
+        )
+        for level, peak in (("memory", 4500.0), ("l2", 8600.0))
+        for words in (1, 2, 4)
+        for e in range(7)
+    ]  # fmt: skip
+    document_ = document([], **options)
+    document_["microbenchmarks"] = [
+        microbenchmark("memory/latency", ladder + luo, [finding("l1", "capacity", 192, 192, 224)]),
+        microbenchmark(
+            "memory/in_flight", flight,
+            [finding("memory", "bytes in flight at 95 % of the bandwidth", 28e3, 25e3, 32e3)],
+        ),
+    ]  # fmt: skip
+    return document_
