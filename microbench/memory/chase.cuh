@@ -99,7 +99,8 @@ struct Chain {
   bool random = true;
   Link link = Link::pointer;
   Hint hint = Hint::ca;
-  int threads = 1;  // neighbours that walk side by side, up to `lanes`
+  int threads = 1;    // neighbours that walk side by side, up to `lanes`
+  int carve_out = 0;  // preferred share of shared memory, percent of its largest size
 };
 
 using ChaseKernel = void (*)(const std::uint64_t*, std::uint64_t*, Walks, Stamp*);
@@ -125,7 +126,8 @@ class Chase {
         base_(buffer_of(chain.footprint)),
         at_(lanes),
         taken_(max_walks) {
-    prefer_l1(kernel_);
+    AMASIA_CUDA(cudaFuncSetAttribute(kernel_, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     chain.carve_out));
     restart();
   }
 

@@ -26,6 +26,11 @@ def one_line(result, status: int) -> str:
         (["run", "pathfindr"], "pathfinder"),
         (["run", "hotspot/tmaa"], "hotspot/tma"),
         (["study", "quik"], "quick"),
+        (["study", "seed000-tabl4"], "seed000-table4"),
+        (["study", "000-99"], "000-09"),
+        (["study", "seed003-table1"], "nothing to measure"),
+        (["study", "seed000-table4", "hotspot"], "takes no patterns"),
+        (["run", "memory/latncy"], "memory/latency"),
         (["run", "pathfinder", "--preset", "papr"], "paper"),
         (["run", "pathfinder", "--size", "row=5"], "rows"),
         (["run", "pathfinder", "--size", "rows=0"], "rows"),
@@ -61,6 +66,8 @@ SIZE_BEFORE_PATTERN = ["--size", "rows=7,cols=5", "--size", "rows=3,cols=4", "pa
         ["verify"],
         ["verify", "--in-process", *SIZE_BEFORE_PATTERN],
         ["run", "--cache", "cold", "pathfinder"],
+        ["run", "memory/*"],
+        ["study", "seed000-table4"],
     ],
 )
 def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
@@ -94,6 +101,15 @@ def test_list_names_every_variant_and_study(amasia):
         for variant in app["variants"]:
             assert variant["comparator"] or variant["configs"][0]["name"] == "iso"
     assert {s["name"] for s in listed["studies"]} >= {"quick", "paper", "sweep"}
+
+
+def test_list_shows_every_microbenchmark_with_its_question(amasia):
+    listed = json.loads(amasia("list", "--json").stdout)
+    text = amasia("list").stdout
+    for m in listed["microbenchmarks"]:
+        assert m["name"] in text and m["question"].endswith("?") and m["question"] in text
+    assert {m["name"] for m in listed["microbenchmarks"]} >= {"memory/latency", "memory/bandwidth"}
+    assert len(listed["inventory"]) == 98
 
 
 def test_sources_have_a_digest_for_every_variant(amasia):

@@ -1,0 +1,72 @@
+// memory/shared_limits: how much shared memory one block can have.
+//
+// Method: a block of 32 threads that stores and loads the last word of its dynamic shared memory is
+// launched with sizes found by bisection, to the byte, between 1 KiB and twice the shared memory of
+// an SM, with the opt-in attribute set. The limit is the largest size that launches and returns the
+// word; the driver refuses the next.
+
+#include "microbench/walks.cuh"
+
+namespace amasia::memory {
+namespace {
+
+__global__ void __launch_bounds__(32)
+    touch_last_word(unsigned words, unsigned value, unsigned* out) {
+  extern __shared__ volatile unsigned held[];
+  if (threadIdx.x == 0) held[words - 1] = value;
+  __syncthreads();
+  if (threadIdx.x == 1) *out = held[words - 1];
+}
+
+/// Whether a block of so many bytes runs. A refusal leaves the context as it was.
+bool runs(unsigned bytes, const DeviceArray<unsigned>& out, Stream stream) {
+  const cudaError_t allowed = cudaFuncSetAttribute(
+      touch_last_word, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (allowed == cudaSuccess) {
+    touch_last_word<<<1, 32, bytes, stream>>>(bytes / 4, bytes, out.data());
+  }
+  const cudaError_t launched = cudaGetLastError();
+  if (allowed != cudaSuccess || launched != cudaSuccess) return false;
+  AMASIA_CUDA(cudaStreamSynchronize(stream));
+  unsigned got = 0;
+  out.download(&got);
+  if (got != bytes) throw std::runtime_error("the last word did not hold what was stored");
+  return true;
+}
+
+Sampling limit(const Device& device, Stream stream) {
+  return [=] {
+    const DeviceArray<unsigned> out(1);
+    unsigned low = 1 << 10, high = static_cast<unsigned>(2 * device.shared_per_sm);
+    if (!runs(low, out, stream)) throw std::runtime_error("not even 1 KiB can be launched");
+    while (high - low > 4) {
+      const unsigned middle = (low + (high - low) / 2) / 4 * 4;
+      (runs(middle, out, stream) ? low : high) = middle;
+    }
+    Reading r;
+    r.value = low / 1024.0;
+    return r;
+  };
+}
+
+std::vector<Point> points(const Device&, Scope) {
+  Point p;
+  p.at = {{"limit", "block"}};
+  p.quantity = "capacity";
+  p.unit = "KiB";
+  p.larger_is_better = true;
+  p.kernels = {{reinterpret_cast<const void*>(touch_last_word), 32}};
+  p.claims = {{"STS", "st.shared", 1, false}, {"LDS", "ld.shared", 1, false}};
+  p.prepare = [](const Device& d, Stream stream) { return limit(d, stream); };
+  return {p};
+}
+
+const bool registered = register_microbenchmark(
+    {"memory/shared_limits", "How much shared memory can one block have?",
+     "A block that stores and loads the last word of its dynamic shared memory is launched with "
+     "sizes "
+     "found by bisection; the limit is the largest that launches and returns the word.",
+     points});
+
+}  // namespace
+}  // namespace amasia::memory
