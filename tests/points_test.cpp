@@ -2,10 +2,17 @@
 // when asked twice, and where the comparisons with published figures look for them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <set>
+#include <link.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "harness/evidence.hpp"
+#include "harness/isolation.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/published.hpp"
 
@@ -83,6 +90,80 @@ TEST(Points, WhatTheInventoryNamesAndTheTreeHasIsRegistered) {
       if (by == "ceilings" || by.starts_with("app ")) continue;
       const bool in_tree = std::filesystem::exists(AMASIA_SOURCE_DIR "/microbench/" + by + ".cu");
       EXPECT_EQ(find_microbenchmark(by) != nullptr, in_tree) << row.id << ": " << by;
+    }
+  }
+}
+
+/// Mangled names by address: a kernel's host stub has the name of the kernel, and the runtime's own
+/// cudaFuncGetName() wants a device.
+std::map<std::uintptr_t, std::string> symbols() {
+  std::uintptr_t base = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        *static_cast<std::uintptr_t*>(out) = info->dlpi_addr;  // the first is the program
+        return 1;
+      },
+      &base);
+  std::map<std::uintptr_t, std::string> names;
+  FILE* nm = popen(("nm --defined-only '" + executable_path() + "' 2>/dev/null").c_str(), "r");
+  if (nm == nullptr) return names;
+  char line[4096];
+  while (std::fgets(line, sizeof line, nm) != nullptr) {
+    std::istringstream words(line);
+    std::uintptr_t address = 0;
+    std::string kind, name;
+    words >> std::hex >> address >> kind >> name;
+    if (kind == "t" || kind == "T" || kind == "W" || kind == "w") names[base + address] = name;
+  }
+  pclose(nm);
+  return names;
+}
+
+/// The kernel of a host stub. nvcc 13 makes the stubs of kernel templates local: "L5chase" in the
+/// host's name is "5chase" in the kernel's.
+CodeEvidence::Kernel kernel_of(const CodeEvidence& code, const std::string& stub) {
+  if (code.kernels().count(stub) > 0) return code.of(stub);
+  for (std::size_t i = 0; i + 1 < stub.size(); ++i) {
+    if (stub[i] != 'L' || stub[i + 1] < '0' || stub[i + 1] > '9') continue;
+    std::string name = stub;
+    name.erase(i, 1);
+    if (code.kernels().count(name) > 0) return code.of(name);
+  }
+  return code.of(stub);
+}
+
+TEST(Points, ClaimWhatTheirCodeHoldsForEveryArchitectureOfTheBuild) {
+  if (microbenchmarks().empty()) GTEST_SKIP() << "a build without CUDA";
+  const auto names = symbols();
+  if (names.empty()) GTEST_SKIP() << "needs nm, of the binutils";
+  std::istringstream architectures(AMASIA_ARCHITECTURES);
+  for (std::string architecture; architectures >> architecture;) {
+    const int number = std::stoi(architecture);
+    CodeEvidence evidence(executable_path(), number);      // the machine code, where it can be read
+    CodeEvidence kept(AMASIA_BINARY_DIR "/none", number);  // and the PTX that the build keeps
+    evidence.read_all();
+    kept.read_all();
+    Device d = gpus()[0];
+    d.compute_capability = number;
+    for (const Microbenchmark* m : microbenchmarks()) {
+      for (const Point& p : m->points(d, Scope::full)) {
+        if (!p.unsupported.empty() || number < p.runs_from) continue;
+        for (const Claim& claim : p.claims) {
+          const auto address = reinterpret_cast<std::uintptr_t>(p.kernels[claim.kernel].function);
+          const auto name = names.find(address);
+          ASSERT_NE(name, names.end()) << m->name;
+          for (const CodeEvidence* code : {&evidence, &kept}) {
+            const CodeEvidence::Kernel kernel = kernel_of(*code, name->second);
+            if (code == &evidence && kernel.source != "sass") continue;
+            const std::string& instruction = kernel.source == "sass" ? claim.sass : claim.ptx;
+            const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
+            const auto found = counts.find(instruction);
+            EXPECT_EQ(found == counts.end() ? 0 : found->second, claim.count)
+                << m->name << " [" << to_string(p.at) << "] sm_" << architecture << ", "
+                << instruction << " (" << kernel.source << ")";
+          }
+        }
+      }
     }
   }
 }
