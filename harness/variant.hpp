@@ -42,6 +42,9 @@ struct ConfigInfo {
   std::string name;  // unique in the variant; "iso" for the original geometry
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
   std::vector<KernelUse> kernels{};
+  /// A point of comparison that gives up what the strategy is, such as a cluster of one block: it
+  /// runs when named and stands in the tuner's table, but is never chosen for `best`.
+  bool reference_only = false;
 };
 
 template <class Problem>

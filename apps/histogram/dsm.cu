@@ -210,6 +210,7 @@ ConfigOf<Problem> configured(std::string name, const ClusterConfig& c, std::size
   config.info.name = std::move(name);
   config.info.geometry = {
       {"cluster_blocks", c.cluster}, {"threads", c.threads}, {"blocks_per_sm", c.blocks_per_sm}};
+  config.info.reference_only = c.cluster == 1;  // the sweep's starting point: nothing is remote
   for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes, c.kernels.sliced_words}) {
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), c.threads,
                                    c.ring_bytes + nominal_counter_bytes / c.cluster, c.cluster,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/command_line.hpp"
 #include "harness/journal.hpp"
 #include "harness/provenance.hpp"
@@ -58,7 +60,12 @@ int tune(Request r) {
               TuningCandidate c{row.config, std::string(name_of(row.status)), row.reason,
                                 row.time_ms};
               failed += row.status == RowStatus::failed || row.status == RowStatus::crashed;
-              if (row.time_ms && (entry.config.empty() || row.time_ms->median < least)) {
+              const bool eligible =
+                  std::none_of(v->configs.begin(), v->configs.end(), [&row](const Config& config) {
+                    return config.info.name == row.config && config.info.reference_only;
+                  });
+              if (row.time_ms && eligible &&
+                  (entry.config.empty() || row.time_ms->median < least)) {
                 entry.config = row.config;
                 least = row.time_ms->median;
               }
