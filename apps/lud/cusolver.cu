@@ -1,0 +1,84 @@
+// lud/cusolver: the bar. cuSOLVER's Sgetrf without pivoting (no pivot array is passed). It is
+// column-major: what is our matrix row by row is its transpose to cuSOLVER, whose A^T = L' U' with
+// a unit diagonal in L' is our A = U'^T L'^T, with the unit diagonal in U. The verification accepts
+// both and says which.
+#include <cusolverDn.h>
+
+#include <climits>
+#include <memory>
+#include <string>
+
+#include "apps/lud/lud.hpp"
+#include "harness/gpu/cuda.hpp"
+#include "harness/variant.hpp"
+#include "variants/library.hpp"
+
+namespace amasia::lud {
+namespace {
+
+const Library& library() {
+  static const Library found{"libcusolver.so.12", "libcusolver.so.11"};
+  return found;
+}
+
+void check(cusolverStatus_t status, const char* call) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return;
+  throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status));
+}
+
+class Solver {
+ public:
+  explicit Solver(const Problem& p)
+      : problem_(p),
+        decompose_(library().function<decltype(cusolverDnSgetrf)>("cusolverDnSgetrf")),
+        set_stream_(library().function<decltype(cusolverDnSetStream)>("cusolverDnSetStream")) {
+    check(library().function<decltype(cusolverDnCreate)>("cusolverDnCreate")(&handle_),
+          "cusolverDnCreate");
+    int elements = 0;
+    check(library().function<decltype(cusolverDnSgetrf_bufferSize)>("cusolverDnSgetrf_bufferSize")(
+              handle_, order(), order(), p.matrix.data, pitch(), &elements),
+          "cusolverDnSgetrf_bufferSize");
+    workspace_ = DeviceArray<float>(static_cast<std::size_t>(elements));
+    info_ = DeviceArray<int>(1);
+  }
+  ~Solver() { library().function<decltype(cusolverDnDestroy)>("cusolverDnDestroy")(handle_); }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+
+  void run(Stream stream) const {
+    check(set_stream_(handle_, stream), "cusolverDnSetStream");
+    check(decompose_(handle_, order(), order(), problem_.matrix.data, pitch(), workspace_.data(),
+                     nullptr, info_.data()),
+          "cusolverDnSgetrf");
+  }
+
+ private:
+  int order() const { return static_cast<int>(problem_.matrix.rows); }
+  int pitch() const { return static_cast<int>(problem_.matrix.pitch); }
+
+  Problem problem_;
+  decltype(cusolverDnSgetrf)* decompose_;
+  decltype(cusolverDnSetStream)* set_stream_;
+  cusolverDnHandle_t handle_ = nullptr;
+  DeviceArray<float> workspace_;
+  DeviceArray<int> info_;
+};
+
+ConfigOf<Problem> sgetrf() {
+  ConfigOf<Problem> config;
+  config.info = {"sgetrf", {{"pivots", 0}}, {}};
+  config.prepare = [](const Problem& p, const Device&) -> Launch {
+    const auto solver = std::make_shared<const Solver>(p);
+    return [solver](Stream stream) { solver->run(stream); };
+  };
+  config.unsupported = [](const Problem&, const Device&) -> std::optional<std::string> {
+    if (library().loaded()) return std::nullopt;
+    return library().reason();
+  };
+  return config;
+}
+
+const bool registered = register_comparator<Problem>("lud", "cusolver", {sgetrf()});
+
+}  // namespace
+}  // namespace amasia::lud

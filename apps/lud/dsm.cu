@@ -1,0 +1,246 @@
+// lud/dsm: blocks that share a panel's tile form a cluster and each brings its half of it,
+// multicast to both; so each panel is read once per cluster. In iso, eight internal tiles of a row
+// share L's tile: each block fetches two rows and reads the others in its neighbours' shared
+// memory.
+#include "apps/lud/blocked.cuh"
+#include "apps/lud/rodinia.cuh"
+#include "variants/baseline.cuh"
+#include "variants/bulk.cuh"
+#include "variants/dsm.cuh"
+#include "variants/tensor_map.hpp"
+
+namespace amasia::lud {
+namespace {
+
+inline constexpr int tile_cluster = 8;  // the portable maximum
+inline constexpr int share = tile_elements / tile_cluster;
+
+/// This block's eighth of a tile that the cluster shares.
+__device__ void load_share(float* own, const RodiniaStep& s, TileOrigin from, int thread) {
+  if (thread < share) {
+    const int e = static_cast<int>(dsm::rank()) * share + thread;
+    const std::int64_t row = from.row + e / tile, column = from.column + e % tile;
+    own[thread] = row < s.m.rows && column < s.m.columns ? s.m.at(row, column) : 0.0f;
+  }
+}
+/// The whole of it, out of everyone's shares; after a cluster barrier.
+__device__ void gather(float* to, const float* own, int thread, int threads) {
+  for (int e = thread; e < tile_elements; e += threads) {
+    to[e] = dsm::load_float(dsm::remote_address(own + e % share, static_cast<unsigned>(e / share)));
+  }
+}
+
+__global__ void __launch_bounds__(32) rodinia_diagonal(RodiniaStep s) {
+  __shared__ alignas(16) float own[tile_elements];
+  __shared__ float shared_out[share];
+  const int lane = threadIdx.x;
+  load_share(shared_out, s, {s.first, s.first}, lane);
+  dsm::cluster_sync();
+  if (dsm::rank() == 0) gather(own, shared_out, lane, 32);
+  dsm::cluster_sync();  // no block leaves while its share is read
+  if (dsm::rank() != 0) return;
+  factor_tile(own, s.size(), lane);
+  __syncwarp();
+  store_rows(s, {s.first, s.first}, own, lane, 32);
+}
+
+__global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s, int side) {
+  __shared__ alignas(16) float diagonal_tile[tile_elements];
+  __shared__ alignas(16) float beside[tile_elements];
+  __shared__ alignas(16) float below[tile_elements];
+  __shared__ float shared_out[share];
+  const int lane = threadIdx.x, i = static_cast<int>(blockIdx.x);
+  load_share(shared_out, s, {s.first, s.first}, lane);
+  baseline::copy_tile<RodiniaTile, 32>(beside, s.source(), s.beside(i), lane);
+  baseline::copy_tile<RodiniaTile, 32>(below, s.source(), s.below(i), lane);
+  dsm::cluster_sync();
+  gather(diagonal_tile, shared_out, lane, 32);
+  dsm::cluster_sync();
+  if (i >= side) return;
+  solve_perimeter(diagonal_tile, beside, below, lane);
+  __syncwarp();
+  store_rows(s, s.beside(i), beside, lane, 32);
+  store_rows(s, s.below(i), below, lane, 32);
+}
+
+__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
+  __shared__ alignas(16) float beside[tile_elements];
+  __shared__ alignas(16) float below[tile_elements];
+  __shared__ float shared_out[share];
+  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
+  load_share(shared_out, s, s.below(static_cast<int>(blockIdx.y)), thread);
+  baseline::copy_tile<RodiniaTile, internal_threads>(
+      beside, s.source(), s.beside(static_cast<int>(blockIdx.x)), thread ^ RodiniaTile::chunks);
+  dsm::cluster_sync();
+  gather(below, shared_out, thread, internal_threads);
+  dsm::cluster_arrive();
+  __syncthreads();
+  const std::int64_t i = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
+  if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
+  dsm::cluster_wait();
+}
+
+struct BlockedMaps {
+  CUtensorMap a, b;                          // of the matrix: half a tile of A, half of B
+  CUtensorMap lower_inverse, upper_inverse;  // the same of the inverses
+};
+
+/// tma's ring, its shared operand brought by both blocks. A stage is free when the warps of both
+/// have read it, because both write into it.
+struct Multicast {
+  using View = BlockedMaps;
+  static constexpr int cluster = 2, stages = 3;
+  static constexpr std::size_t shared_bytes = stages * slice_bytes + 128;
+  static constexpr bool pads = false;
+  static constexpr int a_rows = BlockTile::m / cluster, b_rows = BlockTile::k / cluster;
+  static constexpr std::uint16_t everyone = (1 << cluster) - 1;
+
+  static View view(const Problem& p) {
+    const auto readable = [](const Grid<float>& g) {
+      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
+    };
+    using T = BlockTile;
+    return {tensor_map(readable(p.matrix), a_rows, T::k, Swizzle::bytes128),
+            tensor_map(readable(p.matrix), b_rows, T::n),
+            tensor_map(readable(p.lower_inverse), a_rows, T::k, Swizzle::bytes128),
+            tensor_map(readable(p.upper_inverse), b_rows, T::n)};
+  }
+
+  float* ring;             // (stages, slice)
+  tma::Barrier* arrived;   // (stages)
+  tma::Barrier* released;  // (stages): warps of the cluster that have read it
+  const View& maps;
+  const Problem& problem;
+  const TileProduct& t;
+
+  // Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
+  // neighbour's shared memory, the lower one; then it goes on alone.
+  static __device__ bool load_block(unsigned char* shared, const View&, const Problem& p, int first,
+                                    int size, int thread) {
+    float* const lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
+    const int rank = static_cast<int>(dsm::rank());
+    constexpr int half = panel_width * panel_width / 4 / cluster;
+    for (int e = rank * half + thread; e < (rank + 1) * half; e += block_threads) {
+      const BlockChunk c(e, size);
+      if (c.inside) {
+        *reinterpret_cast<float4*>(lu + c.row * block_pitch + c.column) =
+            *reinterpret_cast<const float4*>(&p.matrix.at(first + c.row, first + c.column));
+      }
+    }
+    dsm::cluster_sync();
+    if (rank == 0) {
+      for (int e = 4 * half + thread; e < panel_width * panel_width; e += block_threads) {
+        float* const to = lu + e / panel_width * block_pitch + e % panel_width;
+        if (e / panel_width < size) *to = dsm::load_float(dsm::remote_address(to, 1));
+      }
+    }
+    dsm::cluster_sync();
+    return rank == 0;
+  }
+
+  __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
+                       const TileProduct& tile, int thread)
+      : ring(reinterpret_cast<float*>(shared)),
+        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * slice_bytes)),
+        released(arrived + stages),
+        maps(view),
+        problem(p),
+        t(tile) {
+    if (thread == 0) {
+#pragma unroll
+      for (int s = 0; s < stages; ++s) {
+        tma::init(arrived + s, 1);
+        tma::init(released + s, cluster * BlockTile::threads / 32);
+      }
+      tma::fence_init();
+    }
+    dsm::cluster_sync();  // before anyone's copies arrive
+    if (thread == 0) {
+#pragma unroll
+      for (int s = 0; s < stages; ++s) fetch(s);
+    }
+  }
+  __device__ float* stage(int s) const { return ring + s % stages * BlockTile::slice_elements; }
+  __device__ const float* a(int s) const { return stage(s); }
+  __device__ const float* b(int s) const { return stage(s) + BlockTile::a_elements; }
+
+  __device__ void fetch(int s) const {
+    tma::Barrier* const barrier = arrived + s % stages;
+    const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
+    const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
+    tma::expect(barrier, slice_bytes);  // both halves of both operands, whoever sends them
+    const int rank = static_cast<int>(dsm::rank());
+    const int column = t.a_column + s * BlockTile::k, line = t.b_row + s * BlockTile::k;
+#pragma unroll
+    for (int part = 0; part < cluster; ++part) {
+      float* const to_a = stage(s) + part * a_rows * BlockTile::k;
+      float* const to_b = stage(s) + BlockTile::a_elements + part * b_rows * BlockTile::n;
+      if (!t.shares_a) {
+        tma::load_tile(to_a, a_map, column, t.a_row + part * a_rows, barrier);
+      } else if (part == rank) {
+        tma::load_tile_multicast(to_a, a_map, column, t.a_row + part * a_rows, barrier, everyone);
+      }
+      if (t.shares_a) {
+        tma::load_tile(to_b, b_map, t.b_column, line + part * b_rows, barrier);
+      } else if (part == rank) {
+        tma::load_tile_multicast(to_b, b_map, t.b_column, line + part * b_rows, barrier, everyone);
+      }
+    }
+  }
+  __device__ void acquire(int s) const { tma::wait(arrived + s % stages, s / stages & 1); }
+  __device__ void between(int, int) const {}
+  __device__ void release(int s) const {
+    if (s + stages >= slices) return;
+    __syncwarp();
+    if (threadIdx.x % 32 < cluster) {
+      dsm::arrive_remote(dsm::remote_address(released + s % stages, threadIdx.x % 32));
+    }
+    if (threadIdx.x == 0) {
+      dsm::wait_cluster(released + s % stages, s / stages & 1);
+      fetch(s + stages);
+    }
+  }
+  __device__ void finish(const Accumulator& acc) const {
+    dsm::cluster_arrive();
+    if (t.inside) finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+    dsm::cluster_wait();  // nobody leaves while its barriers are still arrived at
+  }
+};
+
+ConfigOf<Problem> iso() {
+  ConfigOf<Problem> config;
+  config.info = {"iso",
+                 rodinia_geometry,
+                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0,
+                   tile_cluster, RodiniaTile::bytes + share * sizeof(float)},
+                  {reinterpret_cast<const void*>(rodinia_perimeter), 32, 0, tile_cluster},
+                  {reinterpret_cast<const void*>(rodinia_diagonal), 32, 0, tile_cluster}}};
+  config.info.geometry.push_back({"cluster_blocks", tile_cluster});
+  config.prepare = [](const Problem& p, const Device&) -> Launch {
+    const auto whole = [](unsigned side) {
+      return static_cast<unsigned>(round_up(side, tile_cluster));
+    };
+    return rodinia(
+        p,
+        [](const RodiniaStep& s, Stream stream) {
+          launch(rodinia_diagonal, {dim3(tile_cluster), dim3(32), 0, tile_cluster}, stream, s);
+        },
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(rodinia_perimeter, {dim3(whole(side)), dim3(32), 0, tile_cluster}, stream, s,
+                 static_cast<int>(side));
+        },
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(rodinia_internal,
+                 {dim3(whole(side), side), dim3(internal_threads), 0, tile_cluster}, stream, s);
+        });
+  };
+  return config;
+}
+
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::dsm,
+    {iso(), blocked<Multicast>("blocked-128-cluster-2", Multicast::stages, 3 * slice_bytes)});
+
+}  // namespace
+}  // namespace amasia::lud

@@ -1,0 +1,401 @@
+// The computation of lud on data that is in shared memory already, written once for all strategies:
+// the inner product of two panels, the decomposition of a diagonal block and its inverses, and the
+// three steps of Rodinia's 16 x 16 tiles.
+#pragma once
+
+#include <cstdint>
+
+#include "apps/lud/lud.hpp"
+#include "variants/tensor_map.hpp"
+
+namespace amasia::lud {
+
+// --- inner product: a 128 x 128 tile of C from 128 x 32 of A and 32 x 128 of B
+
+/// 256 threads, 8 warps of 32 x 64 elements, 8 x 8 per thread: 16 loads of 16 bytes feed 256 FMAs.
+/// Both operands lie as they come from global memory: A row by row, its 16-byte chunks permuted
+/// (swizzled_chunk) so that rows can be read four columns at a time without bank conflicts; B
+/// dense.
+struct BlockTile {
+  static constexpr int m = 128, n = 128, k = 32;
+  static constexpr int threads = 256;
+  static constexpr int rows_per_thread = 8, columns_per_thread = 8;
+  static constexpr int a_elements = m * k, b_elements = k * n;
+  static constexpr int slice_elements = a_elements + b_elements;
+  static constexpr int chunks = k / 4;  // of four columns of A
+
+  /// Row of a thread's i-th row. Lanes 0-7 share a row, and the four rows of a warp that are read
+  /// at once lie in different eighths of the banks.
+  AMASIA_HD static constexpr int row(int thread, int i) {
+    return thread / 64 * 32 + 4 * i + thread % 32 / 8;
+  }
+  /// First column of a thread's g-th group of four (g < 2); eight lanes read 128 bytes side by
+  /// side.
+  AMASIA_HD static constexpr int column(int thread, int g) {
+    return thread / 32 % 2 * 64 + 32 * g + thread % 8 * 4;
+  }
+};
+
+struct Accumulator {
+  float c[BlockTile::rows_per_thread][BlockTile::columns_per_thread];
+};
+
+/// acc += four columns of A times four rows of B: chunk `chunk` of BlockTile::chunks.
+__device__ __forceinline__ void multiply_chunk(Accumulator& acc, const float* a, const float* b,
+                                               int thread, int chunk) {
+  using T = BlockTile;
+  float4 left[T::rows_per_thread];
+#pragma unroll
+  for (int i = 0; i < T::rows_per_thread; ++i) {
+    const int row = T::row(thread, i);
+    left[i] = *reinterpret_cast<const float4*>(a + row * T::k + 4 * swizzled_chunk(row, chunk));
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const float* line = b + (4 * chunk + k) * T::n;
+    float right[T::columns_per_thread];
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      const float4 v = *reinterpret_cast<const float4*>(line + T::column(thread, g));
+      right[4 * g] = v.x, right[4 * g + 1] = v.y, right[4 * g + 2] = v.z, right[4 * g + 3] = v.w;
+    }
+#pragma unroll
+    for (int i = 0; i < T::rows_per_thread; ++i) {
+      const float l = k == 0 ? left[i].x : k == 1 ? left[i].y : k == 2 ? left[i].z : left[i].w;
+#pragma unroll
+      for (int j = 0; j < T::columns_per_thread; ++j) acc.c[i][j] += l * right[j];
+    }
+  }
+}
+
+/// acc += A B of one slice. `between(chunk)` runs after each chunk: what a mover has to do
+/// meanwhile.
+template <class Between>
+__device__ __forceinline__ void multiply(Accumulator& acc, const float* a, const float* b,
+                                         int thread, Between&& between) {
+#pragma unroll 1
+  for (int chunk = 0; chunk < BlockTile::chunks; chunk += 2) {
+    multiply_chunk(acc, a, b, thread, chunk);
+    between(chunk);
+    multiply_chunk(acc, a, b, thread, chunk + 1);
+    between(chunk + 1);
+  }
+}
+
+/// Four elements of the result: the old ones less the product, or the product alone.
+__device__ __forceinline__ float4 finished(const Accumulator& acc, int i, int g, bool subtract,
+                                           float4 old) {
+  const float* c = &acc.c[i][4 * g];
+  if (!subtract) return make_float4(c[0], c[1], c[2], c[3]);
+  return make_float4(old.x - c[0], old.y - c[1], old.z - c[2], old.w - c[3]);
+}
+
+// --- the diagonal block
+
+/// Rows of the block in shared memory are four floats longer than the block, so that a column of
+/// 16-byte chunks touches all banks.
+inline constexpr int block_pitch = panel_width + 4;
+inline constexpr int sub =
+    32;  // order of the sub-blocks: one warp holds one, a row or column per lane
+inline constexpr int subs = panel_width / sub;
+inline constexpr int sub_pitch = sub + 4;
+inline constexpr int block_threads = 256;
+
+struct DiagonalBlock {
+  float lu[panel_width * block_pitch];  // (128, 132)
+  float lower[subs][sub * sub_pitch];   // inverses of the diagonal sub-blocks of L
+  float upper[subs][sub * sub_pitch];   // and of U
+  float transposed[sub * sub_pitch];    // the current diagonal sub-block, columns as rows
+  float reciprocal[panel_width];        // of the pivots
+};
+
+/// Decomposes one diagonal sub-block; one warp, a row per lane. Pivot rows travel by shuffle.
+__device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
+  float row[sub];
+  float* const line = d.lu + (base + lane) * block_pitch + base;
+#pragma unroll
+  for (int j = 0; j < sub; j += 4) {
+    const float4 v = *reinterpret_cast<const float4*>(line + j);
+    row[j] = v.x, row[j + 1] = v.y, row[j + 2] = v.z, row[j + 3] = v.w;
+  }
+#pragma unroll
+  for (int k = 0; k < sub; ++k) {
+    const float reciprocal = __frcp_rn(__shfl_sync(~0u, row[k], k));
+    if (lane == 0) d.reciprocal[base + k] = reciprocal;
+    if (lane > k) row[k] *= reciprocal;
+#pragma unroll
+    for (int j = k + 1; j < sub; ++j) {
+      const float pivot = __shfl_sync(~0u, row[j], k);
+      if (lane > k) row[j] -= row[k] * pivot;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < sub; j += 4) {
+    *reinterpret_cast<float4*>(line + j) = make_float4(row[j], row[j + 1], row[j + 2], row[j + 3]);
+  }
+#pragma unroll
+  for (int j = 0; j < sub; ++j) d.transposed[j * sub_pitch + lane] = row[j];
+}
+
+/// Adds or subtracts the product of (ROWS x 32) and (32 x 32): one warp, lane `lane` has rows
+/// lane / 4 + 8 i and columns 4 (lane % 4) + 16 g ... + 3.
+template <int ROWS>
+struct WarpProduct {
+  static constexpr int per_lane = ROWS / 8;
+  float c[per_lane][8] = {};
+
+  __device__ void add(const float* a, int a_pitch, const float* b, int b_pitch, int lane) {
+#pragma unroll 2
+    for (int k = 0; k < sub; k += 4) {
+      float4 left[per_lane];
+#pragma unroll
+      for (int i = 0; i < per_lane; ++i) {
+        left[i] = *reinterpret_cast<const float4*>(a + (lane / 4 + 8 * i) * a_pitch + k);
+      }
+#pragma unroll
+      for (int kk = 0; kk < 4; ++kk) {
+        float right[8];
+#pragma unroll
+        for (int g = 0; g < 2; ++g) {
+          const float4 v =
+              *reinterpret_cast<const float4*>(b + (k + kk) * b_pitch + 4 * (lane % 4) + 16 * g);
+          right[4 * g] = v.x, right[4 * g + 1] = v.y, right[4 * g + 2] = v.z,
+                    right[4 * g + 3] = v.w;
+        }
+#pragma unroll
+        for (int i = 0; i < per_lane; ++i) {
+          const float l = kk == 0   ? left[i].x
+                          : kk == 1 ? left[i].y
+                          : kk == 2 ? left[i].z
+                                    : left[i].w;
+#pragma unroll
+          for (int j = 0; j < 8; ++j) c[i][j] += l * right[j];
+        }
+      }
+    }
+  }
+  /// to = keep * to + sign * c
+  template <bool KEEP>
+  __device__ void store(float* to, int pitch, float sign, int lane) const {
+#pragma unroll
+    for (int i = 0; i < per_lane; ++i) {
+#pragma unroll
+      for (int g = 0; g < 2; ++g) {
+        auto* p =
+            reinterpret_cast<float4*>(to + (lane / 4 + 8 * i) * pitch + 4 * (lane % 4) + 16 * g);
+        float4 v = KEEP ? *p : make_float4(0, 0, 0, 0);
+        v.x += sign * c[i][4 * g], v.y += sign * c[i][4 * g + 1];
+        v.z += sign * c[i][4 * g + 2], v.w += sign * c[i][4 * g + 3];
+        *p = v;
+      }
+    }
+  }
+};
+
+/// Decomposes the block in d.lu. The whole block takes part; call after a barrier, results are
+/// valid after the next one.
+__device__ inline void factor_block(DiagonalBlock& d, int thread) {
+  const int warp = thread / 32, lane = thread % 32;
+#pragma unroll 1
+  for (int base = 0; base < panel_width; base += sub) {
+    if (warp == 0) factor_sub_block(d, base, lane);
+    __syncthreads();
+    const int left = panel_width - base - sub;  // rows below and columns beside
+    if (left == 0) break;
+    if (thread < left) {  // a row of L: x U = a
+      float* const line = d.lu + (base + sub + thread) * block_pitch + base;
+      float x[sub];
+#pragma unroll
+      for (int j = 0; j < sub; j += 4) {
+        const float4 v = *reinterpret_cast<const float4*>(line + j);
+        x[j] = v.x, x[j + 1] = v.y, x[j + 2] = v.z, x[j + 3] = v.w;
+      }
+#pragma unroll
+      for (int k = 0; k < sub; ++k) {
+        x[k] *= d.reciprocal[base + k];
+        const float* pivot = d.lu + (base + k) * block_pitch + base;
+#pragma unroll
+        for (int j = k + 1; j < sub; ++j) x[j] -= x[k] * pivot[j];
+      }
+#pragma unroll
+      for (int j = 0; j < sub; j += 4) {
+        *reinterpret_cast<float4*>(line + j) = make_float4(x[j], x[j + 1], x[j + 2], x[j + 3]);
+      }
+    } else if (thread >= panel_width && thread - panel_width < left) {  // a column of U: L y = a
+      float* const line = d.lu + base * block_pitch + base + sub + thread - panel_width;
+      float y[sub];
+#pragma unroll
+      for (int i = 0; i < sub; ++i) y[i] = line[i * block_pitch];
+#pragma unroll
+      for (int k = 0; k < sub; ++k) {
+        const float* multipliers = d.transposed + k * sub_pitch;
+#pragma unroll
+        for (int i = k + 1; i < sub; ++i) y[i] -= multipliers[i] * y[k];
+      }
+#pragma unroll
+      for (int i = 0; i < sub; ++i) line[i * block_pitch] = y[i];
+    }
+    __syncthreads();
+    // What is left: half sub-blocks of 16 x 32, one per warp at a time.
+    const int across = left / sub;
+#pragma unroll 1
+    for (int piece = warp; piece < 2 * across * across; piece += block_threads / 32) {
+      const int row = base + sub + piece / across * 16, column = base + sub + piece % across * sub;
+      WarpProduct<16> product;
+      product.add(d.lu + row * block_pitch + base, block_pitch, d.lu + base * block_pitch + column,
+                  block_pitch, lane);
+      product.store<true>(d.lu + row * block_pitch + column, block_pitch, -1, lane);
+    }
+    __syncthreads();
+  }
+}
+
+/// Inverts one diagonal sub-block of L or U; one warp, a column of the inverse per lane.
+__device__ inline void invert_sub_block(DiagonalBlock& d, int index, bool of_lower, int lane) {
+  const float* lu = d.lu + index * sub * (block_pitch + 1);
+  float x[sub];
+#pragma unroll
+  for (int i = 0; i < sub; ++i) x[i] = i == lane ? 1.0f : 0.0f;
+  if (of_lower) {
+#pragma unroll
+    for (int k = 0; k < sub; ++k) {
+#pragma unroll
+      for (int i = k + 1; i < sub; ++i) x[i] -= lu[i * block_pitch + k] * x[k];
+    }
+  } else {
+#pragma unroll
+    for (int k = sub - 1; k >= 0; --k) {
+      x[k] *= d.reciprocal[index * sub + k];
+#pragma unroll
+      for (int i = 0; i < k; ++i) x[i] -= lu[i * block_pitch + k] * x[k];
+    }
+  }
+  float* to = of_lower ? d.lower[index] : d.upper[index];
+#pragma unroll
+  for (int i = 0; i < sub; ++i) to[i * sub_pitch + lane] = x[i];
+}
+
+/// Replaces what lies off the diagonal sub-blocks by the inverses of L and U, by doubling: the
+/// inverse of [A 0; B C] is [A' 0; -C' B A' C']. The diagonal sub-blocks' inverses are in d.lower
+/// and d.upper. Barriers as in factor_block().
+__device__ inline void invert_block(DiagonalBlock& d, int thread) {
+  const int warp = thread / 32, lane = thread % 32;
+  invert_sub_block(d, warp % subs, warp < subs, lane);
+  __syncthreads();
+  const auto at = [&](int i, int j) { return d.lu + i * sub * block_pitch + j * sub; };
+
+  // 64 x 64: warps 0, 1 the pairs of L, 2, 3 those of U.
+  {
+    const int low = warp % 2 * 2, high = low + 1;
+    float* const corner = warp < 2 ? at(high, low) : at(low, high);
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half) {
+      WarpProduct<32> product;
+      if (warp < 4) {
+        // L: (B A'), then -C' (...).  U, with [A B; 0 C]: (B C'), then -A' (...).
+        const bool lower = warp < 2;
+        const float* inverse =
+            lower ? d.lower[half == 0 ? low : high] : d.upper[half == 0 ? high : low];
+        if (half == 0) {
+          product.add(corner, block_pitch, inverse, sub_pitch, lane);
+        } else {
+          product.add(inverse, sub_pitch, corner, block_pitch, lane);
+        }
+      }
+      __syncthreads();
+      if (warp < 4) product.store<false>(corner, block_pitch, half == 0 ? 1 : -1, lane);
+      __syncthreads();
+    }
+  }
+
+  // 128 x 128: warps 0-3 a sub-block each of L's corner (rows 2, 3, columns 0, 1), 4-7 of U's.
+  // Sub-blocks of the 64 x 64 inverses: on the diagonal in d.lower or d.upper, the others in d.lu,
+  // one is zero.
+  const int p = warp / 2 % 2, q = warp % 2;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    WarpProduct<32> product;
+    float* const corner = warp < 4 ? at(2 + p, q) : at(p, 2 + q);
+    if (warp < 4 && half == 0) {  // B A', A' lower triangular
+      product.add(at(2 + p, q), block_pitch, d.lower[q], sub_pitch, lane);
+      if (q == 0) product.add(at(2 + p, 1), block_pitch, at(1, 0), block_pitch, lane);
+    } else if (warp < 4) {  // C' (B A')
+      product.add(d.lower[2 + p], sub_pitch, at(2 + p, q), block_pitch, lane);
+      if (p == 1) product.add(at(3, 2), block_pitch, at(2, q), block_pitch, lane);
+    } else if (half == 0) {  // B C', C' upper triangular
+      product.add(at(p, 2 + q), block_pitch, d.upper[2 + q], sub_pitch, lane);
+      if (q == 1) product.add(at(p, 2), block_pitch, at(2, 3), block_pitch, lane);
+    } else {  // A' (B C')
+      product.add(d.upper[p], sub_pitch, at(p, 2 + q), block_pitch, lane);
+      if (p == 0) product.add(at(0, 1), block_pitch, at(1, 2 + q), block_pitch, lane);
+    }
+    __syncthreads();
+    product.store<false>(corner, block_pitch, half == 0 ? 1 : -1, lane);
+    __syncthreads();
+  }
+}
+
+/// Four elements of an inverse, after invert_block(); zero in the other triangle.
+__device__ inline float4 inverse_elements(const DiagonalBlock& d, bool of_lower, int row,
+                                          int column) {
+  const int i = row / sub, j = column / sub;
+  if (i == j) {
+    const float* from = of_lower ? d.lower[i] : d.upper[i];
+    return *reinterpret_cast<const float4*>(from + row % sub * sub_pitch + column % sub);
+  }
+  if ((i > j) != of_lower) return make_float4(0, 0, 0, 0);
+  return *reinterpret_cast<const float4*>(d.lu + row * block_pitch + column);
+}
+
+// --- Rodinia's tiles
+
+inline constexpr int tile = 16;
+inline constexpr int tile_elements = tile * tile;
+
+/// Decomposes a tile of which `size` rows and columns are in the matrix; one warp, of which lanes
+/// 0-15 work on a row and a column at a time (Rodinia's lud_diagonal).
+__device__ inline void factor_tile(float* t, int size, int lane) {
+  for (int k = 0; k + 1 < size; ++k) {
+    if (lane > k && lane < size) {
+      for (int j = 0; j < k; ++j) t[lane * tile + k] -= t[lane * tile + j] * t[j * tile + k];
+      t[lane * tile + k] /= t[k * tile + k];
+    }
+    __syncwarp();
+    if (lane > k && lane < size) {
+      for (int j = 0; j <= k; ++j) {
+        t[(k + 1) * tile + lane] -= t[(k + 1) * tile + j] * t[j * tile + lane];
+      }
+    }
+    __syncwarp();
+  }
+}
+
+/// Lanes 0-15: a column of the tile beside the diagonal becomes U; lanes 16-31: a row of the one
+/// below becomes L (Rodinia's lud_perimeter).
+__device__ inline void solve_perimeter(const float* diagonal, float* beside, float* below,
+                                       int lane) {
+  if (lane < tile) {
+    for (int i = 1; i < tile; ++i) {
+      for (int k = 0; k < i; ++k) {
+        beside[i * tile + lane] -= diagonal[i * tile + k] * beside[k * tile + lane];
+      }
+    }
+  } else {
+    float* row = below + (lane - tile) * tile;
+    for (int j = 0; j < tile; ++j) {
+      for (int k = 0; k < j; ++k) row[j] -= row[k] * diagonal[k * tile + j];
+      row[j] /= diagonal[j * tile + j];
+    }
+  }
+}
+
+/// What an element of the trailing matrix loses: a row of L times a column of U (lud_internal).
+__device__ inline float inner_product(const float* below, const float* beside, int row,
+                                      int column) {
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < tile; ++k) sum += below[row * tile + k] * beside[k * tile + column];
+  return sum;
+}
+
+}  // namespace amasia::lud

@@ -1,0 +1,147 @@
+// lud/overlap: a ring of panel slices; while one is multiplied, cp.async brings the next ones
+// (Svedin et al. 2021, algorithm 2). In iso a block walks the tiles of a row of tiles, L's tile and
+// U's next one in flight.
+#include "apps/lud/rodinia.cuh"
+#include "apps/lud/staged.cuh"
+
+namespace amasia::lud {
+namespace {
+
+__global__ void __launch_bounds__(32) rodinia_diagonal(RodiniaStep s) {
+  __shared__ alignas(16) float own[tile_elements];
+  const int lane = threadIdx.x;
+  async::copy_tile<RodiniaTile, 32>(own, s.source(), {s.first, s.first}, lane);
+  async::commit();
+  async::wait<0>();  // nothing to overlap with: one tile, one block
+  __syncthreads();
+  factor_tile(own, s.size(), lane);
+  store_rows(s, {s.first, s.first}, own, lane, 32);
+}
+
+__global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s) {
+  __shared__ alignas(16) float diagonal_tile[tile_elements];
+  __shared__ alignas(16) float beside[tile_elements];
+  __shared__ alignas(16) float below[tile_elements];
+  const int lane = threadIdx.x, i = static_cast<int>(blockIdx.x);
+  async::copy_tile<RodiniaTile, 32>(diagonal_tile, s.source(), {s.first, s.first}, lane);
+  async::copy_tile<RodiniaTile, 32>(beside, s.source(), s.beside(i), lane);
+  async::copy_tile<RodiniaTile, 32>(below, s.source(), s.below(i), lane);
+  async::commit();
+  async::wait<0>();
+  __syncthreads();
+  solve_perimeter(diagonal_tile, beside, below, lane);
+  __syncthreads();
+  store_rows(s, s.beside(i), beside, lane, 32);
+  store_rows(s, s.below(i), below, lane, 32);
+}
+
+// Tiles a block walks: long enough to pay one exposed latency in eight.
+inline constexpr int walk = 8;
+
+__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s, int side) {
+  __shared__ alignas(16) float beside[2][tile_elements];  // (stages, 16, 16)
+  __shared__ alignas(16) float below[tile_elements];
+  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
+  const int begin = static_cast<int>(blockIdx.x) * walk;
+  const int end = begin + walk < side ? begin + walk : side;
+  const auto prefetch = [&](int i) {
+    if (i < end) {
+      async::copy_tile<RodiniaTile, internal_threads>(beside[i % 2], s.source(), s.beside(i),
+                                                      thread);
+    }
+    async::commit();  // an empty group past the last tile keeps the count right
+  };
+  async::copy_tile<RodiniaTile, internal_threads>(
+      below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
+  prefetch(begin);
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  for (int i = begin; i < end; ++i) {
+    async::wait<0>();
+    __syncthreads();  // tile i is there, and tile i - 1 is read
+    prefetch(i + 1);
+    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
+    if (r < s.m.rows && c < s.m.columns) {
+      s.m.at(r, c) -= inner_product(below, beside[i % 2], row, column);
+    }
+  }
+}
+
+template <int STAGES>
+struct Ring {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = STAGES;
+  static constexpr std::size_t shared_bytes = stages * slice_bytes;
+  static constexpr bool pads = false;
+
+  float* ring;  // (stages, slice)
+  Pieces pieces;
+  const Problem& problem;
+  const TileProduct& t;
+
+  static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
+                                    int size, int thread) {
+    copy_block(reinterpret_cast<DiagonalBlock*>(shared)->lu, p, first, size, thread);
+    async::commit();
+    async::wait<0>();
+    __syncthreads();
+    return true;
+  }
+
+  __device__ Ring(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
+                  int thread)
+      : ring(reinterpret_cast<float*>(shared)), pieces(p, tile, thread), problem(p), t(tile) {
+#pragma unroll
+    for (int s = 0; s < stages - 1; ++s) prefetch(s);
+  }
+  __device__ void prefetch(int s) {
+    if (s < slices) copy_slice(ring + s % stages * BlockTile::slice_elements, pieces, s);
+    async::commit();
+  }
+  __device__ const float* a(int s) const { return ring + s % stages * BlockTile::slice_elements; }
+  __device__ const float* b(int s) const { return a(s) + BlockTile::a_elements; }
+  __device__ void acquire(int s) {
+    async::wait<stages - 2>();
+    __syncthreads();  // slice s is there, and slice s - 1 is read
+    prefetch(s + stages - 1);
+  }
+  __device__ void between(int, int) {}
+  __device__ void release(int) {}
+  __device__ void finish(const Accumulator& acc) const {
+    finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+  }
+};
+
+ConfigOf<Problem> iso() {
+  ConfigOf<Problem> config;
+  config.info = {"iso",
+                 rodinia_geometry,
+                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0, 1,
+                   2 * RodiniaTile::bytes},
+                  {reinterpret_cast<const void*>(rodinia_perimeter), 32},
+                  {reinterpret_cast<const void*>(rodinia_diagonal), 32}}};
+  config.info.geometry.push_back({"stages", 2});
+  config.prepare = [](const Problem& p, const Device&) -> Launch {
+    return rodinia(
+        p,
+        [](const RodiniaStep& s, Stream stream) {
+          launch(rodinia_diagonal, {dim3(1), dim3(32)}, stream, s);
+        },
+        [](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(rodinia_perimeter, {dim3(side), dim3(32)}, stream, s);
+        },
+        [](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(rodinia_internal, {dim3((side + walk - 1) / walk, side), dim3(internal_threads)},
+                 stream, s, static_cast<int>(side));
+        });
+  };
+  return config;
+}
+
+const bool registered =
+    register_variant<Problem>("lud", Strategy::overlap,
+                              {iso(), blocked<Ring<3>>("blocked-128-3-stages", 3, 2 * slice_bytes),
+                               blocked<Ring<2>>("blocked-128-2-stages", 2, slice_bytes)});
+
+}  // namespace
+}  // namespace amasia::lud

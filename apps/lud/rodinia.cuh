@@ -1,0 +1,69 @@
+// The schedule of iso: Rodinia's three kernels per 16 columns, on tiles of 16 x 16: the diagonal
+// tile (16 threads there, a warp here), the perimeter (one warp per tile beside and below), the
+// internal tiles (one thread per element). Unlike the original, any n: what lies beyond the matrix
+// is neither read nor written, and counts as zero.
+#pragma once
+
+#include "apps/lud/kernel.cuh"
+#include "harness/variant.hpp"
+#include "variants/launch.hpp"
+#include "variants/ring.hpp"
+
+namespace amasia::lud {
+namespace {
+
+inline constexpr int internal_threads = tile_elements;
+using RodiniaTile = Tile<float, tile, tile>;
+
+inline const std::vector<std::pair<std::string, std::int64_t>> rodinia_geometry{
+    {"tile", tile}, {"threads", internal_threads}};
+
+/// One step: tile row and column `first / tile` are finished, what is behind `next` is updated.
+struct RodiniaStep {
+  Grid<float> m;
+  int first;
+  __host__ __device__ int next() const { return first + tile; }
+  __host__ __device__ int size() const {
+    const auto left = static_cast<int>(m.rows) - first;
+    return left < tile ? left : tile;
+  }
+  __host__ __device__ Grid<const float> source() const {
+    return {m.data, m.rows, m.columns, m.pitch};
+  }
+  /// Tiles beside the diagonal one.
+  __host__ __device__ int side() const {
+    return static_cast<int>((m.rows - first + tile - 1) / tile) - 1;
+  }
+  __host__ __device__ TileOrigin beside(int i) const { return {first, next() + i * tile}; }
+  __host__ __device__ TileOrigin below(int i) const { return {next() + i * tile, first}; }
+};
+
+/// A tile's rows back to the matrix, by 16-byte chunks; a warp or more.
+__device__ inline void store_rows(const RodiniaStep& s, TileOrigin to, const float* from,
+                                  int thread, int threads) {
+  for (int e = thread; e < RodiniaTile::chunks; e += threads) {
+    const std::int64_t row = to.row + e / 4, column = to.column + e % 4 * 4;
+    if (row < s.m.rows && column < s.m.columns) {
+      *reinterpret_cast<float4*>(&s.m.at(row, column)) =
+          *reinterpret_cast<const float4*>(from + 4 * e);
+    }
+  }
+}
+
+/// Enqueues the three kernels of every step: launch_diagonal(step, stream) and so on, the last two
+/// with the number of tiles on a side, which is not zero.
+template <class D, class P, class I>
+Launch rodinia(const Problem& p, D launch_diagonal, P launch_perimeter, I launch_internal) {
+  return [=](Stream stream) {
+    for (int first = 0; first < p.matrix.rows; first += tile) {
+      const RodiniaStep step{p.matrix, first};
+      launch_diagonal(step, stream);
+      if (step.side() == 0) break;
+      launch_perimeter(step, step.side(), stream);
+      launch_internal(step, step.side(), stream);
+    }
+  };
+}
+
+}  // namespace
+}  // namespace amasia::lud
