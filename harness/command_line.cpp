@@ -166,7 +166,7 @@ int dispatch(int argc, char** argv) {
                              "Google Benchmark's schema, - for stdout");
 
   CLI::App* merge_command = program.add_subcommand("merge", "shards into one result file");
-  merge_command->add_option("inputs", inputs, "result files")->required();
+  merge_command->add_option("inputs", inputs, "result files, or journals of interrupted runs")->required();
   merge_command->add_option("--out", merged, "the merged file")->required();
 
   CLI::App* doctor_command = program.add_subcommand("doctor", "what can run here, and why not");

@@ -60,7 +60,7 @@ void take_line(const Json& json, bool first, Contents& contents) {
   }
 }
 
-Contents read_journal(const std::string& path) {
+Contents contents_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw ResultError(path + ": cannot be read: " + system_reason());
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -124,7 +124,7 @@ Journal Journal::open(const std::string& out, const Provenance& now, bool resume
     throw UsageError(path + ": another run is writing to it; choose another --out");
   }
 
-  Contents contents = read_journal(path);
+  Contents contents = contents_of(path);
   std::string source = path;
   if (resume && !contents.provenance && std::filesystem::exists(out)) {
     // The run had finished: its result file is what there is to continue, a repeated array job then
@@ -191,6 +191,19 @@ void Journal::finish(const ResultFile& file) {
   write_result_file(state_->out, file);
   ::unlink(path_of(state_->out).c_str());
   state_->file.close();
+}
+
+ResultFile read_journal(const std::string& path) {
+  Contents contents = contents_of(path);
+  if (!contents.provenance || (contents.groups.empty() && contents.microbenchmarks.empty())) {
+    throw ResultError(path + ": holds nothing that was finished");
+  }
+  ResultFile file;
+  file.provenance = std::move(*contents.provenance);
+  file.ceilings = std::move(contents.ceilings);
+  file.groups = std::move(contents.groups);
+  file.microbenchmarks = std::move(contents.microbenchmarks);
+  return file;
 }
 
 void check_writable(const std::string& path, std::uint64_t bytes) {

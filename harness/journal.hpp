@@ -43,6 +43,10 @@ class Journal {
   std::unique_ptr<State> state_;
 };
 
+/// What an interrupted run had finished, from its journal: where it cannot be continued, `amasia merge`
+/// still makes a result file of it. Throws ResultError as open() does, and when nothing is in it.
+ResultFile read_journal(const std::string& path);
+
 /// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes`
 /// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);

@@ -41,6 +41,21 @@ TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   EXPECT_EQ(j.ceilings()[2].value, 4690.375);
 }
 
+TEST_F(JournalTest, AnInterruptedRunCanBeReadAsAResultFile) {
+  leave_a_journal();
+  const ResultFile file = read_journal(journal());
+  EXPECT_EQ(dump_json(to_json(file.provenance)), dump_json(to_json(sample_provenance())));
+  ASSERT_EQ(file.groups.size(), 2u);
+  EXPECT_EQ(text_of(file.groups[0]), text_of(sample_group(512)));
+  EXPECT_EQ(file.ceilings.size(), 3u);
+}
+
+TEST_F(JournalTest, AJournalWithNothingFinishedIsNoResult) {
+  { Journal::open(out(), sample_provenance(), false).append(sample_ceilings()); }
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_journal(journal()); }),
+                       "holds nothing that was finished"));
+}
+
 TEST_F(JournalTest, EachAppendIsOnDiskBeforeTheNext) {
   Journal j = Journal::open(out(), sample_provenance(), false);
   const auto lines = [&] {

@@ -26,7 +26,10 @@ int compare(const std::string& a, const std::string& b, const Request& r) {
 
 int merge(const std::vector<std::string>& inputs, const std::string& out) {
   std::vector<ResultFile> files;
-  for (const std::string& path : inputs) files.push_back(read_result_file(path));
+  for (const std::string& path : inputs) {
+    const bool unfinished = path.size() > 8 && path.substr(path.size() - 8) == ".journal";
+    files.push_back(unfinished ? read_journal(path) : read_result_file(path));
+  }
   check_writable(out, 1 << 20);
   write_result_file(out, merge_files(files, inputs));
   return exit_ok;
