@@ -82,7 +82,7 @@ class Lud final : public App {
         sizes = {{2048, "random"}};
         break;
       case Preset::paper:
-        sizes = {{2048, "random"}, {8192, "random"}};
+        sizes = {{8192, "random"}, {2048, "random"}};
         break;
       case Preset::sweep:
         for (std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) sizes.emplace_back(n, "random");

@@ -218,7 +218,7 @@ class NeedlemanWunsch : public App {
         extents = {{8192, 8192}};
         break;
       case Preset::paper:
-        extents = {{4096, 4096}, {16384, 16384}};
+        extents = {{16384, 16384}, {4096, 4096}};
         break;
       case Preset::sweep:
         for (const std::int64_t side : {256, 1000, 2048, 6000, 11000, 32768}) {
