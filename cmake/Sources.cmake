@@ -12,32 +12,9 @@ if(AMASIA_CUDA)
   target_include_directories(variants SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 
-set(amasia_objects "")
+include(drop_headerless)
 
-# Takes out of the list the comparators whose library has no headers here: the wheels that stand in for a
-# toolkit hold nvcc and little else.
-function(amasia_drop_headerless sources)
-  set(kept "")
-  foreach(source IN LISTS ${sources})
-    file(STRINGS ${source} includes REGEX "^#include <cu(blas|solver|sparse)[A-Za-z0-9_]*\\.h>")
-    set(missing "")
-    foreach(line IN LISTS includes)
-      string(REGEX REPLACE "^#include <(.*)>.*" "\\1" header "${line}")
-      find_file(found_header ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_CACHE)
-      if(NOT found_header)
-        set(missing ${header})
-      endif()
-      unset(found_header)
-    endforeach()
-    if(missing)
-      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-      message(STATUS "Leaving out ${source}: the CUDA toolkit here has no ${missing}")
-    else()
-      list(APPEND kept ${source})
-    endif()
-  endforeach()
-  set(${sources} "${kept}" PARENT_SCOPE)
-endfunction()
+set(amasia_objects "")
 
 # The intermediate PTX and machine code of every .cu file stay in build/code/<folder>/: the proof of
 # mechanism reads them, and so can a person.

@@ -136,3 +136,25 @@ def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     cache = (tmp_path / "CMakeCache.txt").read_text()
     assert "CMAKE_CUDA_COMPILER" not in cache
+
+
+def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "cublas_there.h").touch()
+    for name, header in (("with", "cublas_there.h"), ("without", "cusolverNotThere.h")):
+        (tmp_path / f"{name}.cu").write_text(f"// one\n#include <{header}>\n#include <memory>\n")
+    (tmp_path / "plain.cu").write_text("#include <cuda_runtime.h>\n")
+    script = tmp_path / "script.cmake"
+    script.write_text(
+        f"include({ROOT}/cmake/drop_headerless.cmake)\n"
+        f"set(PROJECT_SOURCE_DIR {tmp_path})\n"
+        f"set(CUDAToolkit_INCLUDE_DIRS {tmp_path}/include)\n"
+        f"file(GLOB found {tmp_path}/*.cu)\n"
+        "amasia_drop_headerless(found)\n"
+        'message(STATUS "kept ${found}")\n'
+    )
+    said = subprocess.run(
+        ["cmake", "-P", script], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "Leaving out without.cu: the CUDA toolkit here has no cusolverNotThere.h" in said
+    assert f"kept {tmp_path}/plain.cu;{tmp_path}/with.cu" in said
