@@ -109,10 +109,11 @@ if(AMASIA_CUDA)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${ccache_program})
   endif()
   # Launch bounds ask for the 2048 resident threads that an SM of the V100, A100 and H100 has. Others
-  # have fewer, and there the assembler warns that it ignores the bound, which is what is wanted.
+  # have fewer, and there the assembler warns that it ignores the bound, which is what is wanted. For
+  # targets without 'a' or 'f' it warns that multicast copies may be slow on some of them.
   set(assembler_warnings "")
   foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-    if(architecture MATCHES "^(75|86|87|89|12[0-9])")
+    if(architecture MATCHES "^(75|86|87|89|12[0-9])|^(90|10[0-9]|110)(-|$)")
       set(assembler_warnings -Xptxas=--disable-warnings)
     endif()
   endforeach()
