@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(threads)
   unsigned chunk = blockIdx.x % chunks;
   const unsigned stride = gridDim.x % chunks;
   const unsigned long long total = static_cast<unsigned long long>(chunks) * passes;
-#pragma unroll 1  // two loads a step on every architecture: the compiler unrolls it for sm_100 alone
+#pragma unroll 1  // two loads a step on every architecture: the compiler unrolls it for sm_100
+                  // alone
   for (unsigned long long n = blockIdx.x; n < total; n += gridDim.x) {
     const int4* const mine = data + std::size_t{chunk} * words_per_chunk + threadIdx.x;
     int4 held[words_per_thread];
