@@ -40,6 +40,8 @@ function(amasia_add_folder folder)
     set_target_properties(${target} PROPERTIES CUDA_COMPILER_LAUNCHER "")
     target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   endif()
+  # What a folder's own kernels need of the compiler, with the reason.
+  include(${PROJECT_SOURCE_DIR}/${folder}/options.cmake OPTIONAL)
   set(amasia_objects ${amasia_objects} ${target} PARENT_SCOPE)
 endfunction()
 

@@ -1,0 +1,103 @@
+// A ring of slices that boxes of tensor maps fill (tma, dsm): the fetching thread runs ahead of the
+// computation; two mbarriers per stage say when a slice has arrived and when all warps have read
+// it.
+#pragma once
+
+#include "apps/gemm/persistent.cuh"
+#include "variants/bulk.cuh"
+#include "variants/tensor_map.hpp"
+#include "variants/tma.cuh"
+
+namespace amasia::gemm {
+namespace {
+
+struct Maps {
+  CUtensorMap a, b;
+};
+
+/// Boxes of a tile: all rows of A by 128 bytes, permuted; `b_rows` rows of B by at most 256
+/// columns.
+template <class Tile>
+Maps box_maps(const Problem& p, int b_rows) {
+  return {tensor_map(elements<float>(p.a), Tile::m, Tile::k, Swizzle::bytes128),
+          tensor_map(elements<float>(p.b), b_rows, Tile::n)};
+}
+
+template <class Tile>
+struct BoxRing {
+  static constexpr std::size_t shared_bytes(int stages) {
+    return static_cast<std::size_t>(stages) * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
+  }
+  static constexpr int bytes_in_flight(int stages) { return (stages - 1) * Tile::slice_bytes; }
+  static constexpr int warps = Tile::threads / 32;
+
+  const Maps& maps;
+  const Walk& walk;
+  unsigned char* ring;
+  tma::Barrier* arrived;  // per stage; then as many that count the warps that have read
+  int stages;
+  // The computation's place in the ring.
+  int stage = 0;
+  unsigned parity = 0;
+  // The fetching thread's: its next slice.
+  std::int64_t step;
+  int slice = 0, row = 0, column = 0;  // row and column of the tile, in elements
+  int next = 0;
+  unsigned next_parity = 1;  // a ring's first round waits for nothing
+
+  __device__ BoxRing(unsigned char* shared, const Maps& m, const Walk& w, int count)
+      : maps(m),
+        walk(w),
+        ring(shared),
+        arrived(reinterpret_cast<tma::Barrier*>(shared + count * Tile::slice_bytes)),
+        stages(count),
+        step(first_step(w)) {
+    enter();
+  }
+  /// `readers`: blocks whose warps arrive when they have read a stage.
+  __device__ void init(int readers) const {
+    if (threadIdx.x != 0) return;
+    for (int s = 0; s < stages; ++s) {
+      tma::init(arrived + s, 1);
+      tma::init(arrived + stages + s, static_cast<unsigned>(readers * warps));
+    }
+    tma::fence_init();
+  }
+  __device__ bool more() const { return step < walk.steps(); }
+  __device__ void enter() {
+    const TilePlace place = walk.place(step, rank_in(walk));
+    row = place.row * Tile::m;
+    column = place.column * Tile::n;
+  }
+  __device__ tma::Barrier* arrived_next() const { return arrived + next; }
+  __device__ tma::Barrier* read_next() const { return arrived + stages + next; }
+  __device__ tma::Barrier* read_here() const { return arrived + stages + stage; }
+  __device__ void wait_until_read() const { tma::wait(read_next(), next_parity); }
+  __device__ unsigned char* next_place() const { return ring + next * Tile::slice_bytes; }
+  __device__ void load_a(tma::Barrier* barrier) const {
+    tma::load_tile(next_place(), &maps.a, slice * Tile::k, row, barrier);
+  }
+  __device__ void load_b(tma::Barrier* barrier) const {
+    tma::load_tile(next_place() + Tile::a_bytes, &maps.b, column, slice * Tile::k, barrier);
+  }
+  __device__ void advance() {
+    if (++next == stages) next = 0, next_parity ^= 1;
+    if (++slice < walk.slices) return;
+    slice = 0;
+    step += step_stride(walk);
+    if (more()) enter();
+  }
+  __device__ void wait_arrived() const { tma::wait(arrived + stage, parity); }
+  __device__ void next_stage() {
+    if (++stage == stages) stage = 0, parity ^= 1;
+  }
+  __device__ unsigned here() const {
+    return async::shared_address(ring) + static_cast<unsigned>(stage * Tile::slice_bytes);
+  }
+  __device__ typename Tile::Left left(int t) const { return {here(), t}; }
+  __device__ unsigned b() const { return here() + Tile::a_bytes; }
+  __device__ void between(int) const {}
+};
+
+}  // namespace
+}  // namespace amasia::gemm

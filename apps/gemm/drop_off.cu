@@ -1,0 +1,203 @@
+// gemm/drop_off: a thread's own rows of A travel to slots of its own, and it waits for its own
+// copies alone (Svedin et al. 2021, algorithm 3). Every thread that works on a row copies it for
+// itself, so A passes through L1 8 or 16 times as often as in overlap; the price of privacy in a
+// product. B is shared by the block and comes as in overlap, a block barrier per slice.
+#include "apps/gemm/original.cuh"
+#include "apps/gemm/staged.cuh"
+
+namespace amasia::gemm {
+namespace {
+
+// iso: 4 columns of the thread's row of A at a time, the next 4 in flight; two tiles of B.
+struct OwnRow {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 2;
+  static constexpr int slots = 2;
+  static constexpr int slot_bytes = iso_threads * 16;
+  static constexpr int shared_bytes = slots * slot_bytes + stages * Side::bytes;
+  static constexpr int bytes_in_flight = slot_bytes + Side::bytes;
+  OwnElements own;
+  float4* slot;
+  float* b_tiles;
+  int tiles;
+  float4 held{};
+
+  __device__ OwnRow(unsigned char* shared, View, const Problem& p, std::int64_t row,
+                    std::int64_t column, int count)
+      : own(p, row, column),
+        slot(reinterpret_cast<float4*>(shared) + threadIdx.x),
+        b_tiles(reinterpret_cast<float*>(shared + slots * slot_bytes)),
+        tiles(count) {
+    copy_b(0);
+    copy_a(0, 0);
+    async::commit();
+  }
+  // The padding of A's rows is zero up to the end of the last tile.
+  __device__ void copy_a(int s, int chunk) const {
+    const bool inside = own.row < own.a.rows && s < tiles;
+    const float* from =
+        inside ? &own.a.at(own.row, std::int64_t{s} * side + 4 * chunk) : own.a.data;
+    async::copy<16>(slot + chunk % slots * iso_threads, from, inside ? 16 : 0);
+  }
+  __device__ void copy_b(int s) const {
+    const bool inside = s < tiles && own.has_b(s);
+    async::copy<4>(b_tiles + s % stages * side_elements + threadIdx.x,
+                   inside ? &own.b.at(own.b_row(s), own.column) : own.b.data, inside ? 4 : 0);
+  }
+  __device__ void acquire(int) {
+    async::wait<0>();
+    held = slot[0];   // the thread's own
+    __syncthreads();  // the tile of B, everybody's
+  }
+  __device__ float a(int s, int i) {
+    if (i % 4 == 0) {
+      const int chunk = i / 4;
+      if (chunk > 0) {
+        async::wait<0>();
+        held = slot[chunk % slots * iso_threads];
+      }
+      copy_a(chunk == 7 ? s + 1 : s, (chunk + 1) % 8);
+      if (chunk == 0) copy_b(s + 1);
+      async::commit();
+    }
+    return i % 4 == 0 ? held.x : i % 4 == 1 ? held.y : i % 4 == 2 ? held.z : held.w;
+  }
+  __device__ float b(int s, int i) const {
+    return b_tiles[s % stages * side_elements + i * side + tile_column()];
+  }
+  __device__ void release(int) const {}
+  __device__ void leave() const { async::wait<0>(); }
+};
+
+/// Four columns of the thread's eight rows of A per slot; chunk g of the walk is in slot g % slots.
+template <class Tile>
+struct OwnRows {
+  static constexpr int slots = 3;
+  static constexpr int slot_bytes = Tile::rows_per_thread * Tile::threads * 16;
+  unsigned slot;   // the thread's place in the first one
+  unsigned first;  // slot of the slice's first chunk
+  __device__ void before(int) const { async::wait<slots - 1>(); }
+  __device__ float4 load(int i, int chunk) const {
+    const unsigned at = (first + static_cast<unsigned>(chunk)) % slots;
+    return load_float4(slot + at * slot_bytes + static_cast<unsigned>(i * Tile::threads * 16));
+  }
+};
+
+template <class TileT>
+struct OwnSlots {
+  using Tile = TileT;
+  using Rows = OwnRows<Tile>;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 3, slots = Rows::slots;
+  static constexpr std::size_t shared_bytes(int) {
+    return slots * Rows::slot_bytes + stages * Tile::b_bytes;
+  }
+  static constexpr int bytes_in_flight(int) {
+    return (slots - 1) * Rows::slot_bytes + (stages - 1) * Tile::b_bytes;
+  }
+
+  const Problem& problem;
+  const Walk& walk;
+  unsigned slot, ring;
+  int thread, stage = 0;
+  unsigned first = 0;
+  Ahead<Tile> ahead;  // of B: two slices
+  // Of A: `slots` chunks.
+  std::int64_t step;
+  int chunk_of_row = 0, last_chunk, last_row = 0;
+  const unsigned char* a = nullptr;
+  unsigned to = 0;
+
+  __device__ OwnSlots(unsigned char* shared, View, const Problem& p, const Walk& w, int)
+      : problem(p),
+        walk(w),
+        slot(async::shared_address(shared) + threadIdx.x * 16),
+        ring(async::shared_address(shared) + slots * Rows::slot_bytes - Tile::a_bytes),
+        thread(static_cast<int>(threadIdx.x)),
+        ahead(p, w, thread),
+        step(first_step(w)),
+        last_chunk(w.slices * Tile::chunks) {
+    enter();
+#pragma unroll 1
+    for (int s = 0; s < stages - 1; ++s) {
+#pragma unroll 1
+      for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy_b(chunk);
+      ahead.advance(stages, thread);
+    }
+#pragma unroll 1
+    for (int chunk = 0; chunk < slots; ++chunk) copy_a();
+    async::wait<slots - 1>();
+  }
+  __device__ void enter() {
+    if (step >= walk.steps()) return;
+    const std::int64_t row = std::int64_t{walk.place(step, 0).row} * Tile::m + Tile::row(thread, 0);
+    last_row = static_cast<int>(problem.m - 1 - row);
+    a = problem.a.data + row * problem.a.pitch;
+  }
+  /// Starts the copies of the thread's next chunk and closes the group.
+  __device__ void copy_a() {
+    if (step < walk.steps()) {
+#pragma unroll
+      for (int i = 0; i < Tile::rows_per_thread; ++i) {
+        const int r = 8 * i < last_row ? 8 * i : last_row;
+        async::copy16<async::Cache::l1_too>(
+            slot + to + static_cast<unsigned>(i * Tile::threads * 16),
+            a + std::int64_t{r} * problem.a.pitch + 16 * chunk_of_row);
+      }
+      if (++chunk_of_row == last_chunk) {
+        chunk_of_row = 0;
+        step += step_stride(walk);
+        enter();
+      }
+    }
+    async::commit();
+    to += Rows::slot_bytes;
+    if (to == slots * Rows::slot_bytes) to = 0;
+  }
+  __device__ void copy_b(int chunk) const {
+    if (!ahead.more()) return;
+    constexpr int per_chunk = Pieces<Tile>::of_b / Tile::chunks;
+    static_assert(per_chunk * Tile::chunks == Pieces<Tile>::of_b);
+    const unsigned there = ring + static_cast<unsigned>(ahead.stage * Tile::b_bytes);
+#pragma unroll
+    for (int i = 0; i < per_chunk; ++i) {
+      const int piece = Pieces<Tile>::of_a + chunk * per_chunk + i;
+      async::copy16(there + ahead.pieces.shared(piece, thread),
+                    ahead.pieces.global(ahead.slice, piece));
+    }
+  }
+  // A thread's copies of B are done before it waited for the chunks of A that it used since.
+  __device__ void acquire() const { __syncthreads(); }
+  __device__ Rows left(int) const { return {slot, first}; }
+  __device__ unsigned b() const {
+    return ring + Tile::a_bytes + static_cast<unsigned>(stage * Tile::b_bytes);
+  }
+  __device__ void between(int chunk) {
+    copy_b(chunk);
+    copy_a();
+  }
+  __device__ void release() {
+    ahead.advance(stages, thread);
+    if (++stage == stages) stage = 0;
+    first = (first + Tile::chunks) % slots;
+  }
+  __device__ void leave() const { async::wait<0>(); }
+};
+
+ConfigOf<Problem> without_tensor_cores(ConfigOf<Problem> config) {
+  config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
+    if (p.mode == Mode::fp32) return std::nullopt;
+    return "in tensor-core modes no thread owns a row of A: mma spreads a fragment over the warp";
+  };
+  return config;
+}
+
+const bool registered = register_variant<Problem>(
+    "gemm", Strategy::drop_off,
+    {iso<OwnRow>(), without_tensor_cores(persistent<OwnSlots<Fp32Tile<256>>>("128x256", 3)),
+     without_tensor_cores(persistent<OwnSlots<Fp32Tile<128>>>("128x128", 3))});
+
+}  // namespace
+}  // namespace amasia::gemm

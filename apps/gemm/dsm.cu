@@ -1,0 +1,88 @@
+// gemm/dsm: two blocks, one below the other, need the same slices of B. Each brings half of every
+// one and hands it to both, at iso by remote stores, in the persistent schedule by multicast boxes.
+#include "apps/gemm/boxes.cuh"
+#include "apps/gemm/original.cuh"
+#include "variants/dsm.cuh"
+
+namespace amasia::gemm {
+namespace {
+
+inline constexpr int pair = 2;
+
+struct HalfEach : SharedTiles<2> {
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = pair, stages = 2;
+  static constexpr int shared_bytes = stages * pair_bytes, bytes_in_flight = pair_bytes;
+  OwnElements own;
+
+  __device__ HalfEach(unsigned char* shared, View, const Problem& p, std::int64_t row,
+                      std::int64_t column, int)
+      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own(p, row, column) {}
+  __device__ void acquire(int s) const {
+    a_tile(s)[threadIdx.x] = own.has_a(s) ? own.a.at(own.row, own.a_column(s)) : 0.0f;
+    if (tile_row() / (side / pair) == static_cast<int>(dsm::rank())) {
+      const float b = own.has_b(s) ? own.b.at(own.b_row(s), own.column) : 0.0f;
+#pragma unroll
+      for (unsigned peer = 0; peer < pair; ++peer) {
+        dsm::store(dsm::remote_address(b_tile(s) + threadIdx.x, peer), b);
+      }
+    }
+    dsm::cluster_sync();  // the tiles are whole; those of s - 1 are read by all
+  }
+  __device__ void release(int) const {}
+  // Nobody stores into a block that has left: the last stores are before the last barrier.
+};
+
+template <class TileT>
+struct Multicast : BoxRing<TileT> {
+  using Tile = TileT;
+  using View = Maps;
+  using Base = BoxRing<TileT>;
+  static constexpr int cluster = pair;
+  static constexpr int b_rows = Tile::k / pair;  // of a slice, that each block brings
+  static constexpr std::uint16_t everyone = (1u << pair) - 1;
+  static View view(const Problem& p) { return box_maps<Tile>(p, b_rows); }
+
+  __device__ Multicast(unsigned char* shared, const View& view, const Problem&, const Walk& walk,
+                       int stages)
+      : Base(shared, view, walk, stages) {
+    this->init(pair);
+    dsm::cluster_sync();  // before anyone's boxes arrive
+    if (threadIdx.x == 0) {
+      for (int s = 0; s < stages - 2; ++s) fetch();
+    }
+  }
+  __device__ void fetch() {
+    if (!this->more()) return;
+    dsm::wait_cluster(this->read_next(), this->next_parity);  // by the warps of both blocks
+    tma::Barrier* const barrier = this->arrived_next();
+    tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
+    this->load_a(barrier);
+    const int first = static_cast<int>(dsm::rank()) * b_rows;
+    tma::load_tile_multicast(this->next_place() + Tile::a_bytes + first * Tile::b_row_bytes,
+                             &this->maps.b, this->column, this->slice * Tile::k + first, barrier,
+                             everyone);
+    this->advance();
+  }
+  __device__ void acquire() {
+    if (threadIdx.x == 0) fetch();
+    this->wait_arrived();
+  }
+  __device__ void release() {
+    __syncwarp();
+    if (threadIdx.x % 32 < pair) {
+      dsm::arrive_remote(dsm::remote_address(this->read_here(), threadIdx.x % 32));
+    }
+    this->next_stage();
+  }
+  __device__ void leave() const { dsm::cluster_sync(); }  // while its barriers are arrived at
+};
+
+const bool registered = register_variant<Problem>(
+    "gemm", Strategy::dsm,
+    {iso<HalfEach>(), persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
+     persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3)});
+
+}  // namespace
+}  // namespace amasia::gemm

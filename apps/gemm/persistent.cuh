@@ -1,0 +1,100 @@
+// The schedule of every config but `iso`: as many blocks as fit walk the tiles of C, a slice of A
+// and B at a time; slices of the next tile are fetched while the last ones of this tile are
+// multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile), strategies in the Mover that
+// brings slices:
+//
+//   View, View view(problem, tile)     what the kernel gets besides the problem: nothing, or tensor
+//   maps cluster                            blocks of a cluster, one below the other, that share
+//   slices of B shared_bytes(stages) Mover(shared, view, problem, walk, stages)   starts the first
+//   copies acquire(), left(thread), b(), between(chunk), release()       the block's next slice
+//   leave()                            before the block ends
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "apps/gemm/geometry.hpp"
+#include "apps/gemm/kernel.cuh"
+#include "harness/variant.hpp"
+#include "variants/launch.hpp"
+
+namespace amasia::gemm {
+namespace {
+
+struct NoMaps {};
+
+/// The block's place in the walk.
+__device__ inline std::int64_t first_step(const Walk& walk) { return blockIdx.x / walk.cluster; }
+__device__ inline std::int64_t step_stride(const Walk& walk) { return gridDim.x / walk.cluster; }
+__device__ inline int rank_in(const Walk& walk) {
+  return static_cast<int>(blockIdx.x) % walk.cluster;
+}
+
+template <class Mover>
+__global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
+    product(const __grid_constant__ typename Mover::View view, const Problem p, const Walk walk,
+            int stages) {
+  using Tile = typename Mover::Tile;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const int thread = static_cast<int>(threadIdx.x);
+  Mover mover(shared, view, p, walk, stages);
+  for (std::int64_t step = first_step(walk); step < walk.steps(); step += step_stride(walk)) {
+    typename Tile::Accumulator acc;
+    acc.clear();
+#pragma unroll 1
+    for (int slice = 0; slice < walk.slices; ++slice) {
+      mover.acquire();
+      Tile::multiply(acc, mover.left(thread), mover.b(), thread,
+                     [&](int chunk) { mover.between(chunk); });
+      mover.release();
+    }
+    const TilePlace place = walk.place(step, rank_in(walk));
+    Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+  }
+  mover.leave();
+}
+
+/// Why a tile does not serve a problem on a device; each kind of tile says so for itself.
+template <class Tile>
+std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
+  if (p.mode != Tile::mode) {
+    return std::string("computes in mode ") + mode_names[static_cast<int>(Tile::mode)] + ", not " +
+           mode_names[static_cast<int>(p.mode)];
+  }
+  if (Tile::mode != Mode::fp32 && d.compute_capability < 80) {
+    return std::string("tensor cores have ") + mode_names[static_cast<int>(Tile::mode)] +
+           " from compute capability 8.0";
+  }
+  return std::nullopt;
+}
+
+template <class Mover>
+ConfigOf<Problem> persistent(const std::string& name, int stages) {
+  using Tile = typename Mover::Tile;
+  const std::size_t shared = Mover::shared_bytes(stages);
+  const auto kernel = reinterpret_cast<const void*>(product<Mover>);
+  ConfigOf<Problem> config;
+  config.info = {name,
+                 {{"tile_m", Tile::m},
+                  {"tile_n", Tile::n},
+                  {"k_slice", Tile::k},
+                  {"stages", stages},
+                  {"cluster_blocks", Mover::cluster}},
+                 {{kernel, Tile::threads, shared, Mover::cluster,
+                   static_cast<std::size_t>(Mover::bytes_in_flight(stages))}}};
+  config.prepare = [shared, stages, kernel](const Problem& p, const Device& d) -> Launch {
+    const Walk walk(p.m, p.n, p.k, Tile::m, Tile::n, Tile::k, Mover::cluster);
+    LaunchShape shape{dim3(1), dim3(Tile::threads), shared, Mover::cluster};
+    allow_launch(kernel, shape);
+    const int resident = resident_blocks(kernel, shape, d.sm_count);
+    const std::int64_t blocks = walk.steps() * Mover::cluster;
+    shape.grid.x = static_cast<unsigned>(blocks < resident ? blocks : resident);
+    const auto view = Mover::view(p);
+    return [=](Stream stream) { launch(product<Mover>, shape, stream, view, p, walk, stages); };
+  };
+  config.unsupported = tile_objection<Tile>;
+  return config;
+}
+
+}  // namespace
+}  // namespace amasia::gemm
