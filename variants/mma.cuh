@@ -34,6 +34,14 @@ __device__ inline void load_matrices_transposed(unsigned (&word)[4], unsigned sh
                   : "memory");
 }
 
+/// A 32-bit word from a shared address: fragments that no ldmatrix can load, a transposed tf32
+/// tile.
+__device__ inline unsigned load_word(unsigned shared) {
+  unsigned word = 0;
+  asm volatile("ld.shared.u32 %0, [%1];\n" : "=r"(word) : "r"(shared) : "memory");
+  return word;
+}
+
 /// d (16 x 8, f32) += a (16 x 16, bf16) * b (16 x 8, bf16).
 __device__ inline void m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   AMASIA_SM80_ASM(

@@ -135,4 +135,19 @@ __device__ inline void m64n256k8(float (&d)[128], std::uint64_t a, std::uint64_t
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
 
+/// The same with a in registers: a[0..3] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4] of
+/// the warp's 16 rows, g = lane / 4 and t = lane % 4. They may change after wait() only.
+__device__ inline void m64n256k8(float (&d)[128], const unsigned (&a)[4], std::uint64_t b,
+                                 bool accumulate = true) {
+  AMASIA_WGMMA_ASM(
+      "{\n"
+      ".reg .pred accumulate;\n"
+      "setp.ne.b32 accumulate, %133, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 " AMASIA_REGISTERS_128
+      "{%128, %129, %130, %131}, %132, accumulate, 1, 1;\n"
+      "}\n"
+      : AMASIA_ACCUMULATORS_128(d)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)));
+}
+
 }  // namespace amasia::wgmma

@@ -1,6 +1,7 @@
 // gemm/baseline: pieces of A and B through registers into shared memory. At iso it is the sample's
 // kernel; in the persistent schedule a piece of the next slice is fetched while a chunk is
 // multiplied and stored while the next chunk is, so that a thread holds two pieces, not twelve.
+#include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"
 
@@ -31,50 +32,45 @@ struct Staging {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;
-  static constexpr int per_chunk = Ahead<Tile>::per_chunk;
+  static constexpr int per_chunk = Pieces<Tile>::per_chunk;
   static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return per_chunk * 16 * Tile::threads; }
 
   Ahead<Tile> ahead;
   unsigned ring;
+  Target<Tile> target;
   int thread, stage = 0;
   int4 held[per_chunk];
 
   __device__ Staging(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
       : ahead(p, walk, static_cast<int>(threadIdx.x)),
         ring(async::shared_address(shared)),
+        target(ring, static_cast<int>(threadIdx.x)),
         thread(static_cast<int>(threadIdx.x)) {
+    target.enter(0);
 #pragma unroll 1
     for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
     finish();
   }
-  __device__ void load(int chunk) {
-    if (!ahead.more()) return;
+  __device__ static bool due(int chunk) { return Pieces<Tile>::due(chunk); }
+  __device__ void load() {
+    Source& from = ahead.pieces_from(per_chunk, thread);
 #pragma unroll
-    for (int i = 0; i < per_chunk; ++i) {
-      const int piece = chunk * per_chunk + i;
-      if (piece < Pieces<Tile>::count) {
-        held[i] = *static_cast<const int4*>(ahead.pieces.global(ahead.slice, piece));
-      }
-    }
+    for (int i = 0; i < per_chunk; ++i) held[i] = *static_cast<const int4*>(from.take());
   }
-  __device__ void store(int chunk) const {
-    if (!ahead.more()) return;
-#pragma unroll
-    for (int i = 0; i < per_chunk; ++i) {
-      const int piece = chunk * per_chunk + i;
-      if (piece < Pieces<Tile>::count) {
-        async::store16(ahead.place_in(ring) + ahead.pieces.shared(piece, thread), held[i]);
-      }
-    }
+  __device__ void store() {
+    int i = 0;
+    target.template take<per_chunk>([&](unsigned to) { async::store16(to, held[i++]); });
   }
   __device__ void between(int chunk) {
-    if (chunk > 0) store(chunk - 1);
-    load(chunk);
+    if (!ahead.more()) return;
+    if (chunk > 0 && due(chunk - 1)) store();
+    if (due(chunk)) load();
   }
   __device__ void finish() {
-    store(Tile::chunks - 1);
-    ahead.advance(stages, thread);
+    if (ahead.more() && due(Tile::chunks - 1)) store();
+    ahead.next_slice(stages, thread);
+    target.enter(ahead.stage);
   }
   __device__ unsigned here() const {
     return ring + static_cast<unsigned>(stage * Tile::slice_bytes);
@@ -94,7 +90,11 @@ struct Staging {
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::baseline,
     {iso<ThroughRegisters>(), persistent<Staging<Fp32Tile<256>>>("128x256", 2),
-     persistent<Staging<Fp32Tile<128>>>("128x128", 2)});
+     persistent<Staging<Fp32Tile<128>>>("128x128", 2),
+     persistent<Staging<MmaTile<Mode::tf32, 256>>>("tf32-128x256", 2),
+     persistent<Staging<MmaTile<Mode::tf32, 128>>>("tf32-128x128", 2),
+     persistent<Staging<MmaTile<Mode::bf16, 256>>>("bf16-128x256", 2),
+     persistent<Staging<MmaTile<Mode::bf16, 128>>>("bf16-128x128", 2)});
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -15,12 +15,13 @@ struct Maps {
   CUtensorMap a, b;
 };
 
-/// Boxes of a tile: all rows of A by 128 bytes, permuted; `b_rows` rows of B by at most 256
-/// columns.
+/// Boxes of a slice: all rows of A by 128 bytes, permuted; of B `Tile::b_box_columns` columns by
+/// `b_rows` rows, side by side until there are Tile::n columns.
 template <class Tile>
 Maps box_maps(const Problem& p, int b_rows) {
-  return {tensor_map(elements<float>(p.a), Tile::m, Tile::k, Swizzle::bytes128),
-          tensor_map(elements<float>(p.b), b_rows, Tile::n)};
+  using Element = typename Tile::Element;
+  return {tensor_map(elements<Element>(p.a), Tile::m, Tile::k, Swizzle::bytes128),
+          tensor_map(elements<Element>(p.b), b_rows, Tile::b_box_columns, Tile::b_swizzle)};
 }
 
 template <class Tile>
@@ -30,15 +31,19 @@ struct BoxRing {
   }
   static constexpr int bytes_in_flight(int stages) { return (stages - 1) * Tile::slice_bytes; }
   static constexpr int warps = Tile::threads / 32;
+  static constexpr int b_boxes = Tile::n / Tile::b_box_columns;
+  static constexpr int b_box_bytes = Tile::b_bytes / b_boxes;
 
   const Maps& maps;
   const Walk& walk;
   unsigned char* ring;
+  unsigned base;          // its shared address
   tma::Barrier* arrived;  // per stage; then as many that count the warps that have read
   int stages;
   // The computation's place in the ring.
   int stage = 0;
   unsigned parity = 0;
+  bool started = false;
   // The fetching thread's: its next slice.
   std::int64_t step;
   int slice = 0, row = 0, column = 0;  // row and column of the tile, in elements
@@ -49,6 +54,7 @@ struct BoxRing {
       : maps(m),
         walk(w),
         ring(shared),
+        base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + count * Tile::slice_bytes)),
         stages(count),
         step(first_step(w)) {
@@ -71,14 +77,22 @@ struct BoxRing {
   }
   __device__ tma::Barrier* arrived_next() const { return arrived + next; }
   __device__ tma::Barrier* read_next() const { return arrived + stages + next; }
-  __device__ tma::Barrier* read_here() const { return arrived + stages + stage; }
+  /// Of the slice whose multiplication has ended: this one, or the one before.
+  __device__ tma::Barrier* read_here() const {
+    if (!Tile::asynchronous) return arrived + stages + stage;
+    return arrived + stages + (stage == 0 ? stages : stage) - 1;
+  }
   __device__ void wait_until_read() const { tma::wait(read_next(), next_parity); }
   __device__ unsigned char* next_place() const { return ring + next * Tile::slice_bytes; }
   __device__ void load_a(tma::Barrier* barrier) const {
     tma::load_tile(next_place(), &maps.a, slice * Tile::k, row, barrier);
   }
   __device__ void load_b(tma::Barrier* barrier) const {
-    tma::load_tile(next_place() + Tile::a_bytes, &maps.b, column, slice * Tile::k, barrier);
+#pragma unroll
+    for (int box = 0; box < b_boxes; ++box) {
+      tma::load_tile(next_place() + Tile::a_bytes + box * b_box_bytes, &maps.b,
+                     column + box * Tile::b_box_columns, slice * Tile::k, barrier);
+    }
   }
   __device__ void advance() {
     if (++next == stages) next = 0, next_parity ^= 1;
@@ -88,13 +102,17 @@ struct BoxRing {
     if (more()) enter();
   }
   __device__ void wait_arrived() const { tma::wait(arrived + stage, parity); }
+  __device__ bool has_read() const { return !Tile::asynchronous || started; }
   __device__ void next_stage() {
+    started = true;
     if (++stage == stages) stage = 0, parity ^= 1;
   }
+  __device__ const unsigned char* a_tile() const { return ring + stage * Tile::slice_bytes; }
+  __device__ const unsigned char* b_tile() const { return a_tile() + Tile::a_bytes; }
   __device__ unsigned here() const {
-    return async::shared_address(ring) + static_cast<unsigned>(stage * Tile::slice_bytes);
+    return base + static_cast<unsigned>(stage * Tile::slice_bytes);
   }
-  __device__ typename Tile::Left left(int t) const { return {here(), t}; }
+  __device__ auto left(int t) const { return typename Tile::Left{here(), t}; }
   __device__ unsigned b() const { return here() + Tile::a_bytes; }
   __device__ void between(int) const {}
 };

@@ -103,28 +103,32 @@ struct OwnSlots {
   unsigned slot, ring;
   int thread, stage = 0;
   unsigned first = 0;
-  Ahead<Tile> ahead;  // of B: two slices
+  Ahead<Tile> ahead;  // of B, by `stages - 1` slices
+  Target<Tile> target;
   // Of A: `slots` chunks.
   std::int64_t step;
-  int chunk_of_row = 0, last_chunk, last_row = 0;
+  int chunk_of_row = 0, last_chunk, rows_below = 0;
   const unsigned char* a = nullptr;
   unsigned to = 0;
 
   __device__ OwnSlots(unsigned char* shared, View, const Problem& p, const Walk& w, int)
       : problem(p),
         walk(w),
-        slot(async::shared_address(shared) + threadIdx.x * 16),
-        ring(async::shared_address(shared) + slots * Rows::slot_bytes - Tile::a_bytes),
+        slot(async::held_address(shared) + threadIdx.x * 16),
+        ring(async::held_address(shared) + slots * Rows::slot_bytes - Tile::a_bytes),
         thread(static_cast<int>(threadIdx.x)),
         ahead(p, w, thread),
+        target(ring, thread),
         step(first_step(w)),
         last_chunk(w.slices * Tile::chunks) {
     enter();
+    ahead.skip_a();
+    target.enter_b(0);
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
 #pragma unroll 1
-      for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy_b(chunk);
-      ahead.advance(stages, thread);
+      for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy_b();
+      end_b();
     }
 #pragma unroll 1
     for (int chunk = 0; chunk < slots; ++chunk) copy_a();
@@ -132,19 +136,19 @@ struct OwnSlots {
   }
   __device__ void enter() {
     if (step >= walk.steps()) return;
-    const std::int64_t row = std::int64_t{walk.place(step, 0).row} * Tile::m + Tile::row(thread, 0);
-    last_row = static_cast<int>(problem.m - 1 - row);
-    a = problem.a.data + row * problem.a.pitch;
+    const int row = walk.place(step, 0).row * Tile::m + Tile::row(thread, 0);
+    const int last = static_cast<int>(problem.m) - 1;
+    rows_below = row < last ? last - row : 0;
+    a = problem.a.data + (row < last ? row : last) * problem.a.pitch;
   }
   /// Starts the copies of the thread's next chunk and closes the group.
   __device__ void copy_a() {
     if (step < walk.steps()) {
+      Source source{a + 16 * chunk_of_row, rows_below, 8, 8 * static_cast<int>(problem.a.pitch)};
 #pragma unroll
       for (int i = 0; i < Tile::rows_per_thread; ++i) {
-        const int r = 8 * i < last_row ? 8 * i : last_row;
         async::copy16<async::Cache::l1_too>(
-            slot + to + static_cast<unsigned>(i * Tile::threads * 16),
-            a + std::int64_t{r} * problem.a.pitch + 16 * chunk_of_row);
+            slot + to + static_cast<unsigned>(i * Tile::threads * 16), source.take());
       }
       if (++chunk_of_row == last_chunk) {
         chunk_of_row = 0;
@@ -156,17 +160,18 @@ struct OwnSlots {
     to += Rows::slot_bytes;
     if (to == slots * Rows::slot_bytes) to = 0;
   }
-  __device__ void copy_b(int chunk) const {
-    if (!ahead.more()) return;
+  /// Starts the copies of the thread's share of B during one chunk; copy_a() closes their group.
+  __device__ void copy_b() {
     constexpr int per_chunk = Pieces<Tile>::of_b / Tile::chunks;
     static_assert(per_chunk * Tile::chunks == Pieces<Tile>::of_b);
-    const unsigned there = ring + static_cast<unsigned>(ahead.stage * Tile::b_bytes);
-#pragma unroll
-    for (int i = 0; i < per_chunk; ++i) {
-      const int piece = Pieces<Tile>::of_a + chunk * per_chunk + i;
-      async::copy16(there + ahead.pieces.shared(piece, thread),
-                    ahead.pieces.global(ahead.slice, piece));
-    }
+    if (!ahead.more()) return;
+    Source& from = ahead.pieces_from(per_chunk, thread);
+    target.template take<per_chunk>([&](unsigned to) { async::copy16(to, from.take()); });
+  }
+  __device__ void end_b() {
+    ahead.next_slice(stages, thread);
+    ahead.skip_a();
+    target.enter_b(ahead.stage);
   }
   // A thread's copies of B are done before it waited for the chunks of A that it used since.
   __device__ void acquire() const { __syncthreads(); }
@@ -174,12 +179,12 @@ struct OwnSlots {
   __device__ unsigned b() const {
     return ring + Tile::a_bytes + static_cast<unsigned>(stage * Tile::b_bytes);
   }
-  __device__ void between(int chunk) {
-    copy_b(chunk);
+  __device__ void between(int) {
+    copy_b();
     copy_a();
   }
   __device__ void release() {
-    ahead.advance(stages, thread);
+    end_b();
     if (++stage == stages) stage = 0;
     first = (first + Tile::chunks) % slots;
   }

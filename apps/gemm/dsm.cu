@@ -40,7 +40,10 @@ struct Multicast : BoxRing<TileT> {
   using View = Maps;
   using Base = BoxRing<TileT>;
   static constexpr int cluster = pair;
-  static constexpr int b_rows = Tile::k / pair;  // of a slice, that each block brings
+  // The half of B that each block brings: half its boxes, or, where there is one, half its rows.
+  static constexpr bool splits_rows = Base::b_boxes == 1;
+  static constexpr int b_rows = splits_rows ? Tile::k / pair : Tile::k;
+  static constexpr int b_boxes = splits_rows ? 1 : Base::b_boxes / pair;
   static constexpr std::uint16_t everyone = (1u << pair) - 1;
   static View view(const Problem& p) { return box_maps<Tile>(p, b_rows); }
 
@@ -59,10 +62,15 @@ struct Multicast : BoxRing<TileT> {
     tma::Barrier* const barrier = this->arrived_next();
     tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
     this->load_a(barrier);
-    const int first = static_cast<int>(dsm::rank()) * b_rows;
-    tma::load_tile_multicast(this->next_place() + Tile::a_bytes + first * Tile::b_row_bytes,
-                             &this->maps.b, this->column, this->slice * Tile::k + first, barrier,
-                             everyone);
+    const int rank = static_cast<int>(dsm::rank());
+    const int line = this->slice * Tile::k + (splits_rows ? rank * b_rows : 0);
+    unsigned char* const half = this->next_place() + Tile::a_bytes + rank * (Tile::b_bytes / pair);
+#pragma unroll
+    for (int box = 0; box < b_boxes; ++box) {
+      const int columns = (splits_rows ? 0 : rank * b_boxes + box) * Tile::b_box_columns;
+      tma::load_tile_multicast(half + box * Base::b_box_bytes, &this->maps.b,
+                               this->column + columns, line, barrier, everyone);
+    }
     this->advance();
   }
   __device__ void acquire() {
@@ -71,7 +79,7 @@ struct Multicast : BoxRing<TileT> {
   }
   __device__ void release() {
     __syncwarp();
-    if (threadIdx.x % 32 < pair) {
+    if (threadIdx.x % 32 < pair && this->has_read()) {
       dsm::arrive_remote(dsm::remote_address(this->read_here(), threadIdx.x % 32));
     }
     this->next_stage();
@@ -82,7 +90,9 @@ struct Multicast : BoxRing<TileT> {
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::dsm,
     {iso<HalfEach>(), persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3)});
+     persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3),
+     persistent<Multicast<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
+     persistent<Multicast<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -25,6 +25,8 @@ __device__ inline float4 load_float4(unsigned shared) {
 template <int N>
 struct Fp32Tile {
   static constexpr Mode mode = Mode::fp32;
+  static constexpr bool asynchronous = false;
+  using Element = float;
   static constexpr int m = 128, n = N, k = 32;
   static constexpr int warps_across = n / 64;
   static constexpr int threads = m / 64 * warps_across * 32;
@@ -33,6 +35,8 @@ struct Fp32Tile {
   static constexpr int a_bytes = m * k * 4, b_bytes = k * n * 4;
   static constexpr int slice_bytes = a_bytes + b_bytes;
   static constexpr int b_row_bytes = n * 4;
+  static constexpr int b_box_columns = n;  // as boxes B is not permuted either
+  static constexpr Swizzle b_swizzle = Swizzle::none;
   static constexpr int chunks = k / 4;  // of four columns of A
   static_assert(N == 128 || N == 256);
 

@@ -1,5 +1,6 @@
 // gemm/overlap: a ring of slices by cp.async; while one is multiplied the next ones are on their
 // way (Svedin et al. 2021, algorithm 2).
+#include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"
 
@@ -49,20 +50,16 @@ struct Ring {
   }
   static constexpr int bytes_in_flight(int stages) { return (stages - 1) * Tile::slice_bytes; }
 
-  Ahead<Tile> ahead;
   unsigned ring;
-  int thread, stages, stage = 0;
+  Copies<Tile> copies;
+  int stages, stage = 0;
 
   __device__ Ring(unsigned char* shared, View, const Problem& p, const Walk& walk, int count)
-      : ahead(p, walk, static_cast<int>(threadIdx.x)),
-        ring(async::shared_address(shared)),
-        thread(static_cast<int>(threadIdx.x)),
-        stages(count) {
+      : ring(async::held_address(shared)), copies(ring, p, walk, count), stages(count) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
-      ahead.copy_all(ring, thread);
-      async::commit();
-      ahead.advance(stages, thread);
+      copies.start_slice();
+      copies.end_slice();
     }
   }
   __device__ void acquire() const {
@@ -83,10 +80,9 @@ struct Ring {
   }
   __device__ typename Tile::Left left(int t) const { return {here(), t}; }
   __device__ unsigned b() const { return here() + Tile::a_bytes; }
-  __device__ void between(int chunk) const { ahead.copy_share(ring, chunk, thread); }
+  __device__ void between(int chunk) { copies.start_share(chunk); }
   __device__ void release() {
-    async::commit();
-    ahead.advance(stages, thread);
+    copies.end_slice();
     if (++stage == stages) stage = 0;
   }
   __device__ void leave() const { async::wait<0>(); }
@@ -98,7 +94,13 @@ const bool registered =
                                persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
                                persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
                                persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
-                               persistent<Ring<Fp32Tile<128>>>("128x128-2", 2)});
+                               persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
+                               persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
+                               persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
+                               persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
+                               persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3)});
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -1,7 +1,7 @@
 // The schedule of every config but `iso`: as many blocks as fit walk the tiles of C, a slice of A
 // and B at a time; slices of the next tile are fetched while the last ones of this tile are
-// multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile), strategies in the Mover that
-// brings slices:
+// multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
+// Mover that brings slices:
 //
 //   View, View view(problem, tile)     what the kernel gets besides the problem: nothing, or tensor
 //   maps cluster                            blocks of a cluster, one below the other, that share
@@ -15,6 +15,7 @@
 
 #include "apps/gemm/geometry.hpp"
 #include "apps/gemm/kernel.cuh"
+#include "apps/gemm/wgmma_tile.cuh"
 #include "harness/variant.hpp"
 #include "variants/launch.hpp"
 
@@ -30,6 +31,27 @@ __device__ inline int rank_in(const Walk& walk) {
   return static_cast<int>(blockIdx.x) % walk.cluster;
 }
 
+/// The slices of a tile whose multiplications are waited for one slice later.
+template <class Mover, class Accumulator>
+__device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover& mover, int slices,
+                                                        int thread) {
+  using Tile = typename Mover::Tile;
+  typename Tile::Fragments fragments[2] = {};
+  wgmma::hold(acc.c);
+#pragma unroll 1
+  for (int slice = 0; slice < slices; slice += 2) {
+    mover.acquire();
+    Tile::template multiply<0>(acc, fragments, mover.a_tile(), mover.b_tile(), thread);
+    mover.release();
+    if (slice + 1 == slices) break;
+    mover.acquire();
+    Tile::template multiply<1>(acc, fragments, mover.a_tile(), mover.b_tile(), thread);
+    mover.release();
+  }
+  wgmma::wait<0>();
+  wgmma::hold(acc.c);
+}
+
 template <class Mover>
 __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
     product(const __grid_constant__ typename Mover::View view, const Problem p, const Walk walk,
@@ -41,12 +63,16 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   for (std::int64_t step = first_step(walk); step < walk.steps(); step += step_stride(walk)) {
     typename Tile::Accumulator acc;
     acc.clear();
+    if constexpr (Tile::asynchronous) {
+      multiply_asynchronously(acc, mover, walk.slices, thread);
+    } else {
 #pragma unroll 1
-    for (int slice = 0; slice < walk.slices; ++slice) {
-      mover.acquire();
-      Tile::multiply(acc, mover.left(thread), mover.b(), thread,
-                     [&](int chunk) { mover.between(chunk); });
-      mover.release();
+      for (int slice = 0; slice < walk.slices; ++slice) {
+        mover.acquire();
+        Tile::multiply(acc, mover.left(thread), mover.b(), thread,
+                       [&](int chunk) { mover.between(chunk); });
+        mover.release();
+      }
     }
     const TilePlace place = walk.place(step, rank_in(walk));
     Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
@@ -64,6 +90,9 @@ std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
   if (Tile::mode != Mode::fp32 && d.compute_capability < 80) {
     return std::string("tensor cores have ") + mode_names[static_cast<int>(Tile::mode)] +
            " from compute capability 8.0";
+  }
+  if (Tile::asynchronous && d.compute_capability != 90) {
+    return "wgmma exists on compute capability 9.0 alone";
   }
   return std::nullopt;
 }

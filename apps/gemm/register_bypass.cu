@@ -1,5 +1,6 @@
 // gemm/register_bypass: slices by cp.async, waited for at once (Svedin et al. 2021, algorithm 1).
 // One stage per block; what hides its latency is the other block of the SM.
+#include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"
 
@@ -39,34 +40,32 @@ struct AtOnce {
   static constexpr std::size_t shared_bytes(int) { return Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
 
-  Ahead<Tile> ahead;
-  unsigned ring;
-  int thread;
+  unsigned stage;
+  Copies<Tile> copies;
 
   __device__ AtOnce(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
-      : ahead(p, walk, static_cast<int>(threadIdx.x)),
-        ring(async::shared_address(shared)),
-        thread(static_cast<int>(threadIdx.x)) {}
+      : stage(async::held_address(shared)), copies(stage, p, walk, 1) {}
   __device__ void acquire() {
-    ahead.copy_all(ring, thread);
-    async::commit();
+    copies.start_slice();
+    copies.end_slice();
     async::wait<0>();
     __syncthreads();
   }
-  __device__ typename Tile::Left left(int t) const { return {ring, t}; }
-  __device__ unsigned b() const { return ring + Tile::a_bytes; }
+  __device__ typename Tile::Left left(int t) const { return {stage, t}; }
+  __device__ unsigned b() const { return stage + Tile::a_bytes; }
   __device__ void between(int) const {}
-  __device__ void release() {
-    ahead.advance(1, thread);
-    __syncthreads();
-  }
+  __device__ void release() const { __syncthreads(); }
   __device__ void leave() const {}
 };
 
 const bool registered =
     register_variant<Problem>("gemm", Strategy::register_bypass,
                               {iso<AtOnceTiles>(), persistent<AtOnce<Fp32Tile<128>>>("128x128", 1),
-                               persistent<AtOnce<Fp32Tile<256>>>("128x256", 1)});
+                               persistent<AtOnce<Fp32Tile<256>>>("128x256", 1),
+                               persistent<AtOnce<MmaTile<Mode::tf32, 128>>>("tf32-128x128", 1),
+                               persistent<AtOnce<MmaTile<Mode::tf32, 256>>>("tf32-128x256", 1),
+                               persistent<AtOnce<MmaTile<Mode::bf16, 128>>>("bf16-128x128", 1),
+                               persistent<AtOnce<MmaTile<Mode::bf16, 256>>>("bf16-128x256", 1)});
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -9,58 +9,69 @@
 namespace amasia::gemm {
 namespace {
 
-/// A thread's share of the slices of one tile: `of_a` pieces of A, then `of_b` of B. Rows beyond
-/// the matrices repeat the last one: rows of A beyond m make rows of C that are not stored, rows of
-/// B beyond k meet the zeros behind the rows of A. Columns of B beyond its padding repeat likewise.
+/// A thread's share of a slice: `of_a` pieces of A, then `of_b` of B, each some rows below the
+/// last.
 template <class Tile>
 struct Pieces {
   static constexpr int of_a = Tile::a_bytes / 16 / Tile::threads;
   static constexpr int of_b = Tile::b_bytes / 16 / Tile::threads;
   static constexpr int count = of_a + of_b;
   static constexpr int b_chunks = Tile::b_row_bytes / 16;  // of a row
-  static constexpr int a_stride = Tile::threads / 8;       // rows from one piece to the next
-  static constexpr int b_stride = Tile::threads / b_chunks;
-  static_assert(a_stride % 8 == 0, "the swizzle of A is the same for all of a thread's pieces");
+  static constexpr int a_rows = Tile::threads / 8;         // from one piece to the next
+  static constexpr int b_rows = Tile::threads / b_chunks;
+  /// Pieces in even shares, while a slice's chunks are multiplied.
+  static constexpr int per_chunk = (count + Tile::chunks - 1) / Tile::chunks;
+  static_assert(of_a % per_chunk == 0 && of_b % per_chunk == 0, "a share is of one operand");
+  AMASIA_HD static constexpr bool due(int chunk) { return (chunk + 1) * per_chunk <= count; }
+  static_assert(a_rows % 8 == 0 && Tile::b_chunk(b_rows, 1) == Tile::b_chunk(0, 1),
+                "chunks are permuted alike in all rows of a thread's pieces");
+};
 
-  const unsigned char* a;
-  const unsigned char* b;
-  int a_pitch, b_pitch;   // bytes
-  int last_row;           // of A that is in the matrix, counted from the thread's first
-  int b_line, last_line;  // the thread's first row of B in a slice; last row of B
-  unsigned shared_a, shared_b;
+/// Where a thread's pieces of one operand lie in global memory. Rows beyond the matrix repeat one
+/// inside: rows of A beyond m make rows of C that are not stored, rows of B beyond k meet the zeros
+/// behind the rows of A.
+struct Source {
+  const unsigned char* at;
+  int rows_left;    // below this one
+  int rows, bytes;  // from piece to piece
+  __device__ const void* take() {
+    const void* const now = at;
+    rows_left -= rows;
+    if (rows_left >= 0) at += bytes;
+    return now;
+  }
+};
 
-  __device__ Pieces(const Problem& p, int thread)
-      : a_pitch(static_cast<int>(p.a.pitch)),
-        b_pitch(static_cast<int>(p.b.pitch)),
-        b_line(thread / b_chunks),
-        last_line(static_cast<int>(p.k) - 1) {
-    const int row = thread / 8, chunk = thread % 8;
-    shared_a = static_cast<unsigned>(row * 128 + 16 * swizzled_chunk(row, chunk));
-    shared_b = static_cast<unsigned>(Tile::a_bytes + b_line * Tile::b_row_bytes);
+/// Where they go in a stage.
+template <class Tile>
+struct Target {
+  unsigned a, b, at = 0;  // the thread's first pieces of A and B in the first stage
+  int piece = 0;
+  __device__ Target(unsigned ring, int thread) {
+    const int row = thread / 8, line = thread / Pieces<Tile>::b_chunks;
+    a = ring + static_cast<unsigned>(row * 128 + 16 * swizzled_chunk(row, thread % 8));
+    b = ring + static_cast<unsigned>(Tile::a_bytes + line * Tile::b_row_bytes +
+                                     16 * Tile::b_chunk(line, thread % Pieces<Tile>::b_chunks));
   }
-  __device__ void enter(const Problem& p, TilePlace place, int thread) {
-    const std::int64_t row = std::int64_t{place.row} * Tile::m + thread / 8;
-    const std::int64_t column =
-        std::int64_t{place.column} * Tile::b_row_bytes + thread % b_chunks * 16;
-    last_row = static_cast<int>(p.m - 1 - row);
-    a = p.a.data + row * p.a.pitch + thread % 8 * 16;
-    b = p.b.data + (column < p.b.pitch ? column : p.b.pitch - 16);
+  __device__ void enter(int stage) {
+    at = a + static_cast<unsigned>(stage * Tile::slice_bytes);
+    piece = 0;
   }
-  /// Offsets within a tile of A, and within B from its first row, are below 2^31 (gemm's limits).
-  __device__ const void* global(int slice, int piece) const {
-    if (piece < of_a) {
-      const int r = piece * a_stride;
-      return a + std::int64_t{r < last_row ? r : last_row} * a_pitch + 128 * slice;
-    }
-    const int line = slice * Tile::k + b_line + (piece - of_a) * b_stride;
-    return b + std::int64_t{line < last_line ? line : last_line} * b_pitch;
+  /// Past the pieces of A, in a ring of B alone.
+  __device__ void enter_b(int stage) {
+    at = b + static_cast<unsigned>(stage * Tile::b_bytes);
+    piece = Pieces<Tile>::of_a;
   }
-  /// Offset in a stage, A before B.
-  __device__ unsigned shared(int piece, int thread) const {
-    if (piece < of_a) return shared_a + static_cast<unsigned>(piece * a_stride * 128);
-    const int line = (piece - of_a) * b_stride;
-    return shared_b + static_cast<unsigned>(line * Tile::b_row_bytes +
-                                            16 * Tile::b_chunk(b_line + line, thread % b_chunks));
+  /// The next COUNT pieces, all of one operand: visit(place) for each.
+  template <int COUNT, class Visit>
+  __device__ void take(Visit&& visit) {
+    const bool of_a = piece < Pieces<Tile>::of_a;
+    const unsigned stride =
+        of_a ? Pieces<Tile>::a_rows * 128 : Pieces<Tile>::b_rows * Tile::b_row_bytes;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i, at += stride) visit(at);
+    piece += COUNT;
+    if (piece == Pieces<Tile>::of_a) at += b - a - Tile::a_bytes;
   }
 };
 
@@ -68,46 +79,91 @@ struct Pieces {
 /// tile.
 template <class Tile>
 struct Ahead {
+  using P = Pieces<Tile>;
   const Problem& problem;
   const Walk& walk;
   std::int64_t step;
   int slice = 0;
   int stage = 0;
-  Pieces<Tile> pieces;
+  int piece = 0;
+  const unsigned char* a = nullptr;  // the thread's first pieces, of slice 0
+  const unsigned char* b = nullptr;
+  int rows_below = 0;  // of A, in the matrix
+  Source source{};
 
   __device__ Ahead(const Problem& p, const Walk& w, int thread)
-      : problem(p), walk(w), step(first_step(w)), pieces(p, thread) {
-    if (step < walk.steps()) pieces.enter(p, walk.place(step, rank_in(walk)), thread);
+      : problem(p), walk(w), step(first_step(w)) {
+    enter(thread);
   }
   __device__ bool more() const { return step < walk.steps(); }
-  __device__ void advance(int stages, int thread) {
+  __device__ void enter(int thread) {
+    if (!more()) return;
+    const TilePlace place = walk.place(step, rank_in(walk));
+    const int row = place.row * Tile::m + thread / 8, last = static_cast<int>(problem.m) - 1;
+    const std::int64_t column =
+        std::int64_t{place.column} * Tile::b_row_bytes + thread % P::b_chunks * 16;
+    rows_below = row < last ? last - row : 0;
+    a = problem.a.data + (row < last ? row : last) * problem.a.pitch + thread % 8 * 16;
+    b = problem.b.data + (column < problem.b.pitch ? column : problem.b.pitch - 16);
+    begin();
+  }
+  __device__ void begin() {
+    piece = 0;
+    source = {a + 128 * slice, rows_below, P::a_rows,
+              P::a_rows * static_cast<int>(problem.a.pitch)};
+  }
+  __device__ void begin_b(int thread) {
+    const int line = slice * Tile::k + thread / P::b_chunks, last = static_cast<int>(problem.k) - 1;
+    source = {b + (line < last ? line : last) * problem.b.pitch, last - line, P::b_rows,
+              P::b_rows * static_cast<int>(problem.b.pitch)};
+  }
+  __device__ void skip_a() { piece = P::of_a; }
+  /// Where the next pieces of this slice come from; call before each `per_chunk` of them.
+  __device__ Source& pieces_from(int count, int thread) {
+    if (piece == P::of_a) begin_b(thread);
+    piece += count;
+    return source;
+  }
+  __device__ void next_slice(int stages, int thread) {
     if (++stage == stages) stage = 0;
-    if (++slice < walk.slices) return;
+    if (++slice < walk.slices) return begin();
     slice = 0;
     step += step_stride(walk);
-    if (more()) pieces.enter(problem, walk.place(step, rank_in(walk)), thread);
+    enter(thread);
   }
-  __device__ unsigned place_in(unsigned ring) const {
-    return ring + static_cast<unsigned>(stage * Tile::slice_bytes);
+};
+
+/// Asynchronous copies of slices into a ring.
+template <class Tile>
+struct Copies {
+  Ahead<Tile> ahead;
+  Target<Tile> target;
+  int thread, stages;
+
+  __device__ Copies(unsigned ring, const Problem& p, const Walk& walk, int count)
+      : ahead(p, walk, static_cast<int>(threadIdx.x)),
+        target(ring, static_cast<int>(threadIdx.x)),
+        thread(static_cast<int>(threadIdx.x)),
+        stages(count) {
+    target.enter(0);
   }
-  /// Starts the asynchronous copy of one piece of the slice this is at.
-  __device__ void copy(unsigned ring, int piece, int thread) const {
-    async::copy16(place_in(ring) + pieces.shared(piece, thread), pieces.global(slice, piece));
-  }
-  __device__ void copy_all(unsigned ring, int thread) const {
-    if (!more()) return;
+  __device__ void start_slice() {
 #pragma unroll
-    for (int piece = 0; piece < Pieces<Tile>::count; ++piece) copy(ring, piece, thread);
-  }
-  /// Pieces of a slice in even shares, while one of another slice's chunks is multiplied.
-  static constexpr int per_chunk = (Pieces<Tile>::count + Tile::chunks - 1) / Tile::chunks;
-  __device__ void copy_share(unsigned ring, int chunk, int thread) const {
-    if (!more()) return;
-#pragma unroll
-    for (int i = 0; i < per_chunk; ++i) {
-      const int piece = chunk * per_chunk + i;
-      if (piece < Pieces<Tile>::count) copy(ring, piece, thread);
+    for (int chunk = 0; chunk < Pieces<Tile>::count / Pieces<Tile>::per_chunk; ++chunk) {
+      start_share(chunk);
     }
+  }
+  __device__ void start_share(int chunk) {
+    if (!ahead.more() || !Pieces<Tile>::due(chunk)) return;
+    Source& from = ahead.pieces_from(Pieces<Tile>::per_chunk, thread);
+    target.template take<Pieces<Tile>::per_chunk>(
+        [&](unsigned to) { async::copy16(to, from.take()); });
+  }
+  /// Closes the group of the slice.
+  __device__ void end_slice() {
+    async::commit();
+    ahead.next_slice(stages, thread);
+    target.enter(ahead.stage);
   }
 };
 

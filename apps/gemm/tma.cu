@@ -81,7 +81,7 @@ struct Boxes : BoxRing<TileT> {
   }
   __device__ void release() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(this->read_here());
+    if (threadIdx.x % 32 == 0 && this->has_read()) tma::arrive(this->read_here());
     this->next_stage();
   }
   __device__ void leave() const {}
@@ -90,7 +90,9 @@ struct Boxes : BoxRing<TileT> {
 const bool registered =
     register_variant<Problem>("gemm", Strategy::tma,
                               {iso<TwoBoxes>(), persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
-                               persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3)});
+                               persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
+                               persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
+                               persistent<Boxes<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
 
 }  // namespace
 }  // namespace amasia::gemm
