@@ -3,6 +3,7 @@
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/original.cuh"
 #include "variants/dsm.cuh"
+#include "variants/multicast.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -58,7 +59,7 @@ struct Multicast : BoxRing<TileT> {
   }
   __device__ void fetch() {
     if (!this->more()) return;
-    dsm::wait_cluster(this->read_next(), this->next_parity);  // by the warps of both blocks
+    this->wait_until_read();  // by the warps of both blocks
     tma::Barrier* const barrier = this->arrived_next();
     tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
     this->load_a(barrier);
@@ -80,7 +81,7 @@ struct Multicast : BoxRing<TileT> {
   __device__ void release() {
     __syncwarp();
     if (threadIdx.x % 32 < pair && this->has_read()) {
-      dsm::arrive_remote(dsm::remote_address(this->read_here(), threadIdx.x % 32));
+      dsm::arrive_read(dsm::remote_address(this->read_here(), threadIdx.x % 32));
     }
     this->next_stage();
   }

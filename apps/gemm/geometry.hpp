@@ -12,16 +12,17 @@ struct TilePlace {
   int row, column;  // in tiles
 };
 
-/// Rows of tiles that are walked together: the blocks that run at one time then cover a rectangle
-/// of C about as tall as it is wide, which lets the least of A and B pass through the L2.
-inline constexpr int rows_walked_together = 8;
+/// Rows of C whose tiles are walked together. The blocks that run at one time then cover a
+/// rectangle about as tall as it is wide (132 SMs with a tile of 32768 elements each: 2080 x 2080),
+/// which lets the least of A and B pass through the L2.
+inline constexpr int rows_walked_together = 2048;
 
-/// The t-th tile of rows x columns tiles: down a group of rows, then one column on.
-AMASIA_HD constexpr TilePlace tile_place(std::int64_t t, int rows, int columns) {
-  const std::int64_t per_group = std::int64_t{rows_walked_together} * columns;
-  const int first = static_cast<int>(t / per_group) * rows_walked_together;
+/// The t-th tile of rows x columns tiles: down a group of `group` rows, then one column on.
+AMASIA_HD constexpr TilePlace tile_place(std::int64_t t, int rows, int columns, int group) {
+  const std::int64_t per_group = std::int64_t{group} * columns;
+  const int first = static_cast<int>(t / per_group) * group;
   const int rest = static_cast<int>(t % per_group);
-  const int height = rows - first < rows_walked_together ? rows - first : rows_walked_together;
+  const int height = rows - first < group ? rows - first : group;
   return {first + rest % height, rest / height};
 }
 
@@ -31,6 +32,7 @@ struct Walk {
   int rows = 0, columns = 0;  // of tiles; rows a multiple of `cluster`
   int slices = 0;
   int cluster = 1;
+  int group = 1;  // clusters that are walked together, one below the other
 
   Walk() = default;
   AMASIA_HD constexpr Walk(std::int64_t m, std::int64_t n, std::int64_t k, int tile_m, int tile_n,
@@ -38,11 +40,12 @@ struct Walk {
       : rows(static_cast<int>(round_up(ceil_div(m, tile_m), blocks_of_cluster))),
         columns(static_cast<int>(ceil_div(n, tile_n))),
         slices(static_cast<int>(ceil_div(k, tile_k))),
-        cluster(blocks_of_cluster) {}
+        cluster(blocks_of_cluster),
+        group(rows_walked_together / (tile_m * blocks_of_cluster)) {}
   /// Steps of the walk: tiles, or columns of `cluster` tiles.
   AMASIA_HD constexpr std::int64_t steps() const { return std::int64_t{rows / cluster} * columns; }
   AMASIA_HD constexpr TilePlace place(std::int64_t step, int rank) const {
-    const TilePlace p = tile_place(step, rows / cluster, columns);
+    const TilePlace p = tile_place(step, rows / cluster, columns, group);
     return {p.row * cluster + rank, p.column};
   }
 };

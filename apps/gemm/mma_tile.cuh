@@ -11,16 +11,17 @@ namespace amasia::gemm {
 /// A 128 x N tile of C from slices of 128 bytes of k: A as in Fp32Tile, rows of 128 bytes with
 /// their chunks permuted; B in rows of N elements, its chunks permuted such that the lanes that
 /// read one fragment together touch all banks once: bf16 reads eight rows of a chunk (ldmatrix),
-/// tf32 four rows of two chunks. One warp has 64 x 64 elements of C.
-template <Mode MODE, int N>
+/// tf32 four rows of two chunks. A warp has 64 x 64 elements of
+/// C, or 64 x 32 where registers are wanted for something else.
+template <Mode MODE, int N, int WARP_N = 64>
 struct MmaTile {
   static constexpr Mode mode = MODE;
   static constexpr bool asynchronous = false;
   static constexpr int size = element_bytes(MODE);
   static constexpr int m = 128, n = N, k = 128 / size;
-  static constexpr int warps_across = n / 64;
+  static constexpr int warp_n = WARP_N, warps_across = n / warp_n;
   static constexpr int threads = m / 64 * warps_across * 32;
-  static constexpr int blocks_per_sm = n == 256 ? 1 : 2;
+  static constexpr int blocks_per_sm = threads == 256 ? 1 : 2;
   static constexpr int a_bytes = m * 128, b_row_bytes = n * size, b_bytes = k * b_row_bytes;
   static constexpr int slice_bytes = a_bytes + b_bytes;
   static constexpr int chunks = 8;
@@ -31,10 +32,12 @@ struct MmaTile {
     return MODE == Mode::bf16 ? chunk ^ (row & 7) : chunk ^ (row & 3) << 1;
   }
   AMASIA_HD static constexpr int warp_row(int thread) { return thread / 32 / warps_across * 64; }
-  AMASIA_HD static constexpr int warp_column(int thread) { return thread / 32 % warps_across * 64; }
+  AMASIA_HD static constexpr int warp_column(int thread) {
+    return thread / 32 % warps_across * warp_n;
+  }
 
   struct Accumulator {
-    float c[4][8][4];  // 16 x 8 elements each (mma.cuh)
+    float c[4][warp_n / 8][4];  // 16 x 8 elements each (mma.cuh)
     __device__ void clear() {
 #pragma unroll
       for (auto& row : c) {
@@ -48,7 +51,7 @@ struct MmaTile {
     __device__ Left(unsigned address, int) : a(address) {}
   };
   struct Fragments {
-    unsigned a[4][4], b[8][2];
+    unsigned a[4][4], b[warp_n / 8][2];
   };
 
   static __device__ __forceinline__ void load(Fragments& f, unsigned a, unsigned b, int thread,
@@ -62,7 +65,7 @@ struct MmaTile {
     if constexpr (MODE == Mode::bf16) {
       const int p = step * step_rows + lane % 16;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < warp_n / 16; ++j) {
         const int of_row = warp_column(thread) / 8 + 2 * j + lane / 16;
         unsigned word[4];
         mma::load_matrices_transposed(
@@ -73,7 +76,7 @@ struct MmaTile {
     } else {
       const int p = step * step_rows + lane % 4;
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < warp_n / 8; ++j) {
         const int column = warp_column(thread) + 8 * j + lane / 4;
         const unsigned word =
             b +
@@ -97,7 +100,7 @@ struct MmaTile {
       if (step + 1 < steps) load(f[(step + 1) % 2], left.a, b, thread, step + 1);
       between(2 * step + 1);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < warp_n / 8; ++j) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           if constexpr (MODE == Mode::bf16) {
@@ -122,7 +125,7 @@ struct MmaTile {
 #pragma unroll
     for (int i = 0; i < 8; ++i, c += stride) {
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < warp_n / 8; ++j) {
         // A pair that begins inside may end in the padding.
         if (8 * i < rows_left && 8 * j < columns_left) {
           const float* x = &acc.c[i / 2][j][i % 2 * 2];
