@@ -1,0 +1,82 @@
+// Proves that the verification of gemm can fail (tests/gpu/mutants.hpp). The right kernel is a
+// plain dot product per element; faults are in its terms. At full size a right result is made by a
+// variant and one slice of one tile's sums is taken out again.
+#include "apps/gemm/gemm.hpp"
+#include "harness/variant.hpp"
+#include "tests/gpu/mutants.hpp"
+
+namespace amasia {
+namespace {
+
+class GemmMutants : public Mutants {};
+
+constexpr int tile = 32;  // that a fault pretends to have
+
+__global__ void dot_products(gemm::Problem p, Fault fault) {
+  const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (j >= p.n) return;
+  if (fault == Fault::skipped_tile && i / tile == 2 && j / tile == 3) return;
+  const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
+  float sum = 0;
+  for (std::int64_t q = 0; q < p.k; ++q) {
+    // The last term is left out at the right edge; one tile takes a slice of B from one row too
+    // early.
+    if (fault == Fault::edge && q == p.k - 1 && j == p.n - 1) continue;
+    const bool stale =
+        fault == Fault::stale_halo && i / tile == 1 && j / tile == 1 && q / tile == 4;
+    const auto* b = reinterpret_cast<const float*>(p.b.data + (stale ? q - 1 : q) * p.b.pitch);
+    sum += a[q] * b[j];
+  }
+  p.c.at(i, j) = p.alpha * sum;
+}
+
+TEST_P(GemmMutants, AreCaught) {
+  const auto i = instance("gemm", {{"m", "131"}, {"n", "257"}, {"k", "301"}});
+  const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+  i->reset(nullptr);
+  if (GetParam() == Fault::nothing) return expect_verdict(*i);
+  dot_products<<<dim3(static_cast<unsigned>((p.n + 127) / 128), static_cast<unsigned>(p.m)), 128>>>(
+      p, GetParam());
+  AMASIA_CUDA(cudaGetLastError());
+  expect_verdict(*i);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, GemmMutants, every_fault, fault_name);
+
+/// Subtracts the terms [first, first + 32) of one element.
+__global__ void lose_slice(gemm::Problem p, std::int64_t row, std::int64_t column,
+                           std::int64_t first) {
+  const auto* a = reinterpret_cast<const float*>(p.a.data + row * p.a.pitch);
+  float sum = 0;
+  for (std::int64_t q = first; q < first + 32; ++q) {
+    sum += a[q] * reinterpret_cast<const float*>(p.b.data + q * p.b.pitch)[column];
+  }
+  p.c.at(row, column) -= sum;
+}
+
+TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  const Device device = query_device(0);
+  const std::int64_t n = device.memory_bytes > (std::size_t{8} << 30) ? 8192 : 2048;
+  const std::string text = std::to_string(n);
+  const auto i = (*find_instance_factory("gemm"))(
+      Parameters(find_app("gemm")->parameters(), {{"m", text}, {"n", text}, {"k", text}}), 7);
+  const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+  const Variant* variant = find_variant("gemm/baseline");
+  ASSERT_NE(variant, nullptr);
+  i->reset(nullptr);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  const Launch run = variant->configs[1].prepare(*i, device);
+  run(nullptr);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  EXPECT_TRUE(i->verify().passed);
+  lose_slice<<<1, 1>>>(p, n - 1, n - 2, n / 2);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  const Verdict v = i->verify();
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, 1);
+}
+
+}  // namespace
+}  // namespace amasia
