@@ -19,7 +19,9 @@ struct HalfEach : SharedTiles<2> {
 
   __device__ HalfEach(unsigned char* shared, View, const Problem& p, std::int64_t row,
                       std::int64_t column, int)
-      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own(p, row, column) {}
+      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own(p, row, column) {
+    dsm::cluster_sync();  // nobody stores into a block that has not begun
+  }
   __device__ void acquire(int s) const {
     a_tile(s)[threadIdx.x] = own.has_a(s) ? own.a.at(own.row, own.a_column(s)) : 0.0f;
     if (tile_row() / (side / pair) == static_cast<int>(dsm::rank())) {
