@@ -98,7 +98,13 @@ constexpr std::array sass_groups = std::to_array<std::string_view>({
     "HGMMA",
     "IGMMA",
     "QGMMA",
-
+    "BGMMA",
+    "BMMA",
+    "QMMA",
+    "MOVM",
+    // conversions, and calls of what the compiler emulates
+    "F2FP",
+    "CALL",
 });
 
 // Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.

@@ -53,21 +53,21 @@ void prove(MicrobenchmarkResult& result, const std::vector<Point>& points, CodeE
       const KernelEvidence& k = row.evidence[claim.kernel];
       Proof proof;
       proof.kernel = k.kernel;
-      proof.claimed = claim.count;
       proof.in_loop = claim.in_loop;
       proof.source = k.source;
+      proof.claimed = claim.count_in(k.source);
       proof.instruction = k.source == "ptx" ? claim.ptx : claim.sass;
       if (k.source == "sass" || k.source == "ptx") {
         const CodeEvidence::Kernel& code = codes[claim.kernel];
         const auto& counts = claim.in_loop ? code.in_loops : code.instructions;
         const auto found = counts.find(proof.instruction);
         proof.found = found == counts.end() ? 0 : found->second;
-        if (*proof.found != claim.count && row.status == RowStatus::ok) {
+        if (*proof.found != proof.claimed && row.status == RowStatus::ok) {
           row.status = RowStatus::failed;
           row.reason = fmt::format(
               "{} {} in the {} ({}) where the method needs {}: it measured something else",
               *proof.found, proof.instruction, claim.in_loop ? "loops" : "kernel", k.source,
-              claim.count);
+              proof.claimed);
           row.value.reset();
         }
       } else {

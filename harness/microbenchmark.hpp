@@ -57,6 +57,11 @@ struct Claim {
   int count = 0;           // exactly so many
   bool in_loop = true;     // false: in the whole kernel, for one that has no loop
   std::size_t kernel = 0;  // index into Point::kernels
+  int in_ptx = -1;         // where PTX has another number: one wmma becomes two HMMA; -1: as count
+
+  int count_in(std::string_view source) const {
+    return source == "ptx" && in_ptx >= 0 ? in_ptx : count;
+  }
 };
 
 struct Point {

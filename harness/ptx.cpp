@@ -199,7 +199,7 @@ Module parse(std::string_view text) {
 
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
-  constexpr std::array<std::string_view, 17> whole{"cp.async.bulk.tensor",
+  constexpr std::array<std::string_view, 24> whole{"cp.async.bulk.tensor",
                                                    "cp.async.bulk.commit_group",
                                                    "cp.async.bulk.wait_group",
                                                    "cp.async.bulk",
@@ -215,7 +215,14 @@ std::string operation_of(std::string_view opcode) {
                                                    "mbarrier.test_wait",
                                                    "mbarrier.arrive",
                                                    "mbarrier.init",
-                                                   "st.async"};
+                                                   "st.async",
+                                                   "wgmma.mma_async",
+                                                   "wgmma.fence",
+                                                   "wgmma.commit_group",
+                                                   "wgmma.wait_group",
+                                                   "wmma.mma",
+                                                   "wmma.load",
+                                                   "wmma.store"};
   const auto known = std::find_if(whole.begin(), whole.end(), [opcode](std::string_view name) {
     return opcode.substr(0, name.size()) == name;
   });

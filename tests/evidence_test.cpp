@@ -190,6 +190,10 @@ TEST(Ptx, NamesOperations) {
       {"barrier.sync.aligned", "barrier.sync"},
       {"bar.warp.sync", "bar.warp"},
       {"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32", "st.async"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma.mma_async"},
+      {"wgmma.fence.sync.aligned", "wgmma.fence"},
+      {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "wmma.mma"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma"},
       {"fma.rn.f32", "fma"},
       {"ret", "ret"},
   };

@@ -161,6 +161,22 @@ TEST(Measured, AProvenClaimKeepsItsValueAndAWrongOneLosesIt) {
   EXPECT_FALSE(wrong.rows[0].value);
 }
 
+TEST(Measured, AnInstructionThatBecomesSeveralIsCountedByWhatWasRead) {
+  auto points = two_points({}, Scope::full);
+  for (Point& p : points) p.claims = {{"LDG", "ld.global", 32, true, 0, 16}};
+  MicrobenchmarkResult machine = measured(), ptx = measured();
+  for (MicrobenchmarkResult* r : {&machine, &ptx}) summarise(*r, 0.95);
+  CodeEvidence code = code_with(32);
+  std::string text = ".target sm_90\n.visible .entry _Z4loopv()\n{\n$L0:\n";
+  for (int i = 0; i < 16; ++i) text += "ld.global.u64 %rd1, [%rd1];\n";
+  CodeEvidence kept = CodeEvidence::from_ptx(text + "@%p1 bra $L0;\nret;\n}\n");
+  prove(machine, points, code);
+  prove(ptx, points, kept);
+  EXPECT_EQ(machine.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(ptx.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(ptx.rows[0].proof.at(0).claimed, 16);
+}
+
 TEST(Measured, CodeThatCannotBeReadIsSaid) {
   MicrobenchmarkResult result = measured();
   summarise(result, 0.95);
