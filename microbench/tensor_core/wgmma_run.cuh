@@ -1,0 +1,300 @@
+// Chains of one wgmma instruction, how they are timed, and the product that each is held against.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "microbench/ceilings/timing.hpp"
+#include "microbench/tensor_core/wgmma_ops.cuh"
+#include "microbench/walks.cuh"
+#include "variants/tma.cuh"
+
+namespace amasia::tensor {
+
+/// Where A comes from; B is always in shared memory.
+enum class Source { shared, registers };
+/// When a warpgroup waits: for the group of the loop before, or for each multiplication.
+enum class Waits { behind, each };
+
+constexpr int wgmma_threads = 128;
+constexpr int wgmma_per_loop = 8;
+constexpr int wgmma_slices = 4;  // steps of k in a 128-byte row of A
+constexpr int row_words = 32;    // of a tile: 128 bytes, the width of the swizzle
+
+template <class I>
+constexpr unsigned wgmma_shared = 1024 + (64 + I::n) * 128;  // alignment, A, B
+
+/// Tiles and fragments of one block, as the kernel reads them.
+struct WgmmaData {
+  const unsigned* tiles;      // A (64, 32), B (n, 32) words, swizzled
+  const unsigned* fragments;  // A again, (slice, thread, 4)
+  const unsigned* metadata;   // (thread)
+};
+
+template <class I, Mode M, Source A, Waits WAITS>
+__global__ void __launch_bounds__(wgmma_threads)
+    run_wgmma(WgmmaData data, Walks walks, Stamp* taken, unsigned* sums) {
+  extern __shared__ unsigned raw[];
+  const unsigned padding = (1024 - async::shared_address(raw) % 1024) % 1024;
+  unsigned* const tiles = raw + padding / 4;
+  for (int i = threadIdx.x; i < (64 + I::n) * row_words; i += wgmma_threads) {
+    tiles[i] = data.tiles[i];
+  }
+  unsigned fragments[wgmma_slices][4] = {};
+  if constexpr (A == Source::registers) {
+#pragma unroll
+    for (int i = 0; i < 4 * wgmma_slices; ++i) {
+      fragments[i / 4][i % 4] = data.fragments[(i / 4 * wgmma_threads + threadIdx.x) * 4 + i % 4];
+    }
+  }
+  const unsigned metadata = data.metadata[threadIdx.x];
+  // Written by ordinary stores, read by the tensor cores.
+  tma::fence_async_proxy();
+  __syncthreads();
+  const std::uint64_t a = wgmma::k_major(tiles);
+  const std::uint64_t b = wgmma::k_major(tiles + 64 * row_words);
+
+  unsigned d[I::words] = {};
+#pragma unroll 1
+  for (int w = 0; w < max_walks; ++w) {
+    wgmma::hold(d);
+    const unsigned long long begin_ns = nanoseconds_now();
+    const long long begin = clock_now();
+#pragma unroll 1
+    for (int n = 0; n < walks.links[w]; ++n) {
+      if constexpr (WAITS == Waits::behind) wgmma::fence();
+#pragma unroll
+      for (unsigned k = 0; k < wgmma_per_loop; ++k) {
+        if constexpr (WAITS == Waits::each) wgmma::fence();
+        const std::uint64_t b_k =
+            wgmma::advance(b, M == Mode::dense ? k % wgmma_slices * 32 : k % 2 * 64);
+        // The first forgets the sums before, so that they stay bounded.
+        if constexpr (A == Source::shared) {
+          const std::uint64_t a_k = wgmma::advance(a, k % wgmma_slices * 32);
+          I::template multiply<M>(d, a_k, b_k, k > 0, metadata);
+        } else {
+          I::template multiply<M>(d, fragments[k % wgmma_slices], b_k, k > 0, metadata);
+        }
+        if constexpr (WAITS == Waits::each) {
+          wgmma::commit();
+          wgmma::wait<0>();
+        }
+      }
+      if constexpr (WAITS == Waits::behind) {
+        wgmma::commit();
+        wgmma::wait<1>();
+      }
+    }
+    wgmma::wait<0>();
+    wgmma::hold(d);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      taken[w].cycles = clock_now() - begin;
+      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
+    }
+  }
+  if (blockIdx.x == 0) {
+    for (int i = 0; i < I::words; ++i) sums[threadIdx.x * I::words + i] = d[i];
+  }
+}
+
+/// What one instruction multiplies, on the host and on the device.
+template <class I, Mode M>
+class WgmmaOperands {
+ public:
+  static constexpr int a_columns = I::dense_k;  // stored: half of k where A is sparse
+  static constexpr int b_columns = M == Mode::dense ? I::dense_k : I::sparse_k;
+  static constexpr int b_slices = M == Mode::dense ? 4 : 2;
+
+  WgmmaOperands(Fill fill, bool random_choices) {
+    for (unsigned s = 0; s < wgmma_slices; ++s) {
+      a_.push_back(matrix_of(I::element, 64, a_columns, fill, 10 + s));
+    }
+    for (unsigned s = 0; s < b_slices; ++s) {
+      b_.push_back(matrix_of(I::element, I::n, b_columns, fill, 20 + s));
+    }
+    std::vector<unsigned> host((64 + I::n) * row_words);
+    lay_out(a_, host.data());
+    lay_out(b_, host.data() + 64 * row_words);
+    tiles.upload(host.data());
+    host.clear();
+    for (const Matrix& a : a_) {
+      for (int t = 0; t < wgmma_threads; ++t) {
+        const int row = t / 32 * 16 + t % 32 / 4, word = t % 4;
+        for (int i = 0; i < 4; ++i) host.push_back(a.word(row + i % 2 * 8, word + i / 2 * 4));
+      }
+    }
+    fragments.upload(host.data());
+    host.clear();
+    for (unsigned t = 0; t < wgmma_threads; ++t) {
+      host.push_back(random_choices ? random_metadata(I::element, t) : kept_.metadata());
+    }
+    metadata.upload(host.data());
+    sums.poison(nullptr);
+  }
+
+  WgmmaData data() const { return {tiles.data(), fragments.data(), metadata.data()}; }
+
+  /// Compares a sixteenth of the last sums, in all rows and columns, with the CPU's.
+  void hold() const {
+    std::vector<unsigned> got(sums.size());
+    sums.download(got.data());
+    for (int m = 0; m < 64; ++m) {
+      for (int n = 0; n < I::n; ++n) {
+        if ((m + 5 * n) % 16 != 0) continue;
+        Expected expected;
+        for (int k = 0; k < wgmma_per_loop; ++k) {
+          const Expected one = product(a_[k % wgmma_slices], m, b_[k % b_slices], n,
+                                       M == Mode::sparse ? &kept_ : nullptr);
+          expected.value += one.value;
+          expected.magnitude += one.magnitude;
+        }
+        const int thread = m / 16 * 32 + m % 8 * 4 + n % 8 / 2;
+        const auto at = static_cast<std::size_t>(n / 8 * 4 + m % 16 / 8 * 2 + n % 2);
+        hold_to(sum_at(I::sum, got.data() + thread * I::words, at), expected, I::element, I::sum, m,
+                n);
+      }
+    }
+  }
+
+ private:
+  /// Slices of k beside each other in rows of 128 bytes, 16-byte chunks swizzled.
+  static void lay_out(const std::vector<Matrix>& slices, unsigned* tile) {
+    int at = 0;
+    for (const Matrix& slice : slices) {
+      for (int row = 0; row < slice.rows; ++row) {
+        for (int i = 0; i < slice.row_words(); ++i) {
+          const int word = at + i;
+          tile[row * row_words + ((word / 4) ^ (row % 8)) * 4 + word % 4] = slice.word(row, i);
+        }
+      }
+      at += slice.row_words();
+    }
+  }
+
+  std::vector<Matrix> a_, b_;
+  Kept kept_{2};
+
+ public:
+  DeviceArray<unsigned> tiles{(64 + I::n) * row_words};
+  DeviceArray<unsigned> fragments{wgmma_slices * wgmma_threads * 4};
+  DeviceArray<unsigned> metadata{wgmma_threads};
+  DeviceArray<unsigned> sums{wgmma_threads * I::words};
+  DeviceArray<Stamp> taken{max_walks};
+};
+
+/// One instruction with all that is fixed at compile time.
+template <class I, Mode M, Source A>
+struct WgmmaRun {
+  using Operands = WgmmaOperands<I, M>;
+  static constexpr int k = M == Mode::dense ? I::dense_k : I::sparse_k;
+  static constexpr double operations = 2.0 * 64 * I::n * k;
+
+  template <Waits WAITS>
+  static void launch(const Operands& o, unsigned blocks, Walks walks, Stream stream) {
+    constexpr auto kernel = run_wgmma<I, M, A, WAITS>;
+    AMASIA_CUDA(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, wgmma_shared<I>));
+    kernel<<<blocks, wgmma_threads, wgmma_shared<I>, stream>>>(o.data(), walks, o.taken.data(),
+                                                               o.sums.data());
+    AMASIA_CUDA(cudaGetLastError());
+  }
+
+  /// Throws when the product of random data is not the CPU's.
+  template <Waits WAITS>
+  static void verify(Stream stream) {
+    const Operands o(Fill::random, false);
+    launch<WAITS>(o, 1, Walks{{1, 0, 1}}, stream);
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    o.hold();
+  }
+
+  /// Cycles per instruction of one warpgroup alone.
+  template <Waits WAITS>
+  static Sampling cycles(Stream stream) {
+    verify<WAITS>(stream);
+    auto o = std::make_shared<const Operands>(Fill::random, true);
+    return [o, stream] {
+      constexpr int few = 100, many = 500;
+      launch<WAITS>(*o, 1, Walks{{10, few, many}}, stream);
+      AMASIA_CUDA(cudaStreamSynchronize(stream));
+      Stamp host[max_walks];
+      o->taken.download(host);
+      return slope_between(host[1], few * wgmma_per_loop, host[2], many * wgmma_per_loop);
+    };
+  }
+
+  /// About 4 ms, at the rate of an H100.
+  static constexpr int iterations(int groups) {
+    return 6000 * 256 / (I::n < 32 ? 32 : I::n) / groups;
+  }
+
+  /// 1e12 operations per second of all SMs with `groups` warpgroups each.
+  static Sampling rate(Fill fill, int groups, const Device& device, Stream stream) {
+    verify<Waits::behind>(stream);
+    auto o = std::make_shared<const Operands>(fill, true);
+    const auto blocks = static_cast<unsigned>(device.sm_count * groups);
+    const Walks walks{{iterations(groups), 0, 0}};
+    // The power limit acts on what ran before: let that be the same.
+    for (int i = 0; i < 25; ++i) launch<Waits::behind>(*o, blocks, walks, stream);
+    return [o, blocks, walks, stream] {
+      const double ms = ceilings::warm_milliseconds(
+          stream, [&] { launch<Waits::behind>(*o, blocks, walks, stream); });
+      Stamp stamp[max_walks];
+      o->taken.download(stamp);
+      Reading r;
+      r.time_ns = 1e6 * ms;
+      r.clock_mhz =
+          1e3 * static_cast<double>(stamp[0].cycles) / static_cast<double>(stamp[0].nanoseconds);
+      r.cycles = *r.time_ns * *r.clock_mhz * 1e-3;
+      r.value = operations * blocks * wgmma_per_loop * walks.links[0] / *r.time_ns * 1e-3;
+      return r;
+    };
+  }
+
+  template <Waits WAITS>
+  static Point point(const Device& device, const char* quantity, std::string unit) {
+    Point p;
+    p.at = {{"input", name_of(I::element)},
+            {"sum", name_of(I::sum)},
+            {"shape", "m64n" + std::to_string(I::n) + "k" + std::to_string(k)},
+            {"mode", M == Mode::dense ? "dense" : "sparse"},
+            {"a", A == Source::shared ? "shared" : "registers"}};
+    p.quantity = quantity;
+    p.unit = std::move(unit);
+    p.runs_from = 90;
+    if (device.compute_capability > 90) {
+      p.unsupported = "wgmma is an instruction of compute capability 9.0 alone";
+    }
+    p.kernels = {
+        {reinterpret_cast<const void*>(run_wgmma<I, M, A, WAITS>), wgmma_threads, wgmma_shared<I>}};
+    const char* group = I::element == Element::b1 ? "BGMMA"
+                        : is_integer(I::element)  ? "IGMMA"
+                        : is_fp8(I::element)      ? "QGMMA"
+                                                  : "HGMMA";
+    p.claims = {{group, "wgmma.mma_async", wgmma_per_loop}};
+    return p;
+  }
+
+  static void add_latency(std::vector<Point>& points, const Device& d) {
+    Point p = point<Waits::each>(d, "latency", "cycles");
+    p.prepare = [](const Device&, Stream s) { return cycles<Waits::each>(s); };
+    points.push_back(std::move(p));
+  }
+  static void add_interval(std::vector<Point>& points, const Device& d) {
+    Point p = point<Waits::behind>(d, "interval", "cycles");
+    p.prepare = [](const Device&, Stream s) { return cycles<Waits::behind>(s); };
+    points.push_back(std::move(p));
+  }
+  static void add_rate(std::vector<Point>& points, const Device& d, Fill fill, int groups) {
+    Point p = point<Waits::behind>(d, "throughput", rate_unit(I::element));
+    p.at.emplace_back("warpgroups", std::to_string(groups));
+    p.at.emplace_back("data", fill == Fill::zero ? "zero" : "random");
+    p.larger_is_better = true;
+    p.prepare = [fill, groups](const Device& device, Stream s) {
+      return rate(fill, groups, device, s);
+    };
+    points.push_back(std::move(p));
+  }
+};
+
+}  // namespace amasia::tensor
