@@ -16,10 +16,10 @@ __global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
   __shared__ alignas(16) int ref[Iso::tile][Iso::tile];
   const std::int64_t column = run.first_column + blockIdx.x;
   const Tile16 tile(run, run.diagonal - column, column);
-  load_left(scores, run, tile);
-  load_above(scores, run, tile);
+  const Borders borders(run, tile);
   baseline::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
       &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
+  borders.store(scores, tile);
   __syncthreads();
   WholeRef source{ref};
   sweep(scores, source, run.penalty);

@@ -44,29 +44,35 @@ struct Tile16 {
 /// Scores of a tile in shared memory; [0] is the row above, [..][0] the column to the left.
 using Scores = int[Iso::tile + 1][Iso::tile + 1];
 
-/// Brings in the column to the left and the corner ...
-__device__ inline void load_left(Scores& scores, const DiagonalRun& run, const Tile16& tile) {
-  const int t = threadIdx.x;
-  const std::int64_t row = tile.row + t;
-  if (t < tile.rows) {
-    scores[t + 1][0] =
-        tile.column > 0 ? run.score.at(row, tile.column - 1) : border(row + 1, run.penalty);
+/// The thread's elements of the column to the left and of the row above, and the corner. All three
+/// are asked for before any is used, and without a branch around a load: one latency, not three.
+struct Borders {
+  int left, above, corner;
+
+  /// `above_is_there`: false where another block hands the row above over.
+  __device__ Borders(const DiagonalRun& run, const Tile16& tile, bool above_is_there = true) {
+    const int t = threadIdx.x;
+    const bool has_left = tile.column > 0 && t < tile.rows;
+    const bool has_above = tile.row > 0 && t < tile.columns && above_is_there;
+    const bool has_corner = tile.column > 0 && tile.row > 0;
+    const int* const any = run.score.data;
+    left = *(has_left ? &run.score.at(tile.row + t, tile.column - 1) : any);
+    above = *(has_above ? &run.score.at(tile.row - 1, tile.column + t) : any);
+    corner = *(has_corner ? &run.score.at(tile.row - 1, tile.column - 1) : any);
+    if (!has_left) left = border(tile.row + t + 1, run.penalty);
+    if (!has_above) above = border(tile.column + t + 1, run.penalty);
+    if (!has_corner) corner = border(tile.row == 0 ? tile.column : tile.row, run.penalty);
   }
-  if (t == 0) {
-    scores[0][0] = tile.row == 0      ? border(tile.column, run.penalty)
-                   : tile.column == 0 ? border(tile.row, run.penalty)
-                                      : run.score.at(tile.row - 1, tile.column - 1);
+  __device__ void store_left(Scores& scores, const Tile16& tile) const {
+    const int t = threadIdx.x;
+    if (t < tile.rows) scores[t + 1][0] = left;
+    if (t == 0) scores[0][0] = corner;
   }
-}
-/// ... and the row above.
-__device__ inline void load_above(Scores& scores, const DiagonalRun& run, const Tile16& tile) {
-  const int t = threadIdx.x;
-  const std::int64_t column = tile.column + t;
-  if (t < tile.columns) {
-    scores[0][t + 1] =
-        tile.row > 0 ? run.score.at(tile.row - 1, column) : border(column + 1, run.penalty);
+  __device__ void store(Scores& scores, const Tile16& tile) const {
+    store_left(scores, tile);
+    if (static_cast<int>(threadIdx.x) < tile.columns) scores[0][threadIdx.x + 1] = above;
   }
-}
+};
 
 /// The tile, a column per thread. `ref` is what strategies differ in: ref.ready(d) is called by all
 /// threads before anti-diagonal d, ref.at(r) by a thread for its own column.

@@ -40,26 +40,26 @@ __global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
   Column source{static_cast<int>(threadIdx.x) < tile.columns ? first : nullptr, run.ref.pitch,
                 tile.rows, slots};
   for (int r = 0; r < iso_depth - 1; ++r) source.fetch(r);
-  load_left(scores, run, tile);
-  load_above(scores, run, tile);
+  const Borders borders(run, tile);
+  borders.store(scores, tile);
   __syncthreads();
   sweep(scores, source, run.penalty);
   store_scores(scores, run, tile);
 }
 
-/// The walker's ring when the walker itself does the copying: what it will read AHEAD steps later, to
-/// the place where it will be read.
+/// The walker's ring when the walker itself does the copying: what it will read AHEAD steps later,
+/// to the place where it will be read.
 template <class B>
 struct PrivateRing : BarrierRing<B> {
-  // A place in the ring is free when the stage before it there has been stored, in the second period
-  // after its own.
+  // A place in the ring is free when the stage before it there has been stored, in the second
+  // period after its own.
   static constexpr int ahead_stages = B::stages - 3;
   static constexpr int ahead = ahead_stages * B::period;
   const BandRun& run;
   const int lane;
-  const int chunks;           // of a row of the grid
-  int next = 0;               // chunk to copy next; negative: before the first
-  const int* source = nullptr;  // it, in the lane's first row
+  const int chunks;                   // of a row of the grid
+  int next = 0;                       // chunk to copy next; negative: before the first
+  const int* source = nullptr;        // it, in the lane's first row
   std::int64_t to_row[B::lane_rows];  // elements from there to the lane's other rows
 
   __device__ PrivateRing(StageMemory<B>& memory, const BandRun& r)

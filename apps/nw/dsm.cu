@@ -23,10 +23,14 @@ __global__ void __launch_bounds__(Pair::threads) diagonal(DiagonalRun run) {
   const unsigned rank = dsm::rank();
   const std::int64_t column = run.first_column + blockIdx.x / Pair::cluster;
   const Tile16 tile(run, (run.diagonal - column) * Pair::cluster + rank, column);
-  load_left(scores, run, tile);
-  if (rank == 0) load_above(scores, run, tile);
+  const Borders borders(run, tile, rank == 0);
   baseline::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
       &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
+  if (rank == 0) {
+    borders.store(scores, tile);
+  } else {
+    borders.store_left(scores, tile);
+  }
   __syncthreads();
   WholeRef source{ref};
   if (rank == 0) sweep(scores, source, run.penalty);

@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
     async::copy_tile<Rows, Iso::threads>(ref[r], run.ref, {tile.row + r, tile.column}, threadIdx.x);
     async::commit();
   }
-  load_left(scores, run, tile);
-  load_above(scores, run, tile);
+  const Borders borders(run, tile);
+  borders.store(scores, tile);
   RowGroups source{ref};
   sweep(scores, source, run.penalty);
   store_scores(scores, run, tile);

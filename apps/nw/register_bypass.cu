@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
   async::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
       &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
   async::commit();
-  load_left(scores, run, tile);
-  load_above(scores, run, tile);
+  const Borders borders(run, tile);
+  borders.store(scores, tile);
   async::wait<0>();
   __syncthreads();
   WholeRef source{ref};

@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(Iso::threads)
     tma::expect(&full, sizeof(ref));
     tma::load_tile(ref, &ref_map, x, y, &full);
   }
-  load_left(scores, run, tile);
-  load_above(scores, run, tile);
+  const Borders borders(run, tile);
+  borders.store(scores, tile);
   __syncthreads();
   tma::wait(&full, 0);
   WholeRef source{ref};
