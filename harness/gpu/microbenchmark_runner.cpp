@@ -104,7 +104,12 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, const
     } else {
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {
-        for (const KernelUse& k : point.kernels) row.evidence.push_back(resources_of(k, device));
+        for (const KernelUse& k : point.kernels) {
+          // Not set yet: beyond 48 KiB the occupancy would be that of a launch that is refused.
+          AMASIA_CUDA(cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(k.dynamic_shared_bytes)));
+          row.evidence.push_back(resources_of(k, device));
+        }
         sample(point.prepare(device, stream), plan.effort, row);
       } catch (const OutOfMemory& error) {
         row.status = RowStatus::skipped;
