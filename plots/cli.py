@@ -143,6 +143,10 @@ FIGURES = {
     "in_flight": FigureKind(
         "bandwidth against bytes in flight per SM", lambda o: figures.in_flight(_of_gpu(o))
     ),
+    "async_copy": FigureKind(
+        "when an asynchronous copy pays: Fig. 3 of Svedin et al.",
+        lambda o: figures.async_copy(_of_gpu(o)),
+    ),
     "expectation": FigureKind("expected and measured speed-ups of Svedin et al.", _expectation),
     "balance": FigureKind("machine balance and compute density (needs no results)", _balance),
 }

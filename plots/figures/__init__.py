@@ -1,5 +1,6 @@
 """The figures by name. Each is a pure function from frames to a matplotlib Figure."""
 
+from plots.figures.async_copy import async_copy
 from plots.figures.expectation import balance, expectation, generations
 from plots.figures.floor import floor
 from plots.figures.heatmap import heatmap
@@ -9,6 +10,7 @@ from plots.figures.samples import samples
 from plots.figures.speedup import speedup
 
 __all__ = [
+    "async_copy",
     "balance",
     "expectation",
     "floor",

@@ -24,7 +24,8 @@ def _bytes(value: float, _: object = None) -> str:
     return f"{value:g} B"
 
 
-def _byte_axis(ax: Axes, low: float, high: float, every: int = 2) -> None:
+def byte_axis(ax: Axes, low: float, high: float, every: int = 2) -> None:
+    """A logarithmic axis of bytes with ticks every so many powers of two."""
     ax.set_xscale("log", base=2)
     ticks = [float(2**e) for e in range(0, 44, every) if low / 1.3 <= 2**e <= high * 1.3]
     ax.xaxis.set_major_locator(FixedLocator(ticks))
@@ -74,7 +75,7 @@ def latency(results: Results) -> Figure:
             (1024 * f.low, ax.get_ylim()[1]), xytext=(-3, -3), textcoords="offset points",
             ha="right", va="top", fontsize=8, color="#555555",
         )  # fmt: skip
-    _byte_axis(ax, ladder["footprint"].min(), ladder["footprint"].max())
+    byte_axis(ax, ladder["footprint"].min(), ladder["footprint"].max())
     ax.set_xlabel("footprint")
     ax.set_ylabel("cycles per dependent load")
     ax.legend(loc="center left")
@@ -119,7 +120,7 @@ def in_flight(results: Results) -> Figure:
                 xycoords=("data", "axes fraction"), ha="center", fontsize=8, color="#555555",
             )  # fmt: skip
         ax.set_ylim(0, 1.08 * here["high"].max())
-        _byte_axis(ax, here["in_flight"].min(), here["in_flight"].max())
+        byte_axis(ax, here["in_flight"].min(), here["in_flight"].max())
         ax.set_title("device memory" if level == "memory" else "L2", loc="left")
         ax.set_xlabel("bytes in flight per SM")
         ax.set_ylabel("GB/s")

@@ -61,3 +61,9 @@ def load_groups(save: Callable[..., Path]) -> Callable[..., Results]:
 def memory_file(save: Callable[..., Path]) -> Path:
     """A result file of microbenchmarks only."""
     return save(synthetic.memory_like(), "memory.json")
+
+
+@pytest.fixture
+def async_copy_file(save: Callable[..., Path]) -> Path:
+    """A result file of the asynchronous copies."""
+    return save(synthetic.async_copy_like(), "async_copy.json")

@@ -449,3 +449,33 @@ def memory_like(**options: Any) -> dict[str, Any]:
         ),
     ]  # fmt: skip
     return document_
+
+
+def async_copy_like(**options: Any) -> dict[str, Any]:
+    """A file of the asynchronous copies, as `amasia run 'async_copy/*'` writes it."""
+    mechanisms = ("plain", "register_bypass", "pipeline", "barrier", "drop_off", "bulk")
+    swept = [
+        micro_row(
+            {"mechanism": m, "intensity": f"{i:g}", "occupancy": occupancy},
+            min(4000.0 * i, 56000.0) * (0.7 if m == "plain" and occupancy == "low" else 1.0),
+            "rate", "GFLOP/s",
+        )
+        for m in mechanisms
+        for occupancy in ("full", "low")
+        for i in (0.25, 1, 4, 16, 64)
+    ]  # fmt: skip
+    sizes = [
+        micro_row(
+            {"mechanism": m, "intensity": i, "tile": str(2**e)},
+            3900.0 * (1.0 if m == "plain" else 0.9 + 0.02 * (e - 9)), "bandwidth", "GB/s",
+        )
+        for m in mechanisms
+        for i in ("0.25", "16")
+        for e in range(9, 16)
+    ]  # fmt: skip
+    document_ = document([], **options)
+    document_["microbenchmarks"] = [
+        microbenchmark("async_copy/intensity", swept, []),
+        microbenchmark("async_copy/working_size", sizes, []),
+    ]
+    return document_

@@ -103,7 +103,18 @@ def test_bandwidth_against_bytes_in_flight_has_both_levels(memory_file):
     assert "95 % at 27 KiB" in [t.get_text() for t in memory.texts] and not l2.texts
 
 
-@pytest.mark.parametrize("draw", [figures.latency, figures.in_flight])
+def test_the_asynchronous_copies_have_four_panels(async_copy_file):
+    roof, barrier, pipeline, low = figures.async_copy(load([async_copy_file])).axes
+    assert len(roof.lines) == 2 * 6 + 1 and roof.get_yscale() == "log"
+    assert [t.get_text() for t in pipeline.get_legend().texts] == ["0.25 op/byte", "16 op/byte"]
+    # Of the tiles 512 B to 32 KiB: a tenth slower at the first, level at 16 KiB.
+    first = barrier.lines[0].get_ydata()
+    assert first[0] == pytest.approx(0.9) and first[5] == pytest.approx(1.0)
+    plain = low.lines[0].get_ydata()
+    assert plain[0] == pytest.approx(100 * (1 / 0.7 - 1)) and low.lines[1].get_ydata()[0] == 0
+
+
+@pytest.mark.parametrize("draw", [figures.latency, figures.in_flight, figures.async_copy])
 def test_without_data_they_say_so(paper, draw):
     with pytest.raises(PlotsError, match="nothing to draw"):
         draw(paper)

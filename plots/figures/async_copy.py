@@ -1,0 +1,125 @@
+"""When an asynchronous copy pays: the four panels of Svedin et al. 2021, Fig. 3, on this GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from plots.figures import common
+from plots.figures.memory import byte_axis, points
+from plots.load import Results
+from plots.style import COMPARATOR_COLOUR, colour, new_figure, styled
+
+# A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
+_MECHANISMS = {
+    "plain": (colour("baseline"), "o"),
+    "register_bypass": (colour("register_bypass"), "s"),
+    "pipeline": (colour("overlap"), "D"),
+    "barrier": ("#56B4E9", "X"),
+    "drop_off": (colour("drop_off"), "^"),
+    "bulk": (colour("tma"), "v"),
+}
+_INTENSITY_INKS = ("#000000", "#0072B2", "#009E73", "#D55E00", "#CC79A7")
+
+
+def _intensity_axis(ax: Axes, values: pd.Series) -> None:
+    ax.set_xscale("log", base=2)
+    ticks = [2.0**e for e in range(-3, 9) if values.min() / 1.3 <= 2.0**e <= values.max() * 1.3]
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("operations per byte")
+
+
+def _roofline(ax: Axes, swept: pd.DataFrame) -> None:
+    """Panel a: filled at full occupancy, hollow with one block per SM; grey: the roof."""
+    for name, (ink, mark) in _MECHANISMS.items():
+        for occupancy in ("full", "low"):
+            here = swept[(swept["mechanism"] == name) & (swept["occupancy"] == occupancy)]
+            here = here.sort_values("intensity")
+            if here.empty:
+                continue
+            full = occupancy == "full"
+            ax.plot(
+                here["intensity"], here["median"], color=ink, marker=mark, markersize=4,
+                markerfacecolor=ink if full else "white", linewidth=1.2 if full else 0.8,
+                linestyle="-" if full else ":", label=name if full else None,
+            )  # fmt: skip
+    # The roof is what was measured: the greatest bandwidth and the greatest rate of any pass.
+    bandwidth = (swept["median"] / swept["intensity"]).max()
+    rate = swept["median"].max()
+    x = np.geomspace(swept["intensity"].min(), swept["intensity"].max(), 100)
+    ax.plot(x, np.minimum(bandwidth * x, rate), color=COMPARATOR_COLOUR, linewidth=4, alpha=0.3,
+            zorder=0, label="best bandwidth and rate of any pass")  # fmt: skip
+    ax.set_yscale("log")
+    ax.set_ylabel("GFLOP/s")
+    ax.set_title("a  roofline position", loc="left")
+    ax.legend(loc="lower right", fontsize=7.5)
+    _intensity_axis(ax, swept["intensity"])
+
+
+def _speed_ups(sizes: pd.DataFrame, mechanism: str) -> pd.DataFrame:
+    """Columns tile, intensity, ratio: over plain with the same tile."""
+    plain = sizes[sizes["mechanism"] == "plain"].set_index(["tile", "intensity"])["median"]
+    mine = sizes[sizes["mechanism"] == mechanism].set_index(["tile", "intensity"])["median"]
+    return (mine / plain).dropna().reset_index(name="ratio")
+
+
+def _working_size(ax: Axes, ratio: pd.DataFrame, title: str, everything: pd.Series) -> None:
+    """Panels b and c, on one scale: that of ``everything``."""
+    for (intensity, of_one), ink in zip(ratio.groupby("intensity"), _INTENSITY_INKS, strict=False):
+        of_one = of_one.sort_values("tile")
+        ax.plot(of_one["tile"], of_one["ratio"], color=ink, marker="o", markersize=4,
+                linewidth=1.2, label=f"{intensity:g} op/byte")  # fmt: skip
+    ax.axhline(1, color="#888888", linewidth=0.8)
+    common.ratio_axis(ax, everything)
+    byte_axis(ax, ratio["tile"].min(), ratio["tile"].max(), every=1)
+    ax.set_xlabel("tile of a block")
+    ax.set_ylabel("speed-up over plain")
+    ax.set_title(title, loc="left")
+    ax.legend(fontsize=7.5)
+
+
+def _low_occupancy(ax: Axes, swept: pd.DataFrame) -> None:
+    keys = ["mechanism", "intensity"]
+    full = swept[swept["occupancy"] == "full"].set_index(keys)["median"]
+    low = swept[swept["occupancy"] == "low"].set_index(keys)["median"]
+    slower = (100 * (full / low - 1)).dropna().reset_index(name="percent")
+    for name, (ink, mark) in _MECHANISMS.items():
+        here = slower[slower["mechanism"] == name].sort_values("intensity")
+        if not here.empty:
+            ax.plot(here["intensity"], here["percent"], color=ink, marker=mark, markersize=4,
+                    linewidth=1.2)  # fmt: skip
+    ax.axhline(0, color="#888888", linewidth=0.8)
+    ax.set_ylabel("% more time")
+    ax.set_title("d  one block per SM instead of all that fit", loc="left")
+    _intensity_axis(ax, slower["intensity"])
+
+
+@styled
+def async_copy(results: Results) -> Figure:
+    """The four panels: roofline position, speed-up against the tile for both ways to overlap, and
+    what low occupancy costs. Raises PlotsError without the sweep over the intensity or the tile."""
+    swept = points(results, "async_copy/intensity", "mechanism", "intensity", "occupancy")
+    common.need(swept, "asynchronous copies (amasia run 'async_copy/*' --preset paper)")
+    sizes = points(results, "async_copy/working_size", "mechanism", "intensity", "tile")
+    common.need(sizes, "asynchronous copies by tile (amasia run async_copy/working_size)")
+    swept["intensity"] = swept["intensity"].astype(float)
+    sizes[["intensity", "tile"]] = sizes[["intensity", "tile"]].astype(float)
+    figure = new_figure(9.6, 7.4)
+    roof, barrier, pipeline, low = figure.subplots(2, 2).flat
+    _roofline(roof, swept)
+    ratios = [_speed_ups(sizes, name) for name in ("barrier", "pipeline")]
+    both = pd.concat(ratios)["ratio"]
+    _working_size(barrier, ratios[0], "b  barrier, by tile", both)
+    _working_size(pipeline, ratios[1], "c  pipeline, by tile", both)
+    _low_occupancy(low, swept)
+    common.title(
+        figure,
+        "When an asynchronous copy into shared memory pays: x → x/2 + 1/2 over 8 GiB of fp32",
+        f"{common.origin(swept)}; filled: as many blocks as fit, hollow: one per SM",
+    )
+    return figure
