@@ -1,0 +1,228 @@
+// tma/issue: what do bulk copies save against cp.async, in registers and in issue slots?
+//
+// Method: four kernels that do nothing but bring tiles of 16 KiB into a ring of four stages of a
+// block's shared memory and wait for each: through registers and by cp.async with 256 threads, flat
+// and by tensor map with one thread. Registers per thread are what the loaded kernel has
+// (cudaFuncGetAttributes), registers the loader holds are that times its threads. Instructions per
+// KiB are those in the loop of the machine code (of the PTX, where there is no disassembler), times
+// the warps that run it, over the KiB of a tile: every one takes an issue slot of the SM. The tile
+// loop is the kernel's only loop but the spin on a barrier, which is counted once: a lower bound
+// for the single thread, which has nothing else to do than to spin. Bandwidth: the same kernels,
+// one block per SM, so that fewer instructions are seen not to be less work done.
+
+#include "harness/evidence.hpp"
+#include "harness/isolation.hpp"
+#include "microbench/tma/measure.cuh"
+
+namespace amasia::tma {
+namespace {
+
+constexpr unsigned tile_bytes = 16 << 10;
+constexpr int stages = 4;
+constexpr int copying_threads = 256;
+constexpr int chunks = tile_bytes / 16 / copying_threads;
+
+enum class Loader { registers, cp_async, bulk, tensor };
+
+/// The tiles of one block: every gridDim.x-th, `count` of them.
+struct Tiles {
+  const std::byte* data;
+  int count;
+  __device__ const std::byte* at(int i) const {
+    return data + (blockIdx.x + static_cast<long long>(i) * gridDim.x) * tile_bytes;
+  }
+};
+
+template <Loader LOADER>
+constexpr int threads_of() {
+  return LOADER == Loader::registers || LOADER == Loader::cp_async ? copying_threads : warp;
+}
+
+template <Loader LOADER>
+__global__ void __launch_bounds__(threads_of<LOADER>())
+    load_tiles(Tiles tiles, const __grid_constant__ CUtensorMap map) {
+  if constexpr (LOADER == Loader::registers) {
+    int stage = 0;
+#pragma unroll 1
+    for (int i = 0; i < tiles.count; ++i) {
+      const auto* const from = reinterpret_cast<const int4*>(tiles.at(i)) + threadIdx.x;
+      auto* const to = reinterpret_cast<int4*>(slots() + stage * tile_bytes) + threadIdx.x;
+      int4 held[chunks];
+#pragma unroll
+      for (int k = 0; k < chunks; ++k) held[k] = from[k * copying_threads];
+#pragma unroll
+      for (int k = 0; k < chunks; ++k) to[k * copying_threads] = held[k];
+      __syncthreads();
+      if (++stage == stages) stage = 0;
+    }
+  } else if constexpr (LOADER == Loader::cp_async) {
+    const unsigned first = async::held_address(slots()) + 16 * threadIdx.x;
+    unsigned stage = 0;
+#pragma unroll 1
+    for (int i = 0; i < tiles.count; ++i) {
+      const std::byte* const from = tiles.at(i) + 16 * threadIdx.x;
+#pragma unroll
+      for (int k = 0; k < chunks; ++k) {
+        async::copy16(first + stage + 16 * k * copying_threads, from + 16 * k * copying_threads);
+      }
+      async::commit();
+      async::wait<stages - 1>();
+      __syncthreads();
+      stage = stage == (stages - 1) * tile_bytes ? 0 : stage + tile_bytes;
+    }
+    async::wait<0>();
+  } else {
+    __shared__ Barrier full[stages];
+    if (threadIdx.x != 0) return;
+    for (int s = 0; s < stages; ++s) init(full + s, 1);
+    fence_init();
+    int stage = 0;
+    unsigned parity = 0;
+    // The last rounds only wait. The first tile of a stage waits for the phase before the first,
+    // which counts as done.
+#pragma unroll 1
+    for (int i = 0; i < tiles.count + stages; ++i) {
+      wait(full + stage, parity ^ 1U);
+      if (i < tiles.count) {
+        expect(full + stage, tile_bytes);
+        if constexpr (LOADER == Loader::bulk) {
+          load_bytes(slots() + stage * tile_bytes, tiles.at(i), tile_bytes, full + stage);
+        } else {
+          load_tile(slots() + stage * tile_bytes, &map, 0,
+                    static_cast<int>((blockIdx.x + i * gridDim.x) * (tile_bytes / row_bytes)),
+                    full + stage);
+        }
+      }
+      if (++stage == stages) {
+        stage = 0;
+        parity ^= 1U;
+      }
+    }
+  }
+}
+
+using LoaderKernel = void (*)(Tiles, CUtensorMap);
+
+struct Candidate {
+  const char* name;
+  LoaderKernel kernel;
+  int threads;
+  Claim claim;
+};
+
+const std::array<Candidate, 4>& candidates() {
+  static const std::array<Candidate, 4> all{{
+      {"registers",
+       load_tiles<Loader::registers>,
+       threads_of<Loader::registers>(),
+       {"LDG", "ld.global", chunks}},
+      {"cp.async",
+       load_tiles<Loader::cp_async>,
+       threads_of<Loader::cp_async>(),
+       {"LDGSTS", "cp.async", chunks}},
+      {"bulk", load_tiles<Loader::bulk>, 1, {"UBLKCP", "cp.async.bulk", 1, false}},
+      {"tensor", load_tiles<Loader::tensor>, 1, {"UTMALDG", "cp.async.bulk.tensor", 1, false}},
+  }};
+  return all;
+}
+
+int instructions_in_loop(const Candidate& c, const Device& device) {
+  const char* name = nullptr;
+  AMASIA_CUDA(cudaFuncGetName(&name, reinterpret_cast<const void*>(c.kernel)));
+  CodeEvidence code(executable_path(), device.compute_capability);
+  code.read({name});
+  const CodeEvidence::Kernel kernel = code.of(name);
+  const auto total = kernel.in_loops.find("total");
+  if (total == kernel.in_loops.end()) throw std::runtime_error("no machine code: " + kernel.source);
+  return total->second;
+}
+
+Sampling bandwidth(const Candidate& c, const Device& device, Stream stream) {
+  const auto grid = static_cast<unsigned>(device.sm_count);
+  const std::size_t footprint = std::min(std::size_t{1} << 30, device.memory_bytes / 8);
+  const auto count = static_cast<int>(footprint / tile_bytes / grid);
+  const Tiles tiles{reinterpret_cast<const std::byte*>(buffer_of(footprint)), count};
+  AMASIA_CUDA(cudaMemsetAsync(buffer_of(footprint), 0x5a, footprint, stream));
+  const CUtensorMap map = map_of_boxes(buffer_of(footprint), 2, tile_bytes,
+                                       std::size_t{grid} * static_cast<unsigned>(count));
+  LaunchShape shape;
+  shape.grid = dim3(grid);
+  shape.block = dim3(static_cast<unsigned>(std::max(c.threads, static_cast<int>(warp))));
+  shape.dynamic_shared_bytes = stages * tile_bytes;
+  allow_launch(reinterpret_cast<const void*>(c.kernel), shape);
+  return [=] {
+    const OwnedEvent start, stop;
+    launch(c.kernel, shape, stream, tiles, map);
+    AMASIA_CUDA(cudaEventRecord(start, stream));
+    launch(c.kernel, shape, stream, tiles, map);
+    AMASIA_CUDA(cudaEventRecord(stop, stream));
+    AMASIA_CUDA(cudaEventSynchronize(stop));
+    float ms = 0;
+    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+    Reading r;
+    r.time_ns = 1e6 * ms;
+    r.value = static_cast<double>(grid) * count * tile_bytes / *r.time_ns;
+    return r;
+  };
+}
+
+std::vector<Point> points(const Device&, Scope) {
+  std::vector<Point> all;
+  for (const Candidate& c : candidates()) {
+    const auto add = [&](const char* quantity, const char* unit, auto prepare) {
+      Point p;
+      p.at = {{"loader", c.name},
+              {"threads", std::to_string(c.threads)},
+              {"tile", std::to_string(tile_bytes)},
+              {"stages", std::to_string(stages)},
+              {"what", quantity}};
+      p.quantity = quantity;
+      p.unit = unit;
+      p.larger_is_better = std::string(quantity) == "bandwidth";
+      p.runs_from = c.name == std::string("registers")  ? 0
+                    : c.name == std::string("cp.async") ? 80
+                                                        : 90;
+      p.kernels = {{reinterpret_cast<const void*>(c.kernel),
+                    std::max(c.threads, static_cast<int>(warp)), stages * tile_bytes, 1,
+                    stages * tile_bytes}};
+      p.claims = {c.claim};
+      p.prepare = prepare;
+      all.push_back(std::move(p));
+    };
+    const auto constant = [](double value) {
+      return Sampling([value] {
+        Reading r;
+        r.value = value;
+        return r;
+      });
+    };
+    add("registers", "registers/thread", [=](const Device&, Stream) {
+      cudaFuncAttributes attributes{};
+      AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(c.kernel)));
+      return constant(attributes.numRegs);
+    });
+    add("registers_held", "registers/block", [=](const Device&, Stream) {
+      cudaFuncAttributes attributes{};
+      AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(c.kernel)));
+      // A register is one of all threads of a warp.
+      return constant(attributes.numRegs * std::max(c.threads, static_cast<int>(warp)));
+    });
+    add("instructions", "instructions/KiB", [=](const Device& d, Stream) {
+      const double warps = std::max(1, c.threads / warp);
+      return constant(instructions_in_loop(c, d) * warps / (tile_bytes / 1024.0));
+    });
+    add("bandwidth", "GB/s", [=](const Device& d, Stream s) { return bandwidth(c, d, s); });
+  }
+  return all;
+}
+
+const bool registered = register_microbenchmark(
+    {"tma/issue", "What do bulk copies save against cp.async, in registers and in issue slots?",
+     "Kernels that only bring tiles of 16 KiB into a ring of four stages: through registers and by "
+     "cp.async with 256 threads, by bulk copy and by tensor map with one thread. Registers as "
+     "loaded, instructions of the loop in the machine code times warps per KiB, bandwidth with one "
+     "block per SM.",
+     points});
+
+}  // namespace
+}  // namespace amasia::tma

@@ -1,0 +1,324 @@
+// How the copies of this folder are laid out, verified and timed.
+//
+// Arrays: hashed integers. level=memory: 1 GiB, an eighth of the memory where that is less; every
+// sample goes on where the last one ended, so that nothing of it is in the L2. level=l2: an eighth
+// of the L2, written just before.
+// Verified: by one pass of the whole device with the same ring. Loads: what arrived is written out
+// by ordinary stores, in an instance of the kernel that does that too, and compared with the array.
+// Stores and reductions: the array, poisoned or hashed before, is compared with what the copies
+// must leave there. Multicasts: what arrived in each block. Peers: what each block got from the
+// other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "microbench/tma/rings.cuh"
+#include "variants/launch.hpp"
+
+namespace amasia::tma {
+
+using RingKernel = void (*)(Work, CUtensorMap);
+
+enum class Kind { load, put, multicast, peer };
+enum class Level { memory, l2 };
+
+struct Plan {
+  const char* operation = "load";
+  Kind kind = Kind::load;
+  RingKernel kernel = nullptr;
+  RingKernel checked = nullptr;  // the same, writing out what arrives; of copies that leave: itself
+  int rank = 0;
+  unsigned bytes = 1024;
+  int in_flight = 1;
+  Level level = Level::memory;
+  Out out = Out::store;
+  int blocks_per_sm = 1;
+
+  bool clustered() const { return kind == Kind::multicast || kind == Kind::peer; }
+  std::size_t shared_bytes() const {
+    return std::size_t{bytes} * static_cast<unsigned>(in_flight) * (clustered() ? 2 : 1);
+  }
+  /// Bytes that one copy moves: a multicast arrives twice.
+  std::size_t moved() const { return std::size_t{bytes} * (kind == Kind::multicast ? 2 : 1); }
+};
+
+__host__ __device__ inline unsigned array_word(std::size_t i) {
+  std::uint64_t h = (i + 1) * 0x9E3779B97F4A7C15ULL;
+  return static_cast<unsigned>(h ^ (h >> 29));
+}
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) fill_words(unsigned* out, std::size_t count) {
+  const std::size_t step = std::size_t{gridDim.x} * THREADS;
+  for (std::size_t i = blockIdx.x * std::size_t{THREADS} + threadIdx.x; i < count; i += step) {
+    out[i] = array_word(i);
+  }
+}
+
+struct Expected {
+  Kind kind;
+  Out out;
+  unsigned bytes;
+  int in_flight;
+  unsigned grid;
+
+  /// Word i of what the check looks at.
+  __device__ unsigned word(std::size_t i) const {
+    const unsigned words = bytes / 4;
+    const std::size_t box = i / words;
+    const auto k = static_cast<unsigned>(i % words);
+    if (kind == Kind::load) return array_word(i);
+    if (kind == Kind::put) {  // box b + n grid is the n-th of block b
+      const unsigned from = slot_word(0, static_cast<int>(box / grid) % in_flight, k);
+      const unsigned at = array_word(i);
+      switch (out) {
+        case Out::store:
+          return from;
+        case Out::add:
+          return at + from;
+        case Out::min:
+          return min(at, from);
+        case Out::max:
+          return max(at, from);
+        case Out::bit_and:
+          return at & from;
+        case Out::bit_or:
+          return at | from;
+      }
+    }
+    // (block, slot, half): see exchange_ring.
+    const auto half = static_cast<unsigned>(box % 2);
+    const int slot = static_cast<int>(box / 2) % in_flight;
+    const auto block = static_cast<unsigned>(box / 2 / in_flight);
+    if (kind == Kind::peer) return slot_word(static_cast<int>(block % 2 ^ 1U), slot, k);
+    const std::size_t loaded = block / 2 * 2 + half + std::size_t{grid} * slot;
+    return array_word(loaded * words + k);
+  }
+  /// Peers fill one half only.
+  __device__ bool looked_at(std::size_t i) const {
+    return kind != Kind::peer || i / (bytes / 4) % 2 == 0;
+  }
+};
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS)
+    count_wrong_words(const unsigned* found, std::size_t count, Expected expected,
+                      unsigned long long* wrong) {
+  const std::size_t step = std::size_t{gridDim.x} * THREADS;
+  unsigned long long mine = 0;
+  for (std::size_t i = blockIdx.x * std::size_t{THREADS} + threadIdx.x; i < count; i += step) {
+    if (expected.looked_at(i) && found[i] != expected.word(i)) ++mine;
+  }
+  if (mine != 0) atomicAdd(wrong, mine);
+}
+
+/// A step that scatters: by the golden ratio, any number of places in a row are far apart. (By
+/// three eighths, boxes of 128 bytes came to lie 512 bytes apart, and loads from memory took 390
+/// cycles.)
+inline long long scattered(long long count) {
+  return static_cast<long long>(0.6180339887 * static_cast<double>(count)) | 1;
+}
+
+class Copies {
+ public:
+  /// Throws std::runtime_error when what was copied is not what should be there.
+  Copies(const Plan& plan, const Device& device, Stream stream) : plan_(plan), stream_(stream) {
+    const unsigned cluster = plan.clustered() ? 2 : 1;
+    grid_ = static_cast<unsigned>(device.sm_count * plan.blocks_per_sm) / cluster * cluster;
+    shape_.block = dim3(warp);
+    shape_.dynamic_shared_bytes = plan.shared_bytes();
+    shape_.cluster_blocks = cluster;
+    shape_.grid = dim3(grid_);
+    const std::size_t footprint = plan.level == Level::l2
+                                      ? device.l2_bytes / 8
+                                      : std::min(std::size_t{1} << 30, device.memory_bytes / 8);
+    // A whole number of boxes for each block: nothing is copied twice.
+    boxes_.count = static_cast<long long>(footprint / plan.bytes / grid_ * grid_);
+    boxes_.bytes = plan.bytes;
+    boxes_.step = plan.rank == 0
+                      ? 1
+                      : static_cast<int>(box_extents(
+                            plan.rank, plan.bytes)[static_cast<unsigned>(plan.rank - 1)]);
+    if (boxes_.count == 0) throw std::runtime_error("the L2 holds less than a box per SM");
+    if (plan.clustered()) {  // room for what the check looks at
+      boxes_.count = std::max<long long>(boxes_.count, 2 * grid_ * plan.in_flight);
+    }
+    array_bytes_ = static_cast<std::size_t>(boxes_.count) * plan.bytes;
+    boxes_.data = reinterpret_cast<std::byte*>(buffer_of(2 * array_bytes_));
+    map_ = map_of_boxes(boxes_.data, plan.rank, plan.bytes, static_cast<std::size_t>(boxes_.count));
+    allow_launch(reinterpret_cast<const void*>(plan.kernel), shape_);
+    allow_launch(reinterpret_cast<const void*>(plan.checked), shape_);
+    verify();
+  }
+
+  /// Cycles of one copy after the other, from the slope between two walks of one block.
+  Reading latency() {
+    constexpr int few = 64, many = 64 + 1024;
+    if (plan_.level == Level::l2) fill();
+    LaunchShape one = shape_;
+    one.grid = dim3(shape_.cluster_blocks);
+    Work work = work_of();
+    work.step = scattered(boxes_.count);
+    work.first = first_;
+    work.copies = {{16, few, many}};
+    run(plan_.kernel, one, work);
+    first_ = (first_ + (16 + few + many) * work.step) % boxes_.count;
+    Stamp host[max_walks];
+    taken_->download(host);
+    return slope_between(host[1], few, host[2], many);
+  }
+
+  /// GB/s of all SMs, from the slope between two launches.
+  Reading bandwidth() {
+    if (plan_.level == Level::l2) fill();
+    const auto pass = static_cast<int>((std::size_t{1} << 30) / plan_.bytes / grid_);
+    const int many = std::max(24, std::min(pass, 2000 * plan_.in_flight));
+    const int few = many / 3;
+    const double less = milliseconds(few), more = milliseconds(many);
+    Stamp host[max_walks];
+    taken_->download(host);
+    Reading r;
+    r.time_ns =
+        slope_of({{static_cast<double>(few), 1e6 * less}, {static_cast<double>(many), 1e6 * more}});
+    r.value = static_cast<double>(plan_.moved()) * grid_ / *r.time_ns;
+    r.cycles = static_cast<double>(host[2].cycles) / many;
+    if (host[2].nanoseconds > 0) {
+      r.clock_mhz =
+          1e3 * static_cast<double>(host[2].cycles) / static_cast<double>(host[2].nanoseconds);
+    }
+    return r;
+  }
+
+ private:
+  Work work_of() const {
+    Work work{};
+    work.boxes = boxes_;
+    work.in_flight = plan_.in_flight;
+    work.step = static_cast<long long>(grid_);
+    work.taken = taken_->data();
+    return work;
+  }
+  void run(RingKernel kernel, const LaunchShape& shape, const Work& work) const {
+    launch(kernel, shape, stream_, work, map_);
+    AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  }
+  void fill() const {
+    fill_words<256>
+        <<<1024, 256, 0, stream_>>>(reinterpret_cast<unsigned*>(boxes_.data), array_bytes_ / 4);
+    AMASIA_CUDA(cudaGetLastError());
+  }
+  double milliseconds(int copies) {
+    const OwnedEvent start, stop;
+    Work work = work_of();
+    work.first = first_;
+    work.copies = {{0, 0, copies}};
+    Work warm = work;
+    warm.copies = {{0, 0, 1}};  // the launch that follows is enqueued while this one runs
+    launch(plan_.kernel, shape_, stream_, warm, map_);
+    AMASIA_CUDA(cudaEventRecord(start, stream_));
+    launch(plan_.kernel, shape_, stream_, work, map_);
+    AMASIA_CUDA(cudaEventRecord(stop, stream_));
+    AMASIA_CUDA(cudaEventSynchronize(stop));
+    first_ = (first_ + static_cast<long long>(copies) * grid_) % boxes_.count;
+    float ms = 0;
+    AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+    return ms;
+  }
+
+  void verify() {
+    fill();
+    const bool into_array = plan_.kind == Kind::put;
+    if (into_array && plan_.out == Out::store) {
+      AMASIA_CUDA(cudaMemsetAsync(boxes_.data, 0xFF, array_bytes_, stream_));
+    }
+    Work work = work_of();
+    std::byte* const copied = boxes_.data + array_bytes_;
+    std::size_t checked = array_bytes_;
+    const auto per_block = static_cast<int>(boxes_.count / grid_);
+    work.copies = {{0, 0, per_block}};
+    if (!into_array) {
+      work.copied = copied;
+      AMASIA_CUDA(cudaMemsetAsync(copied, 0xFF, array_bytes_, stream_));
+    }
+    if (plan_.clustered()) {  // as many as there are slots
+      work.copies = {{0, 0, plan_.in_flight}};
+      checked = 2 * std::size_t{grid_} * static_cast<unsigned>(plan_.in_flight) * plan_.bytes;
+      if (checked > array_bytes_) throw std::logic_error("the array is too short for the check");
+    }
+    run(plan_.checked, shape_, work);
+    const DeviceArray<unsigned long long> wrong(1);
+    const auto count = [&](Expected expected) {
+      AMASIA_CUDA(cudaMemsetAsync(wrong.data(), 0, wrong.bytes(), stream_));
+      count_wrong_words<256><<<1024, 256, 0, stream_>>>(
+          reinterpret_cast<const unsigned*>(into_array ? boxes_.data : copied), checked / 4,
+          expected, wrong.data());
+      AMASIA_CUDA(cudaGetLastError());
+      AMASIA_CUDA(cudaStreamSynchronize(stream_));
+      unsigned long long host = 0;
+      wrong.download(&host);
+      return host;
+    };
+    Expected expected{plan_.kind, plan_.out, plan_.bytes, plan_.in_flight, grid_};
+    if (const auto n = count(expected); n != 0) {
+      throw std::runtime_error(std::to_string(n) + " words are wrong after the copies");
+    }
+  }
+
+  Plan plan_;
+  Stream stream_;
+  unsigned grid_ = 0;
+  LaunchShape shape_;
+  Boxes boxes_{};
+  std::size_t array_bytes_ = 0;
+  CUtensorMap map_{};
+  long long first_ = 0;
+  std::shared_ptr<DeviceArray<Stamp>> taken_ = std::make_shared<DeviceArray<Stamp>>(max_walks);
+};
+
+constexpr const char* way_of(int rank) {
+  constexpr std::array ways{"flat", "1D", "2D", "3D", "4D", "5D"};
+  return ways[static_cast<std::size_t>(rank)];
+}
+
+inline Point point_of(const Plan& plan, const char* completion, bool bandwidth) {
+  Point p;
+  p.at = {{"operation", plan.operation},
+          {"way", way_of(plan.rank)},
+          {"box", std::to_string(plan.bytes)},
+          {"in_flight", std::to_string(plan.in_flight)},
+          {"blocks", bandwidth ? std::to_string(plan.blocks_per_sm) + " per SM" : "1"},
+          {"level", plan.kind == Kind::peer   ? "shared"
+                    : plan.level == Level::l2 ? "l2"
+                                              : "memory"},
+          {"completion", completion}};
+  p.quantity = bandwidth ? "bandwidth" : "latency";
+  p.unit = bandwidth ? "GB/s" : "cycles";
+  p.larger_is_better = bandwidth;
+  p.runs_from = 90;
+  p.kernels = {{reinterpret_cast<const void*>(plan.kernel), warp, plan.shared_bytes(),
+                plan.clustered() ? 2 : 1,
+                std::size_t{plan.bytes} * static_cast<unsigned>(plan.in_flight)}};
+  const bool reduction = plan.kind == Kind::put && plan.out != Out::store;
+  const bool tensor = plan.rank > 0;
+  const char* const sass = reduction                ? (tensor ? "UTMAREDG" : "UBLKRED")
+                           : !tensor                ? "UBLKCP"
+                           : plan.kind == Kind::put ? "UTMASTG"
+                                                    : "UTMALDG";
+  const char* const ptx = reduction ? "cp.reduce.async.bulk"
+                          : tensor  ? "cp.async.bulk.tensor"
+                                    : "cp.async.bulk";
+  // In the whole kernel: what waits for a barrier is moved behind the code, and a jump back looks
+  // like a loop.
+  p.claims = {{sass, ptx, 1, false}};
+  p.prepare = [=](const Device& d, Stream stream) -> Sampling {
+    auto copies = std::make_shared<Copies>(plan, d, stream);
+    return [=] { return bandwidth ? copies->bandwidth() : copies->latency(); };
+  };
+  return p;
+}
+
+}  // namespace amasia::tma
