@@ -147,6 +147,12 @@ FIGURES = {
         "when an asynchronous copy pays: Fig. 3 of Svedin et al.",
         lambda o: figures.async_copy(_of_gpu(o)),
     ),
+    "wgmma_n": FigureKind(
+        "throughput and cycles of wgmma against its width", lambda o: figures.wgmma_n(_of_gpu(o))
+    ),
+    "tensor_energy": FigureKind(
+        "energy per operation of the tensor cores", lambda o: figures.tensor_energy(_of_gpu(o))
+    ),
     "expectation": FigureKind("expected and measured speed-ups of Svedin et al.", _expectation),
     "balance": FigureKind("machine balance and compute density (needs no results)", _balance),
 }

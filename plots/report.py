@@ -57,6 +57,22 @@ _ASYNC_COPY = (
     "the pipeline, with one block barrier, hardly minds. Panel d is the same as the gap between "
     "filled and hollow in panel a."
 )
+_WGMMA_N = (
+    "Right: a wgmma occupies the tensor cores for n / 2 cycles, and shared memory gives 128 bytes "
+    "a cycle: 16 cycles for A and n / 4 for B. With both in shared memory the next one can "
+    "therefore start after the larger of n / 2 and 16 + n / 4 cycles, which cross at n = 64; with "
+    "A in registers only B is read. A sum can be read later than the next one can start: several "
+    "must be under way, or the tensor cores idle. Left: the same as a rate. More warpgroups help "
+    "only where a single one does not keep several under way, never against shared memory. Where "
+    "the curves bend at the top, the power limit lowers the clock. A sparse product reads twice "
+    "the k of B: 16 + n / 2 cycles, so that from shared memory it never reaches twice the rate."
+)
+_TENSOR_ENERGY = (
+    "One over operations per joule, from the samples of power and rate written beside each bar. "
+    "Zeros toggle few bits: at the power limit the clock then rises instead of the power falling, "
+    "so that compare rates as well as watts. A sparse product counts the zeros that it skips. "
+    "Power is that of the board, at rest included, which a slower instruction bears for longer."
+)
 
 
 @dataclass(frozen=True)
@@ -228,6 +244,8 @@ def _microbenchmarks(mine: Results, anchor: str) -> list[tuple[str, Picture]]:
         ("memory/latency", figures.latency, _LATENCY),
         ("memory/in_flight", figures.in_flight, _IN_FLIGHT),
         ("async_copy/intensity", figures.async_copy, _ASYNC_COPY),
+        ("tensor_core/wgmma_n", figures.wgmma_n, _WGMMA_N),
+        ("tensor_core/energy", figures.tensor_energy, _TENSOR_ENERGY),
     ):
         if (mine.points["microbenchmark"] == name).any():
             label = f"{name} on {mine.points.iloc[0]['gpu']}"

@@ -8,6 +8,7 @@ from plots.figures.launch import launch, launch_costs
 from plots.figures.memory import in_flight, latency
 from plots.figures.samples import samples
 from plots.figures.speedup import speedup
+from plots.figures.tensor import tensor_energy, wgmma_n
 
 __all__ = [
     "async_copy",
@@ -22,4 +23,6 @@ __all__ = [
     "launch_costs",
     "samples",
     "speedup",
+    "tensor_energy",
+    "wgmma_n",
 ]

@@ -440,8 +440,44 @@ def memory_like(**options: Any) -> dict[str, Any]:
         for words in (1, 2, 4)
         for e in range(7)
     ]  # fmt: skip
+    widths = [
+        micro_row(
+            {"n": str(n), "mode": mode, "a": a, **more}, value, quantity, unit
+        )
+        for n in (8, 16, 32, 64, 128, 256)
+        for mode in ("dense", "sparse")
+        for a in ("shared", "registers")
+        for more, value, quantity, unit in (
+            ({}, max(n / 2, 16.0) + 70, "latency", "cycles"),
+            ({}, max(n / 2, 24.0 if a == "shared" else 16.0), "interval", "cycles"),
+            ({"warpgroups": "1", "data": "random"}, 800 * min(1, n / 64), "throughput", "TFLOP/s"),
+            ({"warpgroups": "4", "data": "random"}, 810 * min(1, n / 48), "throughput", "TFLOP/s"),
+        )
+    ]  # fmt: skip
+    energy = [
+        micro_row(
+            {
+                "instruction": instruction, "input": "f16", "sum": "f32", "mode": mode,
+                "data": data,
+            },
+            value, quantity, unit,
+        )
+        for instruction, mode, data, watts, rate in (
+            ("wgmma", "dense", "random", 700.0, 820.0),
+            ("wgmma", "dense", "zero", 500.0, 940.0),
+            ("mma", "dense", "random", 480.0, 640.0),
+            ("mma", "sparse", "random", 470.0, 960.0),
+        )
+        for quantity, value, unit in (
+            ("power", watts, "W"),
+            ("sustained", rate, "TFLOP/s"),
+            ("efficiency", rate / watts, "TFLOP/s/W"),
+        )
+    ]  # fmt: skip
     document_ = document([], **options)
     document_["microbenchmarks"] = [
+        microbenchmark("tensor_core/wgmma_n", widths),
+        microbenchmark("tensor_core/energy", energy),
         microbenchmark("memory/latency", ladder + luo, [finding("l1", "capacity", 192, 192, 224)]),
         microbenchmark(
             "memory/in_flight", flight,

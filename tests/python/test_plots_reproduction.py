@@ -114,14 +114,39 @@ def test_the_asynchronous_copies_have_four_panels(async_copy_file):
     assert plain[0] == pytest.approx(100 * (1 / 0.7 - 1)) and low.lines[1].get_ydata()[0] == 0
 
 
-@pytest.mark.parametrize("draw", [figures.latency, figures.in_flight, figures.async_copy])
+def test_widths_of_wgmma_have_rates_and_cycles(memory_file):
+    rates, cycles = figures.wgmma_n(load([memory_file])).axes
+    assert len(rates.containers) == 6 and len(cycles.containers) == 4
+    assert "n / 2: the units are busy" in cycles.get_legend_handles_labels()[1]
+
+
+def test_energy_has_a_bar_per_load_the_dearest_at_the_bottom(memory_file):
+    (ax,) = figures.tensor_energy(load([memory_file])).axes
+    bars = ax.patches
+    assert len(bars) == 4
+    widths = [bar.get_width() for bar in bars]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] == pytest.approx(700 / 820)
+    assert " 700 W, 820 TFLOP/s" in [t.get_text() for t in ax.texts]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        figures.latency,
+        figures.in_flight,
+        figures.async_copy,
+        figures.wgmma_n,
+        figures.tensor_energy,
+    ],
+)
 def test_without_data_they_say_so(paper, draw):
     with pytest.raises(PlotsError, match="nothing to draw"):
         draw(paper)
 
 
 def test_the_command_line_draws_them(memory_file, tmp_path):
-    for name in ("latency", "in_flight"):
+    for name in ("latency", "in_flight", "wgmma_n", "tensor_energy"):
         out = tmp_path / f"{name}.svg"
         assert main(["figure", name, str(memory_file), "-o", str(out)]) == 0 and out.exists()
 
