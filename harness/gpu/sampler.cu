@@ -69,7 +69,10 @@ PreparedRun::PreparedRun(Launch launch, LaunchMode mode, cudaStream_t stream)
   AMASIA_CUDA(cudaStreamEndCapture(stream, &graph));
   const cudaError_t counted = cudaGraphGetNodes(graph, nullptr, &nodes_);
   cudaError_t instantiated = cudaSuccess;
-  if (mode_ == LaunchMode::graph) instantiated = cudaGraphInstantiate(&executable_, graph, 0);
+  if (mode_ == LaunchMode::graph) {  // each kernel with the priority of the stream it came from
+    instantiated =
+        cudaGraphInstantiate(&executable_, graph, cudaGraphInstantiateFlagUseNodePriority);
+  }
   cudaGraphDestroy(graph);
   AMASIA_CUDA(counted);
   AMASIA_CUDA(instantiated);
