@@ -2,11 +2,14 @@
 // asks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/lud.hpp"
@@ -21,58 +24,138 @@ Parameters size(std::int64_t n, const char* input = "random") {
 
 // ---- blocked.hpp
 
-TEST(Schedule, EveryTileIsUpdatedByEveryEarlierPanelOnce) {
+using Place = std::pair<int, int>;  // row and column, in tiles
+
+constexpr std::int64_t orders[] = {1, 127, 128, 129, 500, 1025, 2000};
+
+/// A launch's tiles, each of which must come once.
+std::set<Place> places(const Products& products, int cluster) {
+  std::set<Place> found;
+  for (int b = 0; b < products.blocks(cluster); ++b) {
+    const TileProduct t = products.tile(cluster, b);
+    if (!t.inside) continue;
+    const Place place{t.c_row / panel_width, t.c_column / panel_width};
+    EXPECT_TRUE(found.insert(place).second) << place.first << ", " << place.second;
+  }
+  return found;
+}
+
+/// Replays a run tile by tile: what a launch reads must be finished, what it updates must have
+/// every earlier panel's update once and in order.
+class Replay {
+ public:
+  explicit Replay(int tiles) : tiles_(tiles) {}
+
+  void operator()(const Launched& l, int cluster) {
+    const Products& p = l.products;
+    if (l.diagonal) {
+      EXPECT_EQ(updates_[Place(p.first, p.first)], p.first);
+      EXPECT_TRUE(finished_.insert(Place(p.first, p.first)).second);
+      return;
+    }
+    EXPECT_EQ(p.blocks(cluster) % cluster, 0);
+    EXPECT_GT(p.blocks(cluster), 0);
+    for (int b = 0; b < p.blocks(cluster); ++b) {
+      const TileProduct t = p.tile(cluster, b);
+      if (t.inside) product(p, t);
+    }
+  }
+  void expect_complete() const { EXPECT_EQ(static_cast<int>(finished_.size()), tiles_ * tiles_); }
+
+ private:
+  void product(const Products& p, const TileProduct& t) {
+    const Place c{t.c_row / panel_width, t.c_column / panel_width};
+    EXPECT_EQ(t.subtract, p.region != Region::panels);
+    if (t.subtract) {
+      EXPECT_EQ(t.a_row, t.c_row);
+      EXPECT_EQ(t.b_column, t.c_column);
+      EXPECT_EQ(t.a_column, t.b_row);
+      for (int k = t.a_column / panel_width; k < t.a_column / panel_width + t.panels; ++k) {
+        EXPECT_TRUE(finished_.count({c.first, k}) && finished_.count({k, c.second}));
+        EXPECT_EQ(updates_[c]++, k);
+      }
+    } else {
+      const int step = std::min(c.first, c.second);
+      EXPECT_EQ(t.a_source == Source::lower_inverse, c.first == step);
+      EXPECT_EQ(t.b_source == Source::upper_inverse, c.second == step);
+      EXPECT_TRUE(finished_.count({step, step}));
+      EXPECT_EQ(updates_[c], step);
+      EXPECT_TRUE(finished_.insert(c).second);
+    }
+  }
+  int tiles_;
+  std::map<Place, int> updates_;
+  std::set<Place> finished_;
+};
+
+TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
   for (int cluster : {1, 2, 3}) {
-    for (std::int64_t n : {1, 127, 128, 129, 500, 1025}) {
-      const int tiles = tiles_of(n);
-      for (int step = 0; step < tiles; ++step) {
-        std::map<std::pair<int, int>, int> updates, panels;
-        for (Region region : {Region::panels, Region::strip, Region::rest}) {
-          const int blocks = blocks_of(region, tiles, step, cluster);
-          EXPECT_EQ(blocks % cluster, 0);
-          for (int b = 0; b < blocks; ++b) {
-            const TileProduct t = tile_product(region, tiles, step, cluster, b);
-            if (!t.inside) continue;
-            EXPECT_EQ(t.subtract, region != Region::panels);
-            auto& count = region == Region::panels ? panels : updates;
-            ++count[{t.c_row / panel_width, t.c_column / panel_width}];
-            EXPECT_LT(t.c_row, n);
-            EXPECT_LT(t.c_column, n);
-          }
-        }
-        for (int i = step + 1; i < tiles; ++i) {
-          EXPECT_EQ((panels[{i, step}]), 1);
-          EXPECT_EQ((panels[{step, i}]), 1);
-          for (int j = step + 1; j < tiles; ++j) EXPECT_EQ((updates[{i, j}]), 1) << i << ", " << j;
-        }
-        const int side = tiles - 1 - step;
-        EXPECT_EQ(static_cast<int>(updates.size()), side * side);
-        EXPECT_EQ(static_cast<int>(panels.size()), 2 * side);
+    for (int group : {1, 2, 4}) {
+      for (std::int64_t n : orders) {
+        SCOPED_TRACE(std::to_string(n) + " in groups of " + std::to_string(group));
+        Replay replay(tiles_of(n));
+        for (const Launched& l : schedule(tiles_of(n), group)) replay(l, cluster);
+        replay.expect_complete();
       }
     }
   }
 }
 
-TEST(Schedule, TheStripIsWhatTheNextStepNeeds) {
-  const int tiles = 6, step = 2;
-  for (int b = 0; b < blocks_of(Region::strip, tiles, step, 1); ++b) {
-    const TileProduct t = tile_product(Region::strip, tiles, step, 1, b);
-    EXPECT_TRUE(t.c_row == 3 * panel_width || t.c_column == 3 * panel_width);
-  }
-  for (int b = 0; b < blocks_of(Region::rest, tiles, step, 1); ++b) {
-    const TileProduct t = tile_product(Region::rest, tiles, step, 1, b);
-    EXPECT_GT(t.c_row, 3 * panel_width);
-    EXPECT_GT(t.c_column, 3 * panel_width);
+/// Launches of the two streams that no wait orders touch no tile in common, but to read it.
+TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
+  struct Touched {
+    std::set<Place> read, written;
+  };
+  const auto touched = [](const Launched& l) {
+    Touched t;
+    if (l.diagonal) {
+      t.written.insert({l.products.first, l.products.first});
+      return t;
+    }
+    t.written = places(l.products, 1);
+    for (const Place& c : t.written) {
+      for (int k = l.products.first; k < l.products.first + l.products.count; ++k) {
+        t.read.insert({c.first, k});
+        t.read.insert({k, c.second});
+      }
+    }
+    return t;
+  };
+  const auto meet = [](const std::set<Place>& a, const std::set<Place>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const Place& p) { return b.count(p) > 0; });
+  };
+  for (int group : {1, 2, 3, 4}) {
+    const std::vector<Launched> launches = schedule(15, group);
+    // For each launch, how many launches of the other stream are done for certain when it begins:
+    // as far as its own stream has waited, all up to the one that signalled.
+    std::size_t known[2] = {0, 0}, signalled[2] = {0, 0};
+    std::vector<std::size_t> done(launches.size());
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Launched& l = launches[i];
+      if (l.waits) known[l.ahead] = signalled[!l.ahead];
+      done[i] = known[l.ahead];
+      if (l.signals) signalled[l.ahead] = i + 1;
+    }
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Touched late = touched(launches[i]);
+      for (std::size_t j = done[i]; j < i; ++j) {
+        if (launches[j].ahead == launches[i].ahead) continue;
+        const Touched early = touched(launches[j]);
+        EXPECT_FALSE(meet(late.written, early.written) || meet(late.written, early.read) ||
+                     meet(late.read, early.written))
+            << "launches " << j << " and " << i << " in groups of " << group;
+      }
+    }
   }
 }
 
 TEST(Schedule, BlocksOfAClusterShareAnOperand) {
   for (int cluster : {2, 4}) {
-    for (Region region : {Region::panels, Region::strip, Region::rest}) {
-      const int tiles = 8, step = 1;
-      for (int b = 0; b < blocks_of(region, tiles, step, cluster); ++b) {
-        const TileProduct first = tile_product(region, tiles, step, cluster, b / cluster * cluster);
-        const TileProduct t = tile_product(region, tiles, step, cluster, b);
+    for (const Launched& l : schedule(8, 2)) {
+      if (l.diagonal) continue;
+      for (int b = 0; b < l.products.blocks(cluster); ++b) {
+        const TileProduct first = l.products.tile(cluster, b / cluster * cluster);
+        const TileProduct t = l.products.tile(cluster, b);
         EXPECT_EQ(t.shares_a, first.shares_a);
         if (t.shares_a) {
           EXPECT_EQ(t.a_source, first.a_source);

@@ -1,8 +1,9 @@
 // lud/baseline: everything through registers. iso is Rodinia's; the other config fetches, while a
-// slice is multiplied, the next one, 16 bytes per thread and eighth of the slice: four registers
-// hide the latency where a whole slice would need 32.
+// slice is multiplied, the next one, 32 bytes per thread and eighth of the slice: eight registers
+// hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
+#include "variants/async.cuh"
 #include "variants/baseline.cuh"
 
 namespace amasia::lud {
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
 }
 
-/// Two stages of shared memory, refilled one piece at a time.
+/// Two stages of shared memory; what is loaded during one chunk is stored during the next.
 struct ThroughRegisters {
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
@@ -54,11 +55,15 @@ struct ThroughRegisters {
   static constexpr std::size_t shared_bytes = stages * slice_bytes;
   static constexpr bool pads = false;
 
-  float* ring;  // (stages, slice)
+  unsigned ring;
   Pieces pieces;
   const Problem& problem;
   const TileProduct& t;
-  float4 held;
+  int left_to_load;  // slices
+  int stage = 0;
+  unsigned next;  // stage that is filled
+  int4 held[Pieces::per_chunk];
+  unsigned places[Pieces::per_chunk];
 
   static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
                                     int size, int thread) {
@@ -76,41 +81,52 @@ struct ThroughRegisters {
 
   __device__ ThroughRegisters(unsigned char* shared, View, const Problem& p,
                               const TileProduct& tile, int thread)
-      : ring(reinterpret_cast<float*>(shared)), pieces(p, tile, thread), problem(p), t(tile) {
-    float4 first[Pieces::count];
+      : ring(async::shared_address(shared)),
+        pieces(p, tile, thread),
+        problem(p),
+        t(tile),
+        left_to_load(tile.panels * slices_per_panel),
+        next(ring) {
 #pragma unroll
-    for (int i = 0; i < Pieces::count; ++i) {
-      first[i] = *reinterpret_cast<const float4*>(pieces.global(0, i));
-    }
+    for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) between(chunk);
+    end_slice();
+  }
+  // Without a branch, which would have each load waited for where paths join: behind the last slice
+  // it is loaded once more, into the stage that nobody reads.
+  __device__ void between(int chunk) {
+    if (chunk > 0) store();
+    int i = 0;
+    pieces.share(chunk, [&](unsigned to, const float* from) {
+      places[i] = to;
+      held[i++] = *reinterpret_cast<const int4*>(from);
+    });
+  }
+  __device__ void store() const {
 #pragma unroll
-    for (int i = 0; i < Pieces::count; ++i) {
-      *reinterpret_cast<float4*>(ring + pieces.shared(i)) = first[i];
+    for (int i = 0; i < Pieces::per_chunk; ++i) async::store16(next + places[i], held[i]);
+  }
+  __device__ void end_slice() {
+    store();
+    if (--left_to_load > 0) {
+      pieces.next_slice();
+    } else {
+      pieces.repeat_slice();
     }
-    held = fetch(1, 0);
+    next = ring + static_cast<unsigned>(slice_bytes) - (next - ring);
   }
-  __device__ float4 fetch(int s, int piece) const {
-    return *reinterpret_cast<const float4*>(pieces.global(s, piece));
+  // Stored by all, and the other stage is read.
+  __device__ void acquire() const { __syncthreads(); }
+  __device__ unsigned here() const { return ring + static_cast<unsigned>(stage * slice_bytes); }
+  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
+  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ void release() {
+    end_slice();
+    stage ^= 1;
   }
-  __device__ const float* a(int s) const { return ring + s % stages * BlockTile::slice_elements; }
-  __device__ const float* b(int s) const { return a(s) + BlockTile::a_elements; }
-  __device__ void acquire(int) { __syncthreads(); }
-  // The piece that was asked for an eighth of a slice ago, about 1000 cycles, has come.
-  __device__ void between(int s, int chunk) {
-    if (s + 1 == slices) return;
-    float* const to = ring + (s + 1) % stages * BlockTile::slice_elements;
-    *reinterpret_cast<float4*>(to + pieces.shared(chunk)) = held;
-    if (chunk + 1 < Pieces::count) {
-      held = fetch(s + 1, chunk + 1);
-    } else if (s + 2 < slices) {
-      held = fetch(s + 2, 0);
-    }
-  }
-  __device__ void release(int) {}
-  __device__ void finish(const Accumulator& acc) const {
-    finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+  __device__ void finish(const Accumulator& acc, int thread) const {
+    finish_in_global(acc, problem.matrix, t, thread);
   }
 };
-static_assert(Pieces::count == BlockTile::chunks, "one piece per chunk of the inner product");
 
 ConfigOf<Problem> iso() {
   ConfigOf<Problem> config;
@@ -136,9 +152,14 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::baseline,
-    {iso(), blocked<ThroughRegisters>("blocked-128", ThroughRegisters::stages, slice_bytes)});
+// What a block's threads hold in registers.
+inline constexpr std::size_t held_bytes = Pieces::per_chunk * 16 * BlockTile::threads;
+
+const bool registered =
+    register_variant<Problem>("lud", Strategy::baseline,
+                              {iso(), blocked<ThroughRegisters>("blocked-128x2", 2, held_bytes),
+                               blocked<ThroughRegisters>("blocked-128x4", 4, held_bytes),
+                               blocked<ThroughRegisters>("blocked-128x1", 1, held_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

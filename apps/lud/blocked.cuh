@@ -1,16 +1,15 @@
-// The schedule of every config but `iso`: right-looking in blocks of 128 (blocked.hpp). One block
-// decomposes and inverts the diagonal block, so that panels are products like all the rest;
-// everything else is one kernel, a 128 x 128 tile per block, two blocks per SM so that one computes
-// while the other starts or ends. Strategies differ in the Mover that brings operands to shared
-// memory and results back.
+// The schedule of every config but `iso`: right-looking in blocks of 128, updates by groups of
+// panels (blocked.hpp). One block decomposes and inverts the diagonal block, so that panels are
+// products like all the rest; everything else is one kernel, a 128 x 128 tile per block, two blocks
+// per SM so that one computes while the other starts or ends. Strategies differ in the Mover that
+// brings operands to shared memory and results back:
 //
-// A Mover has
-//   View, View view(problem)       what its kernels get besides the problem: nothing, or tensor
-//   maps cluster, shared_bytes          blocks of a cluster; shared memory of a tile's block
-//   load_block(shared, ...)        the diagonal block into DiagonalBlock::lu; false: this block is
-//   done Mover(shared, ...)             the prologue of a tile acquire(s), a(s), b(s), between(s,
-//   chunk), release(s)    slice s of slices finish(acc)                    the result to global
-//   memory
+// - View, view(problem): what its kernels get besides the problem, nothing or tensor maps
+// - cluster, stages, shared_bytes: blocks of a cluster, and what a tile's block takes
+// - load_block(shared, ...): the diagonal block into DiagonalBlock::lu; false: this block is done
+// - Mover(shared, ...): starts the first copies of a tile
+// - acquire(), left(thread), b(), between(chunk), release(): the next slice of the operands
+// - finish(acc, thread): the result to global memory
 #pragma once
 
 #include <memory>
@@ -24,8 +23,8 @@
 namespace amasia::lud {
 namespace {
 
-inline constexpr int slices = panel_width / BlockTile::k;
-inline constexpr int slice_bytes = BlockTile::slice_elements * static_cast<int>(sizeof(float));
+inline constexpr int slices_per_panel = panel_width / BlockTile::k;
+inline constexpr int slice_bytes = BlockTile::slice_bytes;
 
 struct NoMaps {};
 
@@ -35,82 +34,148 @@ __device__ inline Grid<float> grid_of(const Problem& p, Source source) {
                                            : p.upper_inverse;
 }
 
-/// Copies of 16 bytes from where the operands of a tile lie: per slice, each thread has `pieces`,
-/// first of A, then of B. Rows and columns beyond the matrix repeat the last one: what they produce
-/// is never stored, and no operand is incomplete in the direction that is summed over.
+/// The 16-byte pieces of the operands that a thread brings: of a slice first those of A, 16 rows
+/// apart, then those of B, 4 rows apart. Rows and columns beyond the matrix repeat one inside: what
+/// they produce is never stored, and no operand is incomplete in the direction that is summed over.
+/// Running pointers, and one stride in shared memory for both operands: registers and issue slots
+/// that are spent here are missing in the inner product.
 struct Pieces {
-  static constexpr int of_a = BlockTile::a_elements / 4 / BlockTile::threads;
-  static constexpr int of_b = BlockTile::b_elements / 4 / BlockTile::threads;
+  static constexpr int of_a = BlockTile::a_bytes / 16 / BlockTile::threads;
+  static constexpr int of_b = BlockTile::b_bytes / 16 / BlockTile::threads;
   static constexpr int count = of_a + of_b;
-  const float* a;
-  const float* b;
-  int a_pitch, b_pitch;
-  int last_row;  // of A's tile that is in the matrix
-  int row, chunk, line;
+  static constexpr int per_chunk = count / BlockTile::chunks;
+  static constexpr int a_rows = BlockTile::threads / (BlockTile::k / 4);
+  static constexpr int b_rows = BlockTile::threads / (BlockTile::n / 4);
+  static constexpr int stride = a_rows * BlockTile::k * 4;
+  static_assert(stride == b_rows * BlockTile::n * 4, "pieces of A and of B lie equally far apart");
+  static_assert(of_a % per_chunk == 0 && per_chunk * BlockTile::chunks == count,
+                "each chunk of the inner product brings a share, of one operand");
 
-  __device__ Pieces(const Problem& p, const TileProduct& t, int thread)
-      : row(thread / 8), chunk(thread % 8), line(thread / 32) {
+  const float* slice;  // first piece of A
+  const float* a;      // next piece of A
+  const float* b;      // next piece of B
+  int a_step, b_step;  // elements from piece to piece
+  int rows_below, rows_left;
+  unsigned to_a, to_b;  // first pieces in a stage
+
+  __device__ Pieces(const Problem& p, const TileProduct& t, int thread) {
     const Grid<float> left = grid_of(p, t.a_source), right = grid_of(p, t.b_source);
-    a = &left.at(t.a_row, t.a_column + 4 * chunk);
-    a_pitch = static_cast<int>(left.pitch);
-    b_pitch = static_cast<int>(right.pitch);
-    const int left_rows = static_cast<int>(left.rows) - 1 - t.a_row;
-    last_row = left_rows < BlockTile::m - 1 ? left_rows : BlockTile::m - 1;
+    const int row = thread / 8, chunk = thread % 8, line = thread / 32;
+    const int last = static_cast<int>(left.rows) - 1 - t.a_row;
+    slice = &left.at(t.a_row + (row < last ? row : last), t.a_column + 4 * chunk);
+    a = slice;
+    rows_below = rows_left = last - row;
+    a_step = a_rows * static_cast<int>(left.pitch);
+    const int last_column = static_cast<int>(right.pitch) - 4;
     const int column = t.b_column + thread % 32 * 4;
-    b = &right.at(t.b_row + line, column < b_pitch - 4 ? column : b_pitch - 4);
+    b = &right.at(t.b_row + line, column < last_column ? column : last_column);
+    b_step = b_rows * static_cast<int>(right.pitch);
+    to_a = static_cast<unsigned>(row * BlockTile::k * 4 + 16 * swizzled_chunk(row, chunk));
+    to_b = static_cast<unsigned>(BlockTile::a_bytes + thread * 16);
   }
-  /// Offsets within a tile fit in 32 bits: 128 rows of at most 2^20 elements.
-  __device__ const float* global(int slice, int piece) const {
-    if (piece < of_a) {
-      const int r = row + 32 * piece;
-      return a + (r < last_row ? r : last_row) * a_pitch + BlockTile::k * slice;
+  /// move(place in the stage, source) for the pieces that are due with a chunk.
+  template <class Move>
+  __device__ __forceinline__ void share(int chunk, Move&& move) {
+    constexpr int chunks_of_a = of_a / per_chunk;
+    const bool of_left = chunk < chunks_of_a;
+    unsigned to = of_left
+                      ? to_a + static_cast<unsigned>(chunk * per_chunk * stride)
+                      : to_b + static_cast<unsigned>((chunk - chunks_of_a) * per_chunk * stride);
+#pragma unroll
+    for (int i = 0; i < per_chunk; ++i, to += stride) {
+      if (of_left) {
+        move(to, a);
+        rows_left -= a_rows;
+        if (rows_left >= 0) a += a_step;
+      } else {
+        move(to, b);
+        b += b_step;
+      }
     }
-    return b + (BlockTile::k * slice + 8 * (piece - of_a)) * b_pitch;
   }
-  /// Offset in a stage of shared memory, A before B.
-  __device__ int shared(int piece) const {
-    if (piece < of_a) {
-      return (row + 32 * piece) * BlockTile::k + 4 * swizzled_chunk(row, chunk);
-    }
-    return BlockTile::a_elements + (line + 8 * (piece - of_a)) * BlockTile::n +
-           static_cast<int>(threadIdx.x) % 32 * 4;
+  __device__ void next_slice() {
+    slice += BlockTile::k;
+    a = slice;
+    rows_left = rows_below;
+  }
+  /// Back to the slice before, instead of next_slice(), where there is no next one.
+  __device__ void repeat_slice() {
+    a = slice;
+    rows_left = rows_below;
+    b -= static_cast<std::int64_t>(of_b) * b_step;
   }
 };
 
-/// The thread's elements of the result, straight from and to global memory.
+/// The thread's elements of the result, straight from and to global memory; half a tile's old
+/// elements are asked for at once. Rows of the padding may be overwritten, so only rows need a
+/// look.
+template <bool WHOLE>
 __device__ __forceinline__ void finish_in_global(const Accumulator& acc, const Grid<float>& matrix,
                                                  const TileProduct& t, int thread) {
-  float* const first = &matrix.at(t.c_row + BlockTile::row(thread, 0), t.c_column);
+  const int row = t.c_row + BlockTile::row(thread, 0);
+  const int column = t.c_column + BlockTile::column(thread, 0);
+  const int rows_left = static_cast<int>(matrix.rows) - row;
+  const int columns_left = static_cast<int>(matrix.pitch) - column;
+  const std::int64_t stride = 8 * matrix.pitch;
+  float* c = &matrix.at(row, column);
+  const auto inside = [&](int i, int g) {
+    return WHOLE || (8 * i < rows_left && 16 * g < columns_left);
+  };
+  constexpr int half = BlockTile::rows_per_thread / 2, groups = BlockTile::columns_per_thread / 4;
 #pragma unroll
-  for (int i = 0; i < BlockTile::rows_per_thread; ++i) {
-    if (t.c_row + BlockTile::row(thread, i) >= matrix.rows) break;
+  for (int first = 0; first < BlockTile::rows_per_thread; first += half, c += half * stride) {
+    float4 old[half][groups] = {};
+    if (t.subtract) {
 #pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      const int column = BlockTile::column(thread, g);
-      if (t.c_column + column >= matrix.columns) continue;
-      auto* c = reinterpret_cast<float4*>(first + 4 * i * static_cast<int>(matrix.pitch) + column);
-      *c = finished(acc, i, g, t.subtract, t.subtract ? *c : float4{});
+      for (int i = 0; i < half; ++i) {
+#pragma unroll
+        for (int g = 0; g < groups; ++g) {
+          if (inside(first + i, g)) {
+            old[i][g] = *reinterpret_cast<const float4*>(c + i * stride + 16 * g);
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+#pragma unroll
+      for (int g = 0; g < groups; ++g) {
+        if (inside(first + i, g)) {
+          *reinterpret_cast<float4*>(c + i * stride + 16 * g) =
+              less(old[i][g], &acc.c[first + i][4 * g]);
+        }
+      }
     }
   }
 }
 
+__device__ __forceinline__ void finish_in_global(const Accumulator& acc, const Grid<float>& matrix,
+                                                 const TileProduct& t, int thread) {
+  if (t.c_row + BlockTile::m <= matrix.rows && t.c_column + BlockTile::n <= matrix.pitch) {
+    finish_in_global<true>(acc, matrix, t, thread);
+  } else {
+    finish_in_global<false>(acc, matrix, t, thread);
+  }
+}
+
 template <class Mover>
-__global__ void __launch_bounds__(BlockTile::threads, 2)
-    product(const __grid_constant__ typename Mover::View view, const Problem p, Region region,
-            int step) {
+__global__ void __launch_bounds__(BlockTile::threads, BlockTile::blocks_per_sm)
+    product(const __grid_constant__ typename Mover::View view, const Problem p,
+            const Products products) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x);
-  const TileProduct t = tile_product(region, tiles_of(p.matrix.rows), step, Mover::cluster,
-                                     static_cast<int>(blockIdx.x));
-  Accumulator acc{};
+  const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
   Mover mover(shared, view, p, t, thread);
-#pragma unroll
-  for (int s = 0; s < slices; ++s) {
-    mover.acquire(s);
-    multiply(acc, mover.a(s), mover.b(s), thread, [&](int chunk) { mover.between(s, chunk); });
-    mover.release(s);
+  Accumulator acc;
+  acc.clear();
+#pragma unroll 1
+  for (int slice = 0; slice < t.panels * slices_per_panel; ++slice) {
+    mover.acquire();
+    BlockTile::multiply(acc, mover.left(thread), mover.b(), thread,
+                        [&](int chunk) { mover.between(chunk); });
+    mover.release();
   }
-  mover.finish(acc);
+  mover.finish(acc, thread);
 }
 
 /// Pads four elements of the last, incomplete diagonal block with those of the identity.
@@ -125,7 +190,7 @@ __device__ inline void pad_chunk(float* line, int row, int column, int size) {
 }
 
 template <class Mover>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)  // registers that leave room for a tile's block
     diagonal(const __grid_constant__ typename Mover::View view, const Problem p, int step) {
   extern __shared__ __align__(1024) unsigned char shared[];
   auto& d = *reinterpret_cast<DiagonalBlock*>(shared);
@@ -156,9 +221,9 @@ __global__ void __launch_bounds__(block_threads)
   for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
     const int row = e / (panel_width / 4), column = e % (panel_width / 4) * 4;
     *reinterpret_cast<float4*>(&p.lower_inverse.at(row, column)) =
-        inverse_elements(d, true, row, column);
+        negative_inverse(d, true, row, column);
     *reinterpret_cast<float4*>(&p.upper_inverse.at(row, column)) =
-        inverse_elements(d, false, row, column);
+        negative_inverse(d, false, row, column);
   }
 }
 
@@ -195,16 +260,19 @@ struct LookAhead {
 };
 
 template <class Mover>
-ConfigOf<Problem> blocked(const char* name, int stages, std::size_t bytes_in_flight) {
+ConfigOf<Problem> blocked(const char* name, int group, std::size_t bytes_in_flight) {
   ConfigOf<Problem> config;
   config.info = {
       name,
-      {{"block", panel_width}, {"k_slice", BlockTile::k}, {"stages", stages}},
+      {{"block", panel_width},
+       {"k_update", group * panel_width},
+       {"k_slice", BlockTile::k},
+       {"stages", Mover::stages}},
       {{reinterpret_cast<const void*>(product<Mover>), BlockTile::threads, Mover::shared_bytes,
         Mover::cluster, bytes_in_flight},
        {reinterpret_cast<const void*>(diagonal<Mover>), block_threads, sizeof(DiagonalBlock) + 128,
         Mover::cluster, panel_width * panel_width * sizeof(float)}}};
-  config.prepare = [](const Problem& p, const Device&) -> Launch {
+  config.prepare = [group](const Problem& p, const Device&) -> Launch {
     LaunchShape tile{dim3(1), dim3(BlockTile::threads), Mover::shared_bytes, Mover::cluster};
     LaunchShape block{dim3(Mover::cluster), dim3(block_threads), sizeof(DiagonalBlock) + 128,
                       Mover::cluster};
@@ -212,27 +280,26 @@ ConfigOf<Problem> blocked(const char* name, int stages, std::size_t bytes_in_fli
     allow_launch(reinterpret_cast<const void*>(diagonal<Mover>), block);
     const auto view = Mover::view(p);
     const auto streams = std::make_shared<LookAhead>();
+    const auto launches = schedule(tiles_of(p.matrix.rows), group);
     return [=](Stream main) {
-      const int tiles = tiles_of(p.matrix.rows);
-      const auto compute = [&](Region region, int step, cudaStream_t stream) {
-        LaunchShape shape = tile;
-        shape.grid.x = static_cast<unsigned>(blocks_of(region, tiles, step, Mover::cluster));
-        if (shape.grid.x > 0) launch(product<Mover>, shape, stream, view, p, region, step);
-      };
       const cudaStream_t ahead = streams->ahead;
       AMASIA_CUDA(cudaEventRecord(streams->begun, main));
       AMASIA_CUDA(cudaStreamWaitEvent(ahead, streams->begun));
-      for (int step = 0; step < tiles; ++step) {
-        launch(diagonal<Mover>, block, ahead, view, p, step);
-        if (step == tiles - 1) break;
-        compute(Region::panels, step, ahead);
-        AMASIA_CUDA(cudaEventRecord(streams->panels, ahead));
-        // The strip of this step was in the rest of the last one.
-        if (step > 0) AMASIA_CUDA(cudaStreamWaitEvent(ahead, streams->rest));
-        compute(Region::strip, step, ahead);
-        AMASIA_CUDA(cudaStreamWaitEvent(main, streams->panels));
-        compute(Region::rest, step, main);
-        AMASIA_CUDA(cudaEventRecord(streams->rest, main));
+      for (const Launched& l : launches) {
+        const cudaStream_t stream = l.ahead ? ahead : main;
+        if (l.waits) {
+          AMASIA_CUDA(cudaStreamWaitEvent(stream, l.ahead ? streams->rest : streams->panels));
+        }
+        if (l.diagonal) {
+          launch(diagonal<Mover>, block, stream, view, p, l.products.first);
+        } else {
+          LaunchShape shape = tile;
+          shape.grid.x = static_cast<unsigned>(l.products.blocks(Mover::cluster));
+          launch(product<Mover>, shape, stream, view, p, l.products);
+        }
+        if (l.signals) {
+          AMASIA_CUDA(cudaEventRecord(l.ahead ? streams->panels : streams->rest, stream));
+        }
       }
       AMASIA_CUDA(cudaEventRecord(streams->done, ahead));
       AMASIA_CUDA(cudaStreamWaitEvent(main, streams->done));

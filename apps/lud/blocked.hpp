@@ -1,13 +1,16 @@
-// Index arithmetic of the blocked schedule: which 128 x 128 tiles a launch computes and from which
-// panels. Plain arithmetic, the same on host and device; the CPU tests replay whole runs with it.
+// Arithmetic of the blocked schedule: what is launched in which order, and which 128 x 128 tiles a
+// launch computes from which panels. Plain arithmetic, the same on host and device; the CPU tests
+// replay whole runs with it.
 //
-// Step k finishes the diagonal block (k, k), then the panels beside and below it, then subtracts
-// their product from the trailing matrix. The trailing matrix is updated in two launches: its first
-// row and column of tiles (`strip`), which is all that step k + 1 needs to begin, and the rest,
-// which runs beside step k + 1's diagonal and panels (look-ahead).
+// Step k finishes the diagonal block (k, k) and then the panels beside and below it. The trailing
+// matrix is updated once per group of panels, so that its tiles are read and written once for so
+// many columns. Inside a group, the next step's row and column of tiles (a strip) catch up with the
+// panels so far. At its end the next group's strips are updated first; the rest of the matrix is
+// updated on a second stream beside the next group's steps (look-ahead).
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "apps/lud/lud.hpp"
 #include "harness/host_device.hpp"
@@ -21,79 +24,122 @@ enum class Region { panels, strip, rest };
 /// block.
 enum class Source { matrix, lower_inverse, upper_inverse };
 
-/// One tile's work: c = a b (panels) or c -= a b; a and b are panel_width deep. Rows and columns
-/// are those of the top left elements. Blocks of a cluster that lie side by side share `a`, those
-/// one below the other share `b`.
+/// One tile's work: c = a b (panels) or c -= a b; a and b are `panels` times panel_width deep. Rows
+/// and columns are those of the top left elements. Blocks of a cluster that lie side by side share
+/// `a`, those one below the other share `b`.
 struct TileProduct {
-  Source a_source, b_source;
-  int a_row, a_column, b_row, b_column, c_row, c_column;
-  bool subtract;
-  bool shares_a;
-  bool inside;  // false: the cluster reaches beyond the matrix here
+  Source a_source = Source::matrix, b_source = Source::matrix;
+  int a_row = 0, a_column = 0, b_row = 0, b_column = 0, c_row = 0, c_column = 0;
+  int panels = 1;
+  bool subtract = true;
+  bool shares_a = false;
+  bool inside = true;  // false: the cluster reaches beyond the matrix here
 };
 
 AMASIA_HD constexpr int tiles_of(std::int64_t n) {
   return static_cast<int>((n + panel_width - 1) / panel_width);
 }
 
-AMASIA_HD constexpr int rounded_up(int count, int multiple) {
-  return (count + multiple - 1) / multiple * multiple;
-}
+/// The tiles of one launch.
+struct Products {
+  Region region = Region::panels;
+  int tiles = 0;  // of the matrix, each way
+  int first = 0;  // panel: the one that is made (panels), or the first one of an update
+  int count = 1;  // panels of an update
+  int begin = 0;  // first row and column of tiles that are computed
+  int end = 0;    // of a strip: behind its last row and column
 
-/// Blocks of a launch, a multiple of `cluster`; `tiles` = tiles_of(n).
-AMASIA_HD constexpr int blocks_of(Region region, int tiles, int step, int cluster) {
-  const int side = tiles - 1 - step;  // of the trailing matrix
-  if (side <= 0) return 0;
-  switch (region) {
-    case Region::panels:
-      return 2 * rounded_up(side, cluster);
-    case Region::strip:
-      return rounded_up(side, cluster) + rounded_up(side - 1, cluster);
-    default:
-      return rounded_up(side - 1, cluster) * (side - 1);
+  AMASIA_HD constexpr int side() const { return tiles - begin; }
+  AMASIA_HD constexpr int width() const { return end - begin; }
+  AMASIA_HD static constexpr int whole(int count, int cluster) {
+    return static_cast<int>(round_up(count, cluster));
   }
-}
 
-/// The work of block `block` of that launch. Neighbours in a cluster have consecutive numbers.
-AMASIA_HD constexpr TileProduct tile_product(Region region, int tiles, int step, int cluster,
-                                             int block) {
-  const int first = (step + 1) * panel_width;  // of the trailing matrix
-  const int panel = step * panel_width;
-  const int side = tiles - 1 - step;
-  TileProduct t{Source::matrix, Source::matrix, 0, 0, 0, 0, 0, 0, true, false, true};
-  if (region == Region::panels) {
-    const int below = rounded_up(side, cluster);
-    t.subtract = false;
-    t.shares_a = block >= below;
-    const int i = t.shares_a ? block - below : block;
-    t.inside = i < side;
-    if (t.shares_a) {  // U = L^-1 A, a tile beside the diagonal
-      t.a_source = Source::lower_inverse;
-      t.b_row = t.c_row = panel;
-      t.b_column = t.c_column = first + i * panel_width;
-    } else {  // L = A U^-1, a tile below the diagonal
-      t.b_source = Source::upper_inverse;
-      t.a_row = t.c_row = first + i * panel_width;
-      t.a_column = t.c_column = panel;
+  /// Blocks of the launch, a multiple of `cluster`.
+  AMASIA_HD constexpr int blocks(int cluster) const {
+    switch (region) {
+      case Region::panels:
+        return 2 * whole(side(), cluster);
+      case Region::strip:
+        return width() * (whole(side(), cluster) + whole(side() - width(), cluster));
+      default:
+        return whole(side(), cluster) * side();
+    }
+  }
+
+  /// The work of one block. Neighbours in a cluster have consecutive numbers.
+  AMASIA_HD constexpr TileProduct tile(int cluster, int block) const {
+    TileProduct t;
+    int row = 0, column = 0;
+    if (region == Region::rest) {
+      const int group = block / cluster;
+      column = begin + group % side();
+      row = begin + group / side() * cluster + block % cluster;
+    } else {
+      const int lines = region == Region::strip ? width() : 1;
+      const int across = whole(side(), cluster);
+      t.shares_a = block < lines * across;
+      if (t.shares_a) {  // beside the diagonal
+        row = region == Region::strip ? begin + block / across : first;
+        column = begin + block % across;
+      } else {  // below
+        const int below = region == Region::strip ? end : begin;
+        const int down = whole(tiles - below, cluster);
+        block -= lines * across;
+        column = region == Region::strip ? begin + block / down : first;
+        row = below + block % down;
+      }
+    }
+    t.inside = row < tiles && column < tiles;
+    t.a_row = t.c_row = row * panel_width;
+    t.b_column = t.c_column = column * panel_width;
+    t.a_column = t.b_row = first * panel_width;
+    t.panels = count;
+    if (region == Region::panels) {
+      t.subtract = false;
+      if (t.shares_a) {  // U = L^-1 A
+        t.a_source = Source::lower_inverse;
+        t.a_row = t.a_column = 0;
+      } else {  // L = A U^-1
+        t.b_source = Source::upper_inverse;
+        t.b_row = t.b_column = 0;
+      }
     }
     return t;
   }
-  int row = 0, column = 0;
-  if (region == Region::strip) {
-    const int beside = rounded_up(side, cluster);
-    t.shares_a = block < beside;
-    column = t.shares_a ? block : 0;
-    row = t.shares_a ? 0 : 1 + block - beside;
-  } else {
-    const int group = block / cluster;
-    column = 1 + group % (side - 1);
-    row = 1 + group / (side - 1) * cluster + block % cluster;
+};
+
+/// One launch of the schedule, on the stream that runs ahead or on the main one.
+struct Launched {
+  bool diagonal = false;  // the diagonal block `products.first` instead of products
+  bool ahead = true;
+  Products products;
+  bool waits = false;    // for the latest launch on the other stream that signals
+  bool signals = false;  // to the other stream when it is done
+};
+
+/// The launches of a run in order, for a matrix of tiles x tiles and groups of `group` panels.
+inline std::vector<Launched> schedule(int tiles, int group) {
+  std::vector<Launched> launches;
+  for (int first = 0; first < tiles; first += group) {
+    const int end = first + group < tiles ? first + group : tiles;
+    for (int step = first; step < end; ++step) {
+      launches.push_back({true, true, {Region::panels, tiles, step}});
+      if (step + 1 == tiles) return launches;
+      const bool last = step + 1 == end;
+      launches.push_back({false, true, {Region::panels, tiles, step, 1, step + 1}, false, last});
+      if (last) break;
+      launches.push_back(
+          {false, true, {Region::strip, tiles, first, step + 1 - first, step + 1, step + 2}});
+    }
+    // The strips were in the last group's rest.
+    const int next = end + group < tiles ? end + group : tiles;
+    const Products strips{Region::strip, tiles, first, end - first, end, next};
+    launches.push_back({false, true, strips, first > 0});
+    if (next == tiles) continue;
+    launches.push_back({false, false, {Region::rest, tiles, first, end - first, next}, true, true});
   }
-  t.inside = row < side && column < side;
-  t.a_row = t.c_row = first + row * panel_width;
-  t.b_column = t.c_column = first + column * panel_width;
-  t.a_column = t.b_row = panel;
-  return t;
+  return launches;
 }
 
 }  // namespace amasia::lud

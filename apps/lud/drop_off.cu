@@ -82,14 +82,19 @@ struct OwnSlots {
   static constexpr int cluster = 1, stages = 3;
   static constexpr std::size_t shared_bytes = stages * slice_bytes;
   static constexpr bool pads = true;
-  // Half of C fills one stage: four of a thread's eight rows, 8 chunks of 16 bytes.
+  // Half of C fills one stage: four of a thread's eight rows, 16 pieces of 16 bytes.
+  static constexpr int groups = BlockTile::columns_per_thread / 4;
   static constexpr int rows_per_slot = BlockTile::rows_per_thread / 2;
-  static_assert(rows_per_slot * 2 * 16 * BlockTile::threads == slice_bytes, "half of C is a stage");
+  static_assert(rows_per_slot * groups * 16 * BlockTile::threads == slice_bytes &&
+                    rows_per_slot * groups == Pieces::count,
+                "half of C is a stage, and as many pieces as a slice");
 
-  float* ring;  // (stages, slice)
+  Stages ring;
   Pieces pieces;
   const Problem& problem;
   const TileProduct& t;
+  int thread;
+  int left_to_copy;  // slices; -1 and -2: the halves of C are under way
 
   // Each thread waits for its own chunks of the diagonal block, pads them, and publishes them.
   static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
@@ -107,63 +112,81 @@ struct OwnSlots {
   }
 
   __device__ OwnSlots(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
-                      int thread)
-      : ring(reinterpret_cast<float*>(shared)), pieces(p, tile, thread), problem(p), t(tile) {
+                      int thread_)
+      : ring(shared, stages),
+        pieces(p, tile, thread_),
+        problem(p),
+        t(tile),
+        thread(thread_),
+        left_to_copy(tile.panels * slices_per_panel) {
+#pragma unroll 1
+    for (int s = 0; s < stages - 1; ++s) {
 #pragma unroll
-    for (int s = 0; s < stages - 1; ++s) prefetch(s);
-  }
-  __device__ float* stage(int s) const { return ring + s % stages * BlockTile::slice_elements; }
-  __device__ const float* a(int s) const { return stage(s); }
-  __device__ const float* b(int s) const { return stage(s) + BlockTile::a_elements; }
-  // Slices, then the two halves of C, in the order in which stages become free.
-  __device__ void prefetch(int s) {
-    if (s < slices) {
-      copy_slice(stage(s), pieces, s);
-    } else if (s < slices + 2 && t.subtract) {
-      copy_c(s - slices, stage(s));
+      for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) copy(chunk);
+      end_slice();
     }
-    async::commit();
-  }
-  __device__ bool owns(int i, int g) const {
-    const int thread = static_cast<int>(threadIdx.x);
-    return t.c_row + BlockTile::row(thread, i) < problem.matrix.rows &&
-           t.c_column + BlockTile::column(thread, g) < problem.matrix.columns;
-  }
-  // Chunks of a warp's lanes side by side: no bank is asked twice.
-  __device__ static int slot(int i, int g) {
-    return 4 * ((i % rows_per_slot * 2 + g) * BlockTile::threads + static_cast<int>(threadIdx.x));
+    async::wait<stages - 2>();
   }
   __device__ float* element(int i, int g) const {
-    const int thread = static_cast<int>(threadIdx.x);
     return &problem.matrix.at(t.c_row + BlockTile::row(thread, i),
                               t.c_column + BlockTile::column(thread, g));
   }
-  __device__ void copy_c(int half, float* to) const {
+  /// Pieces of a warp's lanes lie side by side: no bank is asked twice.
+  __device__ unsigned slot(unsigned stage, int i, int g) const {
+    return stage + static_cast<unsigned>(
+                       ((i % rows_per_slot * groups + g) * BlockTile::threads + thread) * 16);
+  }
+  __device__ bool inside(int i, int g) const {
+    return t.c_row + BlockTile::row(thread, i) < problem.matrix.rows &&
+           t.c_column + BlockTile::column(thread, g) < problem.matrix.pitch;
+  }
+  /// A share of the next slice, or, behind the last one, of the thread's own elements.
+  __device__ void copy(int chunk) {
+    const unsigned stage = ring.at(ring.next);
+    if (left_to_copy > 0) {
+      pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
+    } else if (t.subtract) {
+      const int first = left_to_copy == 0 ? 0 : rows_per_slot;
 #pragma unroll
-    for (int i = half * rows_per_slot; i < (half + 1) * rows_per_slot; ++i) {
-#pragma unroll
-      for (int g = 0; g < 2; ++g) {
-        if (owns(i, g)) async::copy16(async::shared_address(to + slot(i, g)), element(i, g));
+      for (int k = 0; k < Pieces::per_chunk; ++k) {
+        const int piece = chunk * Pieces::per_chunk + k;
+        const int i = first + piece / groups, g = piece % groups;
+        if (inside(i, g)) async::copy16(slot(stage, i, g), element(i, g));
       }
     }
   }
-  __device__ void acquire(int s) {
-    async::wait<stages - 2>();
-    __syncthreads();  // slice s is there, and slice s - 1 is read
-    prefetch(s + stages - 1);
+  __device__ void end_slice() {
+    async::commit();
+    pieces.next_slice();
+    --left_to_copy;
+    ring.step(ring.next);
   }
-  __device__ void between(int, int) {}
-  __device__ void release(int) {}
-  __device__ void finish(const Accumulator& acc) const {
+  __device__ void acquire() const { __syncthreads(); }
+  __device__ BlockTile::Left left(int) const { return ring.left(thread); }
+  __device__ unsigned b() const { return ring.b(); }
+  // A thread's copies of the next slice, which were started a slice ago, are waited for before the
+  // last chunk of this one; acquire() has them published.
+  __device__ void between(int chunk) {
+    copy(chunk);
+    if (chunk == BlockTile::chunks - 1 && left_to_copy >= 0) async::wait<0>();
+  }
+  __device__ void release() {
+    end_slice();
+    ring.step(ring.here);
+  }
+  __device__ void finish(const Accumulator& acc, int) const {
     async::wait<0>();  // this thread's own elements, nobody else's
+    // The halves are in the last two stages that were filled.
+    unsigned stage = ring.at((ring.next + 1) % stages);
 #pragma unroll
     for (int i = 0; i < BlockTile::rows_per_thread; ++i) {
+      if (i == rows_per_slot) stage = ring.at((ring.next + 2) % stages);
 #pragma unroll
-      for (int g = 0; g < 2; ++g) {
-        const float* from = stage(slices + i / rows_per_slot) + slot(i, g);
-        const float4 old = *reinterpret_cast<const float4*>(from);
-        if (owns(i, g)) {
-          *reinterpret_cast<float4*>(element(i, g)) = finished(acc, i, g, t.subtract, old);
+      for (int g = 0; g < groups; ++g) {
+        const float4 own = gemm::load_float4(slot(stage, i, g));
+        if (inside(i, g)) {
+          *reinterpret_cast<float4*>(element(i, g)) =
+              less(t.subtract ? own : float4{}, &acc.c[i][4 * g]);
         }
       }
     }
@@ -194,9 +217,11 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::drop_off,
-    {iso(), blocked<OwnSlots>("blocked-128", OwnSlots::stages, 2 * slice_bytes)});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::drop_off,
+                              {iso(), blocked<OwnSlots>("blocked-128x2", 2, 2 * slice_bytes),
+                               blocked<OwnSlots>("blocked-128x4", 4, 2 * slice_bytes),
+                               blocked<OwnSlots>("blocked-128x1", 1, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -7,6 +7,7 @@
 #include "variants/baseline.cuh"
 #include "variants/bulk.cuh"
 #include "variants/dsm.cuh"
+#include "variants/multicast.cuh"
 #include "variants/tensor_map.hpp"
 
 namespace amasia::lud {
@@ -91,7 +92,7 @@ struct BlockedMaps {
 struct Multicast {
   using View = BlockedMaps;
   static constexpr int cluster = 2, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes + 128;
+  static constexpr std::size_t shared_bytes = stages * (slice_bytes + 2 * sizeof(tma::Barrier));
   static constexpr bool pads = false;
   static constexpr int a_rows = BlockTile::m / cluster, b_rows = BlockTile::k / cluster;
   static constexpr std::uint16_t everyone = (1 << cluster) - 1;
@@ -107,12 +108,19 @@ struct Multicast {
             tensor_map(readable(p.upper_inverse), b_rows, T::n)};
   }
 
-  float* ring;             // (stages, slice)
+  unsigned char* ring;     // (stages, slice)
+  unsigned base;           // its shared address
   tma::Barrier* arrived;   // (stages)
   tma::Barrier* released;  // (stages): warps of the cluster that have read it
   const View& maps;
   const Problem& problem;
   const TileProduct& t;
+  int slices;
+  int stage = 0;
+  unsigned parity = 0;
+  // The elected thread's: what it fetches next.
+  int next = 0, next_stage = 0;
+  unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   // Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
   // neighbour's shared memory, the lower one; then it goes on alone.
@@ -141,12 +149,14 @@ struct Multicast {
 
   __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
                        const TileProduct& tile, int thread)
-      : ring(reinterpret_cast<float*>(shared)),
+      : ring(shared),
+        base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + stages * slice_bytes)),
         released(arrived + stages),
         maps(view),
         problem(p),
-        t(tile) {
+        t(tile),
+        slices(tile.panels * slices_per_panel) {
     if (thread == 0) {
 #pragma unroll
       for (int s = 0; s < stages; ++s) {
@@ -157,25 +167,25 @@ struct Multicast {
     }
     dsm::cluster_sync();  // before anyone's copies arrive
     if (thread == 0) {
-#pragma unroll
-      for (int s = 0; s < stages; ++s) fetch(s);
+#pragma unroll 1
+      for (int s = 0; s < stages - 1; ++s) fetch();
     }
   }
-  __device__ float* stage(int s) const { return ring + s % stages * BlockTile::slice_elements; }
-  __device__ const float* a(int s) const { return stage(s); }
-  __device__ const float* b(int s) const { return stage(s) + BlockTile::a_elements; }
 
-  __device__ void fetch(int s) const {
-    tma::Barrier* const barrier = arrived + s % stages;
+  __device__ void fetch() {
+    if (next == slices) return;
+    tma::wait(released + next_stage, next_parity);  // read by the warps of both blocks
+    tma::Barrier* const barrier = arrived + next_stage;
     const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
     const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
     tma::expect(barrier, slice_bytes);  // both halves of both operands, whoever sends them
     const int rank = static_cast<int>(dsm::rank());
-    const int column = t.a_column + s * BlockTile::k, line = t.b_row + s * BlockTile::k;
+    const int column = t.a_column + next * BlockTile::k, line = t.b_row + next * BlockTile::k;
+    unsigned char* const to = ring + next_stage * slice_bytes;
 #pragma unroll
     for (int part = 0; part < cluster; ++part) {
-      float* const to_a = stage(s) + part * a_rows * BlockTile::k;
-      float* const to_b = stage(s) + BlockTile::a_elements + part * b_rows * BlockTile::n;
+      unsigned char* const to_a = to + part * (BlockTile::a_bytes / cluster);
+      unsigned char* const to_b = to + BlockTile::a_bytes + part * (BlockTile::b_bytes / cluster);
       if (!t.shares_a) {
         tma::load_tile(to_a, a_map, column, t.a_row + part * a_rows, barrier);
       } else if (part == rank) {
@@ -187,23 +197,27 @@ struct Multicast {
         tma::load_tile_multicast(to_b, b_map, t.b_column, line + part * b_rows, barrier, everyone);
       }
     }
+    ++next;
+    if (++next_stage == stages) next_stage = 0, next_parity ^= 1;
   }
-  __device__ void acquire(int s) const { tma::wait(arrived + s % stages, s / stages & 1); }
-  __device__ void between(int, int) const {}
-  __device__ void release(int s) const {
-    if (s + stages >= slices) return;
+  __device__ void acquire() {
+    if (threadIdx.x == 0) fetch();
+    tma::wait(arrived + stage, parity);
+  }
+  __device__ unsigned here() const { return base + static_cast<unsigned>(stage * slice_bytes); }
+  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
+  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ void between(int) const {}
+  __device__ void release() {
     __syncwarp();
     if (threadIdx.x % 32 < cluster) {
-      dsm::arrive_remote(dsm::remote_address(released + s % stages, threadIdx.x % 32));
+      dsm::arrive_read(dsm::remote_address(released + stage, threadIdx.x % 32));
     }
-    if (threadIdx.x == 0) {
-      dsm::wait_cluster(released + s % stages, s / stages & 1);
-      fetch(s + stages);
-    }
+    if (++stage == stages) stage = 0, parity ^= 1;
   }
-  __device__ void finish(const Accumulator& acc) const {
+  __device__ void finish(const Accumulator& acc, int thread) const {
     dsm::cluster_arrive();
-    if (t.inside) finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+    if (t.inside) finish_in_global(acc, problem.matrix, t, thread);
     dsm::cluster_wait();  // nobody leaves while its barriers are still arrived at
   }
 };
@@ -240,7 +254,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::dsm,
-    {iso(), blocked<Multicast>("blocked-128-cluster-2", Multicast::stages, 3 * slice_bytes)});
+    {iso(), blocked<Multicast>("blocked-128x2-cluster-2", 2, 2 * slice_bytes),
+     blocked<Multicast>("blocked-128x4-cluster-2", 4, 2 * slice_bytes),
+     blocked<Multicast>("blocked-128x1-cluster-2", 1, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

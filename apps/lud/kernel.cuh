@@ -5,88 +5,20 @@
 
 #include <cstdint>
 
+#include "apps/gemm/kernel.cuh"
 #include "apps/lud/lud.hpp"
 #include "variants/tensor_map.hpp"
 
 namespace amasia::lud {
 
-// --- inner product: a 128 x 128 tile of C from 128 x 32 of A and 32 x 128 of B
+// --- inner product
 
-/// 256 threads, 8 warps of 32 x 64 elements, 8 x 8 per thread: 16 loads of 16 bytes feed 256 FMAs.
-/// Both operands lie as they come from global memory: A row by row, its 16-byte chunks permuted
-/// (swizzled_chunk) so that rows can be read four columns at a time without bank conflicts; B
-/// dense.
-struct BlockTile {
-  static constexpr int m = 128, n = 128, k = 32;
-  static constexpr int threads = 256;
-  static constexpr int rows_per_thread = 8, columns_per_thread = 8;
-  static constexpr int a_elements = m * k, b_elements = k * n;
-  static constexpr int slice_elements = a_elements + b_elements;
-  static constexpr int chunks = k / 4;  // of four columns of A
+/// A 128 x 128 tile of C from slices of 32 columns of A and 32 rows of B: gemm's.
+using BlockTile = gemm::Fp32Tile<panel_width>;
+using Accumulator = BlockTile::Accumulator;
 
-  /// Row of a thread's i-th row. Lanes 0-7 share a row, and the four rows of a warp that are read
-  /// at once lie in different eighths of the banks.
-  AMASIA_HD static constexpr int row(int thread, int i) {
-    return thread / 64 * 32 + 4 * i + thread % 32 / 8;
-  }
-  /// First column of a thread's g-th group of four (g < 2); eight lanes read 128 bytes side by
-  /// side.
-  AMASIA_HD static constexpr int column(int thread, int g) {
-    return thread / 32 % 2 * 64 + 32 * g + thread % 8 * 4;
-  }
-};
-
-struct Accumulator {
-  float c[BlockTile::rows_per_thread][BlockTile::columns_per_thread];
-};
-
-/// acc += four columns of A times four rows of B: chunk `chunk` of BlockTile::chunks.
-__device__ __forceinline__ void multiply_chunk(Accumulator& acc, const float* a, const float* b,
-                                               int thread, int chunk) {
-  using T = BlockTile;
-  float4 left[T::rows_per_thread];
-#pragma unroll
-  for (int i = 0; i < T::rows_per_thread; ++i) {
-    const int row = T::row(thread, i);
-    left[i] = *reinterpret_cast<const float4*>(a + row * T::k + 4 * swizzled_chunk(row, chunk));
-  }
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const float* line = b + (4 * chunk + k) * T::n;
-    float right[T::columns_per_thread];
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      const float4 v = *reinterpret_cast<const float4*>(line + T::column(thread, g));
-      right[4 * g] = v.x, right[4 * g + 1] = v.y, right[4 * g + 2] = v.z, right[4 * g + 3] = v.w;
-    }
-#pragma unroll
-    for (int i = 0; i < T::rows_per_thread; ++i) {
-      const float l = k == 0 ? left[i].x : k == 1 ? left[i].y : k == 2 ? left[i].z : left[i].w;
-#pragma unroll
-      for (int j = 0; j < T::columns_per_thread; ++j) acc.c[i][j] += l * right[j];
-    }
-  }
-}
-
-/// acc += A B of one slice. `between(chunk)` runs after each chunk: what a mover has to do
-/// meanwhile.
-template <class Between>
-__device__ __forceinline__ void multiply(Accumulator& acc, const float* a, const float* b,
-                                         int thread, Between&& between) {
-#pragma unroll 1
-  for (int chunk = 0; chunk < BlockTile::chunks; chunk += 2) {
-    multiply_chunk(acc, a, b, thread, chunk);
-    between(chunk);
-    multiply_chunk(acc, a, b, thread, chunk + 1);
-    between(chunk + 1);
-  }
-}
-
-/// Four elements of the result: the old ones less the product, or the product alone.
-__device__ __forceinline__ float4 finished(const Accumulator& acc, int i, int g, bool subtract,
-                                           float4 old) {
-  const float* c = &acc.c[i][4 * g];
-  if (!subtract) return make_float4(c[0], c[1], c[2], c[3]);
+/// Four elements of the result: the old ones less the product.
+__device__ __forceinline__ float4 less(float4 old, const float* c) {
   return make_float4(old.x - c[0], old.y - c[1], old.z - c[2], old.w - c[3]);
 }
 
@@ -335,16 +267,17 @@ __device__ inline void invert_block(DiagonalBlock& d, int thread) {
   }
 }
 
-/// Four elements of an inverse, after invert_block(); zero in the other triangle.
-__device__ inline float4 inverse_elements(const DiagonalBlock& d, bool of_lower, int row,
+/// Four elements of an inverse, after invert_block(), with the sign reversed, so that a panel is
+/// zero less a product as an update is the old elements less one; zero in the other triangle.
+__device__ inline float4 negative_inverse(const DiagonalBlock& d, bool of_lower, int row,
                                           int column) {
   const int i = row / sub, j = column / sub;
-  if (i == j) {
-    const float* from = of_lower ? d.lower[i] : d.upper[i];
-    return *reinterpret_cast<const float4*>(from + row % sub * sub_pitch + column % sub);
-  }
-  if ((i > j) != of_lower) return make_float4(0, 0, 0, 0);
-  return *reinterpret_cast<const float4*>(d.lu + row * block_pitch + column);
+  if (i != j && (i > j) != of_lower) return make_float4(0, 0, 0, 0);
+  const float* const from =
+      i == j ? (of_lower ? d.lower[i] : d.upper[i]) + row % sub * sub_pitch + column % sub
+             : d.lu + row * block_pitch + column;
+  const float4 v = *reinterpret_cast<const float4*>(from);
+  return make_float4(-v.x, -v.y, -v.z, -v.w);
 }
 
 // --- Rodinia's tiles

@@ -74,10 +74,11 @@ struct Ring {
   static constexpr std::size_t shared_bytes = stages * slice_bytes;
   static constexpr bool pads = false;
 
-  float* ring;  // (stages, slice)
+  Stages ring;
   Pieces pieces;
   const Problem& problem;
   const TileProduct& t;
+  int left_to_copy;  // slices
 
   static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
                                     int size, int thread) {
@@ -90,25 +91,41 @@ struct Ring {
 
   __device__ Ring(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
                   int thread)
-      : ring(reinterpret_cast<float*>(shared)), pieces(p, tile, thread), problem(p), t(tile) {
+      : ring(shared, stages),
+        pieces(p, tile, thread),
+        problem(p),
+        t(tile),
+        left_to_copy(tile.panels * slices_per_panel) {
+#pragma unroll 1
+    for (int s = 0; s < stages - 1; ++s) {
 #pragma unroll
-    for (int s = 0; s < stages - 1; ++s) prefetch(s);
+      for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) between(chunk);
+      end_slice();
+    }
   }
-  __device__ void prefetch(int s) {
-    if (s < slices) copy_slice(ring + s % stages * BlockTile::slice_elements, pieces, s);
+  __device__ void between(int chunk) {
+    if (left_to_copy <= 0) return;
+    const unsigned stage = ring.at(ring.next);
+    pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
+  }
+  __device__ void end_slice() {
     async::commit();
+    pieces.next_slice();
+    --left_to_copy;
+    ring.step(ring.next);
   }
-  __device__ const float* a(int s) const { return ring + s % stages * BlockTile::slice_elements; }
-  __device__ const float* b(int s) const { return a(s) + BlockTile::a_elements; }
-  __device__ void acquire(int s) {
+  __device__ void acquire() const {
     async::wait<stages - 2>();
-    __syncthreads();  // slice s is there, and slice s - 1 is read
-    prefetch(s + stages - 1);
+    __syncthreads();  // the slice is there, and the one before it is read
   }
-  __device__ void between(int, int) {}
-  __device__ void release(int) {}
-  __device__ void finish(const Accumulator& acc) const {
-    finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+  __device__ BlockTile::Left left(int thread) const { return ring.left(thread); }
+  __device__ unsigned b() const { return ring.b(); }
+  __device__ void release() {
+    end_slice();
+    ring.step(ring.here);
+  }
+  __device__ void finish(const Accumulator& acc, int thread) const {
+    finish_in_global(acc, problem.matrix, t, thread);
   }
 };
 
@@ -140,8 +157,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered =
     register_variant<Problem>("lud", Strategy::overlap,
-                              {iso(), blocked<Ring<3>>("blocked-128-3-stages", 3, 2 * slice_bytes),
-                               blocked<Ring<2>>("blocked-128-2-stages", 2, slice_bytes)});
+                              {iso(), blocked<Ring<3>>("blocked-128x2", 2, 2 * slice_bytes),
+                               blocked<Ring<3>>("blocked-128x4", 4, 2 * slice_bytes),
+                               blocked<Ring<3>>("blocked-128x1", 1, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -57,7 +57,7 @@ struct AtOnce {
   static constexpr std::size_t shared_bytes = stages * slice_bytes;
   static constexpr bool pads = false;
 
-  float* stage;
+  Stages stage;
   Pieces pieces;
   const Problem& problem;
   const TileProduct& t;
@@ -73,19 +73,24 @@ struct AtOnce {
 
   __device__ AtOnce(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
                     int thread)
-      : stage(reinterpret_cast<float*>(shared)), pieces(p, tile, thread), problem(p), t(tile) {}
-  __device__ const float* a(int) const { return stage; }
-  __device__ const float* b(int) const { return stage + BlockTile::a_elements; }
-  __device__ void acquire(int s) {
-    copy_slice(stage, pieces, s);
+      : stage(shared, stages), pieces(p, tile, thread), problem(p), t(tile) {}
+  __device__ void acquire() {
+#pragma unroll
+    for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) {
+      pieces.share(chunk,
+                   [&](unsigned to, const float* from) { async::copy16(stage.at(0) + to, from); });
+    }
+    pieces.next_slice();
     async::commit();
     async::wait<0>();
     __syncthreads();
   }
-  __device__ void between(int, int) {}
-  __device__ void release(int) { __syncthreads(); }
-  __device__ void finish(const Accumulator& acc) const {
-    finish_in_global(acc, problem.matrix, t, static_cast<int>(threadIdx.x));
+  __device__ BlockTile::Left left(int thread) const { return stage.left(thread); }
+  __device__ unsigned b() const { return stage.b(); }
+  __device__ void between(int) const {}
+  __device__ void release() const { __syncthreads(); }
+  __device__ void finish(const Accumulator& acc, int thread) const {
+    finish_in_global(acc, problem.matrix, t, thread);
   }
 };
 
@@ -115,7 +120,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered =
     register_variant<Problem>("lud", Strategy::register_bypass,
-                              {iso(), blocked<AtOnce>("blocked-128", AtOnce::stages, slice_bytes)});
+                              {iso(), blocked<AtOnce>("blocked-128x2", 2, slice_bytes),
+                               blocked<AtOnce>("blocked-128x4", 4, slice_bytes),
+                               blocked<AtOnce>("blocked-128x1", 1, slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -1,5 +1,4 @@
-// What the three strategies on cp.async share: pieces of a slice into a stage, and the diagonal
-// block.
+// What the three strategies on cp.async share: a ring of slices, and the diagonal block.
 #pragma once
 
 #include "apps/lud/blocked.cuh"
@@ -7,14 +6,6 @@
 
 namespace amasia::lud {
 namespace {
-
-/// Starts the copies of this thread's share of slice `s` into `stage`.
-__device__ __forceinline__ void copy_slice(float* stage, const Pieces& pieces, int s) {
-#pragma unroll
-  for (int i = 0; i < Pieces::count; ++i) {
-    async::copy16(async::shared_address(stage + pieces.shared(i)), pieces.global(s, i));
-  }
-}
 
 /// Starts the copies of this thread's chunks of the diagonal block.
 __device__ inline void copy_block(float* lu, const Problem& p, int first, int size, int thread) {
@@ -26,6 +17,21 @@ __device__ inline void copy_block(float* lu, const Problem& p, int first, int si
     }
   }
 }
+
+/// Stages of slices: which one is read, and which one the copies go to.
+struct Stages {
+  unsigned ring;
+  int count, here = 0, next = 0;
+
+  __device__ Stages(unsigned char* shared, int stages)
+      : ring(async::held_address(shared)), count(stages) {}
+  __device__ unsigned at(int stage) const {
+    return ring + static_cast<unsigned>(stage * slice_bytes);
+  }
+  __device__ BlockTile::Left left(int thread) const { return {at(here), thread}; }
+  __device__ unsigned b() const { return at(here) + BlockTile::a_bytes; }
+  __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
+};
 
 }  // namespace
 }  // namespace amasia::lud

@@ -105,20 +105,21 @@ __global__ void __launch_bounds__(internal_threads)
 }
 
 struct BlockedMaps {
-  CUtensorMap a;                             // of the matrix: 128 rows x 32 columns, swizzled
+  CUtensorMap a;                             // of the matrix: 128 rows x 32 columns, permuted
   CUtensorMap b;                             // 32 rows x 128 columns
-  CUtensorMap c;                             // 128 rows x 64 columns
   CUtensorMap lower_inverse, upper_inverse;  // boxes of a and of b
 };
 
 struct Bulk {
   using View = BlockedMaps;
   static constexpr int cluster = 1, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes + 128;
+  static constexpr std::size_t shared_bytes = stages * (slice_bytes + 2 * sizeof(tma::Barrier));
   static constexpr bool pads = false;
-  // C comes in two halves of 64 columns, a stage each, after the slices.
-  static constexpr int halves = 2, half_columns = BlockTile::n / halves;
-  static_assert(BlockTile::m * half_columns * 4 == slice_bytes, "half of C is a stage");
+  // C comes and leaves in boxes of A's shape, whose permutation keeps its rows off each other's
+  // banks; two fill a stage.
+  static constexpr int box_columns = BlockTile::k, halves = 2;
+  static constexpr int boxes_per_half = BlockTile::n / box_columns / halves;
+  static_assert(boxes_per_half * BlockTile::a_bytes == slice_bytes, "half of C is a stage");
 
   static View view(const Problem& p) {
     const auto readable = [](const Grid<float>& g) {
@@ -127,16 +128,22 @@ struct Bulk {
     using T = BlockTile;
     return {tensor_map(readable(p.matrix), T::m, T::k, Swizzle::bytes128),
             tensor_map(readable(p.matrix), T::k, T::n),
-            tensor_map(readable(p.matrix), T::m, half_columns),
             tensor_map(readable(p.lower_inverse), T::m, T::k, Swizzle::bytes128),
             tensor_map(readable(p.upper_inverse), T::k, T::n)};
   }
 
-  float* ring;             // (stages, slice)
+  unsigned char* ring;     // (stages, slice)
+  unsigned base;           // its shared address
   tma::Barrier* arrived;   // (stages)
   tma::Barrier* released;  // (stages): the warps that have read it
   const View& maps;
   const TileProduct& t;
+  int slices;
+  int stage = 0;
+  unsigned parity = 0;
+  // The elected thread's: what it fetches next.
+  int next = 0, next_stage = 0;
+  unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   // Rows by bulk copies, because rows in shared memory lie further apart than a box's.
   static __device__ bool load_block(unsigned char* shared, const View&, const Problem& p, int first,
@@ -164,11 +171,13 @@ struct Bulk {
 
   __device__ Bulk(unsigned char* shared, const View& view, const Problem&, const TileProduct& tile,
                   int thread)
-      : ring(reinterpret_cast<float*>(shared)),
+      : ring(shared),
+        base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + stages * slice_bytes)),
         released(arrived + stages),
         maps(view),
-        t(tile) {
+        t(tile),
+        slices(tile.panels * slices_per_panel) {
     if (thread == 0) {
 #pragma unroll
       for (int s = 0; s < stages; ++s) {
@@ -179,66 +188,85 @@ struct Bulk {
     }
     __syncthreads();
     if (thread == 0) {
-#pragma unroll
-      for (int s = 0; s < stages; ++s) fetch(s);
+#pragma unroll 1
+      for (int s = 0; s < stages - 1; ++s) fetch();
     }
   }
-  __device__ float* stage(int s) const { return ring + s % stages * BlockTile::slice_elements; }
-  __device__ const float* a(int s) const { return stage(s); }
-  __device__ const float* b(int s) const { return stage(s) + BlockTile::a_elements; }
 
-  // The elected thread: slices, then the halves of C.
-  __device__ void fetch(int s) const {
-    tma::Barrier* const barrier = arrived + s % stages;
-    if (s < slices) {
-      tma::expect(barrier, slice_bytes);
-      tma::load_tile(stage(s), t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse,
-                     t.a_column + s * BlockTile::k, t.a_row, barrier);
-      tma::load_tile(stage(s) + BlockTile::a_elements,
-                     t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse, t.b_column,
-                     t.b_row + s * BlockTile::k, barrier);
-    } else if (t.subtract) {
-      tma::expect(barrier, slice_bytes);
-      tma::load_tile(stage(s), &maps.c, t.c_column + (s - slices) * half_columns, t.c_row, barrier);
-    }
-  }
-  __device__ void acquire(int s) const { tma::wait(arrived + s % stages, s / stages & 1); }
-  __device__ void between(int, int) const {}
-  // What comes `stages` later may take the place of slice s once all warps have read it. Slices
-  // that were read as numbers are ordered before the engine's writes by the mbarrier.
-  __device__ void release(int s) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(released + s % stages);
-    if (s + stages < slices + halves && threadIdx.x == 0) {
-      tma::wait(released + s % stages, s / stages & 1);
-      fetch(s + stages);
-    }
-  }
-  __device__ void finish(const Accumulator& acc) const {
-    const int thread = static_cast<int>(threadIdx.x);
-    __syncthreads();  // every slice is read: a panel's result may take any stage
+  // The elected thread: a slice, or, behind the last one, half of C. What was read as numbers is
+  // ordered before the engine's writes by the mbarrier.
+  __device__ void fetch() {
+    const bool of_c = next >= slices;
+    if (of_c && !t.subtract) return;
+    tma::wait(released + next_stage, next_parity);
+    tma::Barrier* const barrier = arrived + next_stage;
+    unsigned char* const to = ring + next_stage * slice_bytes;
+    tma::expect(barrier, slice_bytes);
+    if (of_c) {
 #pragma unroll
-    for (int half = 0; half < halves; ++half) {
-      float* const c = stage(slices + half);
-      if (t.subtract) acquire(slices + half);
-      if (thread / 32 % halves == half) {  // the half that this warp's columns are in
+      for (int box = 0; box < boxes_per_half; ++box) {
+        tma::load_tile(to + box * BlockTile::a_bytes, &maps.a,
+                       t.c_column + ((next - slices) * boxes_per_half + box) * box_columns, t.c_row,
+                       barrier);
+      }
+    } else {
+      const int k = next * BlockTile::k;
+      tma::load_tile(to, t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse,
+                     t.a_column + k, t.a_row, barrier);
+      tma::load_tile(to + BlockTile::a_bytes,
+                     t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse, t.b_column,
+                     t.b_row + k, barrier);
+    }
+    ++next;
+    if (++next_stage == stages) next_stage = 0, next_parity ^= 1;
+  }
+  __device__ void acquire() {
+    if (threadIdx.x == 0) fetch();
+    tma::wait(arrived + stage, parity);
+  }
+  __device__ unsigned here() const { return base + static_cast<unsigned>(stage * slice_bytes); }
+  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
+  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ void between(int) const {}
+  __device__ void step() {
+    if (++stage == stages) stage = 0, parity ^= 1;
+  }
+  __device__ void release() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tma::arrive(released + stage);
+    step();
+  }
+  __device__ void finish(const Accumulator& acc, int thread) {
+    if (!t.subtract) __syncthreads();  // every slice is read: the result may take any stage
+#pragma unroll
+    for (int half = 0; half < halves; ++half, step()) {
+      if (t.subtract) tma::wait(arrived + stage, parity);
+      const int row = BlockTile::row(thread, 0);
+#pragma unroll
+      for (int g = 0; g < BlockTile::columns_per_thread / 4; ++g) {
+        const int column = BlockTile::column(thread, g);
+        // A warp has 64 columns: half of C.
+        if (column / (box_columns * boxes_per_half) != half) continue;
+        unsigned char* const at = ring + stage * slice_bytes +
+                                  column / box_columns % boxes_per_half * BlockTile::a_bytes +
+                                  row * box_columns * 4 +
+                                  16 * swizzled_chunk(row, column % box_columns / 4);
 #pragma unroll
         for (int i = 0; i < BlockTile::rows_per_thread; ++i) {
-#pragma unroll
-          for (int g = 0; g < 2; ++g) {
-            auto* p = reinterpret_cast<float4*>(c + BlockTile::row(thread, i) * half_columns +
-                                                BlockTile::column(thread, g) % half_columns);
-            *p = finished(acc, i, g, t.subtract, t.subtract ? *p : float4{});
-          }
+          auto* const p = reinterpret_cast<float4*>(at + i * 8 * box_columns * 4);
+          *p = less(t.subtract ? *p : float4{}, &acc.c[i][4 * g]);
         }
       }
     }
     tma::fence_async_proxy();
     __syncthreads();
     if (thread == 0) {
+      int from = (stage + stages - halves) % stages;
 #pragma unroll
-      for (int half = 0; half < halves; ++half) {
-        tma::store_tile(&maps.c, t.c_column + half * half_columns, t.c_row, stage(slices + half));
+      for (int box = 0; box < halves * boxes_per_half; ++box) {
+        if (box == boxes_per_half) from = from + 1 == stages ? 0 : from + 1;
+        tma::store_tile(&maps.a, t.c_column + box * box_columns, t.c_row,
+                        ring + from * slice_bytes + box % boxes_per_half * BlockTile::a_bytes);
       }
       tma::commit_stores();
       tma::wait_stores_read<0>();  // shared memory must outlive the copy
@@ -273,8 +301,11 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::tma, {iso(), blocked<Bulk>("blocked-128", Bulk::stages, 3 * slice_bytes)});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::tma,
+                              {iso(), blocked<Bulk>("blocked-128x2", 2, 2 * slice_bytes),
+                               blocked<Bulk>("blocked-128x4", 4, 2 * slice_bytes),
+                               blocked<Bulk>("blocked-128x1", 1, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud
