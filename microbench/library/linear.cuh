@@ -1,0 +1,315 @@
+// A linear layer y = x w^T through cuBLASLt, which is loaded at run time, in fp32, fp16, bf16 or
+// FP8. FP8: x and w are bf16, quantised to e4m3 with one scale each, multiplied into bf16.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/gpu/cuda.hpp"
+#include "microbench/library/operators.cuh"
+#include "microbench/walks.cuh"
+#include "variants/library.hpp"
+
+namespace amasia::library {
+
+enum class Type { fp32, fp16, bf16, fp8 };
+constexpr Type all_types[] = {Type::fp32, Type::fp16, Type::bf16, Type::fp8};
+inline const char* name_of(Type t) {
+  constexpr const char* names[] = {"fp32", "fp16", "bf16", "fp8"};
+  return names[static_cast<int>(t)];
+}
+/// Bytes of x, w and y; FP8 has a byte more of x and w.
+constexpr std::size_t element_bytes(Type t) { return t == Type::fp32 ? 4 : 2; }
+constexpr int capability_of(Type t) {
+  return t == Type::fp8 ? 89 : t == Type::bf16 ? 80 : t == Type::fp16 ? 70 : 0;
+}
+
+inline const Library& cublaslt() {
+  static const Library found{"libcublasLt.so.13", "libcublasLt.so.12"};
+  return found;
+}
+
+inline void check_lt(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw std::runtime_error(std::string(call) + " failed with status " + std::to_string(status));
+}
+// A macro, because only a macro can name the function for the loader and for its type alike.
+#define AMASIA_LT(name, ...) \
+  check_lt(cublaslt().function<decltype(name)>(#name)(__VA_ARGS__), #name)
+
+/// One buffer, handed out piece by piece: all operands of a point.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes) : next_(reinterpret_cast<std::byte*>(buffer_of(bytes))) {}
+  template <class T = void>
+  T* take(std::size_t bytes) {
+    std::byte* const at = next_;
+    next_ += rounded(bytes);
+    return reinterpret_cast<T*>(at);
+  }
+  static std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+ private:
+  std::byte* next_;
+};
+
+struct Shape {
+  std::int64_t tokens = 0, out = 0, in = 0;
+  int batch = 1;  // independent products, e.g. heads
+  std::int64_t x() const { return batch * tokens * in; }
+  std::int64_t w() const { return batch * out * in; }
+  std::int64_t y() const { return batch * tokens * out; }
+  double operations() const { return 2.0 * batch * static_cast<double>(tokens) * out * in; }
+};
+
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+
+inline unsigned operator_blocks(const Device& d) { return static_cast<unsigned>(8 * d.sm_count); }
+
+class Linear {
+ public:
+  static std::size_t bytes(Type type, const Shape& s) {
+    const std::size_t e = element_bytes(type);
+    std::size_t sum = workspace_bytes;
+    for (const std::int64_t n : {s.x(), s.w(), s.y()}) {
+      sum += Arena::rounded(static_cast<std::size_t>(n) * e);
+    }
+    if (type == Type::fp8) {
+      sum += Arena::rounded(static_cast<std::size_t>(s.x())) +
+             Arena::rounded(static_cast<std::size_t>(s.w()));
+    }
+    return sum + 512;
+  }
+
+  Linear(Type type, const Shape& shape, const Device& device, Stream stream, Arena& arena)
+      : type_(type), shape_(shape), blocks_(operator_blocks(device)) {
+    const std::size_t e = element_bytes(type);
+    x_ = arena.take(static_cast<std::size_t>(shape.x()) * e);
+    w_ = arena.take(static_cast<std::size_t>(shape.w()) * e);
+    y_ = arena.take(static_cast<std::size_t>(shape.y()) * e);
+    workspace_ = arena.take(workspace_bytes);
+    scales_ = arena.take<float>(256);
+    wrong_ = arena.take<unsigned>(256);
+    if (type == Type::fp8) {
+      x8_ = arena.take(static_cast<std::size_t>(shape.x()));
+      w8_ = arena.take(static_cast<std::size_t>(shape.w()));
+    }
+    fill(stream);
+    plan();
+    AMASIA_CUDA(cudaMemsetAsync(scales_, 0, 256, stream));
+    if (type == Type::fp8) {
+      find_largest_of_x(stream);
+      find_largest_of_w(stream);
+      quantise_x(stream);
+      quantise_w(stream);
+    }
+  }
+  ~Linear() {
+    cublaslt().function<decltype(cublasLtMatmulDescDestroy)>("cublasLtMatmulDescDestroy")(what_);
+    for (const cublasLtMatrixLayout_t layout : {lw_, lx_, ly_}) {
+      cublaslt().function<decltype(cublasLtMatrixLayoutDestroy)>("cublasLtMatrixLayoutDestroy")(
+          layout);
+    }
+    cublaslt().function<decltype(cublasLtDestroy)>("cublasLtDestroy")(handle_);
+  }
+  Linear(const Linear&) = delete;
+  Linear& operator=(const Linear&) = delete;
+
+  const Shape& shape() const { return shape_; }
+
+  void find_largest_of_x(Stream s) const { largest(x_, shape_.x(), 0, s); }
+  void find_largest_of_w(Stream s) const { largest(w_, shape_.w(), 1, s); }
+  void quantise_x(Stream s) const { quantised(x_, shape_.x(), 0, x8_, s); }
+  void quantise_w(Stream s) const { quantised(w_, shape_.w(), 1, w8_, s); }
+  void multiply(Stream s) const {
+    const float one = 1, zero = 0;
+    const bool fp8 = type_ == Type::fp8;
+    AMASIA_LT(cublasLtMatmul, handle_, what_, &one, fp8 ? w8_ : w_, lw_, fp8 ? x8_ : x_, lx_, &zero,
+              y_, ly_, y_, ly_, &algorithm_, workspace_, workspace_bytes, s);
+  }
+
+  /// Multiplies into a poisoned y and holds samples of it, and all that is quantised, against the
+  /// reference. Throws when something is wrong.
+  void verify(Stream stream) const {
+    AMASIA_CUDA(cudaMemsetAsync(wrong_, 0, 4, stream));
+    AMASIA_CUDA(cudaMemsetAsync(
+        y_, 0xFF, static_cast<std::size_t>(shape_.y()) * element_bytes(type_), stream));
+    multiply(stream);
+    switch (type_) {
+      case Type::fp32:
+        check<float, float>(x_, w_, Bound{0, 1e-5F}, stream);
+        break;
+      case Type::fp16:
+        check<__half, __half>(x_, w_, Bound{4e-3F, 2e-5F}, stream);
+        break;
+      case Type::bf16:
+        check<__nv_bfloat16, __nv_bfloat16>(x_, w_, Bound{8e-3F, 2e-5F}, stream);
+        break;
+      case Type::fp8:
+        check<__nv_fp8_e4m3, __nv_bfloat16>(x8_, w8_, Bound{8e-3F, 2e-3F}, stream);
+        check_quantised<operator_threads><<<blocks_, operator_threads, 0, stream>>>(
+            static_cast<const __nv_bfloat16*>(w_), static_cast<const __nv_fp8_e4m3*>(w8_),
+            shape_.w(), scales_ + 3, wrong_);
+        break;
+    }
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    unsigned wrong = 0;
+    AMASIA_CUDA(cudaMemcpy(&wrong, wrong_, sizeof wrong, cudaMemcpyDeviceToHost));
+    if (wrong > 0) {
+      throw std::runtime_error(std::to_string(wrong) + " elements are not those of the reference");
+    }
+  }
+
+  /// The kernel of the proof: cuBLASLt's own are not in this program.
+  static const void* reference(Type type) {
+    switch (type) {
+      case Type::fp32:
+        return reinterpret_cast<const void*>(check_products<float, float>);
+      case Type::fp16:
+        return reinterpret_cast<const void*>(check_products<__half, __half>);
+      case Type::bf16:
+        return reinterpret_cast<const void*>(check_products<__nv_bfloat16, __nv_bfloat16>);
+      case Type::fp8:
+        break;
+    }
+    return reinterpret_cast<const void*>(check_products<__nv_fp8_e4m3, __nv_bfloat16>);
+  }
+
+ private:
+  template <class In, class Out>
+  void check(const void* x, const void* w, Bound bound, Stream stream) const {
+    constexpr unsigned samples = 2048;
+    check_products<In, Out><<<samples * 32 / operator_threads, operator_threads, 0, stream>>>(
+        static_cast<const In*>(x), static_cast<const In*>(w), static_cast<const Out*>(y_),
+        shape_.tokens, shape_.out, shape_.in, shape_.batch,
+        type_ == Type::fp8 ? scales_ + 2 : nullptr, scales_ + 3, bound, wrong_);
+  }
+
+  template <class T>
+  void fill_as(Stream s) const {
+    fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(x_), shape_.x(), 0x1234567U);
+    fill_random<<<blocks_, operator_threads, 0, s>>>(static_cast<T*>(w_), shape_.w(), 0x7654321U);
+  }
+  void fill(Stream s) const {
+    switch (type_) {
+      case Type::fp32:
+        fill_as<float>(s);
+        break;
+      case Type::fp16:
+        fill_as<__half>(s);
+        break;
+      default:
+        fill_as<__nv_bfloat16>(s);
+    }
+    AMASIA_CUDA(cudaGetLastError());
+  }
+
+  // scales_: bits of the largest x and w, then what undoes their scales.
+  void largest(const void* in, std::int64_t n, int which, Stream s) const {
+    AMASIA_CUDA(cudaMemsetAsync(scales_ + which, 0, sizeof(float), s));
+    find_largest<operator_threads><<<blocks_, operator_threads, 0, s>>>(
+        static_cast<const uint4*>(in), n / 8, reinterpret_cast<unsigned*>(scales_ + which));
+    AMASIA_CUDA(cudaGetLastError());
+  }
+  void quantised(const void* in, std::int64_t n, int which, void* out, Stream s) const {
+    quantise<operator_threads><<<blocks_, operator_threads, 0, s>>>(
+        static_cast<const uint4*>(in), n / 8, reinterpret_cast<const unsigned*>(scales_ + which),
+        static_cast<uint2*>(out), scales_ + 2 + which);
+    AMASIA_CUDA(cudaGetLastError());
+  }
+
+  /// Row-major y = x w^T is column-major y^T = w x^T: w is (in, out) transposed, x (in, tokens).
+  void plan() {
+    constexpr cudaDataType_t data[] = {CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8F_E4M3};
+    const cudaDataType_t in = data[static_cast<int>(type_)];
+    const cudaDataType_t out = type_ == Type::fp8 ? CUDA_R_16BF : in;
+    AMASIA_LT(cublasLtCreate, &handle_);
+    AMASIA_LT(cublasLtMatmulDescCreate, &what_, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+              sizeof transposed);
+    if (type_ == Type::fp8) {
+      const float* const undo_x = scales_ + 2;
+      const float* const undo_w = scales_ + 3;
+      AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                &undo_w, sizeof undo_w);
+      AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                &undo_x, sizeof undo_x);
+    }
+    lw_ = layout(in, shape_.in, shape_.out);
+    lx_ = layout(in, shape_.in, shape_.tokens);
+    ly_ = layout(out, shape_.out, shape_.tokens);
+    cublasLtMatmulPreference_t preference = nullptr;
+    AMASIA_LT(cublasLtMatmulPreferenceCreate, &preference);
+    AMASIA_LT(cublasLtMatmulPreferenceSetAttribute, preference,
+              CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof workspace_bytes);
+    cublasLtMatmulHeuristicResult_t result{};
+    int found = 0;
+    AMASIA_LT(cublasLtMatmulAlgoGetHeuristic, handle_, what_, lw_, lx_, ly_, ly_, preference, 1,
+              &result, &found);
+    AMASIA_LT(cublasLtMatmulPreferenceDestroy, preference);
+    if (found == 0) throw std::runtime_error("cuBLASLt has no algorithm for this product");
+    algorithm_ = result.algo;
+  }
+
+  cublasLtMatrixLayout_t layout(cudaDataType_t type, std::int64_t rows,
+                                std::int64_t columns) const {
+    cublasLtMatrixLayout_t made = nullptr;
+    AMASIA_LT(cublasLtMatrixLayoutCreate, &made, type, static_cast<std::uint64_t>(rows),
+              static_cast<std::uint64_t>(columns), rows);
+    if (shape_.batch > 1) {
+      const std::int64_t stride = rows * columns;
+      AMASIA_LT(cublasLtMatrixLayoutSetAttribute, made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                &shape_.batch, sizeof shape_.batch);
+      AMASIA_LT(cublasLtMatrixLayoutSetAttribute, made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                &stride, sizeof stride);
+    }
+    return made;
+  }
+
+  Type type_;
+  Shape shape_;
+  unsigned blocks_;
+  void *x_ = nullptr, *w_ = nullptr, *y_ = nullptr, *x8_ = nullptr, *w8_ = nullptr;
+  void* workspace_ = nullptr;
+  float* scales_ = nullptr;
+  unsigned* wrong_ = nullptr;
+  cublasLtHandle_t handle_ = nullptr;
+  cublasLtMatmulDesc_t what_ = nullptr;
+  cublasLtMatrixLayout_t lw_ = nullptr, lx_ = nullptr, ly_ = nullptr;
+  cublasLtMatmulAlgo_t algorithm_{};
+};
+
+/// Milliseconds of what `enqueue` puts on the stream.
+template <class Enqueue>
+double milliseconds(Stream stream, Enqueue enqueue) {
+  const OwnedEvent start, stop;
+  AMASIA_CUDA(cudaEventRecord(start, stream));
+  enqueue();
+  AMASIA_CUDA(cudaEventRecord(stop, stream));
+  AMASIA_CUDA(cudaEventSynchronize(stop));
+  float ms = 0;
+  AMASIA_CUDA(cudaEventElapsedTime(&ms, start, stop));
+  return ms;
+}
+
+/// What every point of a library has in common.
+inline Point library_point(Coordinates at, const char* quantity, const char* unit, Type type) {
+  Point p;
+  p.at = std::move(at);
+  p.quantity = quantity;
+  p.unit = unit;
+  p.runs_from = capability_of(type);
+  if (!cublaslt().loaded()) p.unsupported = cublaslt().reason();
+  p.remark =
+      "the proof is of the reference that samples are held against: the products are cuBLASLt's";
+  p.kernels = {{Linear::reference(type), operator_threads}};
+  p.claims = {{"FFMA", "fma", 2}};
+  return p;
+}
+
+}  // namespace amasia::library
