@@ -66,6 +66,9 @@ constexpr std::array sass_groups = std::to_array<std::string_view>({
     "MEMBAR",
     "FENCE",
     "CCTL",
+    // programmatic dependent launch: dependents may start, wait for what this one depends on
+    "PREEXIT",
+    "ACQBULK",
     // atomics and warp exchange
     "ATOM",
     "ATOMG",

@@ -199,7 +199,7 @@ Module parse(std::string_view text) {
 
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
-  constexpr std::array<std::string_view, 24> whole{"cp.async.bulk.tensor",
+  constexpr std::array<std::string_view, 26> whole{"cp.async.bulk.tensor",
                                                    "cp.async.bulk.commit_group",
                                                    "cp.async.bulk.wait_group",
                                                    "cp.async.bulk",
@@ -222,7 +222,9 @@ std::string operation_of(std::string_view opcode) {
                                                    "wgmma.wait_group",
                                                    "wmma.mma",
                                                    "wmma.load",
-                                                   "wmma.store"};
+                                                   "wmma.store",
+                                                   "griddepcontrol.launch_dependents",
+                                                   "griddepcontrol.wait"};
   const auto known = std::find_if(whole.begin(), whole.end(), [opcode](std::string_view name) {
     return opcode.substr(0, name.size()) == name;
   });

@@ -194,6 +194,8 @@ TEST(Ptx, NamesOperations) {
       {"wgmma.fence.sync.aligned", "wgmma.fence"},
       {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "wmma.mma"},
       {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma"},
+      {"griddepcontrol.wait", "griddepcontrol.wait"},
+      {"griddepcontrol.launch_dependents", "griddepcontrol.launch_dependents"},
       {"fma.rn.f32", "fma"},
       {"ret", "ret"},
   };

@@ -8,6 +8,7 @@
 
 #include "harness/gpu/cuda.hpp"
 #include "harness/gpu/preparation.hpp"
+#include "variants/launch.hpp"
 
 namespace amasia {
 namespace {
@@ -105,9 +106,12 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, const
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {
         for (const KernelUse& k : point.kernels) {
-          // Not set yet: beyond 48 KiB the occupancy would be that of a launch that is refused.
-          AMASIA_CUDA(cudaFuncSetAttribute(k.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(k.dynamic_shared_bytes)));
+          // Not set yet: beyond 48 KiB, or in clusters of more than 8 blocks, the occupancy would be
+          // that of a launch that is refused.
+          LaunchShape shape;
+          shape.dynamic_shared_bytes = k.dynamic_shared_bytes;
+          shape.cluster_blocks = static_cast<unsigned>(k.cluster_blocks);
+          allow_launch(k.function, shape);
           row.evidence.push_back(resources_of(k, device));
         }
         sample(point.prepare(device, stream), plan.effort, row);
