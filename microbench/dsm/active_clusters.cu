@@ -1,0 +1,104 @@
+// dsm/active_clusters: how many blocks are resident at once when they come in clusters, by cluster
+// size and shared memory per block.
+//
+// Method: how=asked is cudaOccupancyMaxActiveClusters times the cluster size. how=seen launches
+// twice as many clusters, whose blocks note when they start and then stay for 0.3 ms: those that
+// started within the first half of that, after the first one, were resident together. A cluster
+// must find its blocks in one GPC, so a GPC's SMs that are no multiple of the cluster size stay
+// empty, and the size past 8 has to be allowed by an attribute.
+
+#include <algorithm>
+#include <vector>
+
+#include "microbench/dsm/cluster.cuh"
+#include "microbench/residency.cuh"
+
+namespace amasia::dsm {
+namespace {
+
+constexpr int threads = 128;
+
+LaunchShape shape_of(int cluster, std::size_t bytes, const Device& device) {
+  return fill_device(reinterpret_cast<const void*>(stay<threads>), cluster, threads, bytes, device);
+}
+
+Sampling asked(int cluster, std::size_t bytes, const Device& device) {
+  const unsigned first = shape_of(cluster, bytes, device).grid.x;
+  return [=] {
+    Reading r;
+    r.value = shape_of(cluster, bytes, device).grid.x;
+    if (r.value != first) throw std::runtime_error("the answer changed");
+    return r;
+  };
+}
+
+Sampling seen(int cluster, std::size_t bytes, const Device& device, Stream stream) {
+  LaunchShape shape = shape_of(cluster, bytes, device);
+  shape.grid.x *= 2;
+  const auto census = std::make_shared<Census>(shape.grid.x);
+  return [=] {
+    Reading r;
+    r.value = census->resident(stream, [&](unsigned long long* started) {
+      launch(stay<threads>, shape, stream, census_ns, started);
+    });
+    return r;
+  };
+}
+
+std::vector<Point> points(const Device& device, Scope scope) {
+  std::vector<Point> all;
+  const std::size_t most = device.shared_per_block / 1024 * 1024;
+  for (const int cluster : cluster_sizes) {
+    for (const std::size_t bytes : {std::size_t{0}, most / 8, most / 4, most / 2, most}) {
+      for (const char* how : {"asked", "seen"}) {
+        const bool ask = std::string(how) == "asked";
+        if (scope == Scope::quick && bytes != most) continue;
+        Point p;
+        p.at = {{"how", how},
+                {"cluster", std::to_string(cluster)},
+                {"shared", bytes == 0      ? "none"
+                           : bytes == most ? "all of a block"
+                                           : "1/" + std::to_string(most / bytes) + " of a block"},
+                {"threads", std::to_string(threads)}};
+        p.quantity = "resident blocks";
+        p.unit = "blocks";
+        p.larger_is_better = true;
+        p.runs_from = 90;
+        p.unsupported = obstacle(cluster, bytes, device);
+        p.kernels = {{reinterpret_cast<const void*>(stay<threads>), threads, bytes, cluster}};
+        p.claims = {{"STG", "st.global", 1, false}};
+        p.prepare = [=](const Device& d, Stream stream) {
+          return ask ? asked(cluster, bytes, d) : seen(cluster, bytes, d, stream);
+        };
+        all.push_back(std::move(p));
+      }
+    }
+  }
+  return all;
+}
+
+/// The largest cluster of which any was resident.
+std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
+  double largest = 0;
+  for (const MeasuredPoint& p : measured) {
+    if (value_of(p.at, "how") != "seen") continue;
+    largest = std::max(largest, std::stod(value_of(p.at, "cluster")));
+  }
+  if (largest == 0) return {};
+  return {{{{"how", "seen"}},
+           "largest",
+           "blocks",
+           largest,
+           largest,
+           largest,
+           "The largest of the cluster sizes whose blocks were resident together"}};
+}
+
+const bool registered = register_microbenchmark(
+    {"dsm/active_clusters", "How many blocks are resident at once when they come in clusters?",
+     "What cudaOccupancyMaxActiveClusters says, and how many blocks of a launch twice as large "
+     "start before any ends, by cluster size and shared memory per block.",
+     points, findings});
+
+}  // namespace
+}  // namespace amasia::dsm
