@@ -1,0 +1,171 @@
+// launch/occupancy: how many blocks, warps and registers are resident on an SM at once, seen, not
+// asked.
+//
+// Method: twice as many blocks as can be are launched; each notes when it starts and then stays for
+// 0.3 ms. Those that started within the first half of that, after the first one, were resident
+// together. limit=blocks has blocks of 32 threads, limit=warps of 1024; `curve` counts the warps by
+// block size. limit=registers holds values in so many registers that they are the limit, and counts
+// what the resident threads are given (8 at a time, per thread). limit=registers of a thread is
+// what the compiler gave a kernel that wants more than there are, whose result is checked.
+
+#include <memory>
+
+#include "microbench/residency.cuh"
+
+namespace amasia {
+namespace {
+
+constexpr int held = 119;  // + what the loop needs: all of the 128 that 512 threads can have
+constexpr int wanted = 320;
+
+/// As stay(), with `held` values that are live throughout.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS)
+    stay_full(unsigned long long duration_ns, unsigned long long* started, unsigned* sink) {
+  const unsigned long long begin = nanoseconds_now();
+  if (threadIdx.x == 0) started[blockIdx.x] = begin;
+  unsigned v[held];
+#pragma unroll
+  for (int i = 0; i < held; ++i) v[i] = threadIdx.x * (i + 1);
+  while (nanoseconds_now() - begin < duration_ns) {
+#pragma unroll
+    for (int i = 0; i < held; ++i) asm volatile("" : "+r"(v[i]));
+  }
+  unsigned sum = 0;
+#pragma unroll
+  for (int i = 0; i < held; ++i) sum ^= v[i];
+  if (sum == 0x12345678) *sink = sum;
+}
+
+/// Wants more values at once than a thread can have registers; adds them up.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) hold_many(unsigned factor, unsigned* sum) {
+  unsigned v[wanted];
+#pragma unroll
+  for (int i = 0; i < wanted; ++i) v[i] = factor * i;
+#pragma unroll
+  for (int i = 0; i < wanted; ++i) asm volatile("add.u32 %0, %0, 1;" : "+r"(v[i]));
+  unsigned total = 0;
+#pragma unroll
+  for (int i = wanted - 1; i >= 0; --i) total += v[i];
+  sum[threadIdx.x] = total;
+}
+
+constexpr int full_threads = 512;
+constexpr int many_threads = 32;
+
+template <int THREADS>
+Sampling blocks_seen(const Device& device, Stream stream, double per_block) {
+  const unsigned blocks = static_cast<unsigned>(device.sm_count) * 2 *
+                          static_cast<unsigned>(std::min(64, device.max_threads_per_sm / THREADS));
+  auto census = std::make_shared<Census>(blocks);
+  return [=] {
+    Reading r;
+    r.value = per_block / device.sm_count * census->resident(stream, [&](auto* started) {
+      stay<THREADS><<<blocks, THREADS, 0, stream>>>(census_ns, started);
+    });
+    return r;
+  };
+}
+
+Sampling registers_seen(const Device& device, Stream stream) {
+  constexpr auto kernel = stay_full<full_threads>;
+  cudaFuncAttributes attributes{};
+  AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  const int given = (attributes.numRegs + 7) / 8 * 8;
+  const unsigned blocks = static_cast<unsigned>(device.sm_count) * 8;
+  auto census = std::make_shared<Census>(blocks);
+  auto sink = std::make_shared<DeviceArray<unsigned>>(1);
+  return [=] {
+    Reading r;
+    const double resident = census->resident(stream, [&](auto* started) {
+      kernel<<<blocks, full_threads, 0, stream>>>(census_ns, started, sink->data());
+    });
+    r.value = resident * full_threads * given / device.sm_count;
+    return r;
+  };
+}
+
+Sampling registers_of_thread(Stream stream) {
+  auto sums = std::make_shared<DeviceArray<unsigned>>(many_threads);
+  return [=] {
+    constexpr auto kernel = hold_many<many_threads>;
+    cudaFuncAttributes attributes{};
+    AMASIA_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+    sums->poison(stream);
+    kernel<<<1, many_threads, 0, stream>>>(3, sums->data());
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    unsigned got[many_threads];
+    sums->download(got);
+    for (const unsigned sum : got) {
+      if (sum != wanted + 3 * (wanted - 1) * wanted / 2) {
+        throw std::runtime_error("the sum of the values is " + std::to_string(sum));
+      }
+    }
+    Reading r;
+    r.value = attributes.numRegs;
+    return r;
+  };
+}
+
+template <int THREADS>
+void add_blocks(std::vector<Point>& points, const char* limit, const char* unit, double per_block) {
+  Point p;
+  p.at = {{"limit", limit}, {"threads", std::to_string(THREADS)}};
+  p.quantity = "resident";
+  p.unit = unit;
+  p.larger_is_better = true;
+  p.kernels = {{reinterpret_cast<const void*>(stay<THREADS>), THREADS}};
+  p.claims = {{"STG", "st.global", 1, false}};
+  p.prepare = [=](const Device& d, Stream stream) {
+    return blocks_seen<THREADS>(d, stream, per_block);
+  };
+  points.push_back(std::move(p));
+}
+
+std::vector<Point> points(const Device&, Scope scope) {
+  std::vector<Point> all;
+  add_blocks<32>(all, "blocks", "blocks/SM", 1);
+  add_blocks<1024>(all, "warps", "warps/SM", 32);
+  if (scope == Scope::full) {
+    add_blocks<32>(all, "curve", "warps/SM", 1);
+    add_blocks<64>(all, "curve", "warps/SM", 2);
+    add_blocks<96>(all, "curve", "warps/SM", 3);
+    add_blocks<128>(all, "curve", "warps/SM", 4);
+    add_blocks<192>(all, "curve", "warps/SM", 6);
+    add_blocks<384>(all, "curve", "warps/SM", 12);
+    add_blocks<512>(all, "curve", "warps/SM", 16);
+    add_blocks<768>(all, "curve", "warps/SM", 24);
+    add_blocks<1024>(all, "curve", "warps/SM", 32);
+  }
+  Point registers;
+  registers.at = {{"limit", "registers"}, {"threads", std::to_string(full_threads)}};
+  registers.quantity = "resident";
+  registers.unit = "registers/SM";
+  registers.larger_is_better = true;
+  registers.kernels = {{reinterpret_cast<const void*>(stay_full<full_threads>), full_threads}};
+  registers.claims = {{"STG", "st.global", 2, false}};
+  registers.prepare = [](const Device& d, Stream stream) { return registers_seen(d, stream); };
+  all.push_back(std::move(registers));
+  Point thread;
+  thread.at = {{"limit", "registers of a thread"}, {"threads", std::to_string(many_threads)}};
+  thread.quantity = "resident";
+  thread.unit = "registers";
+  thread.larger_is_better = true;
+  thread.kernels = {{reinterpret_cast<const void*>(hold_many<many_threads>), many_threads}};
+  thread.claims = {{"STG", "st.global", 1, false}};
+  thread.prepare = [](const Device&, Stream stream) { return registers_of_thread(stream); };
+  all.push_back(std::move(thread));
+  return all;
+}
+
+const bool registered = register_microbenchmark(
+    {"launch/occupancy", "How many blocks, warps and registers are resident on an SM at once?",
+     "More blocks than can be resident are launched, each notes when it starts and stays for 0.3 "
+     "ms; those that start in the first half of that were there together. By block size, and with "
+     "registers as the limit.",
+     points});
+
+}  // namespace
+}  // namespace amasia
