@@ -1,0 +1,194 @@
+// interconnect/peer: how fast GPUs of one host copy from each other, pair by pair.
+//
+// Method: 256 MiB of random words are copied from each GPU to each other one, by
+// cudaMemcpyPeerAsync (op=copy) and by loads of the receiving GPU from the other one's memory
+// (op=load, where the two have peer access), the second of two passes timed by events on the
+// receiving GPU. The destination is poisoned first and compared with the source afterwards. There
+// is one row per ordered pair; with one GPU there is one row that says so.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "harness/gpu/cuda.hpp"
+#include "harness/microbenchmark.hpp"
+
+namespace amasia {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
+constexpr unsigned block_threads = 512;
+constexpr unsigned load_blocks = 1024;
+
+__device__ unsigned random_word(std::size_t i) {
+  auto x = static_cast<unsigned>(i) * 0x9E3779B1U;
+  x = (x ^ (x >> 15)) * 0x7FEB352DU;
+  return x ^ (x >> 16);
+}
+
+__global__ void fill_random(unsigned* data, std::size_t words) {
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < words; i += step) {
+    data[i] = random_word(i);
+  }
+}
+
+__global__ void count_wrong(const unsigned* data, std::size_t words, unsigned* wrong) {
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  unsigned mine = 0;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < words; i += step) {
+    mine += data[i] != random_word(i);
+  }
+  if (mine != 0) atomicAdd(wrong, mine);
+}
+
+__global__ void __launch_bounds__(block_threads)
+    load_words(const uint4* from, uint4* to, std::size_t count) {
+  const std::size_t step = std::size_t{gridDim.x} * block_threads;
+#pragma unroll 1
+  for (std::size_t i = blockIdx.x * std::size_t{block_threads} + threadIdx.x; i < count;
+       i += step) {
+    to[i] = from[i];
+  }
+}
+
+/// Makes a device current for a while.
+class OnDevice {
+ public:
+  explicit OnDevice(int index) {
+    AMASIA_CUDA(cudaGetDevice(&before_));
+    AMASIA_CUDA(cudaSetDevice(index));
+  }
+  ~OnDevice() { cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+/// Memory and a stream on one GPU each; what is made is freed with its own GPU current or not.
+struct Transfer {
+  int from, to;
+  std::size_t bytes;
+  bool load;
+  DeviceBytes source{}, target{};
+  std::unique_ptr<OwnedStream> stream{};
+  std::unique_ptr<OwnedEvent> start{}, stop{};
+  DeviceArray<unsigned> wrong{};
+};
+
+void enable_peer_access(int from, int to) {
+  int can = 0;
+  AMASIA_CUDA(cudaDeviceCanAccessPeer(&can, to, from));
+  if (can == 0) throw std::runtime_error("the two have no peer access");
+  const OnDevice on(to);
+  const cudaError_t code = cudaDeviceEnablePeerAccess(from, 0);
+  if (code == cudaErrorPeerAccessAlreadyEnabled) {
+    cudaGetLastError();
+  } else {
+    AMASIA_CUDA(code);
+  }
+}
+
+Sampling transfer(int from, int to, bool load, std::size_t bytes) {
+  auto t = std::make_shared<Transfer>(Transfer{from, to, bytes, load});
+  if (load) enable_peer_access(from, to);
+  {
+    const OnDevice on(from);
+    t->source = DeviceBytes(bytes);
+    fill_random<<<load_blocks, block_threads>>>(static_cast<unsigned*>(t->source.data()),
+                                                bytes / sizeof(unsigned));
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+  const OnDevice on(to);
+  t->target = DeviceBytes(bytes);
+  t->wrong = DeviceArray<unsigned>(1);
+  t->stream = std::make_unique<OwnedStream>();
+  t->start = std::make_unique<OwnedEvent>();
+  t->stop = std::make_unique<OwnedEvent>();
+  return [t] {
+    const OnDevice receiver(t->to);
+    const cudaStream_t stream = *t->stream;
+    const auto move = [&] {
+      if (t->load) {
+        load_words<<<load_blocks, block_threads, 0, stream>>>(
+            static_cast<const uint4*>(t->source.data()), static_cast<uint4*>(t->target.data()),
+            t->bytes / sizeof(uint4));
+        AMASIA_CUDA(cudaGetLastError());
+      } else {
+        AMASIA_CUDA(cudaMemcpyPeerAsync(t->target.data(), t->to, t->source.data(), t->from,
+                                        t->bytes, stream));
+      }
+    };
+    move();
+    t->target.poison(stream);
+    AMASIA_CUDA(cudaMemsetAsync(t->wrong.data(), 0, sizeof(unsigned), stream));
+    AMASIA_CUDA(cudaEventRecord(*t->start, stream));
+    move();
+    AMASIA_CUDA(cudaEventRecord(*t->stop, stream));
+    count_wrong<<<load_blocks, block_threads, 0, stream>>>(
+        static_cast<const unsigned*>(t->target.data()), t->bytes / sizeof(unsigned),
+        t->wrong.data());
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    unsigned wrong = 0;
+    t->wrong.download(&wrong);
+    if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " words arrived wrong");
+    float ms = 0;
+    AMASIA_CUDA(cudaEventElapsedTime(&ms, *t->start, *t->stop));
+    Reading r;
+    r.time_ns = 1e6 * ms;
+    r.value = static_cast<double>(t->bytes) / *r.time_ns;
+    return r;
+  };
+}
+
+Point point_of(const std::string& from, const std::string& to, bool load) {
+  Point p;
+  p.at = {{"from", from}, {"to", to}, {"op", load ? "load" : "copy"}};
+  p.quantity = "bandwidth";
+  p.unit = "GB/s";
+  p.larger_is_better = true;
+  return p;
+}
+
+/// How many GPUs there are is asked of the driver: it is no property of the one that is measured.
+std::vector<Point> points(const Device& device, Scope scope) {
+  std::string reason;
+  const int gpus = device_count(reason);
+  if (gpus < 2) {
+    Point none = point_of("-", "-", false);
+    none.unsupported = gpus == 1 ? "there is one GPU, a pair needs two" : "no GPU: " + reason;
+    return {none};
+  }
+  std::vector<Point> all;
+  for (int from = 0; from < gpus; ++from) {
+    for (int to = 0; to < gpus; ++to) {
+      if (from == to || (scope == Scope::quick && from + to > 1)) continue;
+      for (const bool load : {false, true}) {
+        Point p = point_of(std::to_string(from), std::to_string(to), load);
+        // What checks a copy by the driver's own engine reads every word once.
+        const void* kernel = load ? reinterpret_cast<const void*>(load_words)
+                                  : reinterpret_cast<const void*>(count_wrong);
+        p.kernels = {{kernel, static_cast<int>(block_threads)}};
+        p.claims = {{"LDG", "ld.global", 1}, {"STG", "st.global", load ? 1 : 0}};
+        const std::size_t bytes = std::min(most_bytes, device.memory_bytes / 16);
+        p.prepare = [=](const Device&, Stream) { return transfer(from, to, load, bytes); };
+        all.push_back(std::move(p));
+      }
+    }
+  }
+  return all;
+}
+
+const bool registered = register_microbenchmark(
+    {"interconnect/peer", "How fast do the GPUs of one host copy from each other?",
+     "256 MiB of random words from each GPU to each other one, by cudaMemcpyPeerAsync and by loads "
+     "of the receiver, timed on the receiver, the second of two passes, from a poisoned "
+     "destination and compared; one row per ordered pair, or one that says that there is one GPU.",
+     points});
+
+}  // namespace
+}  // namespace amasia
