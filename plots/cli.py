@@ -153,6 +153,10 @@ FIGURES = {
     "tensor_energy": FigureKind(
         "energy per operation of the tensor cores", lambda o: figures.tensor_energy(_of_gpu(o))
     ),
+    "dsm_ring": FigureKind(
+        "ring copy between the SMs of a cluster: Fig. 8 of Luo et al.",
+        lambda o: figures.dsm_ring(_of_gpu(o)),
+    ),
     "expectation": FigureKind("expected and measured speed-ups of Svedin et al.", _expectation),
     "balance": FigureKind("machine balance and compute density (needs no results)", _balance),
 }

@@ -73,6 +73,14 @@ _TENSOR_ENERGY = (
     "so that compare rates as well as watts. A sparse product counts the zeros that it skips. "
     "Power is that of the board, at rest included, which a slower instruction bears for longer."
 )
+_DSM_RING = (
+    "A load from another SM takes about 200 cycles, so up to the bend at 4 KiB per SM the bandwidth"
+    " is what is under way over that: more threads, more loads of a thread or wider ones are the "
+    "same. 16 KiB reach the most, in pairs 16 to 17 bytes per clock and SM. Clusters of four and "
+    "more carry a quarter less: each SM a sixth less, because more of them share the paths, and "
+    "SMs stay empty that do not make up a whole cluster. Past 32 KiB more is less: requests queue "
+    "up in front of each other, which pairs hardly feel and larger clusters pay with a quarter."
+)
 
 
 @dataclass(frozen=True)
@@ -246,6 +254,7 @@ def _microbenchmarks(mine: Results, anchor: str) -> list[tuple[str, Picture]]:
         ("async_copy/intensity", figures.async_copy, _ASYNC_COPY),
         ("tensor_core/wgmma_n", figures.wgmma_n, _WGMMA_N),
         ("tensor_core/energy", figures.tensor_energy, _TENSOR_ENERGY),
+        ("dsm/ring_copy", figures.dsm_ring, _DSM_RING),
     ):
         if (mine.points["microbenchmark"] == name).any():
             label = f"{name} on {mine.points.iloc[0]['gpu']}"

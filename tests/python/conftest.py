@@ -67,3 +67,9 @@ def memory_file(save: Callable[..., Path]) -> Path:
 def async_copy_file(save: Callable[..., Path]) -> Path:
     """A result file of the asynchronous copies."""
     return save(synthetic.async_copy_like(), "async_copy.json")
+
+
+@pytest.fixture
+def dsm_file(save: Callable[..., Path]) -> Path:
+    """A result file of the ring copy."""
+    return save(synthetic.dsm_like(), "dsm.json")

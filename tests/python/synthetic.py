@@ -515,3 +515,23 @@ def async_copy_like(**options: Any) -> dict[str, Any]:
         microbenchmark("async_copy/working_size", sizes, []),
     ]
     return document_
+
+
+def dsm_like(**options: Any) -> dict[str, Any]:
+    """A file of the ring copy, as `amasia run dsm/ring_copy` writes it."""
+    ring = [
+        micro_row(
+            {"op": op, "cluster": str(cluster), "threads": str(threads), "ilp": str(ilp),
+             "width": str(width), "stride": "1", "offset": "0"},
+            min(4400.0 if cluster == 2 else 3400.0, 0.25 * threads * ilp * width),
+            "bandwidth", "GB/s",
+        )
+        for op, clusters in (("add", (1, 2, 4, 8)), ("push", (2,)))
+        for cluster in clusters
+        for threads in (64, 256, 1024)
+        for ilp in (1, 4)
+        for width in (4, 16)
+    ]  # fmt: skip
+    document_ = document([], **options)
+    document_["microbenchmarks"] = [microbenchmark("dsm/ring_copy", ring, [])]
+    return document_

@@ -130,12 +130,28 @@ def test_energy_has_a_bar_per_load_the_dearest_at_the_bottom(memory_file):
     assert " 700 W, 820 TFLOP/s" in [t.get_text() for t in ax.texts]
 
 
+def test_the_ring_has_a_surface_per_cluster_size_and_a_curve_per_width(dsm_file):
+    *surfaces, words, quads = figures.dsm_ring(load([dsm_file])).axes
+    assert [s.get_title(loc="left") for s in surfaces] == [
+        f"clusters of {n}, TB/s"
+        for n in (2, 4, 8)  # 1 has no neighbour
+    ]
+    # 64, 256, 1024 threads x 1, 4 accesses; op=push is another curve and is left out.
+    assert [t.get_text() for t in surfaces[0].texts] == [
+        "0.06", "0.26", "0.26", "1.02", "1.02", "4.10",
+    ]  # fmt: skip
+    assert words.get_xlim()[1] < quads.get_xlim()[1]
+    pairs = words.lines[0]
+    assert list(pairs.get_xdata()) == [256, 1024, 1024, 4096, 4096, 16384]
+
+
 @pytest.mark.parametrize(
     "draw",
     [
         figures.latency,
         figures.in_flight,
         figures.async_copy,
+        figures.dsm_ring,
         figures.wgmma_n,
         figures.tensor_energy,
     ],
