@@ -331,13 +331,21 @@ Table reproduction_table(const ResultFile& file, const std::vector<InventoryRow>
     }
     const bool built = is_built(row);
     if (mine.empty()) {
+      std::string reason;  // why its first row has no value
       const bool measured = std::any_of(row.by.begin(), row.by.end(), [&](const std::string& by) {
-        return find_result(file, by) != nullptr || (by == "ceilings" && !file.ceilings.empty());
+        const MicrobenchmarkResult* const m = find_result(file, by);
+        if (m != nullptr && reason.empty() && !m->rows.empty()) {
+          reason = fmt::format("{}: {}", name_of(m->rows[0].status), m->rows[0].reason);
+        }
+        return (m != nullptr && std::any_of(m->rows.begin(), m->rows.end(),
+                                            [](const auto& r) { return r.value.has_value(); })) ||
+               (by == "ceilings" && !file.ceilings.empty());
       });
       line(where, {}, {}, {}, {},
-           !built     ? "not yet: " + row.by.front() + " is not part of this program"
-           : measured ? "measured; no published number stands beside it"
-                      : "not measured");
+           !built           ? "not yet: " + row.by.front() + " is not part of this program"
+           : measured       ? "measured; no published number stands beside it"
+           : reason.empty() ? "not measured"
+                            : reason);
       continue;
     }
     for (const PublishedComparison* c : mine) {

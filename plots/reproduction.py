@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from plots.published import (
     NOTABLE,
@@ -53,14 +54,28 @@ class Entry:
     link: str
 
 
+def _has_value(microbenchmark: dict[str, Any]) -> bool:
+    return any(row["status"] == "ok" for row in microbenchmark["rows"])
+
+
 def _measured_by(item: Item, files: list[Recorded]) -> str:
     """The file that has what answers the item, for an item without published numbers."""
     for file in files:
-        names = {m["name"] for m in file.document.get("microbenchmarks") or []}
+        names = {m["name"] for m in file.document.get("microbenchmarks") or [] if _has_value(m)}
         apps = {f"app {g['key']['app']}" for g in file.document["groups"]}
         ceilings = {"ceilings"} if file.document["ceilings"] else set()
         if (names | apps | ceilings) & set(item.answers()):
             return file.path
+    return ""
+
+
+def _skipped_because(item: Item, files: list[Recorded]) -> str:
+    """The reason where what answers the item ran and had no row that this machine can measure."""
+    for file in files:
+        for m in file.document.get("microbenchmarks") or []:
+            reasons = [row["reason"] for row in m["rows"] if row["status"] == "skipped"]
+            if m["name"] in item.answers() and reasons and not _has_value(m):
+                return str(reasons[0])
     return ""
 
 
@@ -78,6 +93,8 @@ def entry_of(item: Item, of_item: list[Comparison], files: list[Recorded]) -> En
         lines.append(Line(c.label, own, c.published))
     if not of_item:
         link = _measured_by(item, files)
+        if not link and (why := _skipped_because(item, files)):
+            return Entry(item, "not applicable", why, [], "")
         return Entry(item, "measured" if link else "not yet measured", item.remark, [], link)
     if not any(line.own for line in lines):
         if why:

@@ -135,5 +135,27 @@ TEST(Reproduction, HasALineForEveryRowAndPretendsNothing) {
   EXPECT_DOUBLE_EQ(std::get<double>(some.rows[0][5]), 1.0);
 }
 
+TEST(Reproduction, TakesARowWithoutAValueForNoMeasurement) {
+  Point pair;
+  pair.at = {{"from", "-"}, {"to", "-"}};
+  pair.unsupported = "there is one GPU";
+  register_microbenchmark({"interconnect/peer", "How fast?", "Method.",
+                           [pair](const Device&, Scope) { return std::vector<Point>{pair}; }});
+  ResultFile file;
+  MicrobenchmarkResult peers;
+  peers.name = "interconnect/peer";
+  MicrobenchmarkRow row;
+  row.status = RowStatus::skipped;
+  row.reason = pair.unsupported;
+  peers.rows = {row};
+  file.microbenchmarks = {peers};
+  const auto status = [&] {
+    return std::get<std::string>(reproduction_table(file, inventory_rows("002-13")).rows[0][6]);
+  };
+  EXPECT_EQ(status(), "skipped: there is one GPU");
+  file.microbenchmarks[0].rows[0].value = MedianInterval{};
+  EXPECT_EQ(status(), "measured; no published number stands beside it");
+}
+
 }  // namespace
 }  // namespace amasia

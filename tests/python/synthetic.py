@@ -484,6 +484,8 @@ def memory_like(**options: Any) -> dict[str, Any]:
             [finding("memory", "bytes in flight at 95 % of the bandwidth", 28e3, 25e3, 32e3)],
         ),
     ]  # fmt: skip
+    peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
+    document_["microbenchmarks"].append(microbenchmark("interconnect/peer", peers, []))
     return document_
 
 

@@ -48,6 +48,8 @@ def test_statuses_pretend_nothing(memory_file):
     memory = entry(files, "000-07")
     assert memory.status == "not applicable" and "sm_90" in memory.why
     assert entry(files, "001-19").status == "not yet measured"
+    peers = entry(files, "002-13")  # ran, and had nothing to measure on one GPU
+    assert peers.status == "not applicable" and "sm_90" in peers.why and not peers.link
     assert entry(files, "000-02").status == "nothing to measure"
     assert entry([], "000-04").status == "not yet measured"
     for e in reproduction.entries([]):
