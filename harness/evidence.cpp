@@ -95,6 +95,8 @@ constexpr std::array sass_groups = std::to_array<std::string_view>({
     "VIADDMNMX",
     "VIMNMX16",
     "MUFU",
+    "POPC",
+    "FLO",
     "HMMA",
     "IMMA",
     "DMMA",
@@ -156,7 +158,7 @@ class SassReader {
       while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
       finish();
       current_ = &kernels_[std::string(name)];
-      *current_ = {"sass", {}, {}};  // several objects may define it
+      *current_ = {"sass", {}, {}, {}};  // several objects may define it
       return;
     }
     if (current_ == nullptr) return;
@@ -185,6 +187,7 @@ class SassReader {
     count_sass(opcode, current_->instructions);
     if (!address) return;
     listing_.push_back({*address, std::string(opcode)});
+    if (text.find("SR_GLOBALTIMER") != std::string_view::npos) timer_reads_.push_back(*address);
     if (opcode.substr(0, 3) != "BRA") return;
     const std::size_t target = text.find("0x", length);
     if (target == std::string_view::npos || target > text.find(';')) return;
@@ -200,13 +203,29 @@ class SassReader {
       if (std::any_of(loops_.begin(), loops_.end(),
                       [at](const auto& l) { return l.first <= at && at <= l.second; })) {
         count_sass(opcode, current_->in_loops);
+        if (opcode == "NOP") ++current_->in_loops["NOP"];  // no padding here: what bar.warp is
       }
     }
+    if (current_ != nullptr) count_timed();
     listing_.clear();
     loops_.clear();
+    timer_reads_.clear();
   }
 
  private:
+  void count_timed() {
+    std::pair<unsigned long, unsigned long> timed{0, 0};
+    for (const auto& loop : loops_) {
+      const bool timer =
+          std::any_of(timer_reads_.begin(), timer_reads_.end(),
+                      [&loop](unsigned long at) { return loop.first <= at && at <= loop.second; });
+      if (!timer && loop.second - loop.first > timed.second - timed.first) timed = loop;
+    }
+    for (const auto& [address, opcode] : listing_) {
+      const bool inside = timed.first <= address && address <= timed.second;
+      if (timed.second > 0 && inside) ++current_->timed[opcode];
+    }
+  }
   static std::optional<unsigned long> hexadecimal(std::string_view digits) {
     unsigned long value = 0;
     const auto [end, error] =
@@ -221,6 +240,7 @@ class SassReader {
   CodeEvidence::Kernel* current_ = nullptr;
   std::vector<std::pair<unsigned long, std::string>> listing_{};  // address, opcode
   std::vector<std::pair<unsigned long, unsigned long>> loops_{};  // first and last address
+  std::vector<unsigned long> timer_reads_{};                      // addresses
 };
 
 bool executable_file(const fs::path& path) {
@@ -422,7 +442,8 @@ void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
 CodeEvidence::Kernel CodeEvidence::of(const std::string& mangled_name) const {
   const auto found = kernels_.find(mangled_name);
   if (found != kernels_.end()) return found->second;
-  return {"none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}, {}};
+  return {
+      "none: " + (reason_.empty() ? "the machine code has no such kernel" : reason_), {}, {}, {}};
 }
 
 }  // namespace amasia

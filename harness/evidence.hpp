@@ -24,6 +24,9 @@ class CodeEvidence {
     /// Those of them that lie in a loop, between the target of a backward branch and the branch: a
     /// load that was hoisted out of the loop is in the code, but is not what the loop measures.
     std::map<std::string, int> in_loops{};
+    /// What a walk repeats, by whole opcode ("IMAD.WIDE.U32"), from SASS: the largest loop that
+    /// does not read the global timer.
+    std::map<std::string, int> timed{};
   };
 
   CodeEvidence() = default;

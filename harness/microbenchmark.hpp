@@ -58,6 +58,7 @@ struct Claim {
   bool in_loop = true;     // false: in the whole kernel, for one that has no loop
   std::size_t kernel = 0;  // index into Point::kernels
   int in_ptx = -1;         // where PTX has another number: one wmma becomes two HMMA; -1: as count
+  bool or_more = false;    // at least so many: where compilers differ in how they do it
 
   int count_in(std::string_view source) const {
     return source == "ptx" && in_ptx >= 0 ? in_ptx : count;
@@ -74,6 +75,9 @@ struct Point {
   std::string remark{};       // e.g. "emulated: conversions and HMMA"
   std::vector<KernelUse> kernels{};
   std::vector<Claim> claims{};
+  /// How many copies of one PTX instruction the timed loop of the first kernel holds: then the
+  /// row's remark lists what one of them became in machine code. 0: no list.
+  int copies = 0;
   /// Allocates and lays out, not timed; what it returns is called for each sample.
   std::function<Sampling(const Device&, Stream)> prepare{};
 };

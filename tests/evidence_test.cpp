@@ -100,6 +100,22 @@ TEST(SassCounts, TotalIsAllButPaddingAndDeadCode) {
                                                {"FFMA", 1}}));
 }
 
+TEST(SassCounts, TheTimedLoopIsTheLargestWithoutATimer) {
+  const auto code = CodeEvidence::from_sass(
+      "Function : k\n"
+      "/*0000*/ CS2R R2, SRZ ;\n"
+      "/*0010*/ S2UR UR4, SR_GLOBALTIMERLO ;\n"  // the walks
+      "/*0020*/ FMUL.FTZ R1, R1, R2 ;\n"         // what one repeats
+      "/*0030*/ POPC R3, R3 ;\n"                 // a loop in it
+      "/*0040*/ @P1 BRA 0x30 ;\n"
+      "/*0050*/ FMUL.FTZ R1, R1, R2 ;\n"
+      "/*0060*/ @P0 BRA 0x20 ;\n"
+      "/*0070*/ S2UR UR4, SR_GLOBALTIMERLO ;\n"
+      "/*0080*/ @P2 BRA 0x10 ;\n"
+      "/*0090*/ EXIT ;\n");
+  EXPECT_EQ(code.of("k").timed, (Counts{{"FMUL.FTZ", 2}, {"POPC", 1}, {"BRA", 2}}));
+}
+
 TEST(SassCounts, TextThatIsNoListingHasNoKernels) {
   for (const char* text :
        {"", "\n\n", "/*0000*/ LDG R1 ;\n", "Fatbin elf code:\n====\narch = sm_90\n"}) {

@@ -177,6 +177,29 @@ TEST(Measured, AnInstructionThatBecomesSeveralIsCountedByWhatWasRead) {
   EXPECT_EQ(ptx.rows[0].proof.at(0).claimed, 16);
 }
 
+TEST(Measured, AClaimOfAtLeastSoManyHoldsForMore) {
+  auto points = two_points({}, Scope::full);
+  points[0].claims[0].or_more = true;
+  points[1].claims[0].or_more = true;
+  points[1].claims[0].count = 41;
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  CodeEvidence more = code_with(40);
+  prove(result, points, more);
+  EXPECT_EQ(result.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(result.rows[1].status, RowStatus::failed);
+  EXPECT_EQ(result.rows[2].status, RowStatus::failed);  // exactly 32
+}
+
+TEST(Measured, ARowListsWhatItsInstructionBecame) {
+  auto points = two_points({}, Scope::full);
+  for (Point& p : points) p.copies = 16;
+  MicrobenchmarkResult result = measured();
+  CodeEvidence code = code_with(32);
+  prove(result, points, code);
+  EXPECT_EQ(result.rows[0].remark, "SASS: 2 LDG.E.64");  // not the one branch
+}
+
 TEST(Measured, CodeThatCannotBeReadIsSaid) {
   MicrobenchmarkResult result = measured();
   summarise(result, 0.95);
