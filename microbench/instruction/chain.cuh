@@ -1,0 +1,218 @@
+// A chain of one PTX instruction in one warp, and the table that the instructions are written in.
+//
+// A row is a type with link(x, y, ...), the instruction applied to a chain; the kernel of a row
+// repeats it on one chain, where each instruction waits for the one before (latency), and on eight
+// (issue interval). What keeps the assembler from making fewer instructions of it, which asm
+// volatile alone does not:
+// - nothing is known when it compiles: operands come from memory, all results are stored;
+// - integer operations of two operands (AMASIA_PAIR) work on the last two results in turn,
+//   x = x + y, y = y + x: with a constant, two additions would become one of three operands;
+// - what would fold even so (not not, neg neg, min min, logic of three inputs) is guarded by two
+//   predicates in turn, both true and neither known to be.
+// What it became is listed in each row's remark, so that what folds nevertheless is seen.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/gpu/cuda.hpp"
+#include "harness/microbenchmark.hpp"
+#include "microbench/walks.cuh"
+
+namespace amasia::instruction {
+
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#ifdef __CUDA_ARCH__
+constexpr int compiled_for = __CUDA_ARCH__ / 10;
+#else
+constexpr int compiled_for = 0;  // the host, which runs no link
+#endif
+
+// LETTER: the constraint of the type. TEXT: %0 the chain, read and written; %1 the value before
+// (PAIR) or another operand; %2, %3 operands; %4 a guard. Macros, because an asm statement cannot
+// be passed another way.
+#define AMASIA_LINK(NAME, FROM, IS_PAIR, TYPE, LETTER, TEXT)                              \
+  struct NAME {                                                                           \
+    using Value = TYPE;                                                                   \
+    enum : int { pair = IS_PAIR, from = FROM };                                           \
+    static __device__ void link(Value& x, Value y, Value a, Value b, unsigned guard) {    \
+      if constexpr (compiled_for >= FROM) {                                               \
+        asm volatile(TEXT : "+" LETTER(x) : LETTER(y), LETTER(a), LETTER(b), "r"(guard)); \
+      }                                                                                   \
+    }                                                                                     \
+  };
+#define AMASIA_ROW(NAME, TYPE, LETTER, TEXT) AMASIA_LINK(NAME, 70, 0, TYPE, LETTER, TEXT)
+#define AMASIA_PAIR(NAME, TYPE, LETTER, TEXT) AMASIA_LINK(NAME, 70, 1, TYPE, LETTER, TEXT)
+#define AMASIA_ROW_FROM(FROM, NAME, TYPE, LETTER, TEXT) \
+  AMASIA_LINK(NAME, FROM, 0, TYPE, LETTER, TEXT)
+#define AMASIA_PAIR_FROM(FROM, NAME, TYPE, LETTER, TEXT) \
+  AMASIA_LINK(NAME, FROM, 1, TYPE, LETTER, TEXT)
+#define AMASIA_GUARDED(TEXT) "{.reg .pred p; setp.ne.u32 p, %4, 0; @p " TEXT "}"
+
+constexpr int lanes = 32;
+constexpr int side_by_side = 8;  // chains; more than latency over issue interval
+constexpr int operand_slots = 4 + 2 * side_by_side;  // a, b, two guards; x and y of each chain
+
+/// operands: operand_slots slots of 8 bytes for each lane; sink: two for each chain.
+template <class Row, int CHAINS, int COPIES>
+__global__ void __launch_bounds__(lanes)
+    run_chain(const std::uint64_t* operands, std::uint64_t* sink, Walks walks, Stamp* taken) {
+  using Value = typename Row::Value;
+  const auto operand = [&](int slot) {
+    return *reinterpret_cast<const Value*>(operands + slot * lanes + threadIdx.x);
+  };
+  const Value a = operand(0), b = operand(1);
+  const auto even = static_cast<unsigned>(operands[2 * lanes + threadIdx.x]);
+  const auto odd = static_cast<unsigned>(operands[3 * lanes + threadIdx.x]);
+  Value x[CHAINS], y[CHAINS];
+#pragma unroll
+  for (int c = 0; c < CHAINS; ++c) {
+    x[c] = operand(4 + 2 * c);
+    y[c] = operand(5 + 2 * c);
+  }
+#pragma unroll 1
+  for (int w = 0; w < max_walks; ++w) {
+    const unsigned long long begin_ns = nanoseconds_now();
+    const long long begin = clock_now();
+#pragma unroll 1
+    for (int i = 0; i < walks.links[w]; i += COPIES) {
+#pragma unroll
+      for (int k = 0; k < COPIES / CHAINS; k += 2) {
+#pragma unroll
+        for (int c = 0; c < CHAINS; ++c) Row::link(x[c], y[c], a, b, even);
+#pragma unroll
+        for (int c = 0; c < CHAINS; ++c) {
+          if constexpr (Row::pair) {
+            Row::link(y[c], x[c], a, b, odd);
+          } else {
+            Row::link(x[c], y[c], a, b, odd);
+          }
+        }
+      }
+    }
+    if (threadIdx.x == 0) {
+      taken[w].cycles = clock_now() - begin;
+      taken[w].nanoseconds = nanoseconds_now() - begin_ns;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < CHAINS; ++c) {
+    *reinterpret_cast<Value*>(sink + 2 * c * lanes + threadIdx.x) = x[c];
+    *reinterpret_cast<Value*>(sink + (2 * c + 1) * lanes + threadIdx.x) = y[c];
+  }
+}
+
+/// What the operands of a row are drawn from: x and y, a and b, uniformly. Without a range (low =
+/// high) integers have all bits random and floating-point numbers lie between 1/2 and 1.
+struct Ranges {
+  double x_low = 0, x_high = 0;
+  double a_low = 0, a_high = 0;
+  bool half = false;  // 16 bits are a floating-point number
+};
+
+struct RowInfo {
+  std::string section;  // of the paper's table
+  std::string ptx;      // the instruction
+  /// An instruction that one copy holds at least once, in machine code and in PTX.
+  std::string sass = "total", operation = "total";
+  Ranges ranges{};
+  std::string remark{};
+};
+
+template <class Value>
+std::uint64_t drawn(std::mt19937_64& random, double low, double high, bool half) {
+  std::uint64_t bits = 0;
+  const auto keep = [&bits](auto value) { memcpy(&bits, &value, sizeof value); };
+  const bool real = std::is_floating_point_v<Value> || half;
+  if (low == high && low == 0 && !real) return random() >> (64 - 8 * sizeof(Value));
+  if (low == 0 && high == 0) low = 0.5, high = 1;
+  const double value = std::uniform_real_distribution<double>(low, high)(random);
+  if (half) {
+    keep(__float2half(static_cast<float>(value)));
+  } else {
+    keep(static_cast<Value>(value));
+  }
+  return bits;
+}
+
+template <class Value>
+std::vector<std::uint64_t> operands_of(const Ranges& r) {
+  std::mt19937_64 random(2022);
+  std::vector<std::uint64_t> slots(operand_slots * lanes, 1);
+  for (int slot = 0; slot < operand_slots; ++slot) {
+    if (slot == 2 || slot == 3) continue;  // the guards stay 1
+    for (int lane = 0; lane < lanes; ++lane) {
+      slots[slot * lanes + lane] = slot < 2 ? drawn<Value>(random, r.a_low, r.a_high, r.half)
+                                            : drawn<Value>(random, r.x_low, r.x_high, r.half);
+    }
+  }
+  return slots;
+}
+
+using ChainKernel = void (*)(const std::uint64_t*, std::uint64_t*, Walks, Stamp*);
+
+/// Walks one iteration to warm, then 8, then enough for a few hundred ticks of the global timer.
+inline Sampling chain(ChainKernel kernel, const std::vector<std::uint64_t>& operands, int copies,
+                      Stream stream) {
+  auto in = std::make_shared<DeviceArray<std::uint64_t>>(operands.size());
+  in->upload(operands.data());
+  auto sink = std::make_shared<DeviceArray<std::uint64_t>>(2 * side_by_side * lanes);
+  auto taken = std::make_shared<DeviceArray<Stamp>>(max_walks);
+  return [=] {
+    const int shorter = 8 * copies;
+    const int longer = (copies >= 32 ? 2048 : 512) * copies;
+    kernel<<<1, lanes, 0, stream>>>(in->data(), sink->data(), Walks{{copies, shorter, longer}},
+                                    taken->data());
+    AMASIA_CUDA(cudaGetLastError());
+    AMASIA_CUDA(cudaStreamSynchronize(stream));
+    Stamp host[max_walks];
+    taken->download(host);
+    return slope_between(host[1], shorter, host[2], longer);
+  };
+}
+
+/// Both points of a row. COPIES: instructions per iteration, so many that the loop itself is small
+/// beside them, so few that the code stays in the instruction cache.
+template <class Row, int COPIES = 128>
+void add_row(std::vector<Point>& points, const RowInfo& info) {
+  const auto add = [&](const char* sequence, const char* quantity, ChainKernel kernel) {
+    Point p;
+    p.at = {{"section", info.section}, {"ptx", info.ptx}, {"sequence", sequence}};
+    p.quantity = quantity;
+    p.unit = "cycles";
+    p.runs_from = Row::from;
+    p.remark = info.remark;
+    p.kernels = {{reinterpret_cast<const void*>(kernel), lanes}};
+    Claim claim{info.sass, info.operation, COPIES};
+    if (info.ranges.half && kernel == run_chain<Row, side_by_side, COPIES>) {
+      claim.count = COPIES / 2;  // two chains, packed
+    }
+    claim.or_more = true;
+    p.claims = {claim};
+    p.copies = COPIES;
+    p.prepare = [kernel, ranges = info.ranges](const Device&, Stream stream) {
+      return chain(kernel, operands_of<typename Row::Value>(ranges), COPIES, stream);
+    };
+    points.push_back(std::move(p));
+  };
+  add("dependent", "latency", run_chain<Row, 1, COPIES>);
+  add("independent", "interval", run_chain<Row, side_by_side, COPIES>);
+}
+
+/// The same for every file of the table.
+inline const char* const chain_method =
+    "One warp repeats one PTX instruction, operands unknown to the compiler, on one chain "
+    "(sequence=dependent: latency) and on eight (sequence=independent: issue interval), 16 to 128 "
+    "copies per iteration; cycles per PTX instruction as the slope over two lengths of the loop in "
+    "one launch. The remark lists the machine code of one copy, from the disassembled loop.";
+
+}  // namespace amasia::instruction

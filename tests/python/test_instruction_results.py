@@ -1,0 +1,89 @@
+"""Recorded results of microbench/instruction are plausible: an instruction that folded away, or one
+clock read too early, would be outside what the hardware can do."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plots.strategies import ROOT
+
+# (instruction, sequence) -> cycles of one warp between which any GPU from Volta on must lie. A
+# scheduler starts one instruction per cycle and has 16 or 32 lanes for these, 4 or fewer for MUFU.
+BOUNDS = {
+    ("fma.rn.f32", "dependent"): (3.5, 6.5),
+    ("fma.rn.f32", "independent"): (0.95, 2.6),
+    ("add.u32", "dependent"): (3.5, 6.5),  # IADD3 or IMAD.IADD
+    ("add.u32", "independent"): (0.95, 2.6),
+    ("tanh.approx.f32", "dependent"): (10, 60),  # one MUFU
+    ("tanh.approx.f32", "independent"): (3.8, 20),
+    ("popc.b32", "dependent"): (6, 40),
+    ("add.f64", "dependent"): (6, 80),
+}
+
+
+def implausible(rows: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with measured rows of instruction/*, a sentence each."""
+    wrong = []
+    latency: dict[str, float] = {}
+    interval: dict[str, float] = {}
+    for row in rows:
+        if row["value"] is None:
+            continue
+        at, median = row["at"], row["value"]["median"]
+        name = ", ".join(f"{k}={v}" for k, v in at.items())
+        if not median > 0:
+            wrong.append(f"{name}: {median}")
+        low, high = BOUNDS.get((at.get("ptx"), at.get("sequence")), (0, float("inf")))
+        if not low <= median <= high:
+            wrong.append(f"{name}: {median} is not between {low} and {high}")
+        if "sequence" in at:
+            (latency if at["sequence"] == "dependent" else interval)[at["ptx"]] = median
+    for ptx in latency.keys() & interval.keys():
+        # Half as much again: what copies between registers and calls may add to eight chains.
+        if interval[ptx] > 1.5 * latency[ptx]:
+            wrong.append(f"{ptx}: an interval of {interval[ptx]} over a latency of {latency[ptx]}")
+    return wrong
+
+
+def row(ptx: str, sequence: str, median: float) -> dict[str, Any]:
+    return {"at": {"ptx": ptx, "sequence": sequence}, "value": {"median": median}}
+
+
+@pytest.mark.parametrize(
+    ("ptx", "sequence", "median"),
+    [
+        ("add.u32", "dependent", 2.0),  # two fused into one
+        ("fma.rn.f32", "independent", 0.5),  # more than a scheduler starts
+        ("tanh.approx.f32", "independent", 1.0),
+        ("not.b32", "dependent", -3.0),  # a clock read too early
+    ],
+)
+def test_what_cannot_be_is_found(ptx, sequence, median):
+    assert implausible([row(ptx, sequence, median)])
+
+
+def test_what_can_be_passes():
+    rows = [row("fma.rn.f32", "dependent", 4.1), row("fma.rn.f32", "independent", 1.1)]
+    assert implausible(rows) == []
+    assert implausible([row("a", "dependent", 4.0), row("a", "independent", 8.0)])
+
+
+def recorded() -> list[Path]:
+    named = re.compile(r'"name": "instruction/')
+    files = sorted((ROOT / "results").rglob("*.json"))
+    return [path for path in files if named.search(path.read_text(encoding="utf-8"))]
+
+
+def test_recorded_results_are_plausible():
+    if not recorded():
+        pytest.skip("no recorded results of microbench/instruction yet")
+    for path in recorded():
+        file = json.loads(path.read_text(encoding="utf-8"))
+        for m in file["microbenchmarks"]:
+            if m["name"].startswith("instruction/"):
+                assert implausible(m["rows"]) == [], path.name
