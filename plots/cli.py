@@ -157,6 +157,9 @@ FIGURES = {
         "ring copy between the SMs of a cluster: Fig. 8 of Luo et al.",
         lambda o: figures.dsm_ring(_of_gpu(o)),
     ),
+    "dpx_blocks": FigureKind(
+        "DPX throughput against the number of blocks", lambda o: figures.dpx_blocks(_of_gpu(o))
+    ),
     "expectation": FigureKind("expected and measured speed-ups of Svedin et al.", _expectation),
     "balance": FigureKind("machine balance and compute density (needs no results)", _balance),
 }

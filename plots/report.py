@@ -83,6 +83,17 @@ _DSM_RING = (
 )
 
 
+_DPX_BLOCKS = (
+    "Blocks are handed to SMs whole. If one block of 1024 threads fills the pipe that does "
+    "these instructions, the throughput must grow in proportion up to one block per SM; one "
+    "block more has to share an SM, the others wait for that one, and what is done per cycle "
+    "falls by up to half, then climbs again: the teeth that Luo et al. report at multiples of "
+    "the number of SMs. They infer a unit in each SM. Teeth in the plain form as well, an "
+    "ordinary mixture of integer instructions, would say that the figure shows how blocks are "
+    "handed out and not where the unit is."
+)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A figure ready to stand in HTML; ``reason`` instead of ``svg`` when it could not be drawn."""
@@ -255,6 +266,7 @@ def _microbenchmarks(mine: Results, anchor: str) -> list[tuple[str, Picture]]:
         ("tensor_core/wgmma_n", figures.wgmma_n, _WGMMA_N),
         ("tensor_core/energy", figures.tensor_energy, _TENSOR_ENERGY),
         ("dsm/ring_copy", figures.dsm_ring, _DSM_RING),
+        ("dpx/blocks", figures.dpx_blocks, _DPX_BLOCKS),
     ):
         if (mine.points["microbenchmark"] == name).any():
             label = f"{name} on {mine.points.iloc[0]['gpu']}"

@@ -1,6 +1,7 @@
 """The figures by name. Each is a pure function from frames to a matplotlib Figure."""
 
 from plots.figures.async_copy import async_copy
+from plots.figures.dpx import dpx_blocks
 from plots.figures.dsm import dsm_ring
 from plots.figures.expectation import balance, expectation, generations
 from plots.figures.floor import floor
@@ -14,6 +15,7 @@ from plots.figures.tensor import tensor_energy, wgmma_n
 __all__ = [
     "async_copy",
     "balance",
+    "dpx_blocks",
     "dsm_ring",
     "expectation",
     "floor",
