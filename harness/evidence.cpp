@@ -12,9 +12,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "harness/ptx.hpp"
@@ -395,19 +397,71 @@ CodeEvidence CodeEvidence::from_ptx(std::string_view text) {
 }
 
 void CodeEvidence::read(const std::vector<std::string>& mangled_names) {
-  std::string names;
+  std::vector<std::string> fresh;
   for (const std::string& name : mangled_names) {
-    if (asked_.insert(name).second) names += (names.empty() ? "" : ",") + name;
+    if (asked_.insert(name).second) fresh.push_back(name);
   }
   // Where one kernel had no SASS the others have none either: the kept PTX is read once, whole.
-  if (!names.empty() && reason_.empty()) disassemble({"-fun", names});
+  if (!fresh.empty() && reason_.empty()) disassemble(fresh);
 }
 
 void CodeEvidence::read_all() {
   if (reason_.empty()) disassemble({});
 }
 
-void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
+namespace {
+
+/// The SASS of some kernels (none: all) that `command` lists; false when it fails or lists nothing.
+bool list_kernels(std::vector<std::string> command, const std::string& executable,
+                  const std::vector<std::string>& kernels,
+                  std::map<std::string, CodeEvidence::Kernel>& found) {
+  if (!kernels.empty()) {
+    std::string names;
+    for (const std::string& kernel : kernels) names += (names.empty() ? "" : ",") + kernel;
+    command.insert(command.end(), {"-fun", names});
+  }
+  command.push_back(executable);
+  SassReader reader(found);
+  const bool ran = run_program(command, [&reader](std::string_view line) { reader.line(line); });
+  reader.finish();
+  return ran && !found.empty();  // one that was killed may have listed half a kernel
+}
+
+/// A disassembler takes a fifth of a second for each kernel, whatever its length: with more kernels
+/// than this, several run at a time.
+constexpr std::size_t kernels_per_disassembler = 4;
+
+bool list_kernels_in_parallel(const std::vector<std::string>& command,
+                              const std::string& executable,
+                              const std::vector<std::string>& kernels,
+                              std::map<std::string, CodeEvidence::Kernel>& found) {
+  const std::size_t wanted =
+      (kernels.size() + kernels_per_disassembler - 1) / kernels_per_disassembler;
+  const std::size_t count =
+      std::min<std::size_t>(wanted, std::max(1U, std::thread::hardware_concurrency()));
+  if (count <= 1) return list_kernels(command, executable, kernels, found);
+  std::vector<std::future<std::pair<bool, std::map<std::string, CodeEvidence::Kernel>>>> parts;
+  for (std::size_t part = 0; part < count; ++part) {
+    std::vector<std::string> share;
+    for (std::size_t i = part; i < kernels.size(); i += count) share.push_back(kernels[i]);
+    parts.push_back(std::async(std::launch::async, [&command, &executable, share] {
+      std::map<std::string, CodeEvidence::Kernel> listed;
+      const bool ran = list_kernels(command, executable, share, listed);
+      return std::pair(ran, std::move(listed));
+    }));
+  }
+  bool all = true;
+  for (auto& part : parts) {
+    auto [ran, listed] = part.get();
+    all = all && ran;
+    found.merge(listed);
+  }
+  return all;
+}
+
+}  // namespace
+
+void CodeEvidence::disassemble(const std::vector<std::string>& kernels) {
   const std::string cuobjdump = find_cuobjdump();
   if (cuobjdump.empty()) {
     reason_ = "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
@@ -415,15 +469,9 @@ void CodeEvidence::disassemble(const std::vector<std::string>& filter) {
     // Code for sm_90a is listed under that name only.
     for (const char* suffix : {"", "a"}) {
       std::map<std::string, Kernel> found;
-      SassReader reader(found);
-      std::vector<std::string> command{cuobjdump, "-sass", "-arch",
-                                       "sm_" + std::to_string(binary_version_) + suffix};
-      command.insert(command.end(), filter.begin(), filter.end());
-      command.push_back(executable_);
-      const bool ran =
-          run_program(command, [&reader](std::string_view line) { reader.line(line); });
-      reader.finish();
-      if (ran && !found.empty()) {  // one that was killed may have listed half a kernel
+      const std::vector<std::string> command{cuobjdump, "-sass", "-arch",
+                                             "sm_" + std::to_string(binary_version_) + suffix};
+      if (list_kernels_in_parallel(command, executable_, kernels, found)) {
         kernels_.merge(found);
         return;
       }

@@ -56,7 +56,7 @@ class CodeEvidence {
   const std::string& reason() const { return reason_; }
 
  private:
-  void disassemble(const std::vector<std::string>& filter);
+  void disassemble(const std::vector<std::string>& kernels);
 
   std::string executable_;
   int binary_version_ = 0;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "harness/ptx.hpp"
 
@@ -279,6 +280,34 @@ TEST_F(CodeOfAnExecutable, IsReadOncePerKernel) {
   code.read({"bulk", "cluster"});
   EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() +
                          "\n-sass -arch sm_90 -fun cluster " + executable() + "\n");
+}
+
+TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  std::vector<std::string> names{"bulk", "cluster"};
+  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
+  code.read(names);
+  EXPECT_EQ(code.reason(), "");
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(code.of("cluster").source, "sass");
+  std::string made = calls();
+  const auto count = [&made](const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = made.find(part, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("-sass"), std::min(8U, std::thread::hardware_concurrency()));
+  EXPECT_EQ(count("other"), 30U);  // each asked for once
+}
+
+TEST_F(CodeOfAnExecutable, OneDisassemblerThatFailsFailsAll) {
+  use_cuobjdump("case \"$5\" in *other7*) exit 255;; esac\n" + listing);
+  CodeEvidence code(executable(), 90);
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
+  code.read(names);
+  EXPECT_NE(code.reason(), "");
 }
 
 TEST_F(CodeOfAnExecutable, CanBeReadWhole) {

@@ -88,17 +88,19 @@ struct Ring {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-// On tensor cores two blocks per SM are worth more than a wider tile.
 const bool registered =
     register_variant<Problem>("gemm", Strategy::overlap,
                               {iso<TwoStages>(), persistent<Ring<Fp32Tile<256>>>("128x256-4", 4),
-                               persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
+                               persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
                                persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
+                               persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
                                persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
-                               persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
+                               persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
                                persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
-                               persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3),
-                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3)});
+                               persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
+                               persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3)});
 
 }  // namespace
 }  // namespace amasia::gemm

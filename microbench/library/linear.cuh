@@ -152,7 +152,7 @@ class Linear {
         check<__nv_fp8_e4m3, __nv_bfloat16>(x8_, w8_, Bound{8e-3F, 2e-3F}, stream);
         check_quantised<operator_threads><<<blocks_, operator_threads, 0, stream>>>(
             static_cast<const __nv_bfloat16*>(w_), static_cast<const __nv_fp8_e4m3*>(w8_),
-            shape_.w(), scales_ + 3, wrong_);
+            shape_.w(), scales_ + undo_at(1), wrong_);
         break;
     }
     AMASIA_CUDA(cudaGetLastError());
@@ -186,7 +186,7 @@ class Linear {
     check_products<In, Out><<<samples * 32 / operator_threads, operator_threads, 0, stream>>>(
         static_cast<const In*>(x), static_cast<const In*>(w), static_cast<const Out*>(y_),
         shape_.tokens, shape_.out, shape_.in, shape_.batch,
-        type_ == Type::fp8 ? scales_ + 2 : nullptr, scales_ + 3, bound, wrong_);
+        type_ == Type::fp8 ? scales_ + undo_at(0) : nullptr, scales_ + undo_at(1), bound, wrong_);
   }
 
   template <class T>
@@ -218,7 +218,7 @@ class Linear {
   void quantised(const void* in, std::int64_t n, int which, void* out, Stream s) const {
     quantise<operator_threads><<<blocks_, operator_threads, 0, s>>>(
         static_cast<const uint4*>(in), n / 8, reinterpret_cast<const unsigned*>(scales_ + which),
-        static_cast<uint2*>(out), scales_ + 2 + which);
+        static_cast<uint2*>(out), scales_ + undo_at(which));
     AMASIA_CUDA(cudaGetLastError());
   }
 
@@ -233,8 +233,8 @@ class Linear {
     AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
               sizeof transposed);
     if (type_ == Type::fp8) {
-      const float* const undo_x = scales_ + 2;
-      const float* const undo_w = scales_ + 3;
+      const float* const undo_x = scales_ + undo_at(0);
+      const float* const undo_w = scales_ + undo_at(1);
       AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
                 &undo_w, sizeof undo_w);
       AMASIA_LT(cublasLtMatmulDescSetAttribute, what_, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
@@ -270,6 +270,10 @@ class Linear {
     }
     return made;
   }
+
+  /// Where the factor that undoes the scaling of x (0) or w (1) is: on 16 bytes, which cuBLASLt
+  /// asks for, behind the two largest magnitudes.
+  static constexpr int undo_at(int which) { return 4 * (1 + which); }
 
   Type type_;
   Shape shape_;
