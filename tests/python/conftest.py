@@ -73,3 +73,9 @@ def async_copy_file(save: Callable[..., Path]) -> Path:
 def dsm_file(save: Callable[..., Path]) -> Path:
     """A result file of the ring copy."""
     return save(synthetic.dsm_like(), "dsm.json")
+
+
+@pytest.fixture
+def dpx_file(save: Callable[..., Path]) -> Path:
+    """A result file of DPX throughput."""
+    return save(synthetic.dpx_like(), "dpx.json")

@@ -537,3 +537,19 @@ def dsm_like(**options: Any) -> dict[str, Any]:
     document_ = document([], **options)
     document_["microbenchmarks"] = [microbenchmark("dsm/ring_copy", ring, [])]
     return document_
+
+
+def dpx_like() -> dict:
+    """Throughput that grows up to one block per SM and halves with one more."""
+    rows = []
+    for form, peak in (("dpx", 8000.0), ("plain", 1000.0)):
+        for blocks in (33, 66, 132, 133, 264, 265):
+            waves = -(-blocks // 132)
+            value = peak * blocks / (132 * waves)
+            at = {
+                "function": "__viaddmax_s16x2_relu", "form": form, "blocks": str(blocks)
+            }  # fmt: skip
+            rows.append(micro_row(at, value, "throughput", "call/clk"))
+    document_ = document([])
+    document_["microbenchmarks"] = [microbenchmark("dpx/blocks", rows)]
+    return document_

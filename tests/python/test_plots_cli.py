@@ -57,12 +57,11 @@ def test_advise(capsys, paper_file):
     ("name", "suffix"), [*((name, "svg") for name in FIGURES), ("samples", "png")]
 )
 def test_every_figure_can_be_written(
-    capsys, paper_file, memory_file, async_copy_file, dsm_file, tmp_path, name, suffix
+    capsys, paper_file, memory_file, async_copy_file, dsm_file, dpx_file, tmp_path, name, suffix
 ):
     out = tmp_path / f"x.{suffix}"
-    status, _, err = run(
-        capsys, "figure", name, paper_file, memory_file, async_copy_file, dsm_file, "--out", out
-    )
+    files = (paper_file, memory_file, async_copy_file, dsm_file, dpx_file)
+    status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and err.endswith(f"wrote {out}\n")
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
 

@@ -11,24 +11,8 @@ from plots.errors import PlotsError
 from plots.load import load
 
 
-def dpx_like() -> dict:
-    """Throughput that grows up to one block per SM and halves with one more."""
-    rows = []
-    for form, peak in (("dpx", 8000.0), ("plain", 1000.0)):
-        for blocks in (33, 66, 132, 133, 264, 265):
-            waves = -(-blocks // 132)
-            value = peak * blocks / (132 * waves)
-            at = {
-                "function": "__viaddmax_s16x2_relu", "form": form, "blocks": str(blocks)
-            }  # fmt: skip
-            rows.append(synthetic.micro_row(at, value, "throughput", "call/clk"))
-    document = synthetic.document([])
-    document["microbenchmarks"] = [synthetic.microbenchmark("dpx/blocks", rows)]
-    return document
-
-
 def test_dpx_blocks_has_a_curve_per_form_and_marks_the_multiples(save):
-    (ax,) = figures.dpx_blocks(load([save(dpx_like())])).axes
+    (ax,) = figures.dpx_blocks(load([save(synthetic.dpx_like())])).axes
     assert [t.get_text() for t in ax.get_legend().get_texts()] == [
         "viaddmax_s16x2_relu: DPX function", "viaddmax_s16x2_relu: plain C"
     ]  # fmt: skip
@@ -43,5 +27,5 @@ def test_without_data_it_says_so(paper):
 
 def test_the_command_line_draws_it(save, tmp_path):
     out = tmp_path / "dpx.svg"
-    assert main(["figure", "dpx_blocks", str(save(dpx_like())), "-o", str(out)]) == 0
+    assert main(["figure", "dpx_blocks", str(save(synthetic.dpx_like())), "-o", str(out)]) == 0
     assert out.exists()
