@@ -58,6 +58,7 @@ _ASYNC_COPY = (
     "filled and hollow in panel a."
 )
 _WGMMA_N = (
+    "What the widths of the units allow, to hold the curves against. "
     "Right: a wgmma occupies the tensor cores for n / 2 cycles, and shared memory gives 128 bytes "
     "a cycle: 16 cycles for A and n / 4 for B. With both in shared memory the next one can "
     "therefore start after the larger of n / 2 and 16 + n / 4 cycles, which cross at n = 64; with "
@@ -69,8 +70,8 @@ _WGMMA_N = (
 )
 _TENSOR_ENERGY = (
     "One over operations per joule, from the samples of power and rate written beside each bar. "
-    "Zeros toggle few bits: at the power limit the clock then rises instead of the power falling, "
-    "so that compare rates as well as watts. A sparse product counts the zeros that it skips. "
+    "Zeros toggle few bits: wgmma draws a third of the watts at a somewhat higher rate, while random "
+    "data bring most types to the board's power limit, where the clock gives way. A sparse product counts the zeros that it skips. "
     "Power is that of the board, at rest included, which a slower instruction bears for longer."
 )
 _DSM_RING = (

@@ -1,6 +1,6 @@
 // gemm/baseline: pieces of A and B through registers into shared memory. At iso it is the sample's
 // kernel; in the persistent schedule a piece of the next slice is fetched while a chunk is
-// multiplied and stored while the next chunk is, so that a thread holds two pieces, not twelve.
+// multiplied and stored while the next chunk is, so that a thread holds two pieces, not sixteen.
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/staged.cuh"

@@ -1,10 +1,11 @@
 // `iso`: the geometry of the CUDA sample's matrixMul, one output per thread, square tiles of 32, a
 // block per tile of C. Strategies differ in the Mover that brings a 32 x 32 tile of A and of B:
 //
-//   View, View view(problem)                    as in persistent.cuh
-//   cluster, threads, shared_bytes, tiles_in_flight
-//   Mover(shared, view, problem, row, column)   of the block's tile of C
-//   acquire(s), a(s, column), b(s, row), release(s)     tile s of the sum; elements a thread uses
+// - View, view(problem): as in persistent.cuh
+// - cluster, stages, shared_bytes, bytes_in_flight
+// - Mover(shared, view, problem, row, column, tiles): of the block's tile of C, a sum over `tiles`
+// - acquire(s), a(s, i), b(s, i), release(s): tile s of the sum, the thread's i-th elements of it
+// - leave(): before the block ends
 #pragma once
 
 #include "apps/gemm/persistent.cuh"

@@ -3,11 +3,13 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-//   View, View view(problem, tile)     what the kernel gets besides the problem: nothing, or tensor
-//   maps cluster                            blocks of a cluster, one below the other, that share
-//   slices of B shared_bytes(stages) Mover(shared, view, problem, walk, stages)   starts the first
-//   copies acquire(), left(thread), b(), between(chunk), release()       the block's next slice
-//   leave()                            before the block ends
+// - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
+// - cluster: blocks, one below the other, that share slices of B
+// - shared_bytes(stages), bytes_in_flight(stages)
+// - Mover(shared, view, problem, walk, stages): starts the first copies
+// - acquire(), left(thread), b(), between(chunk), release(): the block's next slice
+// - acquire(), a_tile(), b_tile(), release(): the same for an asynchronous tile (wgmma)
+// - leave(): before the block ends
 #pragma once
 
 #include <string>

@@ -194,27 +194,8 @@ struct OwnSlots {
 };
 
 ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 rodinia_geometry,
-                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0, 1,
-                   3 * RodiniaTile::bytes},
-                  {reinterpret_cast<const void*>(rodinia_perimeter), 32},
-                  {reinterpret_cast<const void*>(rodinia_diagonal), 32}}};
-  config.prepare = [](const Problem& p, const Device&) -> Launch {
-    return rodinia(
-        p,
-        [](const RodiniaStep& s, Stream stream) {
-          launch(rodinia_diagonal, {dim3(1), dim3(32)}, stream, s);
-        },
-        [](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_perimeter, {dim3(side), dim3(32)}, stream, s);
-        },
-        [](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_internal, {dim3(side, side), dim3(internal_threads)}, stream, s);
-        });
-  };
-  return config;
+  return rodinia_config(rodinia_diagonal, rodinia_perimeter, rodinia_internal,
+                        3 * RodiniaTile::bytes);
 }
 
 const bool registered =

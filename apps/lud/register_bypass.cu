@@ -1,38 +1,10 @@
 // lud/register_bypass: panels and diagonal tiles by cp.async, waited for at once (Svedin et al.
 // 2021, algorithm 1). One stage per block; what hides its latency is the other block of the SM.
-#include "apps/lud/rodinia.cuh"
+#include "apps/lud/rodinia_async.cuh"
 #include "apps/lud/staged.cuh"
 
 namespace amasia::lud {
 namespace {
-
-__global__ void __launch_bounds__(32) rodinia_diagonal(RodiniaStep s) {
-  __shared__ alignas(16) float own[tile_elements];
-  const int lane = threadIdx.x;
-  async::copy_tile<RodiniaTile, 32>(own, s.source(), {s.first, s.first}, lane);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  factor_tile(own, s.size(), lane);
-  store_rows(s, {s.first, s.first}, own, lane, 32);
-}
-
-__global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s) {
-  __shared__ alignas(16) float diagonal_tile[tile_elements];
-  __shared__ alignas(16) float beside[tile_elements];
-  __shared__ alignas(16) float below[tile_elements];
-  const int lane = threadIdx.x, i = static_cast<int>(blockIdx.x);
-  async::copy_tile<RodiniaTile, 32>(diagonal_tile, s.source(), {s.first, s.first}, lane);
-  async::copy_tile<RodiniaTile, 32>(beside, s.source(), s.beside(i), lane);
-  async::copy_tile<RodiniaTile, 32>(below, s.source(), s.below(i), lane);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  solve_perimeter(diagonal_tile, beside, below, lane);
-  __syncthreads();
-  store_rows(s, s.beside(i), beside, lane, 32);
-  store_rows(s, s.below(i), below, lane, 32);
-}
 
 __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
   __shared__ alignas(16) float beside[tile_elements];
@@ -95,27 +67,8 @@ struct AtOnce {
 };
 
 ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 rodinia_geometry,
-                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0, 1,
-                   2 * RodiniaTile::bytes},
-                  {reinterpret_cast<const void*>(rodinia_perimeter), 32},
-                  {reinterpret_cast<const void*>(rodinia_diagonal), 32}}};
-  config.prepare = [](const Problem& p, const Device&) -> Launch {
-    return rodinia(
-        p,
-        [](const RodiniaStep& s, Stream stream) {
-          launch(rodinia_diagonal, {dim3(1), dim3(32)}, stream, s);
-        },
-        [](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_perimeter, {dim3(side), dim3(32)}, stream, s);
-        },
-        [](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_internal, {dim3(side, side), dim3(internal_threads)}, stream, s);
-        });
-  };
-  return config;
+  return rodinia_config(rodinia_diagonal, rodinia_perimeter, rodinia_internal,
+                        2 * RodiniaTile::bytes);
 }
 
 const bool registered =

@@ -65,5 +65,40 @@ Launch rodinia(const Problem& p, D launch_diagonal, P launch_perimeter, I launch
   };
 }
 
+/// iso for kernels launched as the original's: a warp for the diagonal tile, a warp for each tile
+/// beside and below it, and what launch_internal makes of the rest.
+template <class D, class P, class I, class L>
+ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, std::size_t bytes_in_flight,
+                                 L launch_internal) {
+  ConfigOf<Problem> config;
+  config.info = {
+      "iso",
+      rodinia_geometry,
+      {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, bytes_in_flight},
+       {reinterpret_cast<const void*>(perimeter), 32},
+       {reinterpret_cast<const void*>(diagonal), 32}}};
+  config.prepare = [=](const Problem& p, const Device&) -> Launch {
+    return rodinia(
+        p,
+        [=](const RodiniaStep& s, Stream stream) {
+          launch(diagonal, {dim3(1), dim3(32)}, stream, s);
+        },
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(perimeter, {dim3(side), dim3(32)}, stream, s);
+        },
+        launch_internal);
+  };
+  return config;
+}
+
+/// As above, with a block for each internal tile.
+template <class D, class P, class I>
+ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, std::size_t bytes_in_flight) {
+  return rodinia_config(diagonal, perimeter, internal, bytes_in_flight,
+                        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+                          launch(internal, {dim3(side, side), dim3(internal_threads)}, stream, s);
+                        });
+}
+
 }  // namespace
 }  // namespace amasia::lud
