@@ -70,8 +70,9 @@ _WGMMA_N = (
 )
 _TENSOR_ENERGY = (
     "One over operations per joule, from the samples of power and rate written beside each bar. "
-    "Zeros toggle few bits: wgmma draws a third of the watts at a somewhat higher rate, while random "
-    "data bring most types to the board's power limit, where the clock gives way. A sparse product counts the zeros that it skips. "
+    "Zeros toggle few bits: wgmma draws a third of the watts at a somewhat higher rate, while "
+    "random data bring most types to the board's power limit, where the clock gives way. A sparse "
+    "product counts the zeros that it skips. "
     "Power is that of the board, at rest included, which a slower instruction bears for longer."
 )
 _DSM_RING = (
