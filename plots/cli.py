@@ -91,6 +91,10 @@ def _floor(options: argparse.Namespace) -> Figure:
     return figures.floor(_selection(options))
 
 
+def _roofline(options: argparse.Namespace) -> Figure:
+    return figures.roofline(_selection(options))
+
+
 def _samples(options: argparse.Namespace) -> Figure:
     results = _selection(options)
     app = options.app or sorted(set(results.groups["app"]))[0]
@@ -135,6 +139,7 @@ FIGURES = {
     "speedup": FigureKind("strategies x sizes, speed-up with intervals, iso and best", _speedup),
     "heatmap": FigureKind("apps x strategies", _heatmap),
     "floor": FigureKind("time against the floor", _floor),
+    "roofline": FigureKind("all variants under the measured ceilings", _roofline),
     "samples": FigureKind("every sample of one group (--app, --size)", _samples),
     "launch": FigureKind("stream against graph", _launch),
     "latency": FigureKind(

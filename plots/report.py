@@ -131,6 +131,7 @@ class GpuSection:
     others: list[Mode]
     heatmap: Picture
     floor: Picture
+    roofline: Picture
     launch: Picture
     launch_ceilings: str
     advice: list[tuple[str, list[Advice], str]]
@@ -359,6 +360,11 @@ def _gpu_section(results: Results, gpu: str) -> GpuSection:
         ),
         floor=_picture(
             f"{anchor}-floor", f"Time against the floor on {gpu}", lambda: figures.floor(main)
+        ),
+        roofline=_picture(
+            f"{anchor}-roofline",
+            f"Every variant under the ceilings of {gpu}",
+            lambda: figures.roofline(main),
         ),
         launch=_picture(
             f"{anchor}-launch",

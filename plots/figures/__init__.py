@@ -8,6 +8,7 @@ from plots.figures.floor import floor
 from plots.figures.heatmap import heatmap
 from plots.figures.launch import launch, launch_costs
 from plots.figures.memory import in_flight, latency
+from plots.figures.roofline import roofline
 from plots.figures.samples import samples
 from plots.figures.speedup import speedup
 from plots.figures.tensor import tensor_energy, wgmma_n
@@ -25,6 +26,7 @@ __all__ = [
     "latency",
     "launch",
     "launch_costs",
+    "roofline",
     "samples",
     "speedup",
     "tensor_energy",

@@ -269,6 +269,8 @@ def group(
             comparison(library, "comparator", f"{app}/baseline", 3 / best_gain, half)
         )
     floor_ms = base_ms / best_gain / 2.5
+    for row in rows:
+        row["gflops"] = 3 * cells / row["time_ms"]["median"] / 1e6
     return {
         "key": {"app": app, "size": size, "cache": cache, "launch": launch},
         "preset": preset,

@@ -16,6 +16,7 @@ from plots import expect, figures, style
 from plots.errors import PlotsError
 from plots.figures.common import milliseconds, ratio_axis, times
 from plots.figures.heatmap import cell
+from plots.load import load
 
 MAIN = {"cache": "cold", "launch": "stream"}
 
@@ -182,6 +183,68 @@ def test_floor_without_ceilings_says_so(load_groups):
     group["floor"] = None
     with pytest.raises(PlotsError, match="no floors"):
         figures.floor(load_groups(group))
+
+
+def markers(ax):
+    """label -> (x, y, filled) of every single marker."""
+    return {
+        line.get_label(): (
+            float(line.get_xdata()[0]), float(line.get_ydata()[0]),
+            to_hex(line.get_markerfacecolor()) == to_hex(line.get_color()),
+        )
+        for line in ax.lines
+        if len(line.get_xdata()) == 1
+    }  # fmt: skip
+
+
+def test_roofline_puts_rates_over_intensities_under_the_ceilings(paper):
+    figure = figures.roofline(paper.where(**MAIN))
+    (ax,) = figure.axes
+    found = markers(ax)
+    assert len(found) == 2 * 12  # hotspot and pathfinder at their main size, iso and best
+    _, y, filled = found["hotspot overlap best"]
+    cells = 8192 * 8192 * 5
+    assert y == pytest.approx(3 * cells / (2.3 / 2 / 1.22) / 1e6, rel=0.01) and filled
+    assert not found["hotspot overlap iso"][2]
+    # Both do 3 operations on 5 bytes: the columns stand side by side around that.
+    apps = {name: [x for at, (x, _, _) in found.items() if at.startswith(name)]
+            for name in ("hotspot", "pathfinder")}  # fmt: skip
+    assert max(apps["pathfinder"]) < min(apps["hotspot"]) or (
+        max(apps["hotspot"]) < min(apps["pathfinder"])
+    )
+    centres = np.exp([np.mean(np.log(xs)) for xs in apps.values()])
+    assert np.sqrt(centres.prod()) == pytest.approx(3 / 5)
+    labels = texts(figure)
+    assert {"hotspot\n0.6", "pathfinder\n0.6"} <= set(labels)
+    assert "fp32 65.1 T/s" in labels
+    assert any(t.startswith("device memory, copy 4.28 TB/s") for t in labels)
+    # The slope ends where it meets the highest level.
+    ends = [line.get_xydata()[-1] for line in ax.lines]
+    assert any(end == pytest.approx([65100 / 4280, 65100]) for end in ends)
+    # The bar at what the floor allows: 2.5 times what baseline reaches at best.
+    (bar,) = [line for line in ax.lines if line.get_label() == "hotspot floor"]
+    assert bar.get_ydata()[0] == pytest.approx(2.5 * 3 * cells / (2.3 / 2) / 1e6)
+
+
+def test_roofline_has_a_column_per_mode_of_arithmetic(load_groups):
+    sizes = [{"m": m, "mode": mode} for m, mode in ((64, "fp32"), (128, "fp32"), (64, "bf16"))]
+    groups = [synthetic.group("gemm", size, 1.0, comparator="cublas") for size in sizes]
+    groups[2]["preset"] = "quick"
+    figure = figures.roofline(load_groups(*groups))
+    labels = {t.split("\n")[1] for t in texts(figure) if t.startswith("gemm")}
+    assert labels == {"fp32", "bf16"}
+    assert "gemm\nfp32 cublas comparator" in markers(figure.axes[0])
+
+
+def test_roofline_without_times_or_ceilings(load_groups, save):
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    document = synthetic.document([group])
+    document["ceilings"] = []
+    assert len(markers(figures.roofline(load([save(document)])).axes[0])) == 12
+    for row in group["rows"]:
+        row.update(status="crashed", reason="x", time_ms=None, gflops=None)
+    with pytest.raises(PlotsError, match="no times"):
+        figures.roofline(load([save(synthetic.document([group]))]))
 
 
 def test_samples_show_every_sample_and_mark_throttled_ones(paper):

@@ -73,8 +73,8 @@ def test_it_is_self_contained(page):
 
 
 def test_it_has_every_figure(page):
-    # Four modes of speed-up, heat map, floor, launch, expectation, balance, and the samples.
-    assert page.count["figure"] == 4 + 5 + MAX_SAMPLE_FIGURES
+    # Four modes of speed-up, heat map, floor, roofline, launch, expectation, balance; the samples.
+    assert page.count["figure"] == 4 + 6 + MAX_SAMPLE_FIGURES
     assert "4 more groups" in page.words
 
 
