@@ -1,0 +1,207 @@
+"""Reads of shared memory that are still under way where a stage is handed back, in machine code.
+
+A bulk copy writes through another path than the loads of the threads. When a stage is handed back
+by an arrival at an mbarrier, or by the block's barrier, while a load from it has been issued but
+not returned, the copy that refills the stage can overtake that load: seen on an H200 as a few dozen
+wrong values in 2^28, and never by a tool. Either the value must have arrived, which in machine code
+is a wait for the load's scoreboard, or fence.proxy.async must stand between. A load ahead that
+turns out not to be needed may be overtaken: what counts is a value that is used afterwards.
+
+The waits are in the control bits of an instruction (since sm_70: bits 105 to 125 of 128; Jia et
+al. 2018, arXiv 1804.06826): the scoreboard that it releases when its result is there, and a mask of
+those that must be clear before it issues.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_FUNCTION = re.compile(r"\s*Function : (\S+)")
+_FIRST = re.compile(r"\s*/\*([0-9a-f]{4,6})\*/\s+(.*?)\s*;\s*/\* 0x[0-9a-f]{16} \*/")
+_SECOND = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
+_PREDICATE = re.compile(r"@!?U?P\w+\s+")
+_TARGET = re.compile(r"0x([0-9a-f]+)\)?$")
+_NO_SCOREBOARD = 7
+
+_BULK_LOAD = re.compile(r"UTMALDG|UBLKCP\.S\.G")
+_HAND_BACK = re.compile(r"SYNCS\.ARRIVE|BAR\.(SYNC|ARV|RED)")
+_SHARED_LOAD = re.compile(r"LDSM?\b")
+_FENCE = re.compile(r"FENCE\.VIEW\.ASYNC")
+_DRAINED = re.compile(r"DEPBAR\.LE SB(\d), 0x0")
+_JUMP = re.compile(r"BRA|JMP")
+_END = re.compile(r"EXIT|RET")
+_REGISTER = re.compile(r"\bR(\d+)(\.64)?")
+_NO_RESULT = re.compile(r"ST|RED|ATOMS\.POPC|BAR|SYNCS\.ARRIVE|UTMA|UBLK|U?[DFHI]SETP|BRA|EXIT")
+
+
+class Instruction(NamedTuple):
+    """One line of a listing."""
+
+    address: int
+    text: str
+    sets: int  # scoreboard, 7 for none
+    waits: int  # mask of scoreboards
+
+    @property
+    def operation(self) -> str:
+        return _PREDICATE.sub("", self.text, count=1)
+
+    def guard(self) -> str:
+        """The predicate under which it runs, such as P1 or !P1; "" for always."""
+        return self.text[1:].split()[0] if self.text.startswith("@") else ""
+
+    def predicates_written(self) -> set[str]:
+        """Predicates among its first two operands, which may be results."""
+        operands = self.operation.partition(" ")[2].split(",")[:2]
+        return {name for o in operands if re.fullmatch(r"U?P\d", name := o.strip())}
+
+    def width(self) -> int:
+        """Registers of a result, and of the data of a store."""
+        operation = self.operation.split()[0]
+        if re.search(r"\.128\b|M88\.4|[HID]MMA|HGMMA", operation):
+            return 4
+        return 2 if re.search(r"\.64\b|\.WIDE|M88\.2|^D|F64", operation) else 1
+
+    def writes(self) -> set[int]:
+        """The registers of its result."""
+        operation = self.operation
+        found = _REGISTER.match(operation.partition(" ")[2].strip())
+        if not found or _NO_RESULT.match(operation):
+            return set()
+        return {int(found.group(1)) + i for i in range(self.width())}
+
+    def reads(self) -> set[int]:
+        """The registers of its operands, with all that wide ones may cover."""
+        operands = self.operation.partition(" ")[2]
+        if not _NO_RESULT.match(self.operation) and _REGISTER.match(operands.strip()):
+            operands = operands.partition(",")[2]
+        found: set[int] = set()
+        for register, pair in _REGISTER.findall(operands):
+            width = max(2 if pair else 1, 1 if "LD" in self.operation[:4] else self.width())
+            found |= {int(register) + i for i in range(width)}
+        return found
+
+    def successors(self) -> tuple[int | None, bool]:
+        """Where it jumps to, and whether the next instruction can follow."""
+        operation = self.operation
+        always = operation == self.text
+        if _END.match(operation):
+            return None, not always
+        if not _JUMP.match(operation):
+            return None, True
+        target = _TARGET.search(operation)
+        # A branch can also depend on a predicate among its operands: BRA.U UP0, `(.L_1).
+        always = always and not re.search(r"\bU?P\d", operation)
+        return int(target.group(1), 16) if target else None, not always
+
+
+def listing(text: str) -> Iterator[tuple[str, list[Instruction]]]:
+    """The kernels of the text that `cuobjdump -sass` prints: each name with its instructions."""
+    name, instructions, first = "", [], None
+    for line in text.splitlines():
+        if found := _FUNCTION.match(line):
+            if name:
+                yield name, instructions
+            name, instructions, first = found.group(1), [], None
+        elif found := _FIRST.match(line):
+            first = int(found.group(1), 16), found.group(2)
+        elif first and (found := _SECOND.match(line)):
+            control = int(found.group(1), 16) >> 41
+            instructions.append(Instruction(*first, control >> 5 & 7, control >> 11 & 63))
+            first = None
+    if name:
+        yield name, instructions
+
+
+def overtaken_reads(kernel: list[Instruction]) -> list[tuple[Instruction, list[int]]]:
+    """The hand-backs that a bulk load can follow while loads from shared memory are under way whose
+    values are used afterwards, each with the addresses of these loads."""
+    index = {instruction.address: i for i, instruction in enumerate(kernel)}
+    after: list[list[int]] = []
+    for i, instruction in enumerate(kernel):
+        target, falls_through = instruction.successors()
+        after.append([index[target]] if target in index else [])
+        if falls_through and i + 1 < len(kernel):
+            after[i].append(i + 1)
+
+    refilled = [bool(_BULK_LOAD.match(i.operation)) for i in kernel]  # by it or what can follow
+    before: list[list[int]] = [[] for _ in kernel]
+    for i, following in enumerate(after):
+        for j in following:
+            before[j].append(i)
+    work = [i for i, found in enumerate(refilled) if found]
+    while work:
+        for i in before[work.pop()]:
+            if not refilled[i]:
+                refilled[i] = True
+                work.append(i)
+
+    # (scoreboard, address) of the loads under way where an instruction is reached.
+    reached: list[set[tuple[int, int]] | None] = [None] * len(kernel)
+    found: dict[int, list[int]] = {}
+    queue: list[tuple[int, set[tuple[int, int]]]] = [(0, set())] if kernel else []
+    while queue:
+        i, pending = queue.pop()
+        known = reached[i]
+        if known is not None and pending <= known:
+            continue
+        pending = reached[i] = pending | (known or set())
+        instruction = kernel[i]
+        operation = instruction.operation
+        pending = {p for p in pending if not instruction.waits >> p[0] & 1}
+        if drained := _DRAINED.match(operation):
+            pending = {p for p in pending if p[0] != int(drained.group(1))}
+        if _FENCE.match(operation):
+            pending = set()
+        if pending and refilled[i] and _HAND_BACK.match(operation):
+            found[i] = sorted(address for _, address in pending)
+        if _SHARED_LOAD.match(operation) and instruction.sets != _NO_SCOREBOARD:
+            pending = pending | {(instruction.sets, instruction.address)}
+        queue += [(j, pending) for j in after[i]]
+    results = []
+    for i, addresses in sorted(found.items()):
+        needed = [a for a in addresses if _used_after(kernel, after, i, kernel[index[a]].writes())]
+        if needed:
+            results.append((kernel[i], needed))
+    return results
+
+
+def _used_after(
+    kernel: list[Instruction], after: list[list[int]], start: int, registers: set[int]
+) -> bool:
+    """Whether one of the registers can be read after `start` before it is overwritten. A register
+    overwritten under a predicate is followed on as long as that has its value, for readers under
+    other predicates."""
+    seen: dict[int, set[tuple[int, frozenset[str]]]] = {}
+    work = [(j, {(register, frozenset[str]()) for register in registers}) for j in after[start]]
+    while work:
+        i, live = work.pop()
+        if live <= seen.get(i, set()):
+            continue
+        seen[i] = live = live | seen.get(i, set())
+        instruction = kernel[i]
+        guard, reads, writes = instruction.guard(), instruction.reads(), instruction.writes()
+        if any(register in reads and guard not in guards for register, guards in live):
+            return True
+        if guard:
+            live = {(r, guards | {guard} if r in writes else guards) for r, guards in live}
+            other = guard[1:] if guard[0] == "!" else f"!{guard}"
+            live = {(r, guards) for r, guards in live if not {guard, other} <= guards}
+        else:
+            live = {(r, guards) for r, guards in live if r not in writes}
+        changed = instruction.predicates_written()
+        live = {(r, frozenset(g for g in gs if g.strip("!") not in changed)) for r, gs in live}
+        work += [(j, live) for j in after[i]]
+    return False
+
+
+def disassemble(cuobjdump: str, file: Path, architecture: str) -> str:
+    """The machine code of a file for an architecture such as sm_90a, empty when it has none."""
+    result = subprocess.run(
+        [cuobjdump, "-sass", "-arch", architecture, file], capture_output=True, text=True
+    )
+    return result.stdout
