@@ -14,7 +14,7 @@ from plots.advise import advise
 from plots.errors import PlotsError
 from plots.figures.common import milliseconds, modes, origin, times
 from plots.load import Results, main_cache, main_launch, main_size, strategy_order
-from plots.strategies import ROOT
+from plots.strategies import ROOT, built_variants
 
 BEGIN = "<!-- generated:results -->"
 END = "<!-- /generated:results -->"
@@ -107,6 +107,8 @@ def generated(selected: Results) -> str:
     main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
     headlines = [f"- {a.app}, {a.size_label}: {a.sentence()}" for a in advise(selected)
                  if a.size == main[a.app]]  # fmt: skip
+    apps = {variant.split("/")[0] for variant in built_variants()}
+    headlines += [f"- {app}: not measured yet." for app in sorted(apps - main.keys())]
     measured = f"{origin(selected.groups)}; {modes(selected.groups)}"
     return "\n".join(
         [

@@ -59,6 +59,11 @@ def test_the_table_has_each_strategy_and_says_what_is_not_resolved(paper):
     assert re.search(r"\| tma \| .* \| 1\.31× \[1\.30, 1\.32\] \| 5\d % \|", lines[6])
 
 
+def test_an_app_without_results_is_named(paper):
+    text = readme.generated(readme.select(paper))
+    assert "\n- lud: not measured yet.\n" in text and "- hotspot: not" not in text
+
+
 def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
     group = synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas")
     group["rows"][0] = {**group["rows"][0]}
