@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,14 @@ struct Reading {
   std::optional<double> cycles{};
   std::optional<double> time_ns{};
   std::optional<double> clock_mhz{};
+};
+
+/// This device or driver cannot, which shows only when it is tried: a limit that is refused, an
+/// allocation that is granted without what was asked for. what() is the sentence why; the row is
+/// skipped with it, where any other exception makes it failed.
+class Unavailable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 /// Takes one sample. Synchronous. Throws when it cannot be taken.

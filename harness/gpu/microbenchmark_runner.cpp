@@ -118,6 +118,9 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, const
       } catch (const OutOfMemory& error) {
         row.status = RowStatus::skipped;
         row.reason = error.what();
+      } catch (const Unavailable& error) {
+        row.status = RowStatus::skipped;
+        row.reason = error.what();
       } catch (const CudaError& error) {
         if (!context_survives()) throw;
         row.status = RowStatus::failed;
