@@ -135,19 +135,30 @@ class Chase {
 
   /// Lays the chain out anew, written by all SMs, and stands at its first node.
   void restart() {
-    constexpr std::uint64_t key = 20211;
     const bool pointers = chain_.link == Link::pointer;
     const int words = static_cast<int>(std::min<std::size_t>(lanes, chain_.stride / 8));
     lay_out<<<1024, 256, 0, stream_>>>(base_, nodes(), chain_.stride, chain_.random, pointers,
                                        words, key);
     AMASIA_CUDA(cudaGetLastError());
-    const std::uint64_t first = (chain_.random ? scatter(0, nodes(), key) : 0) * chain_.stride / 8;
     std::uint64_t start[lanes];
-    for (int l = 0; l < lanes; ++l) {
-      start[l] = pointers ? reinterpret_cast<std::uint64_t>(base_ + first + l) : first + l;
-    }
+    for (int l = 0; l < lanes; ++l) start[l] = after(0, l);
     AMASIA_CUDA(cudaStreamSynchronize(stream_));
     at_.upload(start);
+  }
+
+  /// What thread `lane` holds when so many links have been walked since the start.
+  std::uint64_t after(std::uint64_t links, int lane = 0) const {
+    const std::uint64_t k = links % nodes();
+    const std::uint64_t word = (chain_.random ? scatter(k, nodes(), key) : k) * chain_.stride / 8 +
+                               static_cast<unsigned>(lane);
+    return chain_.link == Link::pointer ? reinterpret_cast<std::uint64_t>(base_ + word) : word;
+  }
+
+  /// What the first thread holds now.
+  std::uint64_t standing() const {
+    std::uint64_t at[lanes];
+    at_.download(at);
+    return at[0];
   }
 
   /// Walks on; links per walk are rounded up to a multiple of `unroll`.
@@ -166,6 +177,8 @@ class Chase {
   }
 
  private:
+  static constexpr std::uint64_t key = 20211;
+
   Chain chain_;
   Stream stream_;
   ChaseKernel kernel_;
