@@ -1,6 +1,11 @@
-// The arithmetic of microbench/memory: hot regions and windows, walks.
+// The arithmetic of microbench/memory: hot regions and windows, walks, what is written.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <vector>
+
+#include "microbench/memory/pattern.hpp"
 #include "microbench/memory/persistence.hpp"
 
 namespace amasia::memory {
@@ -58,6 +63,67 @@ TEST(Kept, IsNoneAsDisplacedAndAllAsUndisturbed) {
   EXPECT_DOUBLE_EQ(kept_share(660, 660, 280), 0);
   EXPECT_DOUBLE_EQ(kept_share(660, 280, 280), 1);
   EXPECT_DOUBLE_EQ(kept_share(660, 470, 280), 0.5);
+}
+
+std::vector<std::uint32_t> written(const Pattern& pattern, std::uint32_t units) {
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t i = 0; i < units; ++i) {
+    for (unsigned w = 0; w < 4; ++w) words.push_back(word_of(pattern, noise(i), w));
+  }
+  return words;
+}
+
+TEST(Patterns, AreWhatTheirNamesSay) {
+  std::map<std::string, std::vector<std::uint32_t>> of;
+  constexpr std::uint32_t units = 1 << 14;
+  for (const NamedPattern& p : patterns) of[p.name] = written(p.pattern, units);
+  for (const std::uint32_t x : of.at("zeros")) ASSERT_EQ(x, 0u);
+  for (const std::uint32_t x : of.at("constant")) ASSERT_EQ(x, of.at("constant")[0]);
+  EXPECT_NE(of.at("constant")[0], 0u);
+  std::vector<int> narrow(256), low(256), high(256);
+  for (const std::uint32_t x : of.at("narrow")) {
+    ASSERT_LT(x, 256u);
+    ++narrow[x];
+  }
+  std::set<std::uint32_t> different;
+  for (const std::uint32_t x : of.at("random")) {
+    different.insert(x);
+    ++low[x & 0xFF];
+    ++high[x >> 24];
+  }
+  EXPECT_GT(different.size(), 4 * units - 16);  // 65,536 of 2^32: half a pair is alike by chance
+  // 256 of each are expected, with a standard deviation of 16.
+  for (const auto& counts : {narrow, low, high}) {
+    for (const int count : counts) {
+      EXPECT_GT(count, 256 - 6 * 16);
+      EXPECT_LT(count, 256 + 6 * 16);
+    }
+  }
+}
+
+TEST(Patterns, DifferFromThePoisonAndFromEachOther) {
+  for (const NamedPattern& p : patterns) {
+    std::size_t poison = 0;
+    for (const std::uint32_t x : written(p.pattern, 1 << 14)) poison += x == 0xA5A5A5A5U;
+    EXPECT_EQ(poison, 0u) << p.name;
+  }
+  // What lies at another index is wrong: shifted by one, half of a warp, a chunk, most words
+  // differ.
+  const auto random = written(patterns[3].pattern, 1 << 14);
+  for (const std::size_t shift : {4, 64, 8192}) {
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i + shift < random.size(); ++i) alike += random[i] == random[i + shift];
+    EXPECT_LE(alike, 4u) << shift;
+  }
+}
+
+TEST(Arrays, LieFarBeyondTheL2OrStayInIt) {
+  constexpr std::size_t unit = 32 << 10;
+  EXPECT_EQ(bytes_beyond(60 * mib, std::size_t{140} << 30, unit), 512 * mib);
+  EXPECT_EQ(bytes_beyond(4 * mib, std::size_t{16} << 30, unit), 256 * mib);
+  EXPECT_EQ(bytes_beyond(72 * mib, std::size_t{16} << 30, unit), 0u);
+  EXPECT_EQ(bytes_inside(60 * mib, unit), 60 * mib / 8);
+  EXPECT_EQ(bytes_inside(100 << 10, unit), unit);
 }
 
 }  // namespace

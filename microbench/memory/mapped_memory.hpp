@@ -1,0 +1,174 @@
+// Device memory made by the driver's virtual memory management, compressible if asked for: a
+// physical allocation, a range of addresses, and the mapping of one to the other (CUDA Driver API,
+// "Virtual Memory Management"; compute data compression since compute capability 8.0).
+#pragma once
+
+#include <cudaTypedefs.h>
+
+#include <string>
+
+#include "harness/gpu/cuda.hpp"
+#include "harness/microbenchmark.hpp"
+
+namespace amasia::memory {
+
+/// The driver's functions are looked up at run time so that nothing links against libcuda.
+template <class Function>
+Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
+  void* symbol = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  AMASIA_CUDA(cudaGetDriverEntryPointByVersion(name, &symbol, version, cudaEnableDefault, &found));
+#else
+  AMASIA_CUDA(cudaGetDriverEntryPoint(name, &symbol, cudaEnableDefault, &found));
+#endif
+  if (found != cudaDriverEntryPointSuccess) {
+    throw Unavailable(std::string("the driver has no ") + name);
+  }
+  return reinterpret_cast<Function>(symbol);
+}
+
+struct DriverMemory {
+  static constexpr unsigned since = 10020;  // CUDA 10.2, which brought these functions
+  PFN_cuDeviceGetAttribute_v2000 attribute =
+      driver_function<PFN_cuDeviceGetAttribute_v2000>("cuDeviceGetAttribute", since);
+  PFN_cuMemGetAllocationGranularity_v10020 granularity =
+      driver_function<PFN_cuMemGetAllocationGranularity_v10020>("cuMemGetAllocationGranularity",
+                                                                since);
+  PFN_cuMemCreate_v10020 create = driver_function<PFN_cuMemCreate_v10020>("cuMemCreate", since);
+  PFN_cuMemRelease_v10020 release = driver_function<PFN_cuMemRelease_v10020>("cuMemRelease", since);
+  PFN_cuMemGetAllocationPropertiesFromHandle_v10020 properties =
+      driver_function<PFN_cuMemGetAllocationPropertiesFromHandle_v10020>(
+          "cuMemGetAllocationPropertiesFromHandle", since);
+  PFN_cuMemAddressReserve_v10020 reserve =
+      driver_function<PFN_cuMemAddressReserve_v10020>("cuMemAddressReserve", since);
+  PFN_cuMemAddressFree_v10020 free_addresses =
+      driver_function<PFN_cuMemAddressFree_v10020>("cuMemAddressFree", since);
+  PFN_cuMemMap_v10020 map = driver_function<PFN_cuMemMap_v10020>("cuMemMap", since);
+  PFN_cuMemUnmap_v10020 unmap = driver_function<PFN_cuMemUnmap_v10020>("cuMemUnmap", since);
+  PFN_cuMemSetAccess_v10020 set_access =
+      driver_function<PFN_cuMemSetAccess_v10020>("cuMemSetAccess", since);
+
+  static const DriverMemory& get() {
+    static const DriverMemory functions;
+    return functions;
+  }
+};
+
+inline void succeed(CUresult code, const char* call) {
+  if (code == CUDA_SUCCESS) return;
+  throw std::runtime_error(std::string(call) + " failed (CUDA driver error " +
+                           std::to_string(static_cast<int>(code)) + ")");
+}
+
+/// Bytes on one device, for as long as this lives. Throws OutOfMemory, or Unavailable where the
+/// device or the driver does not give what is asked for.
+class MappedMemory {
+ public:
+  MappedMemory(std::size_t bytes, bool compressible, int device)
+      : properties_(properties(compressible, device)),
+        bytes_(rounded(bytes, properties_)),
+        physical_(bytes_, properties_),
+        addresses_(bytes_),
+        mapping_(addresses_.at, bytes_, physical_.handle) {
+    CUmemAccessDesc access{};
+    access.location = properties_.location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    succeed(DriverMemory::get().set_access(addresses_.at, bytes_, &access, 1), "cuMemSetAccess");
+  }
+
+  std::byte* data() const { return reinterpret_cast<std::byte*>(addresses_.at); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  static CUmemAllocationProp properties(bool compressible, int device) {
+    const auto supports = [device](CUdevice_attribute which) {
+      int value = 0;
+      succeed(DriverMemory::get().attribute(&value, which, device), "cuDeviceGetAttribute");
+      return value != 0;
+    };
+    if (!supports(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)) {
+      throw Unavailable("the device has no virtual memory management (cuMemCreate)");
+    }
+    if (compressible && !supports(CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED)) {
+      throw Unavailable("the device has no compressible memory");
+    }
+    CUmemAllocationProp p{};
+    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    p.location.id = device;
+    if (compressible) p.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+    return p;
+  }
+
+  static std::size_t rounded(std::size_t bytes, const CUmemAllocationProp& p) {
+    std::size_t unit = 0;
+    succeed(DriverMemory::get().granularity(&unit, &p, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+            "cuMemGetAllocationGranularity");
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  // One owner per step, so that what was done is undone when the next one fails.
+  struct Physical {
+    Physical(std::size_t bytes, const CUmemAllocationProp& asked) {
+      const DriverMemory& driver = DriverMemory::get();
+      const CUresult code = driver.create(&handle, bytes, &asked, 0);
+      if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+        std::size_t available = 0, total = 0;
+        AMASIA_CUDA(cudaMemGetInfo(&available, &total));
+        throw OutOfMemory(bytes, available);
+      }
+      const bool compressible = asked.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
+      if (compressible && (code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_NOT_PERMITTED)) {
+        throw Unavailable("the driver refuses compressible memory (CUDA driver error " +
+                          std::to_string(static_cast<int>(code)) + ")");
+      }
+      succeed(code, "cuMemCreate");
+      if (!compressible) return;
+      CUmemAllocationProp granted{};
+      const CUresult told = driver.properties(&granted, handle);
+      if (told == CUDA_SUCCESS &&
+          granted.allocFlags.compressionType == CU_MEM_ALLOCATION_COMP_GENERIC) {
+        return;
+      }
+      driver.release(handle);  // this object does not live yet
+      succeed(told, "cuMemGetAllocationPropertiesFromHandle");
+      throw Unavailable("the driver granted the memory without compression (compressionType NONE)");
+    }
+    ~Physical() { DriverMemory::get().release(handle); }
+    Physical(const Physical&) = delete;
+    Physical& operator=(const Physical&) = delete;
+    CUmemGenericAllocationHandle handle = 0;
+  };
+
+  struct Addresses {
+    explicit Addresses(std::size_t count) : bytes(count) {
+      succeed(DriverMemory::get().reserve(&at, bytes, 0, 0, 0), "cuMemAddressReserve");
+    }
+    ~Addresses() { DriverMemory::get().free_addresses(at, bytes); }
+    Addresses(const Addresses&) = delete;
+    Addresses& operator=(const Addresses&) = delete;
+    CUdeviceptr at = 0;
+    std::size_t bytes;
+  };
+
+  struct Mapping {
+    Mapping(CUdeviceptr to, std::size_t count, CUmemGenericAllocationHandle handle)
+        : at(to), bytes(count) {
+      succeed(DriverMemory::get().map(at, bytes, 0, handle, 0), "cuMemMap");
+    }
+    ~Mapping() { DriverMemory::get().unmap(at, bytes); }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    CUdeviceptr at;
+    std::size_t bytes;
+  };
+
+  CUmemAllocationProp properties_;
+  std::size_t bytes_;
+  Physical physical_;
+  Addresses addresses_;
+  Mapping mapping_;
+};
+
+}  // namespace amasia::memory
