@@ -148,6 +148,9 @@ FIGURES = {
     "in_flight": FigureKind(
         "bandwidth against bytes in flight per SM", lambda o: figures.in_flight(_of_gpu(o))
     ),
+    "persistence": FigureKind(
+        "what a persisting window keeps in the L2", lambda o: figures.persistence(_of_gpu(o))
+    ),
     "async_copy": FigureKind(
         "when an asynchronous copy pays: Fig. 3 of Svedin et al.",
         lambda o: figures.async_copy(_of_gpu(o)),

@@ -45,6 +45,14 @@ _IN_FLIGHT = (
     "addresses in every pass, so how many of its words lie in the far half depends on the "
     "geometry, and the curves scatter near their top."
 )
+_PERSISTENCE = (
+    "Between the lowest curve, where nothing disturbs the region, and the one behind the stream "
+    "without a window lies what a window can save. Where the blue curve leaves the lowest one, the "
+    "region is no longer kept whole, and where it meets the upper one, its lines displace each "
+    "other before they are read again: then a window over the share that fits keeps at least that "
+    "share. In an L2 of two halves, each of which keeps what its own SMs read, the lines of the "
+    "far half are found later even where all are kept, and a copy in either half counts."
+)
 _ASYNC_COPY = (
     "Panel a: left of the ridge every line is the memory's, right of it the arithmetic's. With all "
     "blocks that fit, other blocks hide the latency and plain copies already lie on the roof; what "
@@ -265,6 +273,7 @@ def _microbenchmarks(mine: Results, anchor: str) -> list[tuple[str, Picture]]:
     for name, draw, text in (
         ("memory/latency", figures.latency, _LATENCY),
         ("memory/in_flight", figures.in_flight, _IN_FLIGHT),
+        ("memory/persistence", figures.persistence, _PERSISTENCE),
         ("async_copy/intensity", figures.async_copy, _ASYNC_COPY),
         ("tensor_core/wgmma_n", figures.wgmma_n, _WGMMA_N),
         ("tensor_core/energy", figures.tensor_energy, _TENSOR_ENERGY),

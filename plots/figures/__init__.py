@@ -7,7 +7,7 @@ from plots.figures.expectation import balance, expectation, generations
 from plots.figures.floor import floor
 from plots.figures.heatmap import heatmap
 from plots.figures.launch import launch, launch_costs
-from plots.figures.memory import in_flight, latency
+from plots.figures.memory import in_flight, latency, persistence
 from plots.figures.roofline import roofline
 from plots.figures.samples import samples
 from plots.figures.speedup import speedup
@@ -26,6 +26,7 @@ __all__ = [
     "latency",
     "launch",
     "launch_costs",
+    "persistence",
     "roofline",
     "samples",
     "speedup",

@@ -1,4 +1,5 @@
-"""What memory costs and carries: the latency ladder, bandwidth against bytes in flight."""
+"""What memory costs and carries: the latency ladder, bandwidth against bytes in flight, what a
+window keeps in the L2."""
 
 from __future__ import annotations
 
@@ -129,5 +130,51 @@ def in_flight(results: Results) -> Figure:
         figure,
         "How many bytes must be under way before the bandwidth is reached",
         f"{common.origin(curve)}; grey: 95 % of the maximum, between the curves",
+    )
+    return figure
+
+
+# (window, stream) -> what it is, colour, marker.
+_WINDOWS = {
+    ("off", "no"): ("no stream passes", "#009E73", "^"),
+    ("off", "yes"): ("a stream, no window", "#555555", "s"),
+    ("on", "yes"): ("window, every line persists", "#0072B2", "o"),
+    ("fitted", "yes"): ("window, the share that fits persists", "#D55E00", "D"),
+}
+
+
+@styled
+def persistence(results: Results) -> Figure:
+    """Cycles per load of a hot region behind a stream, against its share of the set-aside, with a
+    persisting window and without. Raises PlotsError when it was not measured."""
+    curve = points(results, "memory/persistence", "region_percent", "window", "stream", "readers")
+    curve = curve[curve["quantity"] == "latency"]
+    common.need(curve, "persisting windows of the L2 (amasia run memory/persistence)")
+    curve["region_percent"] = curve["region_percent"].astype(float)
+    readers = [name for name in ("one", "all") if (curve["readers"] == name).any()]
+    figure = new_figure(4.6 * len(readers), 3.9)
+    axes = figure.subplots(1, len(readers), squeeze=False, sharey=True)[0]
+    for ax, name in zip(axes, readers, strict=True):
+        here = curve[curve["readers"] == name]
+        for (window, stream), (label, ink, mark) in _WINDOWS.items():
+            chosen = (here["window"] == window) & (here["stream"] == stream)
+            line = here[chosen].sort_values("region_percent")
+            if line.empty:
+                continue
+            ax.errorbar(
+                line["region_percent"], line["median"],
+                yerr=[line["median"] - line["low"], line["high"] - line["median"]],
+                color=ink, marker=mark, markersize=4, linewidth=1.2, label=label,
+            )  # fmt: skip
+        ax.axvline(100, color="#BBBBBB", linewidth=0.8, zorder=0)
+        ax.set_ylim(0, 1.65 * curve["high"].max())
+        ax.set_title("read by one SM" if name == "one" else "read by all SMs", loc="left")
+        ax.set_xlabel("hot region, % of the set-aside")
+    axes[0].set_ylabel("cycles per dependent load")
+    axes[0].legend(loc="upper left")
+    common.title(
+        figure,
+        "What a persisting window keeps in the L2 while a stream passes",
+        f"{common.origin(curve)}; grey: as large as the largest set-aside",
     )
     return figure

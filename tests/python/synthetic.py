@@ -415,6 +415,26 @@ def finding(level: str, quantity: str, value: float, low: float, high: float) ->
     }  # fmt: skip
 
 
+def persistence_rows() -> list[dict[str, Any]]:
+    """A window that keeps a region up to the set-aside, and beyond it only when fitted."""
+    rows = []
+    for percent in (25, 50, 100, 200):
+        for window, stream, kept in (
+            ("off", "no", 1.0),
+            ("off", "yes", 0.0),
+            ("on", "yes", 1.0 if percent <= 100 else 0.0),
+            ("fitted", "yes", 100 / percent),
+        ):
+            if window == "fitted" and percent <= 100:
+                continue
+            at = {
+                "region_percent": str(percent), "window": window, "stream": stream,
+                "readers": "one",
+            }  # fmt: skip
+            rows.append(micro_row(at, 660 - 380 * kept))
+    return [*rows, micro_row({"level": "persisting l2"}, 36.0, "capacity", "MiB")]
+
+
 def memory_like(**options: Any) -> dict[str, Any]:
     """A file of microbenchmarks only, as `amasia run 'memory/*'` writes it."""
     ladder = [
@@ -486,6 +506,7 @@ def memory_like(**options: Any) -> dict[str, Any]:
             [finding("memory", "bytes in flight at 95 % of the bandwidth", 28e3, 25e3, 32e3)],
         ),
     ]  # fmt: skip
+    document_["microbenchmarks"].append(microbenchmark("memory/persistence", persistence_rows()))
     peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
     document_["microbenchmarks"].append(microbenchmark("interconnect/peer", peers, []))
     return document_
