@@ -12,7 +12,7 @@
 #include <chrono>
 
 #include "harness/nvml.hpp"
-#include "microbench/tensor_core/mma_run.cuh"
+#include "microbench/tensor_core/mma_points.cuh"
 #include "microbench/tensor_core/wgmma_run.cuh"
 
 namespace amasia::tensor {

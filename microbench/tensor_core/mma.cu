@@ -9,7 +9,7 @@
 // instruction is first held to a CPU product of random data. What ptxas makes of it is counted: a
 // GPU without the unit gets conversions or a subroutine, and the row says "emulated".
 
-#include "microbench/tensor_core/mma_run.cuh"
+#include "microbench/tensor_core/mma_points.cuh"
 
 namespace amasia::tensor {
 namespace {

@@ -6,7 +6,7 @@
 // random and allowed. The comparison with the CPU uses the same choice everywhere, the last two of
 // four: it fails if metadata is not looked at.
 
-#include "microbench/tensor_core/mma_run.cuh"
+#include "microbench/tensor_core/mma_points.cuh"
 
 namespace amasia::tensor {
 namespace {
