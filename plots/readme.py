@@ -108,7 +108,7 @@ def generated(selected: Results) -> str:
     headlines = [f"- {a.app}, {a.size_label}: {a.sentence()}" for a in advise(selected)
                  if a.size == main[a.app]]  # fmt: skip
     apps = {variant.split("/")[0] for variant in built_variants()}
-    headlines += [f"- {app}: not measured yet." for app in sorted(apps - main.keys())]
+    headlines += [f"- {app}: no recorded results." for app in sorted(apps - main.keys())]
     measured = f"{origin(selected.groups)}; {modes(selected.groups)}"
     return "\n".join(
         [

@@ -61,7 +61,7 @@ def test_the_table_has_each_strategy_and_says_what_is_not_resolved(paper):
 
 def test_an_app_without_results_is_named(paper):
     text = readme.generated(readme.select(paper))
-    assert "\n- lud: not measured yet.\n" in text and "- hotspot: not" not in text
+    assert "\n- lud: no recorded results.\n" in text and "- hotspot: not" not in text
 
 
 def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
