@@ -11,6 +11,7 @@
 #include "apps/histogram/geometry.hpp"
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/kernel.cuh"
+#include "harness/gpu/preparation.hpp"
 #include "harness/registry.hpp"
 #include "tests/messages.hpp"
 
@@ -159,11 +160,11 @@ TEST(HistogramReference, AgreesWithSortingAndCountsEveryKey) {
              {"uint8", "37", "200", "256"}}) {
       for (const char* keys : {"1", "2", "70001"}) {
         const auto s = setup_of({{"keys", keys},
-                                  {"type", type},
-                                  {"bins", bins},
-                                  {"range", range},
-                                  {"spread", spread},
-                                  {"distribution", distribution}});
+                                 {"type", type},
+                                 {"bins", bins},
+                                 {"range", range},
+                                 {"spread", spread},
+                                 {"distribution", distribution}});
         const auto counts = count_keys(s);
         EXPECT_EQ(counts, count_by_sorting(s)) << distribution << " " << type << " " << bins;
         EXPECT_EQ(sum(counts), std::stoll(keys));
@@ -290,6 +291,36 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
     }
   }
+}
+
+class OnlyProblem : public InstanceOf<Problem> {
+ public:
+  explicit OnlyProblem(Problem p) : problem_(p) {}
+  const Problem& problem() const override { return problem_; }
+  void reset(Stream) override {}
+  Verdict verify() override { return {}; }
+
+ private:
+  Problem problem_;
+};
+
+std::string cub_config(std::int64_t bins, std::int64_t range) {
+  Problem problem;
+  problem.count = 1000;
+  problem.binning = make_binning(bins, range);
+  std::string reason;
+  const Config* config =
+      choose_config(*find_variant("histogram/cub"), "", OnlyProblem(problem), Device{}, reason);
+  return config == nullptr ? reason : config->info.name;
+}
+
+TEST(HistogramCub, MultipliesInDoubleOnlyWhereThatIsExact) {
+  EXPECT_EQ(cub_config(256, std::int64_t{1} << 30), "even-double");
+  EXPECT_EQ(cub_config(2048, 2048), "even-double");
+  EXPECT_EQ(cub_config(3, 96), "even-double");
+  EXPECT_EQ(cub_config(3, 97), "even");       // no width is a whole number
+  EXPECT_EQ(cub_config(1000, 3000), "even");  // 1/3 has no end in binary
+  EXPECT_EQ(cub_config(1, 2147483647), "even");
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ const Config* choose_config(const Variant& variant, const std::string& name,
   for (std::size_t i = 0; i < variant.configs.size(); ++i) {
     const Config& config = variant.configs[i];
     const bool built_in_choice =
-        name.empty() && !config.info.reference_only && (i > 0 || variant.configs.size() == 1);
+        name.empty() && !config.info.reference_only &&
+        (i > 0 || variant.comparator || variant.configs.size() == 1);  // a comparator has no iso
     if (config.info.name != name && !built_in_choice) continue;
     auto limit = device_limit(variant, config, device);
     if (!limit) limit = config.unsupported(instance, device);
