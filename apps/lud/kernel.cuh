@@ -41,7 +41,18 @@ struct DiagonalBlock {
   float reciprocal[panel_width];        // of the pivots
 };
 
-/// Decomposes one diagonal sub-block; one warp, a row per lane. Pivot rows travel by shuffle.
+// The loops below are written in the order in which they should run: what a step needs is loaded
+// before the arithmetic of the step before (options.cmake).
+
+/// 1 / x to within a rounding, without the branch of the division.
+__device__ inline float reciprocal_of(float x) {
+  float r;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return fmaf(r, fmaf(-x, r, 1.0f), r);
+}
+
+/// Decomposes one diagonal sub-block; one warp, a row per lane. Pivot rows travel by shuffle, and
+/// the next pivot goes first.
 __device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
   float row[sub];
   float* const line = d.lu + (base + lane) * block_pitch + base;
@@ -50,16 +61,22 @@ __device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
     const float4 v = *reinterpret_cast<const float4*>(line + j);
     row[j] = v.x, row[j + 1] = v.y, row[j + 2] = v.z, row[j + 3] = v.w;
   }
+  float pivot = __shfl_sync(~0u, row[0], 0);
 #pragma unroll
   for (int k = 0; k < sub; ++k) {
-    const float reciprocal = __frcp_rn(__shfl_sync(~0u, row[k], k));
-    if (lane == 0) d.reciprocal[base + k] = reciprocal;
-    if (lane > k) row[k] *= reciprocal;
+    const float reciprocal = reciprocal_of(pivot);
+    float beside[sub];
 #pragma unroll
-    for (int j = k + 1; j < sub; ++j) {
-      const float pivot = __shfl_sync(~0u, row[j], k);
-      if (lane > k) row[j] -= row[k] * pivot;
+    for (int j = k + 1; j < sub; ++j) beside[j] = __shfl_sync(~0u, row[j], k);
+    if (lane == k) d.reciprocal[base + k] = reciprocal;
+    const float multiplier = lane > k ? row[k] * reciprocal : 0.0f;
+    if (lane > k) row[k] = multiplier;
+    if (k + 1 < sub) {
+      row[k + 1] -= multiplier * beside[k + 1];
+      pivot = __shfl_sync(~0u, row[k + 1], k + 1);
     }
+#pragma unroll
+    for (int j = k + 2; j < sub; ++j) row[j] -= multiplier * beside[j];
   }
 #pragma unroll
   for (int j = 0; j < sub; j += 4) {
@@ -69,39 +86,74 @@ __device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
   for (int j = 0; j < sub; ++j) d.transposed[j * sub_pitch + lane] = row[j];
 }
 
-/// Adds or subtracts the product of (ROWS x 32) and (32 x 32): one warp, lane `lane` has rows
-/// lane / 4 + 8 i and columns 4 (lane % 4) + 16 g ... + 3.
+/// Inverts the diagonal sub-block that was decomposed last; one warp for L and one for U, a column
+/// of the inverse per lane.
+template <bool LOWER>
+__device__ inline void invert_sub_block(DiagonalBlock& d, int index, int lane) {
+  float x[sub];
+#pragma unroll
+  for (int i = 0; i < sub; ++i) x[i] = i == lane ? 1.0f : 0.0f;
+  float column[2][sub];  // of L or U; this step's and the next one's
+  const auto load = [&](int step) {
+    const int k = LOWER ? step : sub - 1 - step;
+#pragma unroll
+    for (int i = 0; i < sub; i += 4) {
+      if (LOWER ? i + 3 <= k : i >= k) continue;
+      const float4 v = *reinterpret_cast<const float4*>(d.transposed + k * sub_pitch + i);
+      float* const to = column[step % 2] + i;
+      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    }
+  };
+  load(0);
+#pragma unroll
+  for (int step = 0; step < sub; ++step) {
+    const int k = LOWER ? step : sub - 1 - step;
+    if (step + 1 < sub) load(step + 1);
+    if (!LOWER) x[k] *= d.reciprocal[index * sub + k];
+#pragma unroll
+    for (int n = 1; n < sub - step; ++n) {
+      const int i = LOWER ? k + n : k - n;
+      x[i] -= column[step % 2][i] * x[k];
+    }
+  }
+  float* to = LOWER ? d.lower[index] : d.upper[index];
+#pragma unroll
+  for (int i = 0; i < sub; ++i) to[i * sub_pitch + lane] = x[i];
+}
+
+/// The product of (ROWS x 32) and (32 x 32): one warp, lane `lane` has rows lane / 4 + 8 i and
+/// columns 4 (lane % 4) + 16 g ... + 3.
 template <int ROWS>
 struct WarpProduct {
   static constexpr int per_lane = ROWS / 8;
   float c[per_lane][8] = {};
 
   __device__ void add(const float* a, int a_pitch, const float* b, int b_pitch, int lane) {
+    a += lane / 4 * a_pitch;
+    b += 4 * (lane % 4);
 #pragma unroll 2
     for (int k = 0; k < sub; k += 4) {
-      float4 left[per_lane];
+      float left[per_lane][4], right[4][8];
 #pragma unroll
       for (int i = 0; i < per_lane; ++i) {
-        left[i] = *reinterpret_cast<const float4*>(a + (lane / 4 + 8 * i) * a_pitch + k);
+        const float4 v = *reinterpret_cast<const float4*>(a + 8 * i * a_pitch + k);
+        left[i][0] = v.x, left[i][1] = v.y, left[i][2] = v.z, left[i][3] = v.w;
       }
 #pragma unroll
       for (int kk = 0; kk < 4; ++kk) {
-        float right[8];
 #pragma unroll
         for (int g = 0; g < 2; ++g) {
-          const float4 v =
-              *reinterpret_cast<const float4*>(b + (k + kk) * b_pitch + 4 * (lane % 4) + 16 * g);
-          right[4 * g] = v.x, right[4 * g + 1] = v.y, right[4 * g + 2] = v.z,
-                    right[4 * g + 3] = v.w;
+          const float4 v = *reinterpret_cast<const float4*>(b + (k + kk) * b_pitch + 16 * g);
+          float* const to = right[kk] + 4 * g;
+          to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
         }
+      }
+#pragma unroll
+      for (int kk = 0; kk < 4; ++kk) {
 #pragma unroll
         for (int i = 0; i < per_lane; ++i) {
-          const float l = kk == 0   ? left[i].x
-                          : kk == 1 ? left[i].y
-                          : kk == 2 ? left[i].z
-                                    : left[i].w;
 #pragma unroll
-          for (int j = 0; j < 8; ++j) c[i][j] += l * right[j];
+          for (int j = 0; j < 8; ++j) c[i][j] += left[i][kk] * right[kk][j];
         }
       }
     }
@@ -109,12 +161,12 @@ struct WarpProduct {
   /// to = keep * to + sign * c
   template <bool KEEP>
   __device__ void store(float* to, int pitch, float sign, int lane) const {
+    to += lane / 4 * pitch + 4 * (lane % 4);
 #pragma unroll
     for (int i = 0; i < per_lane; ++i) {
 #pragma unroll
       for (int g = 0; g < 2; ++g) {
-        auto* p =
-            reinterpret_cast<float4*>(to + (lane / 4 + 8 * i) * pitch + 4 * (lane % 4) + 16 * g);
+        auto* p = reinterpret_cast<float4*>(to + 8 * i * pitch + 16 * g);
         float4 v = KEEP ? *p : make_float4(0, 0, 0, 0);
         v.x += sign * c[i][4 * g], v.y += sign * c[i][4 * g + 1];
         v.z += sign * c[i][4 * g + 2], v.w += sign * c[i][4 * g + 3];
@@ -124,87 +176,44 @@ struct WarpProduct {
   }
 };
 
-/// Decomposes the block in d.lu. The whole block takes part; call after a barrier, results are
-/// valid after the next one.
+/// Decomposes the block in d.lu and inverts its diagonal sub-blocks, so that its panels are
+/// products here, too. The whole block takes part; call after a barrier, results are valid after
+/// the next one.
 __device__ inline void factor_block(DiagonalBlock& d, int thread) {
   const int warp = thread / 32, lane = thread % 32;
+  const auto at = [&](int i, int j) { return d.lu + i * sub * block_pitch + j * sub; };
 #pragma unroll 1
-  for (int base = 0; base < panel_width; base += sub) {
-    if (warp == 0) factor_sub_block(d, base, lane);
+  for (int step = 0; step < subs; ++step) {
+    if (warp == 0) factor_sub_block(d, step * sub, lane);
     __syncthreads();
-    const int left = panel_width - base - sub;  // rows below and columns beside
+    if (warp == 0) invert_sub_block<true>(d, step, lane);
+    if (warp == 1) invert_sub_block<false>(d, step, lane);
+    __syncthreads();
+    const int left = subs - 1 - step;  // sub-blocks below, and beside
     if (left == 0) break;
-    if (thread < left) {  // a row of L: x U = a
-      float* const line = d.lu + (base + sub + thread) * block_pitch + base;
-      float x[sub];
-#pragma unroll
-      for (int j = 0; j < sub; j += 4) {
-        const float4 v = *reinterpret_cast<const float4*>(line + j);
-        x[j] = v.x, x[j + 1] = v.y, x[j + 2] = v.z, x[j + 3] = v.w;
-      }
-#pragma unroll
-      for (int k = 0; k < sub; ++k) {
-        x[k] *= d.reciprocal[base + k];
-        const float* pivot = d.lu + (base + k) * block_pitch + base;
-#pragma unroll
-        for (int j = k + 1; j < sub; ++j) x[j] -= x[k] * pivot[j];
-      }
-#pragma unroll
-      for (int j = 0; j < sub; j += 4) {
-        *reinterpret_cast<float4*>(line + j) = make_float4(x[j], x[j + 1], x[j + 2], x[j + 3]);
-      }
-    } else if (thread >= panel_width && thread - panel_width < left) {  // a column of U: L y = a
-      float* const line = d.lu + base * block_pitch + base + sub + thread - panel_width;
-      float y[sub];
-#pragma unroll
-      for (int i = 0; i < sub; ++i) y[i] = line[i * block_pitch];
-#pragma unroll
-      for (int k = 0; k < sub; ++k) {
-        const float* multipliers = d.transposed + k * sub_pitch;
-#pragma unroll
-        for (int i = k + 1; i < sub; ++i) y[i] -= multipliers[i] * y[k];
-      }
-#pragma unroll
-      for (int i = 0; i < sub; ++i) line[i * block_pitch] = y[i];
+    if (warp < 2 * left) {  // L = A U^-1 and U = L^-1 A, a sub-block per warp, in its place
+      const bool below = warp < left;
+      const int other = step + 1 + (below ? warp : warp - left);
+      float* const panel = below ? at(other, step) : at(step, other);
+      const float* const inverse = below ? d.upper[step] : d.lower[step];
+      WarpProduct<32> product;
+      product.add(below ? panel : inverse, below ? block_pitch : sub_pitch, below ? inverse : panel,
+                  below ? sub_pitch : block_pitch, lane);
+      __syncwarp();
+      product.store<false>(panel, block_pitch, 1, lane);
     }
     __syncthreads();
     // What is left: half sub-blocks of 16 x 32, one per warp at a time.
-    const int across = left / sub;
 #pragma unroll 1
-    for (int piece = warp; piece < 2 * across * across; piece += block_threads / 32) {
-      const int row = base + sub + piece / across * 16, column = base + sub + piece % across * sub;
+    for (int piece = warp; piece < 2 * left * left; piece += block_threads / 32) {
+      const int row = piece / left * 16, column = step + 1 + piece % left;
+      float* const from = at(step + 1, step) + row * block_pitch;
       WarpProduct<16> product;
-      product.add(d.lu + row * block_pitch + base, block_pitch, d.lu + base * block_pitch + column,
-                  block_pitch, lane);
-      product.store<true>(d.lu + row * block_pitch + column, block_pitch, -1, lane);
+      product.add(from, block_pitch, at(step, column), block_pitch, lane);
+      product.store<true>(from + (column - step) * sub, block_pitch, -1, lane);
     }
     __syncthreads();
   }
-}
-
-/// Inverts one diagonal sub-block of L or U; one warp, a column of the inverse per lane.
-__device__ inline void invert_sub_block(DiagonalBlock& d, int index, bool of_lower, int lane) {
-  const float* lu = d.lu + index * sub * (block_pitch + 1);
-  float x[sub];
-#pragma unroll
-  for (int i = 0; i < sub; ++i) x[i] = i == lane ? 1.0f : 0.0f;
-  if (of_lower) {
-#pragma unroll
-    for (int k = 0; k < sub; ++k) {
-#pragma unroll
-      for (int i = k + 1; i < sub; ++i) x[i] -= lu[i * block_pitch + k] * x[k];
-    }
-  } else {
-#pragma unroll
-    for (int k = sub - 1; k >= 0; --k) {
-      x[k] *= d.reciprocal[index * sub + k];
-#pragma unroll
-      for (int i = 0; i < k; ++i) x[i] -= lu[i * block_pitch + k] * x[k];
-    }
-  }
-  float* to = of_lower ? d.lower[index] : d.upper[index];
-#pragma unroll
-  for (int i = 0; i < sub; ++i) to[i * sub_pitch + lane] = x[i];
 }
 
 /// Replaces what lies off the diagonal sub-blocks by the inverses of L and U, by doubling: the
@@ -212,8 +221,6 @@ __device__ inline void invert_sub_block(DiagonalBlock& d, int index, bool of_low
 /// and d.upper. Barriers as in factor_block().
 __device__ inline void invert_block(DiagonalBlock& d, int thread) {
   const int warp = thread / 32, lane = thread % 32;
-  invert_sub_block(d, warp % subs, warp < subs, lane);
-  __syncthreads();
   const auto at = [&](int i, int j) { return d.lu + i * sub * block_pitch + j * sub; };
 
   // 64 x 64: warps 0, 1 the pairs of L, 2, 3 those of U.
