@@ -26,7 +26,22 @@ Parameters size(std::int64_t n, const char* input = "random") {
 
 using Place = std::pair<int, int>;  // row and column, in tiles
 
-constexpr std::int64_t orders[] = {1, 127, 128, 129, 500, 1025, 2000};
+constexpr std::int64_t orders[] = {1, 127, 128, 129, 500, 1025, 2000, 4500};
+constexpr Grouping groupings[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {8, 16}, {3, 5}};
+
+std::string describe(const Grouping& g) {
+  return "groups of 1/" + std::to_string(g.share) + ", at most " + std::to_string(g.most);
+}
+
+TEST(Schedule, GroupsShrinkWithTheMatrix) {
+  const Grouping fixed{4, 1}, shrinking{8, 16};
+  EXPECT_EQ(fixed.panels(64), 4);
+  EXPECT_EQ(fixed.panels(3), 3);  // what is left
+  EXPECT_EQ(shrinking.panels(200), 8);
+  EXPECT_EQ(shrinking.panels(64), 4);
+  EXPECT_EQ(shrinking.panels(31), 1);
+  EXPECT_EQ(shrinking.panels(1), 1);
+}
 
 /// A launch's tiles, each of which must come once.
 std::set<Place> places(const Products& products, int cluster) {
@@ -90,11 +105,11 @@ class Replay {
 
 TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
   for (int cluster : {1, 2, 3}) {
-    for (int group : {1, 2, 4}) {
+    for (const Grouping& grouping : groupings) {
       for (std::int64_t n : orders) {
-        SCOPED_TRACE(std::to_string(n) + " in groups of " + std::to_string(group));
+        SCOPED_TRACE(std::to_string(n) + ", " + describe(grouping));
         Replay replay(tiles_of(n));
-        for (const Launched& l : schedule(tiles_of(n), group)) replay(l, cluster);
+        for (const Launched& l : schedule(tiles_of(n), grouping)) replay(l, cluster);
         replay.expect_complete();
       }
     }
@@ -124,8 +139,8 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
   const auto meet = [](const std::set<Place>& a, const std::set<Place>& b) {
     return std::any_of(a.begin(), a.end(), [&](const Place& p) { return b.count(p) > 0; });
   };
-  for (int group : {1, 2, 3, 4}) {
-    const std::vector<Launched> launches = schedule(15, group);
+  for (const Grouping& grouping : groupings) {
+    const std::vector<Launched> launches = schedule(35, grouping);
     // For each launch, how many launches of the other stream are done for certain when it begins:
     // as far as its own stream has waited, all up to the one that signalled.
     std::size_t known[2] = {0, 0}, signalled[2] = {0, 0};
@@ -143,7 +158,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
         const Touched early = touched(launches[j]);
         EXPECT_FALSE(meet(late.written, early.written) || meet(late.written, early.read) ||
                      meet(late.read, early.written))
-            << "launches " << j << " and " << i << " in groups of " << group;
+            << "launches " << j << " and " << i << ", " << describe(grouping);
       }
     }
   }
@@ -151,7 +166,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
 
 TEST(Schedule, BlocksOfAClusterShareAnOperand) {
   for (int cluster : {2, 4}) {
-    for (const Launched& l : schedule(8, 2)) {
+    for (const Launched& l : schedule(20, {2, 1})) {
       if (l.diagonal) continue;
       for (int b = 0; b < l.products.blocks(cluster); ++b) {
         const TileProduct first = l.products.tile(cluster, b / cluster * cluster);

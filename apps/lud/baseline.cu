@@ -136,11 +136,12 @@ ConfigOf<Problem> iso() {
 // What a block's threads hold in registers.
 inline constexpr std::size_t held_bytes = Pieces::per_chunk * 16 * BlockTile::threads;
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::baseline,
-                              {iso(), blocked<ThroughRegisters>("blocked-128x2", 2, held_bytes),
-                               blocked<ThroughRegisters>("blocked-128x4", 4, held_bytes),
-                               blocked<ThroughRegisters>("blocked-128x1", 1, held_bytes)});
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::baseline,
+    {iso(), blocked<ThroughRegisters>("blocked-128-shrinking", {8, 16}, held_bytes),
+     blocked<ThroughRegisters>("blocked-128x2", {2, 1}, held_bytes),
+     blocked<ThroughRegisters>("blocked-128x4", {4, 1}, held_bytes),
+     blocked<ThroughRegisters>("blocked-128x1", {1, 1}, held_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -260,19 +260,20 @@ struct LookAhead {
 };
 
 template <class Mover>
-ConfigOf<Problem> blocked(const char* name, int group, std::size_t bytes_in_flight) {
+ConfigOf<Problem> blocked(const char* name, Grouping grouping, std::size_t bytes_in_flight) {
   ConfigOf<Problem> config;
   config.info = {
       name,
       {{"block", panel_width},
-       {"k_update", group * panel_width},
+       {"k_update", grouping.most * panel_width},
+       {"group_share", grouping.share},
        {"k_slice", BlockTile::k},
        {"stages", Mover::stages}},
       {{reinterpret_cast<const void*>(product<Mover>), BlockTile::threads, Mover::shared_bytes,
         Mover::cluster, bytes_in_flight},
        {reinterpret_cast<const void*>(diagonal<Mover>), block_threads, sizeof(DiagonalBlock) + 128,
         Mover::cluster, panel_width * panel_width * sizeof(float)}}};
-  config.prepare = [group](const Problem& p, const Device&) -> Launch {
+  config.prepare = [grouping](const Problem& p, const Device&) -> Launch {
     LaunchShape tile{dim3(1), dim3(BlockTile::threads), Mover::shared_bytes, Mover::cluster};
     LaunchShape block{dim3(Mover::cluster), dim3(block_threads), sizeof(DiagonalBlock) + 128,
                       Mover::cluster};
@@ -280,7 +281,7 @@ ConfigOf<Problem> blocked(const char* name, int group, std::size_t bytes_in_flig
     allow_launch(reinterpret_cast<const void*>(diagonal<Mover>), block);
     const auto view = Mover::view(p);
     const auto streams = std::make_shared<LookAhead>();
-    const auto launches = schedule(tiles_of(p.matrix.rows), group);
+    const auto launches = schedule(tiles_of(p.matrix.rows), grouping);
     return [=](Stream main) {
       const cudaStream_t ahead = streams->ahead;
       AMASIA_CUDA(cudaEventRecord(streams->begun, main));

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/gemm/geometry.hpp"
 #include "apps/lud/lud.hpp"
 #include "harness/host_device.hpp"
 #include "variants/ring.hpp"
@@ -72,9 +73,12 @@ struct Products {
     TileProduct t;
     int row = 0, column = 0;
     if (region == Region::rest) {
-      const int group = block / cluster;
-      column = begin + group % side();
-      row = begin + group / side() * cluster + block % cluster;
+      // Squares of tiles, so that the panels of the blocks that run at one time stay in L2.
+      const gemm::TilePlace place =
+          gemm::tile_place(block / cluster, whole(side(), cluster) / cluster, side(),
+                           gemm::rows_walked_together / panel_width / cluster);
+      row = begin + place.row * cluster + block % cluster;
+      column = begin + place.column;
     } else {
       const int lines = region == Region::strip ? width() : 1;
       const int across = whole(side(), cluster);
@@ -118,11 +122,23 @@ struct Launched {
   bool signals = false;  // to the other stream when it is done
 };
 
-/// The launches of a run in order, for a matrix of tiles x tiles and groups of `group` panels.
-inline std::vector<Launched> schedule(int tiles, int group) {
+/// How many panels make a group: a share of what is left of the matrix, in tiles, but not more than
+/// `most`. With a share of 1 all groups have `most`; with a smaller one they shrink as the updates
+/// do that the chain of diagonal blocks and panels has to hide behind.
+struct Grouping {
+  int most = 1;
+  int share = 1;  // one in so many
+  int panels(int left) const {
+    const int wanted = left / share < most ? left / share : most;
+    return wanted > 1 ? wanted : 1;
+  }
+};
+
+/// The launches of a run in order, for a matrix of tiles x tiles.
+inline std::vector<Launched> schedule(int tiles, Grouping grouping) {
   std::vector<Launched> launches;
-  for (int first = 0; first < tiles; first += group) {
-    const int end = first + group < tiles ? first + group : tiles;
+  for (int first = 0, end = 0; first < tiles; first = end) {
+    end = first + grouping.panels(tiles - first);
     for (int step = first; step < end; ++step) {
       launches.push_back({true, true, {Region::panels, tiles, step}});
       if (step + 1 == tiles) return launches;
@@ -133,7 +149,7 @@ inline std::vector<Launched> schedule(int tiles, int group) {
           {false, true, {Region::strip, tiles, first, step + 1 - first, step + 1, step + 2}});
     }
     // The strips were in the last group's rest.
-    const int next = end + group < tiles ? end + group : tiles;
+    const int next = end + grouping.panels(tiles - end);
     const Products strips{Region::strip, tiles, first, end - first, end, next};
     launches.push_back({false, true, strips, first > 0});
     if (next == tiles) continue;

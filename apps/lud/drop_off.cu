@@ -198,11 +198,12 @@ ConfigOf<Problem> iso() {
                         3 * RodiniaTile::bytes);
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::drop_off,
-                              {iso(), blocked<OwnSlots>("blocked-128x2", 2, 2 * slice_bytes),
-                               blocked<OwnSlots>("blocked-128x4", 4, 2 * slice_bytes),
-                               blocked<OwnSlots>("blocked-128x1", 1, 2 * slice_bytes)});
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::drop_off,
+    {iso(), blocked<OwnSlots>("blocked-128-shrinking", {8, 16}, 2 * slice_bytes),
+     blocked<OwnSlots>("blocked-128x2", {2, 1}, 2 * slice_bytes),
+     blocked<OwnSlots>("blocked-128x4", {4, 1}, 2 * slice_bytes),
+     blocked<OwnSlots>("blocked-128x1", {1, 1}, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -254,9 +254,10 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::dsm,
-    {iso(), blocked<Multicast>("blocked-128x2-cluster-2", 2, 2 * slice_bytes),
-     blocked<Multicast>("blocked-128x4-cluster-2", 4, 2 * slice_bytes),
-     blocked<Multicast>("blocked-128x1-cluster-2", 1, 2 * slice_bytes)});
+    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", {8, 16}, 2 * slice_bytes),
+     blocked<Multicast>("blocked-128x2-cluster-2", {2, 1}, 2 * slice_bytes),
+     blocked<Multicast>("blocked-128x4-cluster-2", {4, 1}, 2 * slice_bytes),
+     blocked<Multicast>("blocked-128x1-cluster-2", {1, 1}, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

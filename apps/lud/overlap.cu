@@ -112,11 +112,12 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::overlap,
-                              {iso(), blocked<Ring<3>>("blocked-128x2", 2, 2 * slice_bytes),
-                               blocked<Ring<3>>("blocked-128x4", 4, 2 * slice_bytes),
-                               blocked<Ring<3>>("blocked-128x1", 1, 2 * slice_bytes)});
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::overlap,
+    {iso(), blocked<Ring<3>>("blocked-128-shrinking", {8, 16}, 2 * slice_bytes),
+     blocked<Ring<3>>("blocked-128x2", {2, 1}, 2 * slice_bytes),
+     blocked<Ring<3>>("blocked-128x4", {4, 1}, 2 * slice_bytes),
+     blocked<Ring<3>>("blocked-128x1", {1, 1}, 2 * slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -71,11 +71,12 @@ ConfigOf<Problem> iso() {
                         2 * RodiniaTile::bytes);
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::register_bypass,
-                              {iso(), blocked<AtOnce>("blocked-128x2", 2, slice_bytes),
-                               blocked<AtOnce>("blocked-128x4", 4, slice_bytes),
-                               blocked<AtOnce>("blocked-128x1", 1, slice_bytes)});
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::register_bypass,
+    {iso(), blocked<AtOnce>("blocked-128-shrinking", {8, 16}, slice_bytes),
+     blocked<AtOnce>("blocked-128x2", {2, 1}, slice_bytes),
+     blocked<AtOnce>("blocked-128x4", {4, 1}, slice_bytes),
+     blocked<AtOnce>("blocked-128x1", {1, 1}, slice_bytes)});
 
 }  // namespace
 }  // namespace amasia::lud
