@@ -1,8 +1,7 @@
 // Host side of a launch: the attributes a kernel needs (more than 48 KB of shared memory, clusters,
-// co-residency), set in one place, and tensor maps for TMA.
+// co-residency), set in one place.
 #pragma once
 
-#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "harness/gpu/cuda.hpp"
@@ -52,11 +51,5 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
 /// Blocks of `kernel` that fit on the whole device at once (cluster-aware): the grid of a
 /// persistent kernel. 0 when a single block or cluster does not fit. Call after allow_launch().
 int resident_blocks(const void* kernel, const LaunchShape& shape, int sm_count);
-
-/// A tensor map over `grid` whose box is box_rows x box_columns elements (each <= 256; a row of the
-/// box a multiple of 16 bytes), zero fill outside, no swizzle. Throws std::runtime_error with the
-/// limit that the shape breaks.
-CUtensorMap make_tensor_map(const Grid<const int>& grid, int box_rows, int box_columns);
-CUtensorMap make_tensor_map(const Grid<const float>& grid, int box_rows, int box_columns);
 
 }  // namespace amasia

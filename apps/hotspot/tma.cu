@@ -3,6 +3,7 @@
 // bytes, so nobody waits for anybody but the data; results leave as boxes, too.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
+#include "variants/tensor_map.hpp"
 #include "variants/tma.cuh"
 
 namespace amasia::hotspot {
@@ -189,10 +190,10 @@ struct Kernels {
     PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
     const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_strip<S>), problem,
                                             device, shared_bytes<S>(), view.chunk_rows);
-    const Maps maps{
-        make_tensor_map(pass.source, S::rows, window), make_tensor_map(pass.source, 1, window),
-        make_tensor_map(problem.power, S::rows, window), make_tensor_map(problem.power, 1, window),
-        make_tensor_map(readable(pass.destination), S::rows, S::useful)};
+    const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
+                    tensor_map(problem.power, S::rows, window),
+                    tensor_map(problem.power, 1, window),
+                    tensor_map(readable(pass.destination), S::rows, S::useful)};
     return [=](Stream stream) { launch(tma_strip<S>, shape, stream, view, maps); };
   }
 };
@@ -206,9 +207,9 @@ ConfigOf<Problem> iso() {
   config.prepare = [](const Problem& problem, const Device&) {
     const LaunchShape shape{pyramid_grid(problem), dim3(tile_threads)};
     return climb_in_passes(problem, [&](const PyramidView& view) -> Launch {
-      const PyramidMaps maps{make_tensor_map(view.temperature, tile_size, box_columns),
-                             make_tensor_map(view.power, tile_size, box_columns),
-                             make_tensor_map(readable(view.result), core, core)};
+      const PyramidMaps maps{tensor_map(view.temperature, tile_size, box_columns),
+                             tensor_map(view.power, tile_size, box_columns),
+                             tensor_map(readable(view.result), core, core)};
       return [=](Stream stream) { launch(tma_pyramid, shape, stream, view, maps); };
     });
   };

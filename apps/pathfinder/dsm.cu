@@ -13,6 +13,7 @@
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
 #include "variants/dsm.cuh"
+#include "variants/tensor_map.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
 template <class S>
 ConfigOf<Problem> config(const char* name) {
   return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
-    return std::tuple(make_tensor_map(p.wall, S::stage_rows, S::panel_columns));
+    return std::tuple(tensor_map(p.wall, S::stage_rows, S::panel_columns));
   });
 }
 

@@ -5,6 +5,7 @@
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
+#include "variants/tensor_map.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
 template <class S>
 ConfigOf<Problem> config(const char* name) {
   return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
-    return std::tuple(make_tensor_map(p.wall, S::stage_rows, S::panel_columns));
+    return std::tuple(tensor_map(p.wall, S::stage_rows, S::panel_columns));
   });
 }
 
@@ -87,10 +88,9 @@ ConfigOf<Problem> config(const char* name) {
 //                     blocks per SM, producer warps, panels
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::tma,
-    {pyramid_config(pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
-                    [](const Problem& p) {
-                      return std::tuple(make_tensor_map(p.wall, iso_rows, Iso::threads));
-                    }),
+    {pyramid_config(
+         pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
+         [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
      config<Strips<4, 4, 48, 2, 40, 3, 2, 1, 1, 2>>("tall"),
      config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4>>("middle"),
      config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
