@@ -46,25 +46,25 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-struct Shared {
-  // Slot of a lane: 4 walls of a row. Lanes of a warp side by side, so that no bank is asked twice.
-  int4 wall[S::stages][S::stage_rows][S::lane_columns / 4][S::threads];
-  typename BlockMail<S>::Storage mail;
-};
-
-template <class S>
 struct PrivateWall {
   static constexpr int pieces = S::lane_columns / 4;  // of 16 bytes, per row
   static constexpr unsigned piece_bytes = 16 * S::threads;
   static constexpr unsigned stage_bytes = S::stage_rows * pieces * piece_bytes;
-  Shared<S>& shared;
+  // Slot of a lane: 4 walls of a row. Lanes of a warp side by side, so that no bank is asked twice.
+  using Storage = int4[S::stages][S::stage_rows][pieces][S::threads];
   // The lane's own piece of the wall: as high as a stage, as wide as the lane
   SlidingTile<Tile<int, S::stage_rows, S::lane_columns>, 1> source;
-  const unsigned slots = async::held_address(&shared.wall[0][0][0][threadIdx.x]);
+  const unsigned slots;
   unsigned fetched = 0, read = 0;  // byte offsets into the ring
   unsigned stage = 0;
   int to_fetch = 0;
 
+  __device__ PrivateWall(Storage& wall, const Walk& walk)
+      : source{walk.wall,
+               {walk.first_row, S::tile_column(blockIdx.x) + threadIdx.x / 32 * S::stride +
+                                    threadIdx.x % 32 * S::lane_columns},
+               0},
+        slots(async::held_address(&wall[0][0][0][threadIdx.x])) {}
   __device__ void fetch() {
     if (--to_fetch >= 0) {
       source.each([&](int k, const int* wall) {
@@ -91,20 +91,8 @@ struct PrivateWall {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  const std::int64_t column = S::tile_column(blockIdx.x) + threadIdx.x / 32 * S::stride +
-                              threadIdx.x % 32 * S::lane_columns;
-  PrivateWall<S> wall{shared, {walk.wall, {walk.first_row, column}, 0}};
-  Walker<S> walker(walk.wall.columns);
-  BlockMail<S> mail(shared.mail, walker);
-  walk_strips<S>(walk, walker, wall, mail);
-}
-
-template <class S>
 ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>));
+  return copied_strips_config<S, PrivateWall<S>>(name);
 }
 
 //                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,

@@ -50,23 +50,20 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-struct Shared {
-  int wall[S::stages][S::stage_elements];
-  typename BlockMail<S>::Storage mail;
-};
-
-template <class S>
 struct OverlapWall {
+  using Storage = int[S::stages][S::stage_elements];
   static constexpr unsigned stage_bytes = sizeof(int) * S::stage_elements;
-  int (&ring)[S::stages][S::stage_elements];
   SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
-  const unsigned to = async::held_address(ring);
-  const unsigned from = async::held_address(ring[0] + threadIdx.x / 32 * S::stride +
-                                            threadIdx.x % 32 * S::lane_columns);
+  const unsigned to, from;
   unsigned fetched = 0, read = 0;  // byte offsets into the ring
   unsigned stage = 0;
   int to_fetch = 0;
 
+  __device__ OverlapWall(Storage& ring, const Walk& walk)
+      : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
+        to(async::held_address(ring)),
+        from(async::held_address(ring[0] + threadIdx.x / 32 * S::stride +
+                                 threadIdx.x % 32 * S::lane_columns)) {}
   __device__ void fetch() {
     if (--to_fetch >= 0) source.copy_async(to + fetched);
     async::commit();
@@ -90,19 +87,8 @@ struct OverlapWall {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  OverlapWall<S> wall{shared.wall,
-                      {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  Walker<S> walker(walk.wall.columns);
-  BlockMail<S> mail(shared.mail, walker);
-  walk_strips<S>(walk, walker, wall, mail);
-}
-
-template <class S>
 ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>));
+  return copied_strips_config<S, OverlapWall<S>>(name);
 }
 
 //                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,

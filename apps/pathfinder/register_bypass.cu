@@ -32,19 +32,16 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-struct Shared {
-  int wall[S::stage_elements];
-  typename BlockMail<S>::Storage mail;
-};
-
-template <class S>
 struct BypassWall {
-  int* tile;
+  using Storage = int[S::stage_elements];
   SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
-  unsigned to = async::held_address(tile);
-  unsigned stage =
-      async::held_address(tile + threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns);
+  unsigned to, stage;
 
+  __device__ BypassWall(Storage& tile, const Walk& walk)
+      : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
+        to(async::held_address(tile)),
+        stage(async::held_address(tile + threadIdx.x / 32 * S::stride +
+                                  threadIdx.x % 32 * S::lane_columns)) {}
   __device__ void begin(int) {}
   __device__ void wait() {
     __syncthreads();  // all have read the stage before
@@ -60,19 +57,8 @@ struct BypassWall {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  BypassWall<S> wall{shared.wall,
-                     {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  Walker<S> walker(walk.wall.columns);
-  BlockMail<S> mail(shared.mail, walker);
-  walk_strips<S>(walk, walker, wall, mail);
-}
-
-template <class S>
 ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>));
+  return copied_strips_config<S, BypassWall<S>>(name);
 }
 
 //                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,

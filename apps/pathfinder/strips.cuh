@@ -357,6 +357,24 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
   }
 }
 
+/// The kernel of the strategies whose computing warps bring the wall themselves: Wall(storage,
+/// walk) is what the block's warps read it through.
+template <class S, class Wall>
+struct CopiedStrips {
+  typename Wall::Storage wall;
+  typename BlockMail<S>::Storage mail;
+};
+
+template <class S, class Wall>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) copied_strips(Walk walk) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<CopiedStrips<S, Wall>*>(memory);
+  Wall wall(shared.wall, walk);
+  Walker<S> walker(walk.wall.columns);
+  BlockMail<S> mail(shared.mail, walker);
+  walk_strips<S>(walk, walker, wall, mail);
+}
+
 /// Config of a strip kernel. All rows in one cooperative launch where every window is resident at
 /// once. Otherwise wide lanes take a launch per outer_halo rows, which needs no exchange, and
 /// narrow lanes decline: most of what their windows would read then is halo. `arguments` makes what
@@ -425,6 +443,11 @@ ConfigOf<Problem> strips_config(std::string name, Kernel kernel, std::size_t sha
     };
   };
   return config;
+}
+
+template <class S, class Wall>
+ConfigOf<Problem> copied_strips_config(const char* name) {
+  return strips_config<S>(name, copied_strips<S, Wall>, sizeof(CopiedStrips<S, Wall>));
 }
 
 }  // namespace amasia::pathfinder
