@@ -2,14 +2,19 @@
 // harness asks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/geometry.hpp"
+#include "apps/gemm/sharing.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia::gemm {
@@ -75,6 +80,148 @@ TEST(Walk, SlicesReachTheLastTerm) {
     EXPECT_GE(walk.slices * 32, k);
     EXPECT_LT((walk.slices - 1) * 32, k);
   }
+}
+
+// ---- sharing.hpp
+
+struct SharedCase {
+  std::int64_t m, n, k;
+  int cluster, resident, shortest;
+};
+std::string text(const SharedCase& c) {
+  std::string all;
+  for (std::int64_t x : {c.m, c.n, c.k, std::int64_t{c.cluster}, std::int64_t{c.resident},
+                         std::int64_t{c.shortest}}) {
+    all += std::to_string(x) + " ";
+  }
+  return all;
+}
+std::vector<SharedCase> shared_cases() {
+  std::vector<SharedCase> all;
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1},
+                                {512, 512, 512},
+                                {1024, 1024, 1024},
+                                {130, 129, 350},
+                                {1, 38400, 192},
+                                {1024, 1024, 16384},
+                                {2048, 2048, 2048},
+                                {4096, 4096, 4096},
+                                {3000, 3000, 33},
+                                {5000, 777, 1000},
+                                {128 * 133, 128, 300}}) {
+    for (int resident : {1, 2, 7, 66, 108, 132, 264}) {
+      for (int cluster : {1, 2}) {
+        for (int shortest : {1, 2, 12}) all.push_back({m, n, k, cluster, resident, shortest});
+      }
+    }
+  }
+  return all;
+}
+SharedWalk walk_of(const SharedCase& c) {
+  return {Walk(c.m, c.n, c.k, 128, 128, 32, c.cluster), c.resident, c.shortest};
+}
+
+TEST(SharedWalk, EverySliceOfEverySumIsMultipliedOnce) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    // Tile and slice of rank 0; `pieces`: where in it the walk ends.
+    std::map<std::pair<int, int>, std::vector<int>> times;
+    std::map<int, Range> stored;  // slot -> slices of `tile_in`
+    std::map<int, int> tile_in;   // slot -> shared tile
+    for (int worker = 0; worker < walk.workers; ++worker) {
+      for (int step = worker; walk.has(step); step += walk.workers) {
+        const TilePlace at = walk.place(step, 0);
+        const Range run = walk.run(step);
+        auto& of_tile = times[{at.row, at.column}];
+        of_tile.resize(static_cast<std::size_t>(walk.slices));
+        for (int slice = run.first; slice < run.end; ++slice) ++of_tile.at(slice);
+        if (walk.is_whole(step)) {
+          ASSERT_TRUE(run.first == 0 && run.end == walk.slices) << text(c);
+        } else {
+          const SharedWalk::Piece piece = walk.piece(step);
+          ASSERT_TRUE(stored.emplace(piece.slot, run).second) << text(c);
+          tile_in[piece.slot] = piece.tile;
+          ASSERT_TRUE(piece.slot >= 0 && piece.slot < walk.pieces()) << text(c);
+        }
+      }
+    }
+    ASSERT_EQ(static_cast<std::int64_t>(times.size()), walk.steps()) << text(c);
+    for (const auto& [tile, of_tile] : times) {
+      for (int n : of_tile) ASSERT_EQ(n, 1) << text(c);
+    }
+    // What is added is what was stored, in the order of the slices, and nothing else.
+    std::size_t added = 0;
+    for (int tile = 0; tile < walk.shared; ++tile) {
+      const Range slots = walk.slots_of(tile);
+      int slice = 0;
+      for (int slot = slots.first; slot < slots.end; ++slot, ++added) {
+        ASSERT_EQ(tile_in.count(slot), 1u) << text(c);
+        ASSERT_EQ(tile_in[slot], tile) << text(c);
+        ASSERT_EQ(stored[slot].first, slice) << text(c);
+        slice = stored[slot].end;
+      }
+      ASSERT_EQ(slice, walk.slices) << text(c);
+    }
+    ASSERT_EQ(added, stored.size()) << text(c);
+  }
+}
+
+TEST(SharedWalk, CopiesGoTheSameWay) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    for (int worker = 0; worker < walk.workers; ++worker) {
+      SharedWalk::Position at(walk, worker);
+      for (int step = worker; walk.has(step); step += walk.workers) {
+        const Range run = walk.run(step);
+        for (int slice = run.first; slice < run.end; ++slice) {
+          ASSERT_TRUE(at.more(walk) && at.step == step && at.slice == slice) << text(c);
+          ASSERT_EQ(at.advance(walk, walk.workers), slice + 1 == run.end) << text(c);
+        }
+      }
+      ASSERT_FALSE(at.more(walk)) << text(c);
+    }
+  }
+}
+
+TEST(SharedWalk, SharesAreEvenAndLongEnough) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    EXPECT_EQ(walk.whole % walk.workers, 0) << text(c);
+    EXPECT_LE(walk.workers, c.resident) << text(c);
+    EXPECT_LT(walk.shared, c.resident) << text(c);
+    EXPECT_GE(walk.saved(), 0) << text(c);
+    if (walk.shared == 0) continue;
+    EXPECT_EQ(walk.share * walk.sharers + walk.longer, walk.shared * walk.slices) << text(c);
+    EXPECT_GE(walk.share, std::min(c.shortest, walk.slices)) << text(c);
+  }
+}
+
+// 1024 tiles of 4096 squared fill 264 blocks three times; the other 232 are shared by all.
+TEST(SharedWalk, TheLastWaveIsSharedByAll) {
+  const SharedWalk walk(Walk(4096, 4096, 4096, 128, 128, 32, 1), 264, 2);
+  EXPECT_EQ(walk.whole, 3 * 264);
+  EXPECT_EQ(walk.shared, 232);
+  EXPECT_EQ(walk.sharers, 264);
+  EXPECT_EQ(walk.share, 232 * 128 / 264);
+  EXPECT_EQ(walk.saved(), 128 - 113);
+}
+
+TEST(SharedWalk, AllBlocksShareAFewTiles) {
+  const SharedWalk walk(Walk(512, 512, 512, 128, 128, 32, 1), 264, 2);
+  EXPECT_EQ(walk.whole, 0);
+  EXPECT_EQ(walk.workers, 128);
+  EXPECT_EQ(walk.share, 2);
+  EXPECT_EQ(walk.slots_of(3).end - walk.slots_of(3).first, 8);
+}
+
+TEST(SharedWalk, LargestShapesDoNotOverflow) {
+  const std::int64_t most = std::int64_t{1} << 20;
+  const SharedWalk walk(Walk(most, most, most, 128, 128, 32, 1), 400, 2);
+  EXPECT_EQ(walk.whole + walk.shared, walk.steps());
+  const int last = walk.whole + walk.sharers - 1;
+  EXPECT_EQ(walk.piece(last).run.end, walk.slices);
+  EXPECT_EQ(walk.piece(last).tile, walk.shared - 1);
+  EXPECT_EQ(walk.slots_of(walk.shared - 1).end, walk.pieces());
 }
 
 // ---- rounding and inputs

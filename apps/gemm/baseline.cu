@@ -3,6 +3,7 @@
 // multiplied and stored while the next chunk is, so that a thread holds two pieces, not sixteen.
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
+#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 
 namespace amasia::gemm {
@@ -28,9 +29,10 @@ struct ThroughRegisters : SharedTiles<1> {
 
 /// HELD: shares (Pieces::per_chunk) that a thread holds, loaded that many chunks before they are
 /// stored.
-template <class TileT, int HELD = 1>
+template <class TileT, class WalkT = Walk, int HELD = 1>
 struct Staging {
   using Tile = TileT;
+  using Walk = WalkT;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;
@@ -39,7 +41,7 @@ struct Staging {
   static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
   static constexpr int bytes_in_flight(int) { return HELD * per_chunk * 16 * Tile::threads; }
 
-  Ahead<Tile> ahead;
+  Ahead<Tile, Walk> ahead;
   unsigned ring;
   Target<Tile> target;
   int thread, stage = 0;
@@ -95,11 +97,12 @@ struct Staging {
 // A chunk takes mma an eighth of the time that it takes FFMA, less than a load: half a slice is
 // held, and warps have fewer elements of C to make room.
 template <Mode MODE, int N>
-using HalfSlice = Staging<MmaTile<MODE, N, 32>, 4>;
+using HalfSlice = Staging<MmaTile<MODE, N, 32>, Walk, 4>;
 
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::baseline,
-    {iso<ThroughRegisters>(), persistent<Staging<Fp32Tile<128>>>("128x128", 2),
+    {iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>("128x128-shared", 2),
+     persistent<Staging<Fp32Tile<128>>>("128x128", 2),
      persistent<HalfSlice<Mode::tf32, 128>>("tf32-128x128", 2),
      persistent<HalfSlice<Mode::bf16, 128>>("bf16-128x128", 2)});
 

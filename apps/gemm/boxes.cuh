@@ -24,7 +24,7 @@ Maps box_maps(const Problem& p, int b_rows) {
           tensor_map(elements<Element>(p.b), b_rows, Tile::b_box_columns, Tile::b_swizzle)};
 }
 
-template <class Tile>
+template <class Tile, class Walk>
 struct BoxRing {
   static constexpr std::size_t shared_bytes(int stages) {
     return static_cast<std::size_t>(stages) * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
@@ -45,8 +45,8 @@ struct BoxRing {
   unsigned parity = 0;
   bool started = false;
   // The fetching thread's: its next slice.
-  std::int64_t step;
-  int slice = 0, row = 0, column = 0;  // row and column of the tile, in elements
+  typename Walk::Position at;
+  int row = 0, column = 0;  // row and column of the tile, in elements
   int next = 0;
   unsigned next_parity = 1;  // a ring's first round waits for nothing
 
@@ -57,7 +57,7 @@ struct BoxRing {
         base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + count * Tile::slice_bytes)),
         stages(count),
-        step(first_step(w)) {
+        at(w, first_step(w)) {
     enter();
   }
   /// `readers`: blocks whose warps arrive when they have read a stage.
@@ -69,9 +69,9 @@ struct BoxRing {
     }
     tma::fence_init();
   }
-  __device__ bool more() const { return step < walk.steps(); }
+  __device__ bool more() const { return at.more(walk); }
   __device__ void enter() {
-    const TilePlace place = walk.place(step, rank_in(walk));
+    const TilePlace place = walk.place(at.step, rank_in(walk));
     row = place.row * Tile::m;
     column = place.column * Tile::n;
   }
@@ -85,21 +85,18 @@ struct BoxRing {
   __device__ void wait_until_read() const { tma::wait(read_next(), next_parity); }
   __device__ unsigned char* next_place() const { return ring + next * Tile::slice_bytes; }
   __device__ void load_a(tma::Barrier* barrier) const {
-    tma::load_tile(next_place(), &maps.a, slice * Tile::k, row, barrier);
+    tma::load_tile(next_place(), &maps.a, at.slice * Tile::k, row, barrier);
   }
   __device__ void load_b(tma::Barrier* barrier) const {
 #pragma unroll
     for (int box = 0; box < b_boxes; ++box) {
       tma::load_tile(next_place() + Tile::a_bytes + box * b_box_bytes, &maps.b,
-                     column + box * Tile::b_box_columns, slice * Tile::k, barrier);
+                     column + box * Tile::b_box_columns, at.slice * Tile::k, barrier);
     }
   }
   __device__ void advance() {
     if (++next == stages) next = 0, next_parity ^= 1;
-    if (++slice < walk.slices) return;
-    slice = 0;
-    step += step_stride(walk);
-    if (more()) enter();
+    if (at.advance(walk, step_stride(walk)) && more()) enter();
   }
   __device__ void wait_arrived() const { tma::wait(arrived + stage, parity); }
   __device__ bool has_read() const { return !Tile::asynchronous || started; }

@@ -87,6 +87,7 @@ struct OwnRows {
 template <class TileT>
 struct OwnSlots {
   using Tile = TileT;
+  using Walk = gemm::Walk;
   using Rows = OwnRows<Tile>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
@@ -103,7 +104,7 @@ struct OwnSlots {
   unsigned slot, ring;
   int thread, stage = 0;
   unsigned first = 0;
-  Ahead<Tile> ahead;  // of B, by `stages - 1` slices
+  Ahead<Tile, Walk> ahead;  // of B, by `stages - 1` slices
   Target<Tile> target;
   // Of A: `slots` chunks.
   std::int64_t step;

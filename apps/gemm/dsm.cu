@@ -2,6 +2,7 @@
 // one and hands it to both, at iso by remote stores, in the persistent schedule by multicast boxes.
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/original.cuh"
+#include "apps/gemm/shared.cuh"
 #include "variants/dsm.cuh"
 #include "variants/multicast.cuh"
 
@@ -37,11 +38,12 @@ struct HalfEach : SharedTiles<2> {
   // Nobody stores into a block that has left: the last stores are before the last barrier.
 };
 
-template <class TileT>
-struct Multicast : BoxRing<TileT> {
+template <class TileT, class WalkT = Walk>
+struct Multicast : BoxRing<TileT, WalkT> {
   using Tile = TileT;
+  using Walk = WalkT;
   using View = Maps;
-  using Base = BoxRing<TileT>;
+  using Base = BoxRing<TileT, WalkT>;
   static constexpr int cluster = pair;
   // The half of B that each block brings: half its boxes, or, where there is one, half its rows.
   static constexpr bool splits_rows = Base::b_boxes == 1;
@@ -66,7 +68,7 @@ struct Multicast : BoxRing<TileT> {
     tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
     this->load_a(barrier);
     const int rank = static_cast<int>(dsm::rank());
-    const int line = this->slice * Tile::k + (splits_rows ? rank * b_rows : 0);
+    const int line = this->at.slice * Tile::k + (splits_rows ? rank * b_rows : 0);
     unsigned char* const half = this->next_place() + Tile::a_bytes + rank * (Tile::b_bytes / pair);
 #pragma unroll
     for (int box = 0; box < b_boxes; ++box) {
@@ -92,7 +94,10 @@ struct Multicast : BoxRing<TileT> {
 
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::dsm,
-    {iso<HalfEach>(), persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
+    {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
+     shared<Multicast<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
+     shared<Multicast<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
+     persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
      persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3),
      persistent<Multicast<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
      persistent<Multicast<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});

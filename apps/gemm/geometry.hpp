@@ -1,4 +1,5 @@
-// Which tile of C a block computes: plain arithmetic, the same on host and device.
+// Which tiles of C, and which slices of their sums, a block computes: plain arithmetic, the same on
+// host and device.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,16 @@ AMASIA_HD constexpr TilePlace tile_place(std::int64_t t, int rows, int columns, 
   return {first + rest % height, rest / height};
 }
 
+/// First, first + 1, ... end - 1: slices of a sum, or places of its pieces.
+struct Range {
+  int first = 0, end = 0;
+};
+
 /// The tiles of C and the slices of their sums, as a cluster of `cluster` blocks one below the
-/// other walks them. With one block a cluster is a block.
+/// other walks them. With one block a cluster is a block. A walking cluster, a worker, begins at
+/// the step of its number and goes on by the number of workers.
 struct Walk {
+  using Step = std::int64_t;
   int rows = 0, columns = 0;  // of tiles; rows a multiple of `cluster`
   int slices = 0;
   int cluster = 1;
@@ -44,10 +52,27 @@ struct Walk {
         group(rows_walked_together / (tile_m * blocks_of_cluster)) {}
   /// Steps of the walk: tiles, or columns of `cluster` tiles.
   AMASIA_HD constexpr std::int64_t steps() const { return std::int64_t{rows / cluster} * columns; }
+  AMASIA_HD constexpr bool has(std::int64_t step) const { return step < steps(); }
+  AMASIA_HD constexpr Range run(std::int64_t) const { return {0, slices}; }
   AMASIA_HD constexpr TilePlace place(std::int64_t step, int rank) const {
     const TilePlace p = tile_place(step, rows / cluster, columns, group);
     return {p.row * cluster + rank, p.column};
   }
+
+  /// Where a worker is: a slice of a step.
+  struct Position {
+    std::int64_t step;
+    int slice = 0;
+    AMASIA_HD constexpr Position(const Walk&, std::int64_t first_step) : step(first_step) {}
+    AMASIA_HD constexpr bool more(const Walk& walk) const { return walk.has(step); }
+    /// To the next slice. True when it belongs to another step.
+    AMASIA_HD constexpr bool advance(const Walk& walk, std::int64_t workers) {
+      if (++slice < walk.slices) return false;
+      slice = 0;
+      step += workers;
+      return true;
+    }
+  };
 };
 
 }  // namespace amasia::gemm

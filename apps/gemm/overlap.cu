@@ -2,6 +2,7 @@
 // way (Svedin et al. 2021, algorithm 2).
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
+#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 
 namespace amasia::gemm {
@@ -39,9 +40,10 @@ struct TwoStages : SharedTiles<2> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT>
+template <class TileT, class WalkT = Walk>
 struct Ring {
   using Tile = TileT;
+  using Walk = WalkT;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1;
@@ -51,7 +53,7 @@ struct Ring {
   static constexpr int bytes_in_flight(int stages) { return (stages - 1) * Tile::slice_bytes; }
 
   unsigned ring;
-  Copies<Tile> copies;
+  Copies<Tile, Walk> copies;
   int stages, stage = 0;
 
   __device__ Ring(unsigned char* shared, View, const Problem& p, const Walk& walk, int count)
@@ -88,19 +90,22 @@ struct Ring {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-const bool registered =
-    register_variant<Problem>("gemm", Strategy::overlap,
-                              {iso<TwoStages>(), persistent<Ring<Fp32Tile<256>>>("128x256-4", 4),
-                               persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
-                               persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
-                               persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
-                               persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
-                               persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
-                               persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
-                               persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
-                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4),
-                               persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
-                               persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3)});
+const bool registered = register_variant<Problem>(
+    "gemm", Strategy::overlap,
+    {iso<TwoStages>(), shared<Ring<Fp32Tile<128>, SharedWalk>>("128x128-2-shared", 2),
+     shared<Ring<MmaTile<Mode::tf32, 128>, SharedWalk>>("tf32-128x128-3-shared", 3),
+     shared<Ring<MmaTile<Mode::bf16, 128>, SharedWalk>>("bf16-128x128-3-shared", 3),
+     persistent<Ring<Fp32Tile<256>>>("128x256-4", 4),
+     persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
+     persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
+     persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
+     persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
+     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
+     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
+     persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
+     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4),
+     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
+     persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3)});
 
 }  // namespace
 }  // namespace amasia::gemm

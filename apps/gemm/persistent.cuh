@@ -3,6 +3,7 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
+// - Walk: each sum by one block (geometry.hpp), or the last ones shared (sharing.hpp, shared.cuh)
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
 // - cluster: blocks, one below the other, that share slices of B
 // - shared_bytes(stages), bytes_in_flight(stages)
@@ -26,9 +27,15 @@ namespace {
 
 struct NoMaps {};
 
-/// The block's place in the walk.
-__device__ inline std::int64_t first_step(const Walk& walk) { return blockIdx.x / walk.cluster; }
-__device__ inline std::int64_t step_stride(const Walk& walk) { return gridDim.x / walk.cluster; }
+/// The block's place in the walk: its cluster is one of the workers.
+template <class Walk>
+__device__ typename Walk::Step first_step(const Walk& walk) {
+  return static_cast<typename Walk::Step>(blockIdx.x / walk.cluster);
+}
+template <class Walk>
+__device__ typename Walk::Step step_stride(const Walk& walk) {
+  return static_cast<typename Walk::Step>(gridDim.x / walk.cluster);
+}
 __device__ inline int rank_in(const Walk& walk) {
   return static_cast<int>(blockIdx.x) % walk.cluster;
 }
@@ -54,32 +61,44 @@ __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover&
   wgmma::hold(acc.c);
 }
 
-template <class Mover>
-__global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
-    product(const __grid_constant__ typename Mover::View view, const Problem p, const Walk walk,
-            int stages) {
+/// The block's part of the walk; store(accumulator, step, thread) takes each sum.
+template <class Mover, class Store>
+__device__ __forceinline__ void multiply_steps(const typename Mover::View& view, const Problem& p,
+                                               const typename Mover::Walk& walk, int stages,
+                                               Store&& store) {
   using Tile = typename Mover::Tile;
   extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x);
   Mover mover(shared, view, p, walk, stages);
-  for (std::int64_t step = first_step(walk); step < walk.steps(); step += step_stride(walk)) {
+  for (auto step = first_step(walk); walk.has(step); step += step_stride(walk)) {
     typename Tile::Accumulator acc;
     acc.clear();
+    const Range run = walk.run(step);
     if constexpr (Tile::asynchronous) {
-      multiply_asynchronously(acc, mover, walk.slices, thread);
+      multiply_asynchronously(acc, mover, run.end - run.first, thread);
     } else {
 #pragma unroll 1
-      for (int slice = 0; slice < walk.slices; ++slice) {
+      for (int slice = run.first; slice < run.end; ++slice) {
         mover.acquire();
         Tile::multiply(acc, mover.left(thread), mover.b(), thread,
                        [&](int chunk) { mover.between(chunk); });
         mover.release();
       }
     }
-    const TilePlace place = walk.place(step, rank_in(walk));
-    Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+    store(acc, step, thread);
   }
   mover.leave();
+}
+
+template <class Mover>
+__global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
+    product(const __grid_constant__ typename Mover::View view, const Problem p, const Walk walk,
+            int stages) {
+  using Tile = typename Mover::Tile;
+  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, Walk::Step step, int thread) {
+    const TilePlace place = walk.place(step, rank_in(walk));
+    Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+  });
 }
 
 /// Why a tile does not serve a problem on a device; each kind of tile says so for itself.
@@ -100,22 +119,32 @@ std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
 }
 
 template <class Mover>
+ConfigInfo persistent_info(const std::string& name, int stages, const void* kernel) {
+  using Tile = typename Mover::Tile;
+  return {name,
+          {{"tile_m", Tile::m},
+           {"tile_n", Tile::n},
+           {"k_slice", Tile::k},
+           {"stages", stages},
+           {"cluster_blocks", Mover::cluster}},
+          {{kernel, Tile::threads, Mover::shared_bytes(stages), Mover::cluster,
+            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}}};
+}
+
+template <class Tile>
+Walk walk_of(const Problem& p, int cluster) {
+  return {p.m, p.n, p.k, Tile::m, Tile::n, Tile::k, cluster};
+}
+
+template <class Mover>
 ConfigOf<Problem> persistent(const std::string& name, int stages) {
   using Tile = typename Mover::Tile;
-  const std::size_t shared = Mover::shared_bytes(stages);
   const auto kernel = reinterpret_cast<const void*>(product<Mover>);
   ConfigOf<Problem> config;
-  config.info = {name,
-                 {{"tile_m", Tile::m},
-                  {"tile_n", Tile::n},
-                  {"k_slice", Tile::k},
-                  {"stages", stages},
-                  {"cluster_blocks", Mover::cluster}},
-                 {{kernel, Tile::threads, shared, Mover::cluster,
-                   static_cast<std::size_t>(Mover::bytes_in_flight(stages))}}};
-  config.prepare = [shared, stages, kernel](const Problem& p, const Device& d) -> Launch {
-    const Walk walk(p.m, p.n, p.k, Tile::m, Tile::n, Tile::k, Mover::cluster);
-    LaunchShape shape{dim3(1), dim3(Tile::threads), shared, Mover::cluster};
+  config.info = persistent_info<Mover>(name, stages, kernel);
+  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
+    const Walk walk = walk_of<Tile>(p, Mover::cluster);
+    LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);
     const int resident = resident_blocks(kernel, shape, d.sm_count);
     const std::int64_t blocks = walk.steps() * Mover::cluster;

@@ -2,6 +2,7 @@
 // One stage per block; what hides its latency is the other block of the SM.
 #include "apps/gemm/mma_tile.cuh"
 #include "apps/gemm/original.cuh"
+#include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 
 namespace amasia::gemm {
@@ -31,9 +32,10 @@ struct AtOnceTiles : SharedTiles<1> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT>
+template <class TileT, class WalkT = Walk>
 struct AtOnce {
   using Tile = TileT;
+  using Walk = WalkT;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1;
@@ -41,7 +43,7 @@ struct AtOnce {
   static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
 
   unsigned stage;
-  Copies<Tile> copies;
+  Copies<Tile, Walk> copies;
 
   __device__ AtOnce(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
       : stage(async::held_address(shared)), copies(stage, p, walk, 1) {}
@@ -58,14 +60,15 @@ struct AtOnce {
   __device__ void leave() const {}
 };
 
-const bool registered =
-    register_variant<Problem>("gemm", Strategy::register_bypass,
-                              {iso<AtOnceTiles>(), persistent<AtOnce<Fp32Tile<128>>>("128x128", 1),
-                               persistent<AtOnce<Fp32Tile<256>>>("128x256", 1),
-                               persistent<AtOnce<MmaTile<Mode::tf32, 128>>>("tf32-128x128", 1),
-                               persistent<AtOnce<MmaTile<Mode::tf32, 256>>>("tf32-128x256", 1),
-                               persistent<AtOnce<MmaTile<Mode::bf16, 128>>>("bf16-128x128", 1),
-                               persistent<AtOnce<MmaTile<Mode::bf16, 256>>>("bf16-128x256", 1)});
+const bool registered = register_variant<Problem>(
+    "gemm", Strategy::register_bypass,
+    {iso<AtOnceTiles>(), shared<AtOnce<Fp32Tile<128>, SharedWalk>>("128x128-shared", 1),
+     persistent<AtOnce<Fp32Tile<128>>>("128x128", 1),
+     persistent<AtOnce<Fp32Tile<256>>>("128x256", 1),
+     persistent<AtOnce<MmaTile<Mode::tf32, 128>>>("tf32-128x128", 1),
+     persistent<AtOnce<MmaTile<Mode::tf32, 256>>>("tf32-128x256", 1),
+     persistent<AtOnce<MmaTile<Mode::bf16, 128>>>("bf16-128x128", 1),
+     persistent<AtOnce<MmaTile<Mode::bf16, 256>>>("bf16-128x256", 1)});
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -77,13 +77,12 @@ struct Target {
 
 /// Where the copies of a block are: ahead of the computation by some slices, perhaps in another
 /// tile.
-template <class Tile>
+template <class Tile, class Walk>
 struct Ahead {
   using P = Pieces<Tile>;
   const Problem& problem;
   const Walk& walk;
-  std::int64_t step;
-  int slice = 0;
+  typename Walk::Position at;
   int stage = 0;
   int piece = 0;
   const unsigned char* a = nullptr;  // the thread's first pieces, of slice 0
@@ -92,13 +91,13 @@ struct Ahead {
   Source source{};
 
   __device__ Ahead(const Problem& p, const Walk& w, int thread)
-      : problem(p), walk(w), step(first_step(w)) {
+      : problem(p), walk(w), at(w, first_step(w)) {
     enter(thread);
   }
-  __device__ bool more() const { return step < walk.steps(); }
+  __device__ bool more() const { return at.more(walk); }
   __device__ void enter(int thread) {
     if (!more()) return;
-    const TilePlace place = walk.place(step, rank_in(walk));
+    const TilePlace place = walk.place(at.step, rank_in(walk));
     const int row = place.row * Tile::m + thread / 8, last = static_cast<int>(problem.m) - 1;
     const std::int64_t column =
         std::int64_t{place.column} * Tile::b_row_bytes + thread % P::b_chunks * 16;
@@ -109,11 +108,12 @@ struct Ahead {
   }
   __device__ void begin() {
     piece = 0;
-    source = {a + 128 * slice, rows_below, P::a_rows,
+    source = {a + 128 * at.slice, rows_below, P::a_rows,
               P::a_rows * static_cast<int>(problem.a.pitch)};
   }
   __device__ void begin_b(int thread) {
-    const int line = slice * Tile::k + thread / P::b_chunks, last = static_cast<int>(problem.k) - 1;
+    const int line = at.slice * Tile::k + thread / P::b_chunks,
+              last = static_cast<int>(problem.k) - 1;
     source = {b + (line < last ? line : last) * problem.b.pitch, last - line, P::b_rows,
               P::b_rows * static_cast<int>(problem.b.pitch)};
   }
@@ -126,17 +126,15 @@ struct Ahead {
   }
   __device__ void next_slice(int stages, int thread) {
     if (++stage == stages) stage = 0;
-    if (++slice < walk.slices) return begin();
-    slice = 0;
-    step += step_stride(walk);
+    if (!at.advance(walk, step_stride(walk))) return begin();
     enter(thread);
   }
 };
 
 /// Asynchronous copies of slices into a ring.
-template <class Tile>
+template <class Tile, class Walk>
 struct Copies {
-  Ahead<Tile> ahead;
+  Ahead<Tile, Walk> ahead;
   Target<Tile> target;
   int thread, stages;
 

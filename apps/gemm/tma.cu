@@ -2,6 +2,7 @@
 // permutes the chunks of A on the way. No thread works out an address of A or B.
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/original.cuh"
+#include "apps/gemm/shared.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -49,11 +50,12 @@ struct TwoBoxes : SharedTiles<2> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT>
-struct Boxes : BoxRing<TileT> {
+template <class TileT, class WalkT = Walk>
+struct Boxes : BoxRing<TileT, WalkT> {
   using Tile = TileT;
+  using Walk = WalkT;
   using View = Maps;
-  using Base = BoxRing<TileT>;
+  using Base = BoxRing<TileT, WalkT>;
   static View view(const Problem& p) { return box_maps<Tile>(p, Tile::k); }
   static constexpr int cluster = 1;
 
@@ -87,12 +89,15 @@ struct Boxes : BoxRing<TileT> {
   __device__ void leave() const {}
 };
 
-const bool registered =
-    register_variant<Problem>("gemm", Strategy::tma,
-                              {iso<TwoBoxes>(), persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
-                               persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
-                               persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
-                               persistent<Boxes<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
+const bool registered = register_variant<Problem>(
+    "gemm", Strategy::tma,
+    {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
+     shared<Boxes<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
+     shared<Boxes<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
+     persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
+     persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
+     persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
+     persistent<Boxes<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
 
 }  // namespace
 }  // namespace amasia::gemm

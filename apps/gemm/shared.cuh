@@ -1,0 +1,111 @@
+// The schedule of the configs called `shared`: as in persistent.cuh, but the blocks that the last
+// tiles would leave idle share these tiles' sums (sharing.hpp). Each piece of a sum is stored as a
+// tile of its own; a second kernel adds the pieces. Nobody waits for anybody: the order of the two
+// launches is all the synchronisation there is, so that any number of resident blocks will do, and
+// nothing has to be reset from launch to launch.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/gemm/persistent.cuh"
+#include "apps/gemm/sharing.hpp"
+
+namespace amasia::gemm {
+namespace {
+
+template <class Mover>
+__global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
+    product_in_pieces(const __grid_constant__ typename Mover::View view, const Problem p,
+                      const SharedWalk walk, float* pieces, int stages) {
+  using Tile = typename Mover::Tile;
+  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, int step, int thread) {
+    if (walk.is_whole(step)) {
+      const TilePlace place = walk.place(step, rank_in(walk));
+      Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+    } else {
+      Problem piece = p;
+      piece.c = {pieces, Tile::m, Tile::n, Tile::n};
+      piece.m = Tile::m;
+      piece.n = Tile::n;
+      piece.c.data += (std::int64_t{walk.piece(step).slot} * walk.cluster + rank_in(walk)) *
+                      (Tile::m * Tile::n);
+      Tile::store(acc, piece, 0, 0, thread);
+    }
+  });
+}
+
+inline constexpr int adding_threads = 256;
+
+/// C of the shared tiles: blockIdx.y is a tile, blockIdx.x a share of its elements, four a thread.
+template <class Tile>
+__global__ void __launch_bounds__(adding_threads)
+    add_pieces(const Problem p, const SharedWalk walk, const float* pieces) {
+  const int tile = static_cast<int>(blockIdx.y) / walk.cluster;
+  const int rank = static_cast<int>(blockIdx.y) % walk.cluster;
+  const int element = static_cast<int>(blockIdx.x * adding_threads + threadIdx.x) * 4;
+  const TilePlace place = walk.Walk::place(walk.whole + tile, rank);
+  const std::int64_t row = std::int64_t{place.row} * Tile::m + element / Tile::n;
+  const std::int64_t column = std::int64_t{place.column} * Tile::n + element % Tile::n;
+  if (row >= p.m || column >= p.n) return;
+  const Range slots = walk.slots_of(tile);
+  const std::int64_t stride = std::int64_t{walk.cluster} * (Tile::m * Tile::n);
+  const float* piece = pieces + slots.first * stride + rank * (Tile::m * Tile::n) + element;
+  float4 sum = *reinterpret_cast<const float4*>(piece);
+#pragma unroll 4
+  for (int slot = slots.first + 1; slot < slots.end; ++slot) {
+    piece += stride;
+    const float4 x = *reinterpret_cast<const float4*>(piece);
+    sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+  }
+  // Four that begin inside may end in the padding.
+  *reinterpret_cast<float4*>(&p.c.at(row, column)) = sum;
+}
+
+/// Why sharing does not pay. `resident`: blocks that the device holds.
+template <class Tile>
+std::optional<std::string> sharing_objection(const Problem& p, int cluster, int resident) {
+  constexpr int shortest = shortest_share(Tile::mode);
+  const SharedWalk walk(walk_of<Tile>(p, cluster), resident / cluster, shortest);
+  // A worker stores two pieces at most.
+  if (walk.saved() >= 2 * shortest) return std::nullopt;
+  if (walk.shared == 0) return "the tiles of C fill all SMs: there is nothing to share";
+  return "sharing the last tiles would save less time than adding the pieces takes";
+}
+
+template <class Mover>
+ConfigOf<Problem> shared(const std::string& name, int stages) {
+  using Tile = typename Mover::Tile;
+  const auto kernel = reinterpret_cast<const void*>(product_in_pieces<Mover>);
+  ConfigOf<Problem> config;
+  config.info = persistent_info<Mover>(name, stages, kernel);
+  config.info.kernels.push_back(
+      {reinterpret_cast<const void*>(add_pieces<Tile>), adding_threads, 0, 1, 0});
+  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
+    LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
+    allow_launch(kernel, shape);
+    const int resident = resident_blocks(kernel, shape, d.sm_count);
+    const SharedWalk walk(walk_of<Tile>(p, Mover::cluster), resident / Mover::cluster,
+                          shortest_share(Tile::mode));
+    shape.grid.x = static_cast<unsigned>(walk.workers * Mover::cluster);
+    constexpr int tile_elements = Tile::m * Tile::n;
+    const LaunchShape adding{dim3(tile_elements / (4 * adding_threads),
+                                  static_cast<unsigned>(walk.shared * Mover::cluster)),
+                             dim3(adding_threads)};
+    const auto pieces = std::make_shared<const DeviceArray<float>>(
+        static_cast<std::size_t>(walk.pieces()) * Mover::cluster * tile_elements);
+    const auto view = Mover::view(p);
+    return [=](Stream stream) {
+      launch(product_in_pieces<Mover>, shape, stream, view, p, walk, pieces->data(), stages);
+      if (walk.shared > 0) launch(add_pieces<Tile>, adding, stream, p, walk, pieces->data());
+    };
+  };
+  config.unsupported = [](const Problem& p, const Device& d) -> std::optional<std::string> {
+    if (auto objection = tile_objection<Tile>(p, d)) return objection;
+    return sharing_objection<Tile>(p, Mover::cluster, d.sm_count * Tile::blocks_per_sm);
+  };
+  return config;
+}
+
+}  // namespace
+}  // namespace amasia::gemm

@@ -1,0 +1,110 @@
+// Sums that several blocks share: as many steps as fill all workers in full waves are walked as
+// before; the slices of all others, laid end to end, are dealt out evenly. A worker's share may end
+// one tile's sum and begin another's: each piece becomes a partial tile of its own, and the pieces
+// of a tile are added in the order of their slices, so that the result does not depend on who was
+// first.
+#pragma once
+
+#include "apps/gemm/gemm.hpp"
+#include "apps/gemm/geometry.hpp"
+
+namespace amasia::gemm {
+
+/// A share has at least so many slices. A partial tile is written and read again, 8 bytes per
+/// element of C, by all SMs at one time, so at the rate of the L2: an SM of an H200 has 35 bytes of
+/// its 9.3 TB/s per ns, which a tile of 128 x 128 takes 3.7 us for, 256 x 128 twice as long. That
+/// is as long as FFMA multiply two slices, and tensor cores a dozen.
+constexpr int shortest_share(Mode mode) { return mode == Mode::fp32 ? 2 : 12; }
+
+/// Step s < whole is walked as in Walk. Beyond, step whole + i workers + w is the i-th piece of
+/// worker w's share.
+struct SharedWalk : Walk {
+  using Step = int;
+  int workers = 1;
+  int whole = 0;    // steps that one worker computes alone: full waves
+  int shared = 0;   // the steps whose slices are dealt out
+  int sharers = 0;  // workers that have a share
+  int share = 0;    // slices each of them has,
+  int longer = 0;   // and of the first ones one more
+
+  SharedWalk() = default;
+  /// `resident`: workers that the device holds at one time.
+  AMASIA_HD constexpr SharedWalk(const Walk& walk, int resident, int shortest)
+      : Walk(walk),
+        workers(resident),
+        whole(static_cast<int>(walk.steps() / resident * resident)),
+        shared(static_cast<int>(walk.steps() - whole)) {
+    if (shared == 0) return;
+    const int dealt = shared * slices;
+    const int most = shortest < slices ? dealt / shortest : shared;
+    sharers = most < resident ? most : resident;
+    share = dealt / sharers;
+    longer = dealt % sharers;
+    if (whole == 0) workers = sharers;
+  }
+  /// Slices by which the last wave is shorter than that of whole tiles.
+  AMASIA_HD constexpr int saved() const {
+    return shared == 0 ? 0 : slices - share - (longer > 0 ? 1 : 0);
+  }
+  /// Partial tiles, or columns of `cluster` of them, that there may be.
+  AMASIA_HD constexpr int pieces() const { return shared == 0 ? 0 : sharers + shared - 1; }
+
+  struct Piece {
+    int tile = 0;  // of the shared ones
+    Range run{};   // empty when the worker has no such piece
+    int slot = 0;  // among all pieces; those of a tile are neighbours, in the order of slices
+  };
+  AMASIA_HD constexpr Piece piece(Step step) const {
+    const int i = step - whole, worker = i % workers, nth = i / workers;
+    const int from = start_of(worker), to = start_of(worker + 1);
+    const int tile = from / slices + nth, before = tile * slices;
+    return {tile,
+            {nth == 0 ? from - before : 0, to - before < slices ? to - before : slices},
+            worker + tile};
+  }
+  /// The slots [first, end) of a shared tile.
+  AMASIA_HD constexpr Range slots_of(int tile) const {
+    return {worker_of(tile * slices) + tile, worker_of((tile + 1) * slices - 1) + tile + 1};
+  }
+
+  AMASIA_HD constexpr bool is_whole(Step step) const { return step < whole; }
+  AMASIA_HD constexpr Range run(Step step) const {
+    return is_whole(step) ? Walk::run(step) : piece(step).run;
+  }
+  AMASIA_HD constexpr bool has(Step step) const {
+    const Range r = run(step);
+    return r.first < r.end;
+  }
+  AMASIA_HD constexpr TilePlace place(Step step, int rank) const {
+    return Walk::place(is_whole(step) ? step : whole + piece(step).tile, rank);
+  }
+
+  struct Position {
+    Step step;
+    int slice, end;  // end <= slice: there is no more
+    AMASIA_HD constexpr Position(const SharedWalk& walk, Step first_step)
+        : step(first_step), slice(walk.run(step).first), end(walk.run(step).end) {}
+    AMASIA_HD constexpr bool more(const SharedWalk&) const { return slice < end; }
+    AMASIA_HD constexpr bool advance(const SharedWalk& walk, Step stride) {
+      if (++slice < end) return false;
+      step += stride;
+      const Range next = walk.run(step);
+      slice = next.first;
+      end = next.end;
+      return true;
+    }
+  };
+
+ private:
+  /// Slices dealt to the workers before this one.
+  AMASIA_HD constexpr int start_of(int worker) const {
+    const int w = worker < sharers ? worker : sharers;
+    return w * share + (w < longer ? w : longer);
+  }
+  AMASIA_HD constexpr int worker_of(int slice) const {
+    const int of_longer = longer * (share + 1);
+    return slice < of_longer ? slice / (share + 1) : longer + (slice - of_longer) / share;
+  }
+};
+
+}  // namespace amasia::gemm
