@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/geometry.hpp"
 #include "apps/gemm/sharing.hpp"
@@ -222,6 +223,48 @@ TEST(SharedWalk, LargestShapesDoNotOverflow) {
   EXPECT_EQ(walk.piece(last).run.end, walk.slices);
   EXPECT_EQ(walk.piece(last).tile, walk.shared - 1);
   EXPECT_EQ(walk.slots_of(walk.shared - 1).end, walk.pieces());
+}
+
+// ---- fragments.hpp
+
+TEST(Fragments, EveryColumnHasOnePairInEachOfFourLanes) {
+  std::map<int, std::set<int>> lanes;  // by column, which t
+  for (int thread = 0; thread < 256; ++thread) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(lanes[pair_column(thread) + i].insert(thread % 4).second);
+    }
+  }
+  EXPECT_EQ(lanes.size(), 128u);
+  for (const auto& [column, t] : lanes) EXPECT_TRUE(t.size() == 4 && column >= 0 && column < 128);
+}
+
+TEST(Fragments, LieWhereTheBoxPutsThem) {
+  for (int thread = 0; thread < 256; ++thread) {
+    for (int row = 0; row < 32; ++row) {
+      for (int i = 0; i < 2; ++i) {
+        const int column = pair_column(thread) + i;
+        // Box, row in it, permuted chunk, element.
+        const int place =
+            column / 32 * 4096 + row * 128 + ((column % 32 / 4) ^ (row & 7)) * 16 + column % 4 * 4;
+        EXPECT_EQ(pair_place(thread, row, 32) + 4 * i, place);
+      }
+    }
+  }
+}
+
+TEST(Fragments, HalfAWarpTouchesEveryBankOnce) {
+  for (int first = 0; first < 256; first += 16) {
+    for (int row = 0; row < 32; row += 4) {
+      std::set<int> banks;
+      for (int thread = first; thread < first + 16; ++thread) {
+        const int word = pair_place(thread, row + thread % 4, 32) / 4;
+        EXPECT_EQ(word % 2, 0);
+        banks.insert(word % 32);
+        banks.insert(word % 32 + 1);
+      }
+      EXPECT_EQ(banks.size(), 32u);
+    }
+  }
 }
 
 // ---- rounding and inputs

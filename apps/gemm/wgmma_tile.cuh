@@ -6,8 +6,8 @@
 
 #include <cuda_bf16.h>
 
+#include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
-#include "variants/mma.cuh"
 #include "variants/tensor_map.hpp"
 #include "variants/wgmma.cuh"
 
@@ -74,10 +74,22 @@ struct WgmmaBf16Tile {
   }
 };
 
+/// Two words from a shared address, a multiple of 8.
+__device__ inline void load_pair(unsigned& x, unsigned& y, unsigned shared) {
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];\n" : "=r"(x), "=r"(y) : "r"(shared) : "memory");
+}
+
+/// Stores x and y as one: the compiler splits most stores of a float2 of accumulators.
+__device__ inline void store_pair(float* c, float x, float y) {
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};\n" ::"l"(__cvta_generic_to_global(c)), "f"(x),
+               "f"(y)
+               : "memory");
+}
+
 /// tf32, a 256 x 128 tile of C. wgmma takes tf32 from shared memory only where k runs along the
 /// rows, which is so for A and not for B. The tile is therefore computed transposed: C^T = B^T A^T,
-/// with B^T from registers, where a thread can load it across, and A^T, which is A as it lies. A
-/// warpgroup has 64 columns of the tile.
+/// with B^T from registers, where a thread can load it across (fragments.hpp), and A^T, which is A
+/// as it lies. A warpgroup has 64 columns of the tile.
 struct WgmmaTf32Tile {
   static constexpr Mode mode = Mode::tf32;
   static constexpr bool asynchronous = true;
@@ -92,9 +104,6 @@ struct WgmmaTf32Tile {
   static constexpr int b_box_columns = 32;
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
-  /// The column of C that the thread has, and the one 8 to the right of it.
-  AMASIA_HD static constexpr int column(int thread) { return thread / 32 * 16 + thread % 32 / 4; }
-
   /// As above. The fragments of the slice before are still being read, hence two sets of them.
   template <int PARITY>
   static __device__ __forceinline__ void multiply(Accumulator& acc, Fragments (&fragments)[2],
@@ -106,11 +115,10 @@ struct WgmmaTf32Tile {
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int row = 8 * step + thread % 4 + i / 2 * 4, c = column(thread) + i % 2 * 8;
-        const int offset =
-            c / 32 * (k * 128) + row * 128 + 16 * swizzled_chunk(row, c % 32 / 4) + c % 4 * 4;
-        f[step][i] = mma::load_word(from + static_cast<unsigned>(offset));
+      for (int half = 0; half < 2; ++half) {
+        const int row = 8 * step + 4 * half + thread % 4;
+        load_pair(f[step][2 * half], f[step][2 * half + 1],
+                  from + static_cast<unsigned>(pair_place(thread, row, k)));
       }
     }
     const std::uint64_t right = k_major(a);
@@ -127,20 +135,18 @@ struct WgmmaTf32Tile {
   static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
                                                int tile_row, int tile_column, int thread) {
     const int first_row = tile_row + thread % 4 * 2;
-    const int first_column = tile_column + column(thread);
+    const int first_column = tile_column + pair_column(thread);
+    if (first_column >= p.n) return;
     const int rows_left = static_cast<int>(p.m) - first_row;
-    const bool inside[2] = {first_column < p.n, first_column + 8 < p.n};
     float* c = &p.c.at(first_row, first_column);
-    // Eight lanes write 32 bytes of a row together.
+    // Four lanes write 32 bytes of a row together. A pair that begins inside may end in the
+    // padding.
 #pragma unroll
     for (int j = 0; j < m / 8; ++j, c += 6 * p.c.pitch) {
 #pragma unroll
       for (int i = 0; i < 2; ++i, c += p.c.pitch) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          if (8 * j + i < rows_left && inside[half]) {
-            c[8 * half] = p.alpha * acc.c[4 * j + 2 * half + i];
-          }
+        if (8 * j + i < rows_left) {
+          store_pair(c, p.alpha * acc.c[4 * j + i], p.alpha * acc.c[4 * j + 2 + i]);
         }
       }
     }
