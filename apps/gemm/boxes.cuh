@@ -24,6 +24,16 @@ Maps box_maps(const Problem& p, int b_rows) {
           tensor_map(elements<Element>(p.b), b_rows, Tile::b_box_columns, Tile::b_swizzle)};
 }
 
+/// A tile of wgmma whose slices are asked for when the multiplication of another is under way. With
+/// any other, thread 0 asks before its block may go on: it then waits for the slowest warp to have
+/// read a stage, and names five boxes, while its warpgroup has one slice left to multiply.
+template <class Tile>
+struct FetchedMeanwhile : Tile {};
+template <class Tile>
+inline constexpr bool fetched_meanwhile = false;
+template <class Tile>
+inline constexpr bool fetched_meanwhile<FetchedMeanwhile<Tile>> = true;
+
 template <class Tile, class Walk>
 struct BoxRing {
   static constexpr std::size_t shared_bytes(int stages) {

@@ -79,8 +79,11 @@ struct Multicast : BoxRing<TileT, WalkT> {
     this->advance();
   }
   __device__ void acquire() {
-    if (threadIdx.x == 0) fetch();
+    if (!fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
     this->wait_arrived();
+  }
+  __device__ void meanwhile() {
+    if (fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
   }
   __device__ void release() {
     __syncwarp();
@@ -97,6 +100,10 @@ const bool registered = register_variant<Problem>(
     {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
      shared<Multicast<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
      shared<Multicast<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
+     shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
+         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
+     shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
+         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
      persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
      persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3),
      persistent<Multicast<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),

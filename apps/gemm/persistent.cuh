@@ -9,7 +9,8 @@
 // - shared_bytes(stages), bytes_in_flight(stages)
 // - Mover(shared, view, problem, walk, stages): starts the first copies
 // - acquire(), left(thread), b(), between(chunk), release(): the block's next slice
-// - acquire(), a_tile(), b_tile(), release(): the same for an asynchronous tile (wgmma)
+// - acquire(), a_tile(), b_tile(), meanwhile(), release(): the same for an asynchronous tile
+// (wgmma)
 // - leave(): before the block ends
 #pragma once
 
@@ -46,15 +47,16 @@ __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover&
                                                         int thread) {
   using Tile = typename Mover::Tile;
   typename Tile::Fragments fragments[2] = {};
+  const auto meanwhile = [&] { mover.meanwhile(); };
   wgmma::hold(acc.c);
 #pragma unroll 1
   for (int slice = 0; slice < slices; slice += 2) {
     mover.acquire();
-    Tile::template multiply<0>(acc, fragments, mover.a_tile(), mover.b_tile(), thread);
+    Tile::template multiply<0>(acc, fragments, mover.a_tile(), mover.b_tile(), thread, meanwhile);
     mover.release();
     if (slice + 1 == slices) break;
     mover.acquire();
-    Tile::template multiply<1>(acc, fragments, mover.a_tile(), mover.b_tile(), thread);
+    Tile::template multiply<1>(acc, fragments, mover.a_tile(), mover.b_tile(), thread, meanwhile);
     mover.release();
   }
   wgmma::wait<0>();

@@ -78,8 +78,11 @@ struct Boxes : BoxRing<TileT, WalkT> {
     this->advance();
   }
   __device__ void acquire() {
-    if (threadIdx.x == 0) fetch();
+    if (!fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
     this->wait_arrived();
+  }
+  __device__ void meanwhile() {
+    if (fetched_meanwhile<Tile> && threadIdx.x == 0) fetch();
   }
   __device__ void release() {
     __syncwarp();
@@ -94,6 +97,10 @@ const bool registered = register_variant<Problem>(
     {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
      shared<Boxes<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
      shared<Boxes<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
+     shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
+         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
+     shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
+         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
      persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
      persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
      persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),

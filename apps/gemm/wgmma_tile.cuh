@@ -35,11 +35,11 @@ struct WgmmaBf16Tile {
   static constexpr int b_box_columns = 64;
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
-  /// Starts acc += A B of one slice and waits for the slice before it.
-  template <int PARITY>
+  /// Starts acc += A B of one slice, calls meanwhile() and waits for the slice before it.
+  template <int PARITY, class Meanwhile>
   static __device__ __forceinline__ void multiply(Accumulator& acc, Fragments (&)[2],
                                                   const unsigned char* a, const unsigned char* b,
-                                                  int thread) {
+                                                  int thread, Meanwhile&& meanwhile) {
     using namespace wgmma;
     const std::uint64_t left = k_major(a + thread / 128 * 64 * 128);
     const std::uint64_t right = mn_major(b, 128 * k);
@@ -49,6 +49,7 @@ struct WgmmaBf16Tile {
       m64n256k16<Major::k, Major::mn>(acc.c, advance(left, 32 * step), advance(right, 2048 * step));
     }
     commit();
+    meanwhile();
     wgmma::wait<1>();
   }
 
@@ -105,10 +106,10 @@ struct WgmmaTf32Tile {
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
   /// As above. The fragments of the slice before are still being read, hence two sets of them.
-  template <int PARITY>
+  template <int PARITY, class Meanwhile>
   static __device__ __forceinline__ void multiply(Accumulator& acc, Fragments (&fragments)[2],
                                                   const unsigned char* a, const unsigned char* b,
-                                                  int thread) {
+                                                  int thread, Meanwhile&& meanwhile) {
     using namespace wgmma;
     unsigned(&f)[steps][4] = fragments[PARITY].b;
     const unsigned from = async::shared_address(b);
@@ -126,6 +127,7 @@ struct WgmmaTf32Tile {
 #pragma unroll
     for (int step = 0; step < steps; ++step) m64n256k8(acc.c, f[step], advance(right, 32 * step));
     commit();
+    meanwhile();
     wgmma::wait<1>();
     // Those of the slice before may change from here on, not earlier.
 #pragma unroll
