@@ -3,8 +3,14 @@
 namespace amasia {
 
 void allow_launch(const void* kernel, const LaunchShape& shape) {
-  AMASIA_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shape.dynamic_shared_bytes)));
+  // Only ever raised: another config may use the same kernel with fewer stages, and launches are
+  // prepared before the first one runs.
+  cudaFuncAttributes now{};
+  AMASIA_CUDA(cudaFuncGetAttributes(&now, kernel));
+  const int wanted = static_cast<int>(shape.dynamic_shared_bytes);
+  if (wanted > now.maxDynamicSharedSizeBytes) {
+    AMASIA_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted));
+  }
   if (shape.cluster_blocks > 8) {  // 8 is the portable maximum (Hopper Tuning Guide, 4.1.3)
     AMASIA_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }

@@ -17,7 +17,8 @@ struct LaunchShape {
   bool cooperative = false;     // every block is resident at once, or the launch fails
 };
 
-/// Sets the kernel's attributes; call once in prepare(), never in the timed launch.
+/// Sets the kernel's attributes; call once in prepare(), never in the timed launch. What another
+/// shape was allowed before stays allowed.
 void allow_launch(const void* kernel, const LaunchShape& shape);
 
 /// Launches kernel(arguments...) on the stream. Throws CudaError.

@@ -90,8 +90,6 @@ struct Ring {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-// Where two configs differ in stages alone, the deeper one comes later: they are one kernel, whose
-// limit of shared memory the last one prepared sets.
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::overlap,
     {iso<TwoStages>(), shared<Ring<Fp32Tile<128>, SharedWalk>>("128x128-2-shared", 2),
