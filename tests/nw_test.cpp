@@ -220,6 +220,152 @@ TEST(Bands, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
   }
 }
 
+// What the walk adds to a lane's address from step to step leads to those chunks.
+TEST(Bands, AddressesFollowTheChunks) {
+  using B = Bands<6>;
+  const int row_bytes = 4 * B::tile_columns;
+  for (int place = 0; place < B::group_lanes; ++place) {
+    // Places of stages in a ring of 6, from stage -1 on
+    const auto stage = [](int k) { return (k + 6) % 6 * B::stage_bytes; };
+    int at = stage(B::entered(0, place) ? 0 : -1) + B::chunk_offset(0, place);
+    for (int k = 0; k < 13; ++k) {
+      for (int step = 0; step < B::period; ++step) {
+        const int in = B::entered(step, place) ? k : k - 1;
+        EXPECT_EQ(at + 16 * step, stage(in) + 16 * B::chunk(step, place)) << k << " " << step;
+        const int next = (step + 1) % B::period, period = next == 0 ? k + 1 : k;
+        const int jump = stage(period) - stage(period - 1) - row_bytes;
+        at += jump * (next == place) + (next == 0 ? row_bytes : 0);
+      }
+    }
+  }
+}
+
+// The walk of walk.cuh, lane by lane, with the movers of tma_stages.cuh and the words of link.cuh,
+// band after band: every score is the reference's, whatever the ring and however ragged the grid.
+template <class B>
+struct EmulatedBands {
+  const HostScores& host;
+  const int penalty;
+  const std::int64_t rows = host.rows(), cols = host.cols(), pitch = padded_pitch<int>(cols);
+  std::vector<int> got = std::vector<int>(static_cast<std::size_t>(rows * cols), 12345);
+  std::vector<int> memory = std::vector<int>(B::stages * B::stage_elements, 54321);
+  std::vector<int> above = std::vector<int>(static_cast<std::size_t>(pitch));  // words of that row
+  std::vector<int> below = {};  // and of this band's last
+  int first_slot = 0;           // of this walk: the ring goes on from band to band
+
+  int* stage(int n) {
+    return memory.data() + (n + first_slot + B::stages) % B::stages * B::stage_elements;
+  }
+  template <class F>
+  void each_cell(int band, int n, F f) {
+    for (int r = 0; r < B::rows; ++r) {
+      const int tile = B::tile_of(n, r / B::group_rows);
+      if (tile < 0 || tile >= B::tiles(cols)) continue;
+      for (int c = 0; c < B::tile_columns; ++c) {
+        f(stage(n)[r * B::tile_columns + c], std::int64_t{band} * B::rows + r,
+          std::int64_t{tile} * B::tile_columns + c);
+      }
+    }
+  }
+  void load(int band, int n) {
+    each_cell(band, n, [&](int& at, std::int64_t r, std::int64_t c) {
+      at = r < rows && c < cols ? host.sequences().ref(r, c) : 0;
+    });
+  }
+  void store(int band, int n) {
+    each_cell(band, n, [&](int at, std::int64_t r, std::int64_t c) {
+      if (r < rows && c < cols) got[r * cols + c] = at;
+    });
+  }
+  void walk(int band) {
+    struct Lane {
+      Edge edge{};
+      int north[4], ref[4][4], from_above[4];
+    };
+    std::vector<Lane> lanes(32);
+    const int stages = B::periods(cols);
+    for (int n = 0; n < stages && n < B::stages - 1; ++n) load(band, n);
+    below.assign(static_cast<std::size_t>(pitch), 99);
+    int row[B::tile_columns], taken = 0;
+    const auto take = [&](int half) {
+      for (int c = 0; c < 16; ++c, ++taken) row[16 * half + c] = taken < pitch ? above[taken] : 777;
+    };
+    const auto fetch = [&](int k, int step, int l) {
+      const int place = l % B::group_lanes;
+      const int* from = stage(B::entered(step, place) ? k : k - 1) +
+                        l * B::lane_rows * B::tile_columns + 4 * B::chunk(step, place);
+      for (int r = 0; r < 4; ++r)
+        for (int c = 0; c < 4; ++c) lanes[l].ref[r][c] = from[r * B::tile_columns + c];
+    };
+    take(0);
+    for (int c = 0; c < 4; ++c) lanes[0].north[c] = row[c];
+    for (int l = 0; l < 32; ++l) fetch(0, 0, l);
+    for (int k = 0; k < stages; ++k) {
+      for (int s = 0; s < B::period; ++s) {
+        const int half = s / 4, t = (s + 1) % B::period;
+        if (s == B::period - 1 && k > 0) {  // left(k): the mover's turn
+          store(band, k - 1);
+          if (k - 1 + B::stages - 1 < stages) load(band, k - 1 + B::stages - 1);
+        }
+        if (s % 4 == 3) take(1 - half);
+        for (int l = 0; l < 32; ++l) {
+          Lane& lane = lanes[l];
+          const int place = l % B::group_lanes, group = l / B::group_lanes;
+          const std::int64_t first = std::int64_t{band} * B::rows + l * B::lane_rows;
+          if (k == group && s == place) {
+            for (int r = 0; r < 4; ++r) lane.edge.west[r] = border(first + r + 1, penalty);
+            lane.edge.corner = border(first, penalty);
+          }
+          for (int c = 0; c < 4; ++c) advance_column(lane.edge, c, lane.north, lane.ref, penalty);
+          lane.edge.corner = lane.north[3];
+          int* to = stage(B::entered(s, place) ? k : k - 1) + l * B::lane_rows * B::tile_columns +
+                    4 * B::chunk(s, place);
+          for (int r = 0; r < 4; ++r)
+            for (int c = 0; c < 4; ++c) to[r * B::tile_columns + c] = lane.ref[r][c];
+        }
+        if (s % 4 == 2) {  // pick and give
+          for (int c = 0; c < 16; ++c) {
+            const int column = B::tile_of(k - 1, B::groups - 1) * B::tile_columns + 16 * half + c;
+            if (column < 0 || column >= pitch) continue;
+            below[column] = stage(k - 1)[(B::rows - 1) * B::tile_columns + 16 * half + c];
+          }
+        }
+        for (int l = 31; l >= 0; --l) {
+          for (int c = 0; c < 4; ++c)
+            lanes[l].north[c] = l == 0 ? row[4 * t + c] : lanes[l - 1].ref[3][c];
+        }
+        for (int l = 0; l < 32; ++l) fetch(t == 0 ? k + 1 : k, t, l);
+      }
+    }
+    store(band, stages - 1);
+    first_slot = (first_slot + stages) % B::stages;
+    above = below;
+  }
+  void run() {
+    for (std::int64_t c = 0; c < pitch; ++c) above[c] = border(c + 1, penalty);
+    for (int band = 0; band < B::bands(rows); ++band) walk(band);
+  }
+};
+
+template <class B>
+void expect_reference(std::int64_t rows, std::int64_t cols) {
+  const Parameters p(parameter_specs(),
+                     {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
+  const HostScores host(sequences_of(p, 5), 10);
+  EmulatedBands<B> bands{host, 10};
+  bands.run();
+  EXPECT_EQ(bands.got, host.score) << rows << " x " << cols;
+}
+
+TEST(Bands, WalkGivesTheReferencesScores) {
+  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
+           {1, 1}, {4, 4}, {127, 31}, {128, 32}, {129, 33}, {300, 257}, {5, 1000}, {1000, 5}}) {
+    expect_reference<Bands<4>>(rows, cols);
+    expect_reference<Bands<6>>(rows, cols);
+    expect_reference<Bands<12>>(rows, cols);
+  }
+}
+
 TEST(Bands, ReadAllBanksAtOnce) {
   using B = Bands<6>;
   for (int step = 0; step < B::period; ++step) {

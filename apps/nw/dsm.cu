@@ -68,12 +68,21 @@ template <class B>
 struct ClusterLink {
   DsmMemory<B>& m;
   WordLink words;
-  unsigned rank, size;
+  const unsigned rank, size;
+  const int lane;
+  const unsigned inbox;  // shared address
   bool sends = false, receives = false, last_band = false;
-  int taken = 0, given = 0;  // chunks so far, over all bands
+  int left = 0;              // 16 columns, so often, that this walk has yet to take
+  int taken = 0, given = 0;  // so far, over all bands
+  int4 picked{};
 
   __device__ ClusterLink(DsmMemory<B>& memory, const BandRun& run, unsigned tag)
-      : m(memory), words(run, tag), rank(dsm::rank()), size(dsm::size()) {}
+      : m(memory),
+        words(run, tag),
+        rank(dsm::rank()),
+        size(dsm::size()),
+        lane(threadIdx.x % 32),
+        inbox(async::shared_address(memory.inbox)) {}
 
   __device__ void prepare() {
     if (threadIdx.x == 0) {
@@ -89,43 +98,53 @@ struct ClusterLink {
     receives = rank > 0;
     sends = rank + 1 < size;
     if (receives) {
-      words.band = band;
-      words.to = words.run.handover.words + band * words.run.handover.pitch;
+      words.to = words.address_of(band, threadIdx.x % 16);
     } else {
       words.begin(band);
     }
+    left = static_cast<int>(words.run.handover.pitch / 16);
     last_band = band + 1 >= B::bands(words.run.ref.rows);
   }
 
-  __device__ void take(int first, int* row) {
+  __device__ void await(int late) {
     if (!receives) {
-      words.take(first, row);
-      return;
-    }
-    if (first < words.run.handover.pitch) {
-      const auto slot = ring_slot<slots>(taken++);
+      words.await(late);
+    } else if (left > 0) {
+      const auto slot = ring_slot<slots>(taken);
       tma::wait(&m.arrived[slot.stage], slot.parity);
-      if (words.lane < 16) row[words.lane] = m.inbox[slot.stage][words.lane];
+    }
+  }
+  __device__ void take(unsigned row) {
+    if (!receives) {
+      words.take(row);
+    } else if (left-- > 0) {
+      const auto slot = ring_slot<slots>(taken++);
+      if (lane < 4)
+        async::store16(row + 16 * lane, async::load16(inbox + slot.stage * slot_bytes + 16 * lane));
       __syncwarp();
-      if (words.lane == 0) {
+      if (lane == 0) {
         tma::expect(&m.arrived[slot.stage], slot_bytes);
         arrive_remote_relaxed(dsm::remote_address(&m.free[slot.stage], rank - 1));
       }
     }
   }
-  __device__ void give(int first, unsigned row) {
+  __device__ void pick(unsigned row) {
     if (!sends) {
-      words.give(first, row);
-      return;
+      words.pick(row);
+    } else {
+      __syncwarp();
+      picked = async::load16(row + 16 * (lane % 4));
     }
-    __syncwarp();
-    if (!last_band && first >= 0 && first < words.run.handover.pitch) {
+  }
+  __device__ void give(int first) {
+    if (!sends) {
+      words.give(first);
+    } else if (!last_band && first >= 0 && first < words.run.handover.pitch) {
       const auto slot = ring_slot<slots>(given++);
       // Parity 1 before the first use: a fresh barrier counts its phase -1 as complete.
       tma::wait(&m.free[slot.stage], slot.parity ^ 1);
-      if (words.lane < 4) {
-        dsm::store_async(dsm::remote_address(&m.inbox[slot.stage][4 * words.lane], rank + 1),
-                         async::load16(row + 16 * words.lane),
+      if (lane < 4) {
+        dsm::store_async(dsm::remote_address(&m.inbox[slot.stage][4 * lane], rank + 1), picked,
                          dsm::remote_address(&m.arrived[slot.stage], rank + 1));
       }
     }

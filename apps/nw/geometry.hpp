@@ -88,6 +88,11 @@ struct Bands {
   AMASIA_HD static constexpr int chunk(int step, int place) {
     return (step - place + period) % period;
   }
+  /// Where that chunk is in a row of its stage, in bytes, less 16 * step: the same at all steps until
+  /// the lane enters stage k.
+  AMASIA_HD static constexpr int chunk_offset(int step, int place) {
+    return 16 * (chunk(step, place) - step);
+  }
 };
 
 }  // namespace amasia::nw

@@ -5,7 +5,7 @@
 // store the scores of stage k - 2 and refill its place.
 #pragma once
 
-#include "apps/nw/bands.cuh"
+#include "apps/nw/walk.cuh"
 
 namespace amasia::nw {
 
@@ -38,7 +38,11 @@ struct BarrierRing {
     return now == first ? end - B::stage_bytes : now - B::stage_bytes;
   }
   __device__ void wait(int) { block_barrier<band_threads>(); }
-  __device__ void done(int) { now = next_stage(); }
+  __device__ void look(int) {}
+  __device__ void arrived() {}
+  __device__ void left(int) {}
+  __device__ void done() { now = next_stage(); }
+  __device__ void finish() {}
   __device__ void fetched(unsigned) {}
 };
 

@@ -3,7 +3,7 @@
 // not written back. Two mbarriers per place in the ring replace the block barrier.
 #pragma once
 
-#include "apps/nw/bands.cuh"
+#include "apps/nw/walk.cuh"
 #include "variants/tensor_map.hpp"
 #include "variants/tma.cuh"
 
@@ -26,50 +26,81 @@ AMASIA_HD constexpr int stages_of_walk(std::int64_t columns) {
   return B::periods(columns);  // those filled, and one of nothing that the last lanes run into
 }
 
-/// The walker's side.
+/// Has the phase with this parity completed? As tma::wait_at(), without waiting.
+__device__ inline int completed_at(unsigned barrier, unsigned parity) {
+  int done = 1;
+  AMASIA_SM90_ASM(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.s32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done;
+}
+
+/// The walker's side. Addresses instead of indices: a walk has no instruction to spare.
 template <class B>
 struct TmaRing {
-  const unsigned first, full, done_;
-  int slot = 0;         // of stage k
-  unsigned parity = 0;  // of its use
-  int ahead = 0;        // slot of stage k + 1
-  unsigned ahead_parity = 0;
-  int last = 0;  // stages of the walk - 1
-  int stages;
+  const unsigned first, end_of_stages, full, done_;
+  const int stages;
+  unsigned before, now, ahead;      // stages k - 1, k and k + 1
+  unsigned left_done;               // done of stage k - 1
+  unsigned ahead_full, parity = 0;  // full of stage k + 1 and the phase of its use
+  int there = 1;                    // stage k + 1, when it was last looked for
 
   __device__ TmaRing(TmaMemory<B>& m, std::int64_t columns)
-      : first(async::held_address(m.stage)),
-        full(async::held_address(m.full)),
-        done_(async::held_address(m.done)),
-        stages(stages_of_walk<B>(columns)) {
-    step(ahead, ahead_parity);
-  }
-  __device__ static void step(int& slot, unsigned& parity) {
-    if (++slot == B::stages) slot = 0, parity ^= 1;
-  }
+      : first(held(async::shared_address(m.stage))),
+        end_of_stages(first + B::stages * B::stage_bytes),
+        full(held(async::shared_address(m.full))),
+        done_(held(async::shared_address(m.done))),
+        stages(held(stages_of_walk<B>(columns))),
+        before(end_of_stages - B::stage_bytes),
+        now(first),
+        ahead(first + B::stage_bytes),
+        left_done(done_ + 8 * (B::stages - 1)),
+        ahead_full(full + 8) {}
   __device__ void begin(int) {}
-  __device__ unsigned stage() const { return first + slot * B::stage_bytes; }
-  __device__ unsigned next_stage() const { return first + ahead * B::stage_bytes; }
-  __device__ unsigned stage_before() const {
-    return first + (slot == 0 ? B::stages - 1 : slot - 1) * B::stage_bytes;
-  }
-  /// Stage k and, because the walker looks one chunk further, stage k + 1.
+  __device__ unsigned stage() const { return now; }
+  __device__ unsigned next_stage() const { return ahead; }
+  __device__ unsigned stage_before() const { return before; }
+  /// Later stages are waited for when the first lanes enter them.
   __device__ void wait(int k) {
-    if (k == 0) tma::wait_at(full + 8 * slot, parity);
-    if (k + 1 < stages) tma::wait_at(full + 8 * ahead, ahead_parity);
+    // Stage 0 of a walk may be the first of the ring or not; its phase is that of its last use
+    if (k == 0) {
+      const bool wrapped = ahead == first;
+      tma::wait_at(wrapped ? full + 8 * (B::stages - 1) : ahead_full - 8, parity ^ wrapped);
+    }
   }
-  /// After period k the walker has left stage k - 1, and after the last one all.
-  __device__ void done(int k) {
+  /// Asked early, the answer is there when arrived() needs it.
+  __device__ void look(int k) { there = k + 1 < stages ? completed_at(ahead_full, parity) : 1; }
+  __device__ void arrived() {
+    if (!there) tma::wait_at(ahead_full, parity);
+  }
+  /// Scores are in shared memory before the copy engine is told to take them. This fence is where
+  /// the walk puts it, between the arrival of words from the band above and the request for the
+  /// next, because it also waits for what this thread has asked for from global memory.
+  __device__ void left(int k) {
     tma::fence_async_proxy();
     __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-      if (k > 0) tma::arrive_at(done_ + 8 * (slot == 0 ? B::stages - 1 : slot - 1));
-      if (k == stages - 1) tma::arrive_at(done_ + 8 * slot);
-    }
-    slot = ahead, parity = ahead_parity;
-    step(ahead, ahead_parity);
+    if (k > 0 && threadIdx.x % 32 == 0) tma::arrive_at(left_done);
+  }
+  __device__ void done() {
+    before = now;
+    now = ahead;
+    left_done = left_done + 8 == done_ + 8 * B::stages ? done_ : left_done + 8;
+    ahead += B::stage_bytes;
+    ahead_full += 8;
+    if (ahead == end_of_stages) ahead = first, ahead_full = full, parity ^= 1;
   }
   __device__ void fetched(unsigned) {}
+  /// After the last period the walker has left the last stage, too. There was nothing in it.
+  __device__ void finish() {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tma::arrive_at(left_done);
+  }
 };
 
 template <class B>
@@ -127,7 +158,7 @@ struct TmaMover {
                         m.stage[from] + g * B::group_rows * B::tile_columns);
       });
       tma::commit_stores();
-      TmaRing<B>::step(from, parity);
+      if (++from == B::stages) from = 0, parity ^= 1;
       // The place that stage n - 1 had is free when its boxes have been read
       if (n + B::stages - 1 < stages) {
         tma::wait_stores_read<1>();
