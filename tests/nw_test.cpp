@@ -287,8 +287,8 @@ struct EmulatedBands {
     for (int n = 0; n < stages && n < B::stages - 1; ++n) load(band, n);
     below.assign(static_cast<std::size_t>(pitch), 99);
     int row[B::tile_columns], taken = 0;
-    const auto take = [&](int half) {
-      for (int c = 0; c < 16; ++c, ++taken) row[16 * half + c] = taken < pitch ? above[taken] : 777;
+    const auto take = [&] {
+      for (int c = 0; c < 32; ++c, ++taken) row[c] = taken < pitch ? above[taken] : 777;
     };
     const auto fetch = [&](int k, int step, int l) {
       const int place = l % B::group_lanes;
@@ -297,17 +297,17 @@ struct EmulatedBands {
       for (int r = 0; r < 4; ++r)
         for (int c = 0; c < 4; ++c) lanes[l].ref[r][c] = from[r * B::tile_columns + c];
     };
-    take(0);
+    take();
     for (int c = 0; c < 4; ++c) lanes[0].north[c] = row[c];
     for (int l = 0; l < 32; ++l) fetch(0, 0, l);
     for (int k = 0; k < stages; ++k) {
       for (int s = 0; s < B::period; ++s) {
-        const int half = s / 4, t = (s + 1) % B::period;
+        const int t = (s + 1) % B::period;
         if (s == B::period - 1 && k > 0) {  // left(k): the mover's turn
           store(band, k - 1);
           if (k - 1 + B::stages - 1 < stages) load(band, k - 1 + B::stages - 1);
         }
-        if (s % 4 == 3) take(1 - half);
+        if (s == B::period - 1) take();
         for (int l = 0; l < 32; ++l) {
           Lane& lane = lanes[l];
           const int place = l % B::group_lanes, group = l / B::group_lanes;
@@ -323,11 +323,11 @@ struct EmulatedBands {
           for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 4; ++c) to[r * B::tile_columns + c] = lane.ref[r][c];
         }
-        if (s % 4 == 2) {  // pick and give
-          for (int c = 0; c < 16; ++c) {
-            const int column = B::tile_of(k - 1, B::groups - 1) * B::tile_columns + 16 * half + c;
+        if (s == B::period - 2) {  // pick and give
+          for (int c = 0; c < B::tile_columns; ++c) {
+            const int column = B::tile_of(k - 1, B::groups - 1) * B::tile_columns + c;
             if (column < 0 || column >= pitch) continue;
-            below[column] = stage(k - 1)[(B::rows - 1) * B::tile_columns + 16 * half + c];
+            below[column] = stage(k - 1)[(B::rows - 1) * B::tile_columns + c];
           }
         }
         for (int l = 31; l >= 0; --l) {

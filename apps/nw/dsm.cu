@@ -3,7 +3,7 @@
 // iso    a cluster takes two tiles of the original, one below the other: the lower one continues
 // what it
 //        reads from the upper one, so that there are fewer launches, each as long as two tiles.
-// bands  a cluster takes neighbouring bands: a block sends 16 columns at a time straight into the
+// bands  a cluster takes neighbouring bands: a block sends 32 columns at a time straight into the
 // shared
 //        memory of the block below (st.async, which counts on the mbarrier it comes with). Only the
 //        last block of a cluster goes through global memory. ref and scores travel as in nw/tma.
@@ -44,13 +44,13 @@ __global__ void __launch_bounds__(Pair::threads) diagonal(DiagonalRun run) {
   store_scores(scores, run, tile);
 }
 
-constexpr int slots = 8;             // of the inbox: a round trip is shorter than two of them
-constexpr unsigned slot_bytes = 64;  // 16 scores
+constexpr int slots = 4;              // of the inbox: a round trip is shorter than one of them
+constexpr unsigned slot_bytes = 128;  // 32 scores
 
 template <class B>
 struct DsmMemory {
   TmaMemory<B> tma;
-  alignas(16) int inbox[slots][16];
+  alignas(16) int inbox[slots][32];
   tma::Barrier arrived[slots];  // a slot's bytes have come from the block above
   tma::Barrier free[slots];     // the block below has read what this block sent
 };
@@ -70,9 +70,9 @@ struct ClusterLink {
   WordLink words;
   const unsigned rank, size;
   const int lane;
-  const unsigned inbox;  // shared address
+  const unsigned inbox, arrived;  // shared addresses
   bool sends = false, receives = false, last_band = false;
-  int left = 0;              // 16 columns, so often, that this walk has yet to take
+  int left = 0;              // 32 columns, so often, that this walk has yet to take
   int taken = 0, given = 0;  // so far, over all bands
   int4 picked{};
 
@@ -82,7 +82,8 @@ struct ClusterLink {
         rank(dsm::rank()),
         size(dsm::size()),
         lane(threadIdx.x % 32),
-        inbox(async::shared_address(memory.inbox)) {}
+        inbox(async::shared_address(memory.inbox)),
+        arrived(async::shared_address(memory.arrived)) {}
 
   __device__ void prepare() {
     if (threadIdx.x == 0) {
@@ -98,20 +99,25 @@ struct ClusterLink {
     receives = rank > 0;
     sends = rank + 1 < size;
     if (receives) {
-      words.to = words.address_of(band, threadIdx.x % 16);
+      words.to = words.address_of(band, lane);
     } else {
       words.begin(band);
     }
-    left = static_cast<int>(words.run.handover.pitch / 16);
+    left = static_cast<int>(words.run.handover.pitch / 32);
     last_band = band + 1 >= B::bands(words.run.ref.rows);
   }
 
-  __device__ void await(int late) {
+  __device__ unsigned missing(int late) const {
+    if (!receives) return words.missing(late);
+    const auto slot = ring_slot<slots>(taken);
+    return left > 0 && !completed_at(arrived + 8 * slot.stage, slot.parity);
+  }
+  __device__ void await() {
     if (!receives) {
-      words.await(late);
+      words.await();
     } else if (left > 0) {
       const auto slot = ring_slot<slots>(taken);
-      tma::wait(&m.arrived[slot.stage], slot.parity);
+      tma::wait_at(arrived + 8 * slot.stage, slot.parity);
     }
   }
   __device__ void take(unsigned row) {
@@ -119,7 +125,7 @@ struct ClusterLink {
       words.take(row);
     } else if (left-- > 0) {
       const auto slot = ring_slot<slots>(taken++);
-      if (lane < 4)
+      if (lane < 8)
         async::store16(row + 16 * lane, async::load16(inbox + slot.stage * slot_bytes + 16 * lane));
       __syncwarp();
       if (lane == 0) {
@@ -133,7 +139,7 @@ struct ClusterLink {
       words.pick(row);
     } else {
       __syncwarp();
-      picked = async::load16(row + 16 * (lane % 4));
+      picked = async::load16(row + 16 * (lane % 8));
     }
   }
   __device__ void give(int first) {
@@ -143,7 +149,7 @@ struct ClusterLink {
       const auto slot = ring_slot<slots>(given++);
       // Parity 1 before the first use: a fresh barrier counts its phase -1 as complete.
       tma::wait(&m.free[slot.stage], slot.parity ^ 1);
-      if (lane < 4) {
+      if (lane < 8) {
         dsm::store_async(dsm::remote_address(&m.inbox[slot.stage][4 * lane], rank + 1), picked,
                          dsm::remote_address(&m.arrived[slot.stage], rank + 1));
       }
@@ -176,7 +182,7 @@ __global__ void __launch_bounds__(tma_threads)
     if (band < count) {
       if (threadIdx.x < 32) {
         walk_band<B>(run, band, ring, link, memory.tma.above);
-      } else if (threadIdx.x == 32) {
+      } else if (asks()) {
         mover.walk(band);
       }
     }

@@ -65,7 +65,6 @@ struct Bands {
   static constexpr int stage_elements = rows * tile_columns;
   static constexpr int stage_bytes = 4 * stage_elements;
   static constexpr int stages = STAGES;
-  static constexpr int handed = 16;  // columns handed to the next band at once
   static_assert(rows == band_rows);
 
   AMASIA_HD static constexpr int bands(std::int64_t grid_rows) {
@@ -88,8 +87,8 @@ struct Bands {
   AMASIA_HD static constexpr int chunk(int step, int place) {
     return (step - place + period) % period;
   }
-  /// Where that chunk is in a row of its stage, in bytes, less 16 * step: the same at all steps until
-  /// the lane enters stage k.
+  /// Where that chunk is in a row of its stage, in bytes, less 16 * step: the same at all steps
+  /// until the lane enters stage k.
   AMASIA_HD static constexpr int chunk_offset(int step, int place) {
     return 16 * (chunk(step, place) - step);
   }

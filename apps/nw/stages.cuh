@@ -29,7 +29,10 @@ struct BarrierRing {
       : first(async::held_address(memory.stage)),
         end(first + B::stages * B::stage_bytes),
         now(first) {}
-  __device__ void begin(int) { now = first; }
+  __device__ void begin(int) {
+    now = first;
+    wait();
+  }
   __device__ unsigned stage() const { return now; }
   __device__ unsigned next_stage() const {
     return now + B::stage_bytes == end ? first : now + B::stage_bytes;
@@ -37,11 +40,12 @@ struct BarrierRing {
   __device__ unsigned stage_before() const {
     return now == first ? end - B::stage_bytes : now - B::stage_bytes;
   }
-  __device__ void wait(int) { block_barrier<band_threads>(); }
+  __device__ void wait() { block_barrier<band_threads>(); }
   __device__ void look(int) {}
-  __device__ void arrived() {}
-  __device__ void left(int) {}
-  __device__ void done() { now = next_stage(); }
+  __device__ unsigned missing() const { return 0; }
+  __device__ void await() {}
+  __device__ void left() {}
+  __device__ void done(int) { now = next_stage(); }
   __device__ void finish() {}
   __device__ void fetched(unsigned) {}
 };

@@ -1,5 +1,5 @@
-// nw/tma: ref tiles by tensor map into a ring, score tiles out by bulk tensor stores. One thread
-// asks; the copy engine computes addresses, clips at the edges and reports bytes to an mbarrier. No
+// nw/tma: ref tiles by tensor map into a ring, score tiles out by bulk tensor stores. Two
+// threads ask; the copy engine computes addresses, clips at the edges and reports bytes to an mbarrier. No
 // thread but the walker touches a cell.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(tma_threads)
     if (band >= count) break;
     if (threadIdx.x < 32) {
       walk_band<B>(run, band, ring, link, memory.above);
-    } else if (threadIdx.x == 32) {
+    } else if (asks()) {
       mover.walk(band);
     }
     __syncthreads();

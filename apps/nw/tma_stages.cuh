@@ -1,6 +1,6 @@
-// Stages by the tensor copy engine, for tma and dsm: four boxes in, four boxes out, one thread that
-// asks. The engine clips boxes at the edges of the grid; what lies outside arrives as zero and is
-// not written back. Two mbarriers per place in the ring replace the block barrier.
+// Stages by the tensor copy engine, for tma and dsm: four boxes in, four boxes out, two threads
+// that ask. The engine clips boxes at the edges of the grid; what lies outside arrives as zero and
+// is not written back. Two mbarriers per place in the ring replace the block barrier.
 #pragma once
 
 #include "apps/nw/walk.cuh"
@@ -12,13 +12,18 @@ namespace amasia::nw {
 template <class B>
 struct TmaMemory {
   alignas(128) int stage[B::stages][B::stage_elements];
-  tma::Barrier full[B::stages];  // one arrival and the stage's bytes
+  tma::Barrier full[B::stages];  // an arrival of each mover, and the bytes of its boxes
   tma::Barrier done[B::stages];  // the walker has left the stage
   Above above;
   int ticket;
 };
 
-inline constexpr int tma_threads = 64;  // the walker and the warp of the thread that asks
+/// Threads that ask, each for half of the boxes: in machine code a box in and a box out are some
+/// 200 cycles of one thread, and a period of the walker, which has four of both, is about 1,000.
+inline constexpr int tma_movers = 2;
+/// The walker and the movers, a warp each: no two on one scheduler.
+inline constexpr int tma_threads = 32 + 32 * tma_movers;
+__device__ inline bool asks() { return threadIdx.x >= 32 && threadIdx.x % 32 == 0; }
 
 /// Stages of a walk in the ring, counted over all walks of the block.
 template <class B>
@@ -49,7 +54,7 @@ struct TmaRing {
   unsigned before, now, ahead;      // stages k - 1, k and k + 1
   unsigned left_done;               // done of stage k - 1
   unsigned ahead_full, parity = 0;  // full of stage k + 1 and the phase of its use
-  int there = 1;                    // stage k + 1, when it was last looked for
+  unsigned absent = 0;              // stage k + 1, when it was last looked for
 
   __device__ TmaRing(TmaMemory<B>& m, std::int64_t columns)
       : first(held(async::shared_address(m.stage))),
@@ -62,32 +67,29 @@ struct TmaRing {
         ahead(first + B::stage_bytes),
         left_done(done_ + 8 * (B::stages - 1)),
         ahead_full(full + 8) {}
-  __device__ void begin(int) {}
+  __device__ void begin(int) {
+    // Stage 0 of a walk is the one before stage 1, which may be the first of the ring in its next
+    // use
+    const bool wrapped = ahead == first;
+    tma::wait_at(wrapped ? full + 8 * (B::stages - 1) : ahead_full - 8, parity ^ wrapped);
+  }
   __device__ unsigned stage() const { return now; }
   __device__ unsigned next_stage() const { return ahead; }
   __device__ unsigned stage_before() const { return before; }
-  /// Later stages are waited for when the first lanes enter them.
-  __device__ void wait(int k) {
-    // Stage 0 of a walk may be the first of the ring or not; its phase is that of its last use
-    if (k == 0) {
-      const bool wrapped = ahead == first;
-      tma::wait_at(wrapped ? full + 8 * (B::stages - 1) : ahead_full - 8, parity ^ wrapped);
-    }
+  __device__ void wait() {}
+  /// Asked early, the answer is there when missing() needs it.
+  __device__ void look(int k) { absent = k + 1 < stages ? !completed_at(ahead_full, parity) : 0; }
+  __device__ unsigned missing() const { return absent; }
+  __device__ void await() {
+    if (absent) tma::wait_at(ahead_full, parity);
   }
-  /// Asked early, the answer is there when arrived() needs it.
-  __device__ void look(int k) { there = k + 1 < stages ? completed_at(ahead_full, parity) : 1; }
-  __device__ void arrived() {
-    if (!there) tma::wait_at(ahead_full, parity);
-  }
-  /// Scores are in shared memory before the copy engine is told to take them. This fence is where
-  /// the walk puts it, between the arrival of words from the band above and the request for the
-  /// next, because it also waits for what this thread has asked for from global memory.
-  __device__ void left(int k) {
-    tma::fence_async_proxy();
+  /// Scores are in shared memory before the copy engine is told to take them (done). This fence is
+  /// where the walk puts it, between the arrival of words from the band above and the request for
+  /// the next, because it also waits for what this thread has asked for from global memory.
+  __device__ void left() { tma::fence_async_proxy(); }
+  __device__ void done(int k) {
     __syncwarp();
     if (k > 0 && threadIdx.x % 32 == 0) tma::arrive_at(left_done);
-  }
-  __device__ void done() {
     before = now;
     now = ahead;
     left_done = left_done + 8 == done_ + 8 * B::stages ? done_ : left_done + 8;
@@ -107,33 +109,40 @@ template <class B>
 __device__ void prepare(TmaMemory<B>& m) {
   if (threadIdx.x == 0) {
     for (int s = 0; s < B::stages; ++s) {
-      tma::init(&m.full[s], 1);
+      tma::init(&m.full[s], tma_movers);
       tma::init(&m.done[s], 1);
     }
     tma::fence_init();
   }
 }
 
-/// The asking thread's side of all walks of the block.
+/// The side of a thread that asks, for all walks of the block.
 template <class B>
 struct TmaMover {
   TmaMemory<B>& m;
   const CUtensorMap& ref;
   const CUtensorMap& score;
-  int stages;
+  const int stages;
+  const int first_group;
   int to = 0;    // slot of the next stage to load
   int from = 0;  // slot of the next stage to store, and its use
   unsigned parity = 0;
 
   __device__ TmaMover(TmaMemory<B>& memory, const CUtensorMap& r, const CUtensorMap& s,
                       std::int64_t columns)
-      : m(memory), ref(r), score(s), stages(stages_of_walk<B>(columns)) {}
+      : m(memory),
+        ref(r),
+        score(s),
+        stages(stages_of_walk<B>(columns)),
+        first_group(threadIdx.x / 32 - 1) {}
 
-  /// f(g, column) for the boxes of stage n that the grid has.
+  /// f(g, column) for this thread's boxes of stage n that the grid has.
   template <class F>
   __device__ void each_box(int n, F f) const {
+    static_assert(B::groups % tma_movers == 0);
 #pragma unroll
-    for (int g = 0; g < B::groups; ++g) {
+    for (int i = 0; i < B::groups / tma_movers; ++i) {
+      const int g = first_group + i * tma_movers;
       const int tile = B::tile_of(n, g);
       if (tile >= 0 && tile < stages - B::groups) f(g, tile * B::tile_columns);
     }

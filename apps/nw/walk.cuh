@@ -3,11 +3,12 @@
 //
 //   how stages of ref come and stages of scores go, its Ring:
 //     stage(), next_stage(), stage_before()   shared addresses of stages k, k + 1 and k - 1
-//     wait(k)       before period k
-//     look(k)       in it, some steps before the first lanes enter stage k + 1
-//     arrived()     just before they do
-//     left(k)       when the last lanes have left stage k - 1
-//     done()        after a period; finish() after the last
+//     begin(band)   before a walk; stage 0 is there when it returns
+//     wait()        before every period but the first
+//     look(k)       in period k, some steps before the first lanes enter stage k + 1
+//     missing(), await()   just before they do: is it not there? wait for it
+//     left()        when the last lanes have left stage k - 1
+//     done(k)       after period k; finish() after the last
 //     fetched(at)   before the chunk at `at` is read
 //   how a bottom row gets to the band below, its Link (link.cuh).
 //
@@ -20,11 +21,11 @@
 
 namespace amasia::nw {
 
-/// Row above the band as lane 0 meets it: 16 columns in use, 16 coming. The other lanes, which have
+/// Row above the band as lane 0 meets it, the 32 columns of a period. The other lanes, which have
 /// it from the lane above them, read zeros instead and add.
 struct Above {
-  alignas(16) int row[2][16];
-  int zero[2][16];
+  alignas(16) int row[32];
+  int zero[32];
 };
 
 struct Quad {
@@ -57,12 +58,11 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Ring& ri
   for (int s = 0; s < steps; ++s) enters[s] = held(static_cast<int>(s == place));
 
   // Prologue: first row above, first stage, first chunk
-  above.zero[lane / 16][lane % 16] = 0;
+  above.zero[lane] = 0;
   link.begin(band);
   ring.begin(band);
-  link.await(0);
+  link.await();
   link.take(incoming);
-  ring.wait(0);
   Edge edge{};
   int north[4];
   {
@@ -92,22 +92,23 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Ring& ri
     const int next_jump = static_cast<int>(ring.next_stage() - ring.stage() - row_bytes);
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
-      const int half = s / (steps / 2);
       // First column of the grid: border on the left
       if (first_periods.value && k == group && s == place) {
 #pragma unroll
         for (int r = 0; r < 4; ++r) edge.west[r] = border(row + r + 1, penalty);
         edge.corner = border(row, penalty);
       }
-      // The next 16 columns above; the last 16 below
       if (s == steps - 3) ring.look(k);
-      if (s % (steps / 2) == steps / 2 - 1) {
-        link.await(edge.west[3]);
-        if (s == steps - 1) ring.left(k);
-        link.take(incoming + 64 * (1 - half));
-        link.give(given_column + 16 * half);
+      if (s == steps - 1) {
+        // One branch for both that may keep a walk waiting
+        if (__any_sync(all, link.missing(edge.west[3]) | ring.missing())) {
+          link.await();
+          ring.await();
+        }
+        ring.left();
+        link.take(incoming);
+        link.give(given_column);
       }
-      if (s == steps - 1) ring.arrived();
       // The next step's ref, and what lane 0 continues then
       const unsigned now = at + 16 * s;
       const int t = (s + 1) % steps;
@@ -142,21 +143,21 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Ring& ri
 #pragma unroll
         for (int c = 0; c < 4; ++c) ref[r][c] = next[r][c];
       }
-      // The last lane has finished 16 columns of stage k - 1
-      if (s % (steps / 2) == steps / 2 - 2) link.pick(given_row + 64 * half);
+      // The last lane has finished the last tile of stage k - 1
+      if (s == steps - 2) link.pick(given_row);
     }
     jump = next_jump;
-    ring.done();
+    ring.done(k);
   };
   const int first = periods < B::groups ? periods : B::groups;  // in which lanes meet the border
 #pragma unroll 1
   for (int k = 0; k < first; ++k) {
-    if (k > 0) ring.wait(k);
+    if (k > 0) ring.wait();
     period(k, std::true_type{});
   }
 #pragma unroll 1
   for (int k = first; k < periods; ++k) {
-    ring.wait(k);
+    ring.wait();
     period(k, std::false_type{});
   }
   ring.finish();
