@@ -242,60 +242,88 @@ TEST(Bands, AddressesFollowTheChunks) {
 
 // The walk of walk.cuh, lane by lane, with the movers of tma_stages.cuh and the words of link.cuh,
 // band after band: every score is the reference's, whatever the ring and however ragged the grid.
-template <class B>
+template <class B, int TURN>
 struct EmulatedBands {
+  static constexpr int movers = 2;
   const HostScores& host;
   const int penalty;
   const std::int64_t rows = host.rows(), cols = host.cols(), pitch = padded_pitch<int>(cols);
+  const int stages = B::periods(cols);
   std::vector<int> got = std::vector<int>(static_cast<std::size_t>(rows * cols), 12345);
   std::vector<int> memory = std::vector<int>(B::stages * B::stage_elements, 54321);
-  std::vector<int> above = std::vector<int>(static_cast<std::size_t>(pitch));  // words of that row
-  std::vector<int> below = {};  // and of this band's last
-  int first_slot = 0;           // of this walk: the ring goes on from band to band
+  std::vector<int> above = std::vector<int>(static_cast<std::size_t>(pitch));  // row above the band
+  std::vector<int> below = {};                                                 // its own last row
+  int first_slot = 0;  // of this walk: the ring goes on from band to band
+  struct Mover {
+    int stored, loaded;
+  } mover[movers] = {};
 
   int* stage(int n) {
     return memory.data() + (n + first_slot + B::stages) % B::stages * B::stage_elements;
   }
   template <class F>
-  void each_cell(int band, int n, F f) {
+  void each_cell(int band, int n, int parity, F f) {
     for (int r = 0; r < B::rows; ++r) {
-      const int tile = B::tile_of(n, r / B::group_rows);
-      if (tile < 0 || tile >= B::tiles(cols)) continue;
+      const int group = r / B::group_rows, tile = B::tile_of(n, group);
+      if (group % movers != parity || tile < 0 || tile >= B::tiles(cols)) continue;
       for (int c = 0; c < B::tile_columns; ++c) {
         f(stage(n)[r * B::tile_columns + c], std::int64_t{band} * B::rows + r,
           std::int64_t{tile} * B::tile_columns + c);
       }
     }
   }
-  void load(int band, int n) {
-    each_cell(band, n, [&](int& at, std::int64_t r, std::int64_t c) {
-      at = r < rows && c < cols ? host.sequences().ref(r, c) : 0;
-    });
+  void fill(int band, int m, int places) {
+    Mover& it = mover[m];
+    for (int count; it.loaded < stages &&
+                    it.loaded + (count = turn_of<TURN>(it.loaded, m, stages)) <= places;) {
+      for (; count > 0; --count, ++it.loaded) {
+        each_cell(band, it.loaded, m, [&](int& at, std::int64_t r, std::int64_t c) {
+          at = r < rows && c < cols ? host.sequences().ref(r, c) : 0;
+        });
+      }
+    }
   }
-  void store(int band, int n) {
-    each_cell(band, n, [&](int at, std::int64_t r, std::int64_t c) {
-      if (r < rows && c < cols) got[r * cols + c] = at;
-    });
+  // What the movers do until they have to wait for the walker, who has left `left` stages
+  void move(int band, int left) {
+    for (int m = 0; m < movers; ++m) {
+      Mover& it = mover[m];
+      for (int count; it.stored < stages &&
+                      it.stored + (count = turn_of<TURN>(it.stored, m, stages)) <= left;) {
+        const int turn = it.stored;
+        for (; count > 0; --count, ++it.stored) {
+          each_cell(band, it.stored, m, [&](int at, std::int64_t r, std::int64_t c) {
+            if (r < rows && c < cols) got[r * cols + c] = at;
+          });
+        }
+        fill(band, m, turn + B::stages);
+      }
+    }
   }
   void walk(int band) {
     struct Lane {
       Edge edge{};
-      int north[4], ref[4][4], from_above[4];
+      int north[4], ref[4][4];
     };
     std::vector<Lane> lanes(32);
-    const int stages = B::periods(cols);
-    for (int n = 0; n < stages && n < B::stages - 1; ++n) load(band, n);
+    for (int m = 0; m < movers; ++m) {
+      mover[m] = {};
+      fill(band, m, B::stages - 1);
+    }
     below.assign(static_cast<std::size_t>(pitch), 99);
     int row[B::tile_columns], taken = 0;
     const auto take = [&] {
-      for (int c = 0; c < 32; ++c, ++taken) row[c] = taken < pitch ? above[taken] : 777;
+      for (int c = 0; c < B::tile_columns; ++c, ++taken)
+        row[c] = taken < pitch ? above[taken] : 777;
+    };
+    const auto chunk = [&](int k, int step, int l) {
+      const int place = l % B::group_lanes;
+      return stage(B::entered(step, place) ? k : k - 1) + l * B::lane_rows * B::tile_columns +
+             4 * B::chunk(step, place);
     };
     const auto fetch = [&](int k, int step, int l) {
-      const int place = l % B::group_lanes;
-      const int* from = stage(B::entered(step, place) ? k : k - 1) +
-                        l * B::lane_rows * B::tile_columns + 4 * B::chunk(step, place);
-      for (int r = 0; r < 4; ++r)
-        for (int c = 0; c < 4; ++c) lanes[l].ref[r][c] = from[r * B::tile_columns + c];
+      for (int r = 0; r < 4; ++r) {
+        for (int c = 0; c < 4; ++c) lanes[l].ref[r][c] = chunk(k, step, l)[r * B::tile_columns + c];
+      }
     };
     take();
     for (int c = 0; c < 4; ++c) lanes[0].north[c] = row[c];
@@ -303,25 +331,23 @@ struct EmulatedBands {
     for (int k = 0; k < stages; ++k) {
       for (int s = 0; s < B::period; ++s) {
         const int t = (s + 1) % B::period;
-        if (s == B::period - 1 && k > 0) {  // left(k): the mover's turn
-          store(band, k - 1);
-          if (k - 1 + B::stages - 1 < stages) load(band, k - 1 + B::stages - 1);
+        if (s == B::period - 1) {
+          move(band, k);  // stage k - 1 is the last that the walker has left
+          for (const Mover& it : mover) ASSERT_GT(it.loaded, std::min(k + 1, stages - 1));
+          take();
         }
-        if (s == B::period - 1) take();
         for (int l = 0; l < 32; ++l) {
           Lane& lane = lanes[l];
-          const int place = l % B::group_lanes, group = l / B::group_lanes;
           const std::int64_t first = std::int64_t{band} * B::rows + l * B::lane_rows;
-          if (k == group && s == place) {
+          if (k == l / B::group_lanes && s == l % B::group_lanes) {
             for (int r = 0; r < 4; ++r) lane.edge.west[r] = border(first + r + 1, penalty);
             lane.edge.corner = border(first, penalty);
           }
           for (int c = 0; c < 4; ++c) advance_column(lane.edge, c, lane.north, lane.ref, penalty);
           lane.edge.corner = lane.north[3];
-          int* to = stage(B::entered(s, place) ? k : k - 1) + l * B::lane_rows * B::tile_columns +
-                    4 * B::chunk(s, place);
-          for (int r = 0; r < 4; ++r)
-            for (int c = 0; c < 4; ++c) to[r * B::tile_columns + c] = lane.ref[r][c];
+          for (int r = 0; r < 4; ++r) {
+            for (int c = 0; c < 4; ++c) chunk(k, s, l)[r * B::tile_columns + c] = lane.ref[r][c];
+          }
         }
         if (s == B::period - 2) {  // pick and give
           for (int c = 0; c < B::tile_columns; ++c) {
@@ -337,7 +363,8 @@ struct EmulatedBands {
         for (int l = 0; l < 32; ++l) fetch(t == 0 ? k + 1 : k, t, l);
       }
     }
-    store(band, stages - 1);
+    move(band, stages);
+    for (const Mover& it : mover) ASSERT_EQ(it.stored, stages);
     first_slot = (first_slot + stages) % B::stages;
     above = below;
   }
@@ -347,12 +374,12 @@ struct EmulatedBands {
   }
 };
 
-template <class B>
+template <class B, int TURN = 1>
 void expect_reference(std::int64_t rows, std::int64_t cols) {
   const Parameters p(parameter_specs(),
                      {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
   const HostScores host(sequences_of(p, 5), 10);
-  EmulatedBands<B> bands{host, 10};
+  EmulatedBands<B, TURN> bands{host, 10};
   bands.run();
   EXPECT_EQ(bands.got, host.score) << rows << " x " << cols;
 }
@@ -363,6 +390,22 @@ TEST(Bands, WalkGivesTheReferencesScores) {
     expect_reference<Bands<4>>(rows, cols);
     expect_reference<Bands<6>>(rows, cols);
     expect_reference<Bands<12>>(rows, cols);
+    expect_reference<Bands<8>, 2>(rows, cols);
+    expect_reference<Bands<12>, 2>(rows, cols);
+  }
+}
+
+TEST(Bands, PairsAreAlignedTiles) {
+  for (const int stages : {5, 6, 9, 100}) {
+    for (const int parity : {0, 1}) {
+      int n = 0;
+      for (int count; n < stages; n += count) {
+        count = turn_of<2>(n, parity, stages);
+        EXPECT_TRUE(count == 2 ? (n - parity) % 2 == 0 : n == 0 || n == stages - 1);
+      }
+      EXPECT_EQ(n, stages);
+    }
+    for (int n = 0; n < stages; ++n) EXPECT_EQ(turn_of<1>(n, 1, stages), 1);
   }
 }
 

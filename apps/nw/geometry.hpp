@@ -94,4 +94,12 @@ struct Bands {
   }
 };
 
+/// Stages that a mover with groups of this parity takes at once, from stage n on: with TURN = 2 one
+/// where only half of a pair is left at the beginning or the end of a walk, else two.
+template <int TURN>
+AMASIA_HD constexpr int turn_of(int n, int parity, int stages) {
+  const int whole = TURN - (n + TURN - parity % TURN) % TURN;
+  return whole < stages - n ? whole : stages - n;
+}
+
 }  // namespace amasia::nw

@@ -1,6 +1,6 @@
 // nw/tma: ref tiles by tensor map into a ring, score tiles out by bulk tensor stores. Two
-// threads ask; the copy engine computes addresses, clips at the edges and reports bytes to an mbarrier. No
-// thread but the walker touches a cell.
+// threads ask; the copy engine computes addresses, clips at the edges and reports bytes to an
+// mbarrier. No thread but the walker touches a cell.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
 
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Iso::threads)
   }
 }
 
-template <class B>
+template <class B, int TURN>
 __global__ void __launch_bounds__(tma_threads)
     bands(BandRun run, const __grid_constant__ CUtensorMap ref_map,
           const __grid_constant__ CUtensorMap score_map) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(tma_threads)
   const unsigned tag = run_tag(run);
   const int count = B::bands(run.ref.rows);
   TmaRing<B> ring(memory, run.ref.columns);
-  TmaMover<B> mover(memory, ref_map, score_map, run.ref.columns);
+  TmaMover<B, TURN> mover(memory, ref_map, score_map, run.ref.columns);
   WordLink link(run, tag);
   for (;;) {
     if (threadIdx.x == 0) memory.ticket = take_ticket(run);
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(tma_threads)
   if (threadIdx.x == 0) finish_run(run, gridDim.x);
 }
 
-template <class B>
+template <class B, int TURN = 1>
 ConfigOf<Problem> config(const char* name) {
-  return bands_config<B>(name, bands<B>, tma_threads, sizeof(TmaMemory<B>), B::stages - 3,
+  return bands_config<B>(name, bands<B, TURN>, tma_threads, sizeof(TmaMemory<B>), B::stages - 3,
                          tensor_maps<B>);
 }
 
@@ -81,7 +81,8 @@ const bool registered = register_variant<Problem>(
            return std::tuple(tensor_map(p.ref, Iso::tile, Iso::tile),
                              tensor_map(score, Iso::tile, Iso::tile));
          }),
-     config<Bands<6>>("bands-6"), config<Bands<12>>("bands-12")});
+     config<Bands<6>>("bands-6"), config<Bands<12>>("bands-12"),
+     config<Bands<12>, 2>("bands-12-pairs")});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -116,9 +116,15 @@ __device__ void prepare(TmaMemory<B>& m) {
   }
 }
 
-/// The side of a thread that asks, for all walks of the block.
-template <class B>
+/// The side of a thread that asks, for all walks of the block. A turn is TURN stages: with two of
+/// them the thread asks for neighbouring boxes one after the other, so that memory sees both halves
+/// of 256 aligned bytes of a row close together. That is why a thread has groups of one parity, and
+/// turns that begin with it: a box of stage n in group g is tile n - g.
+template <class B, int TURN = 1>
 struct TmaMover {
+  static_assert(B::groups % tma_movers == 0 && tma_movers % TURN == 0);
+  // A turn waits until the walker has left it, who needs three stages more for that.
+  static_assert(TURN == 1 || B::stages >= 2 * TURN + 4);
   TmaMemory<B>& m;
   const CUtensorMap& ref;
   const CUtensorMap& score;
@@ -136,43 +142,71 @@ struct TmaMover {
         stages(stages_of_walk<B>(columns)),
         first_group(threadIdx.x / 32 - 1) {}
 
-  /// f(g, column) for this thread's boxes of stage n that the grid has.
+  __device__ static int slot(int n) { return n < B::stages ? n : n - B::stages; }
+  /// Stages of the turn that begins with stage n.
+  __device__ int turn(int n) const { return turn_of<TURN>(n, first_group, stages); }
+  /// f(g, i, column) for this thread's boxes of stages n ... n + count - 1 that the grid has; i is
+  /// the stage, counted from n.
   template <class F>
-  __device__ void each_box(int n, F f) const {
-    static_assert(B::groups % tma_movers == 0);
+  __device__ void each_box(int n, int count, F f) const {
 #pragma unroll
-    for (int i = 0; i < B::groups / tma_movers; ++i) {
-      const int g = first_group + i * tma_movers;
-      const int tile = B::tile_of(n, g);
-      if (tile >= 0 && tile < stages - B::groups) f(g, tile * B::tile_columns);
+    for (int g = 0; g < B::groups / tma_movers; ++g) {
+#pragma unroll
+      for (int i = 0; i < TURN; ++i) {
+        const int group = first_group + g * tma_movers, tile = B::tile_of(n + i, group);
+        if (i < count && tile >= 0 && tile < stages - B::groups) {
+          f(group, i, tile * B::tile_columns);
+        }
+      }
     }
   }
-  __device__ void load(int n, int row) {
-    unsigned bytes = 0;
-    each_box(n, [&](int, int) { bytes += B::stage_bytes / B::groups; });
-    tma::expect(&m.full[to], bytes);
-    each_box(n, [&](int g, int column) {
-      tma::load_tile(m.stage[to] + g * B::group_rows * B::tile_columns, &ref, column,
-                     row + g * B::group_rows, &m.full[to]);
+  __device__ int* box(int slot, int group) const {
+    return m.stage[slot] + group * B::group_rows * B::tile_columns;
+  }
+  __device__ void load(int n, int count, int row) {
+    unsigned bytes[TURN] = {};
+    each_box(n, count, [&](int, int i, int) { bytes[i] += B::stage_bytes / B::groups; });
+#pragma unroll
+    for (int i = 0; i < TURN; ++i) {
+      if (i < count) tma::expect(&m.full[slot(to + i)], bytes[i]);
+    }
+    each_box(n, count, [&](int group, int i, int column) {
+      tma::load_tile(box(slot(to + i), group), &ref, column, row + group * B::group_rows,
+                     &m.full[slot(to + i)]);
     });
-    to = to == B::stages - 1 ? 0 : to + 1;
+    to = slot(to + count);
+  }
+  /// Waits until the walker has left these stages, and stores them.
+  __device__ void store(int n, int count, int row) {
+#pragma unroll
+    for (int i = 0; i < TURN; ++i) {
+      if (i < count) tma::wait(&m.done[slot(from + i)], parity ^ (from + i >= B::stages));
+    }
+    each_box(n, count, [&](int group, int i, int column) {
+      tma::store_tile(&score, column, row + group * B::group_rows, box(slot(from + i), group));
+    });
+    tma::commit_stores();
+    from += count;
+    if (from >= B::stages) from -= B::stages, parity ^= 1;
   }
   __device__ void walk(int band) {
     const int row = band * B::rows;
-    for (int n = 0; n < stages && n < B::stages - 1; ++n) load(n, row);
-    for (int n = 0; n < stages; ++n) {
-      tma::wait(&m.done[from], parity);
-      each_box(n, [&](int g, int column) {
-        tma::store_tile(&score, column, row + g * B::group_rows,
-                        m.stage[from] + g * B::group_rows * B::tile_columns);
-      });
-      tma::commit_stores();
-      if (++from == B::stages) from = 0, parity ^= 1;
-      // The place that stage n - 1 had is free when its boxes have been read
-      if (n + B::stages - 1 < stages) {
-        tma::wait_stores_read<1>();
-        load(n + B::stages - 1, row);
+    int loaded = 0;
+    // Whole turns, and not yet where the walker idles through the place of stage -1
+    const auto fill = [&](int places) {
+      for (int count; loaded < stages && loaded + (count = turn(loaded)) <= places;) {
+        load(loaded, count, row);
+        loaded += count;
       }
+    };
+    fill(B::stages - 1);
+    for (int n = 0; n < stages;) {
+      const int count = turn(n);
+      store(n, count, row);
+      // The places that stages before n had are free when their boxes have been read
+      tma::wait_stores_read<1>();
+      fill(n + B::stages);
+      n += count;
     }
     tma::wait_stores_read<0>();
   }
