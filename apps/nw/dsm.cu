@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(Pair::threads) diagonal(DiagonalRun run) {
   store_scores(scores, run, tile);
 }
 
-constexpr int slots = 4;              // of the inbox: a round trip is shorter than one of them
+constexpr int slots = 8;              // of the inbox: how far memory may make two walks drift apart
 constexpr unsigned slot_bytes = 128;  // 32 scores
 
 template <class B>
@@ -64,28 +64,36 @@ __device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
       : "memory");
 }
 
+/// The walker's link inside a cluster. Which of its two neighbours is in the cluster is the same
+/// for all bands of a block. Addresses, here and there, are worked out once: a walk waits for each.
 template <class B>
 struct ClusterLink {
-  DsmMemory<B>& m;
   WordLink words;
   const unsigned rank, size;
   const int lane;
-  const unsigned inbox, arrived;  // shared addresses
-  bool sends = false, receives = false, last_band = false;
+  const bool receives, sends;
+  const unsigned inbox, arrived, free;                    // of this block
+  const unsigned above_free, below_inbox, below_arrived;  // of its neighbours in the cluster
   int left = 0;              // 32 columns, so often, that this walk has yet to take
+  int to_give = 0;           // and to send
   int taken = 0, given = 0;  // so far, over all bands
   int4 picked{};
 
-  __device__ ClusterLink(DsmMemory<B>& memory, const BandRun& run, unsigned tag)
-      : m(memory),
-        words(run, tag),
+  __device__ ClusterLink(DsmMemory<B>& m, const BandRun& run, unsigned tag)
+      : words(run, tag),
         rank(dsm::rank()),
         size(dsm::size()),
         lane(threadIdx.x % 32),
-        inbox(async::shared_address(memory.inbox)),
-        arrived(async::shared_address(memory.arrived)) {}
+        receives(rank > 0),
+        sends(rank + 1 < size),
+        inbox(held(async::shared_address(m.inbox) + 16 * lane)),
+        arrived(held(async::shared_address(m.arrived))),
+        free(held(async::shared_address(m.free))),
+        above_free(held(dsm::remote_address(m.free, receives ? rank - 1 : rank))),
+        below_inbox(held(dsm::remote_address(m.inbox, sends ? rank + 1 : rank) + 16 * lane)),
+        below_arrived(held(dsm::remote_address(m.arrived, sends ? rank + 1 : rank))) {}
 
-  __device__ void prepare() {
+  __device__ static void prepare(DsmMemory<B>& m) {
     if (threadIdx.x == 0) {
       for (int s = 0; s < slots; ++s) {
         tma::init(&m.arrived[s], 1);
@@ -96,42 +104,36 @@ struct ClusterLink {
     }
   }
   __device__ void begin(int band) {
-    receives = rank > 0;
-    sends = rank + 1 < size;
-    if (receives) {
-      words.to = words.address_of(band, lane);
-    } else {
-      words.begin(band);
-    }
-    left = static_cast<int>(words.run.handover.pitch / 32);
-    last_band = band + 1 >= B::bands(words.run.ref.rows);
+    const int pieces = static_cast<int>(words.pitch / 32);
+    words.begin(band);
+    if (receives) words.waits = 0;
+    left = receives ? pieces : 0;
+    to_give = sends && band + 1 < B::bands(words.run.ref.rows) ? pieces : 0;
   }
 
   __device__ unsigned missing(int late) const {
-    if (!receives) return words.missing(late);
     const auto slot = ring_slot<slots>(taken);
-    return left > 0 && !completed_at(arrived + 8 * slot.stage, slot.parity);
+    const unsigned absent = left > 0 && !completed_at(arrived + 8 * slot.stage, slot.parity);
+    return absent | words.missing(late);
   }
   __device__ void await() {
-    if (!receives) {
-      words.await();
-    } else if (left > 0) {
-      const auto slot = ring_slot<slots>(taken);
-      tma::wait_at(arrived + 8 * slot.stage, slot.parity);
-    }
+    words.await();
+    const auto slot = ring_slot<slots>(taken);
+    if (left > 0) tma::wait_at(arrived + 8 * slot.stage, slot.parity);
   }
   __device__ void take(unsigned row) {
     if (!receives) {
       words.take(row);
-    } else if (left-- > 0) {
-      const auto slot = ring_slot<slots>(taken++);
-      if (lane < 8)
-        async::store16(row + 16 * lane, async::load16(inbox + slot.stage * slot_bytes + 16 * lane));
+    } else if (left > 0) {
+      const auto slot = ring_slot<slots>(taken);
+      if (lane < 8) async::store16(row + 16 * lane, async::load16(inbox + slot.stage * slot_bytes));
       __syncwarp();
       if (lane == 0) {
-        tma::expect(&m.arrived[slot.stage], slot_bytes);
-        arrive_remote_relaxed(dsm::remote_address(&m.free[slot.stage], rank - 1));
+        tma::expect_at(arrived + 8 * slot.stage, slot_bytes);
+        arrive_remote_relaxed(above_free + 8 * slot.stage);
       }
+      --left;
+      ++taken;
     }
   }
   __device__ void pick(unsigned row) {
@@ -145,14 +147,16 @@ struct ClusterLink {
   __device__ void give(int first) {
     if (!sends) {
       words.give(first);
-    } else if (!last_band && first >= 0 && first < words.run.handover.pitch) {
-      const auto slot = ring_slot<slots>(given++);
+    } else if (first >= 0 && to_give > 0) {
+      const auto slot = ring_slot<slots>(given);
       // Parity 1 before the first use: a fresh barrier counts its phase -1 as complete.
-      tma::wait(&m.free[slot.stage], slot.parity ^ 1);
+      tma::wait_at(free + 8 * slot.stage, slot.parity ^ 1);
       if (lane < 8) {
-        dsm::store_async(dsm::remote_address(&m.inbox[slot.stage][4 * lane], rank + 1), picked,
-                         dsm::remote_address(&m.arrived[slot.stage], rank + 1));
+        dsm::store_async(below_inbox + slot.stage * slot_bytes, picked,
+                         below_arrived + 8 * slot.stage);
       }
+      --to_give;
+      ++given;
     }
   }
 };
@@ -167,7 +171,7 @@ __global__ void __launch_bounds__(tma_threads)
   const int count = B::bands(run.ref.rows);
   ClusterLink<B> link(memory, run, tag);
   prepare(memory.tma);
-  link.prepare();
+  ClusterLink<B>::prepare(memory);
   TmaRing<B> ring(memory.tma, run.ref.columns);
   TmaMover<B> mover(memory.tma, ref_map, score_map, run.ref.columns);
   const int size = static_cast<int>(link.size), rank = static_cast<int>(link.rank);
