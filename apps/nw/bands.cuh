@@ -24,10 +24,11 @@ struct BandRun {
   Handover handover;
 };
 
-/// A barrier of the whole block whose two sides are different code.
+/// A barrier of the whole block whose two sides are different code. Not bar.sync, which is the
+/// aligned form: synccheck wants all threads of a block at one such instruction.
 template <int THREADS>
 __device__ void block_barrier() {
-  asm volatile("bar.sync 1, %0;\n" ::"n"(THREADS) : "memory");
+  asm volatile("barrier.sync 1, %0;\n" ::"n"(THREADS) : "memory");
 }
 
 /// Tickets and the end of a run.

@@ -1,9 +1,9 @@
 // nw/baseline: every element of ref passes through a register on its way to shared memory.
 //
-// iso    the original: a tile of ref and its borders are stored to shared memory, a barrier,
-// compute. bands  movers load a stage into registers one period before they store it: what careful
-// code did
-//        before cp.async, paid for with 44 registers a thread.
+// - iso: the original: a tile of ref and its borders are stored to shared memory, a barrier,
+// compute.
+// - bands: movers load a stage into registers one period before they store it: what careful code
+// did before cp.async, paid for with 44 registers a thread.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
 #include "variants/baseline.cuh"

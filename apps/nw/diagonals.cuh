@@ -54,7 +54,8 @@ struct Borders {
     const int t = threadIdx.x;
     const bool has_left = tile.column > 0 && t < tile.rows;
     const bool has_above = tile.row > 0 && t < tile.columns && above_is_there;
-    const bool has_corner = tile.column > 0 && tile.row > 0;
+    // A cluster's lower tile may lie below the grid.
+    const bool has_corner = tile.column > 0 && tile.row > 0 && tile.rows > 0;
     const int* const any = run.score.data;
     left = *(has_left ? &run.score.at(tile.row + t, tile.column - 1) : any);
     above = *(has_above ? &run.score.at(tile.row - 1, tile.column + t) : any);

@@ -2,10 +2,9 @@
 // thread reads its own rows only, so nobody else need know that they have come: it waits for its
 // own copies, and no barrier is spent on ref.
 //
-// iso    a thread's column of the tile, seven rows in flight.
-// bands  a lane's next 4 x 4 cells of ref, in the very place where it will put their scores. The
-// price:
-//        the warp that computes also issues the copies, 16 bytes each where a line has 128.
+// - iso: a thread's column of the tile, seven rows in flight.
+// - bands: a lane's next 4 x 4 cells of ref, in the very place where it will put their scores. The
+// price: the warp that computes also issues the copies, 16 bytes each where a line has 128.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
 
@@ -51,15 +50,17 @@ __global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
 /// to the place where it will be read.
 template <class B>
 struct PrivateRing : BarrierRing<B> {
-  // A place in the ring is free when the stage before it there has been stored, in the second
-  // period after its own.
+  // A place in the ring is free in the third period after its stage's own: in the second the movers
+  // store it. The last step of a period already reads for the next, so what is copied in it goes
+  // with the chunk before.
   static constexpr int ahead_stages = B::stages - 3;
-  static constexpr int ahead = ahead_stages * B::period;
+  static constexpr int ahead = ahead_stages * B::period - 1;
   const BandRun& run;
   const int lane;
   const int chunks;                   // of a row of the grid
   int next = 0;                       // chunk to copy next; negative: before the first
   const int* source = nullptr;        // it, in the lane's first row
+  unsigned before = 0;                // shared address of the chunk that was read last
   std::int64_t to_row[B::lane_rows];  // elements from there to the lane's other rows
 
   __device__ PrivateRing(StageMemory<B>& memory, const BandRun& r)
@@ -80,12 +81,15 @@ struct PrivateRing : BarrierRing<B> {
     // Lane l meets chunk 0 at step l.
     next = -lane;
     source = run.ref.data + own * run.ref.pitch + 4 * next;
-    for (int s = 0; s < ahead; ++s) {
-      const int n = s / B::period - !B::entered(s % B::period, lane % B::group_lanes);
-      const int chunk = B::chunk(s % B::period, lane % B::group_lanes);
-      copy(this->first + n * B::stage_bytes + lane * (B::lane_rows * 4 * B::tile_columns) +
-           16 * chunk);
-    }
+    for (int s = 0; s < ahead; ++s) copy(place(s));
+    before = place(ahead) - ahead_stages * B::stage_bytes;
+  }
+  /// Where the lane meets its chunk at step s after the first of a walk.
+  __device__ unsigned place(int s) const {
+    const int n = s / B::period - !B::entered(s % B::period, lane % B::group_lanes);
+    const int chunk = B::chunk(s % B::period, lane % B::group_lanes);
+    return this->first + n * B::stage_bytes + lane * (B::lane_rows * 4 * B::tile_columns) +
+           16 * chunk;
   }
   __device__ void copy(unsigned to) {
     if (static_cast<unsigned>(next) < static_cast<unsigned>(chunks)) {
@@ -98,11 +102,12 @@ struct PrivateRing : BarrierRing<B> {
     source += 4;
     async::commit();
   }
-  /// Before the chunk at `at` is read: the one that is read there `ahead` steps later, a few places
-  /// further in the ring.
+  /// Before the chunk at `at` is read: the one that is read `ahead` steps later, a few stages
+  /// further in the ring than the chunk before `at`.
   __device__ void fetched(unsigned at) {
-    const unsigned to = at + ahead_stages * B::stage_bytes;
+    const unsigned to = before + ahead_stages * B::stage_bytes;
     copy(to >= this->end ? to - B::stages * B::stage_bytes : to);
+    before = at;
     async::wait<ahead>();
   }
 };

@@ -1,12 +1,10 @@
 // nw/dsm: bottom rows go to the block below through the shared memory of its cluster.
 //
-// iso    a cluster takes two tiles of the original, one below the other: the lower one continues
-// what it
-//        reads from the upper one, so that there are fewer launches, each as long as two tiles.
-// bands  a cluster takes neighbouring bands: a block sends 32 columns at a time straight into the
-// shared
-//        memory of the block below (st.async, which counts on the mbarrier it comes with). Only the
-//        last block of a cluster goes through global memory. ref and scores travel as in nw/tma.
+// - iso: a cluster takes two tiles of the original, one below the other: the lower one continues
+// what it reads from the upper one, so that there are fewer launches, each as long as two tiles.
+// - bands: a cluster takes neighbouring bands: a block sends 32 columns at a time straight into the
+// shared memory of the block below (st.async, which counts on the mbarrier it comes with). Only the
+// last block of a cluster goes through global memory. ref and scores travel as in nw/tma.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
 #include "variants/baseline.cuh"
@@ -204,8 +202,8 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered = register_variant<Problem>(
     "nw", Strategy::dsm,
     {diagonals_config<Pair>(diagonal, sizeof(int) * Iso::tile * Iso::tile),
-     config<Bands<6>, 8>("bands-6-cluster-8"), config<Bands<6>, 4>("bands-6-cluster-4"),
-     config<Bands<12>, 8>("bands-12-cluster-8"), config<Bands<6>, 16>("bands-6-cluster-16")});
+     config<Bands<12>, 8>("bands-12-cluster-8"), config<Bands<6>, 8>("bands-6-cluster-8"),
+     config<Bands<6>, 4>("bands-6-cluster-4"), config<Bands<6>, 16>("bands-6-cluster-16")});
 
 }  // namespace
 }  // namespace amasia::nw

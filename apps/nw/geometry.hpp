@@ -43,11 +43,9 @@ struct Diagonals {
 /// Because lanes lag, the eight lanes of a group (32 rows) are 32 columns behind the group above: a
 /// stage is not a rectangle of the grid but four boxes, each one tile left of the box above it.
 ///
-///   stage n:  group 0   tile n           steps 8n ... 8n+14: a lane enters at its place in the
-///   group
-///             group 1   tile n - 1
-///             group 2   tile n - 2       period k = steps 8k ... 8k+7: some lanes still in stage
-///             group 3   tile n - 3         k-1, the others in stage k
+/// - Stage n holds tile n of group 0, tile n - 1 of group 1, n - 2 of group 2, n - 3 of group 3.
+/// - It is in work in steps 8n ... 8n + 14: a lane enters it at its place in the group.
+/// - Period k is steps 8k ... 8k + 7: some lanes are still in stage k - 1, the others in stage k.
 ///
 /// So a stage is in work for two periods whatever the width of the warp, and 128-byte rows read at
 /// a slant spread over all banks: in the same step, eight lanes of a group read eight different

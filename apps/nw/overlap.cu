@@ -1,9 +1,8 @@
 // nw/overlap: what is needed next travels while this is computed (Svedin et al., Algorithm 2).
 //
-// iso    one tile is all a block of the original has, so its rows are the stages: four groups of
-// four
-//        rows, each waited for when the wavefront gets there.
-// bands  a ring of stages along the band; all that is not being computed or stored is in flight.
+// - iso: one tile is all a block of the original has, so its rows are the stages: four groups of
+// four rows, each waited for when the wavefront gets there.
+// - bands: a ring of stages along the band; all that is not being computed or stored is in flight.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 
@@ -59,7 +58,7 @@ ConfigOf<Problem> config(const char* name) {
 const bool registered =
     register_variant<Problem>("nw", Strategy::overlap,
                               {diagonals_config(diagonal, sizeof(int) * Iso::tile * Iso::tile),
-                               config<Bands<6>>("bands-6"), config<Bands<12>>("bands-12")});
+                               config<Bands<12>>("bands-12"), config<Bands<6>>("bands-6")});
 
 }  // namespace
 }  // namespace amasia::nw

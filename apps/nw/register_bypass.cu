@@ -1,10 +1,9 @@
 // nw/register_bypass: ref goes from global to shared memory without a register on the way (Svedin
 // et al., Algorithm 1), and is waited for at once.
 //
-// iso    the original tile, copied in 16-byte pieces.
-// bands  movers ask for a stage and wait for it in the same period: with one period of the walker
-// to
-//        hide it, a latency under load is just about covered.
+// - iso: the original tile, copied in 16-byte pieces.
+// - bands: movers ask for a stage and wait for it in the same period: with one period of the walker
+// to hide it, a latency under load is just about covered.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 

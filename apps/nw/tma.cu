@@ -81,8 +81,8 @@ const bool registered = register_variant<Problem>(
            return std::tuple(tensor_map(p.ref, Iso::tile, Iso::tile),
                              tensor_map(score, Iso::tile, Iso::tile));
          }),
-     config<Bands<6>>("bands-6"), config<Bands<12>>("bands-12"),
-     config<Bands<12>, 2>("bands-12-pairs")});
+     config<Bands<12>, 2>("bands-12-pairs"), config<Bands<12>>("bands-12"),
+     config<Bands<6>>("bands-6")});
 
 }  // namespace
 }  // namespace amasia::nw
