@@ -172,11 +172,16 @@ class GroupRunner {
 
   void prepare_variant(const Variant& variant, Row& row, int index) {
     std::string reason;
-    const Config* config = choose_config(variant, row.config, *instance_, device_, reason);
+    const bool is_choice = row.role == "best" || row.role == "comparator";
+    const Config* config =
+        (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_, reason);
     if (config == nullptr) {
       row.status = RowStatus::skipped;
       row.reason = reason;
       return;
+    }
+    if (is_choice && !reason.empty()) {
+      row.config_source = fmt::format("built-in default ({}; {})", row.config_source, reason);
     }
     row.config = config->info.name;
     row.geometry = config->info.geometry;

@@ -73,6 +73,20 @@ const Config* choose_config(const Variant& variant, const std::string& name,
   return nullptr;
 }
 
+const Config* choose_best(const Variant& variant, const std::string& name, const Instance& instance,
+                          const Device& device, std::string& reason) {
+  const Config* winner = choose_config(variant, name, instance, device, reason);
+  if (winner != nullptr) {
+    reason.clear();
+    return winner;
+  }
+  if (name.empty()) return nullptr;
+  std::string none;
+  const Config* built_in = choose_config(variant, "", instance, device, none);
+  reason = built_in != nullptr ? fmt::format("the winner {} {}", name, reason) : none;
+  return built_in;
+}
+
 KernelEvidence resources_of(const KernelUse& k, const Device& device) {
   KernelEvidence e;
   cudaFuncAttributes attributes{};

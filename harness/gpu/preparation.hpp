@@ -14,6 +14,12 @@ namespace amasia {
 const Config* choose_config(const Variant& variant, const std::string& name,
                             const Instance& instance, const Device& device, std::string& reason);
 
+/// What `best` runs: the tuner's winner `name`, or, where it does not run here, the built-in
+/// choice. A winner of the nearest size tuned may have nothing to do at this one. When the choice
+/// is not the winner, `reason` says why; it is empty otherwise.
+const Config* choose_best(const Variant& variant, const std::string& name, const Instance& instance,
+                          const Device& device, std::string& reason);
+
 /// Registers, shared memory, occupancy of one kernel as loaded on this device.
 KernelEvidence resources_of(const KernelUse& kernel, const Device& device);
 
