@@ -1,14 +1,20 @@
 // interconnect/peer: how fast GPUs of one host copy from each other, pair by pair.
 //
-// Method: 256 MiB of random words are copied from each GPU to each other one, by
-// cudaMemcpyPeerAsync (op=copy) and by loads of the receiving GPU from the other one's memory
-// (op=load, where the two have peer access), the second of two passes timed by events on the
-// receiving GPU. The destination is poisoned first and compared with the source afterwards. There
-// is one row per ordered pair; with one GPU there is one row that says so.
+// Method: 256 MiB of random words are copied from each GPU to each other one, the second of two
+// passes timed by events on the receiving GPU. The destination is poisoned first and compared with
+// the source afterwards. There are three rows per ordered pair; with one GPU there is one row that
+// says so.
+//
+// - op=staged: cudaMemcpyPeerAsync while neither has peer access to the other, so that the driver
+// goes through the host: what a program gets that forgets cudaDeviceEnablePeerAccess.
+// - op=copy: the same with peer access. Either's to the other would do, and it outlives the point
+// that enabled it, so each op sets both ways itself.
+// - op=load: loads of the receiving GPU from the other one's memory.
 
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "harness/gpu/cuda.hpp"
 #include "harness/microbenchmark.hpp"
@@ -67,33 +73,40 @@ class OnDevice {
   int before_ = 0;
 };
 
+enum class Op { staged, copy, load };
+
 /// Memory and a stream on one GPU each; what is made is freed with its own GPU current or not.
 struct Transfer {
   int from, to;
   std::size_t bytes;
-  bool load;
+  Op op;
   DeviceBytes source{}, target{};
   std::unique_ptr<OwnedStream> stream{};
   std::unique_ptr<OwnedEvent> start{}, stop{};
   DeviceArray<unsigned> wrong{};
 };
 
-void enable_peer_access(int from, int to) {
+/// Peer access of `of` to `to`, on or off.
+void set_peer_access(int of, int to, bool on) {
   int can = 0;
-  AMASIA_CUDA(cudaDeviceCanAccessPeer(&can, to, from));
-  if (can == 0) throw std::runtime_error("the two have no peer access");
-  const OnDevice on(to);
-  const cudaError_t code = cudaDeviceEnablePeerAccess(from, 0);
-  if (code == cudaErrorPeerAccessAlreadyEnabled) {
+  AMASIA_CUDA(cudaDeviceCanAccessPeer(&can, of, to));
+  if (can == 0) {
+    if (on) throw Unavailable("the two have no peer access: see op=staged");
+    return;
+  }
+  const OnDevice current(of);
+  const cudaError_t code = on ? cudaDeviceEnablePeerAccess(to, 0) : cudaDeviceDisablePeerAccess(to);
+  if (code == cudaErrorPeerAccessAlreadyEnabled || code == cudaErrorPeerAccessNotEnabled) {
     cudaGetLastError();
   } else {
     AMASIA_CUDA(code);
   }
 }
 
-Sampling transfer(int from, int to, bool load, std::size_t bytes) {
-  auto t = std::make_shared<Transfer>(Transfer{from, to, bytes, load});
-  if (load) enable_peer_access(from, to);
+Sampling transfer(int from, int to, Op op, std::size_t bytes) {
+  auto t = std::make_shared<Transfer>(Transfer{from, to, bytes, op});
+  set_peer_access(to, from, op != Op::staged);
+  set_peer_access(from, to, op != Op::staged);
   {
     const OnDevice on(from);
     t->source = DeviceBytes(bytes);
@@ -112,7 +125,7 @@ Sampling transfer(int from, int to, bool load, std::size_t bytes) {
     const OnDevice receiver(t->to);
     const cudaStream_t stream = *t->stream;
     const auto move = [&] {
-      if (t->load) {
+      if (t->op == Op::load) {
         load_words<<<load_blocks, block_threads, 0, stream>>>(
             static_cast<const uint4*>(t->source.data()), static_cast<uint4*>(t->target.data()),
             t->bytes / sizeof(uint4));
@@ -145,21 +158,24 @@ Sampling transfer(int from, int to, bool load, std::size_t bytes) {
   };
 }
 
-Point point_of(const std::string& from, const std::string& to, bool load) {
+Point point_of(const std::string& from, const std::string& to, const char* op) {
   Point p;
-  p.at = {{"from", from}, {"to", to}, {"op", load ? "load" : "copy"}};
+  p.at = {{"from", from}, {"to", to}, {"op", op}};
   p.quantity = "bandwidth";
   p.unit = "GB/s";
   p.larger_is_better = true;
   return p;
 }
 
+constexpr std::pair<Op, const char*> ops[] = {
+    {Op::staged, "staged"}, {Op::copy, "copy"}, {Op::load, "load"}};
+
 /// How many GPUs there are is asked of the driver: it is no property of the one that is measured.
 std::vector<Point> points(const Device& device, Scope scope) {
   std::string reason;
   const int gpus = device_count(reason);
   if (gpus < 2) {
-    Point none = point_of("-", "-", false);
+    Point none = point_of("-", "-", "copy");
     none.unsupported = gpus == 1 ? "there is one GPU, a pair needs two" : "no GPU: " + reason;
     return {none};
   }
@@ -167,15 +183,18 @@ std::vector<Point> points(const Device& device, Scope scope) {
   for (int from = 0; from < gpus; ++from) {
     for (int to = 0; to < gpus; ++to) {
       if (from == to || (scope == Scope::quick && from + to > 1)) continue;
-      for (const bool load : {false, true}) {
-        Point p = point_of(std::to_string(from), std::to_string(to), load);
+      for (const auto& [op, name] : ops) {
+        Point p = point_of(std::to_string(from), std::to_string(to), name);
+        const bool load = op == Op::load;
         // What checks a copy by the driver's own engine reads every word once.
         const void* kernel = load ? reinterpret_cast<const void*>(load_words)
                                   : reinterpret_cast<const void*>(count_wrong);
         p.kernels = {{kernel, static_cast<int>(block_threads)}};
         p.claims = {{"LDG", "ld.global", 1}, {"STG", "st.global", load ? 1 : 0}};
         const std::size_t bytes = std::min(most_bytes, device.memory_bytes / 16);
-        p.prepare = [=](const Device&, Stream) { return transfer(from, to, load, bytes); };
+        p.prepare = [from, to, op = op, bytes](const Device&, Stream) {
+          return transfer(from, to, op, bytes);
+        };
         all.push_back(std::move(p));
       }
     }
@@ -185,9 +204,10 @@ std::vector<Point> points(const Device& device, Scope scope) {
 
 const bool registered = register_microbenchmark(
     {"interconnect/peer", "How fast do the GPUs of one host copy from each other?",
-     "256 MiB of random words from each GPU to each other one, by cudaMemcpyPeerAsync and by loads "
-     "of the receiver, timed on the receiver, the second of two passes, from a poisoned "
-     "destination and compared; one row per ordered pair, or one that says that there is one GPU.",
+     "256 MiB of random words from each GPU to each other one, by cudaMemcpyPeerAsync without peer "
+     "access (staged, through the host) and with it (copy), and by loads of the receiver, timed on "
+     "the receiver, the second of two passes, into a poisoned destination and compared; three rows "
+     "per ordered pair, or one that says that there is one GPU.",
      points});
 
 }  // namespace
