@@ -330,22 +330,25 @@ Table reproduction_table(const ResultFile& file, const std::vector<InventoryRow>
       if (c.id == row.id) mine.push_back(&c);
     }
     const bool built = is_built(row);
+    std::string why;  // its first row has no value, where none has
+    const bool measured = std::any_of(row.by.begin(), row.by.end(), [&](const std::string& by) {
+      const MicrobenchmarkResult* const m = find_result(file, by);
+      if (m != nullptr && why.empty() && !m->rows.empty()) {
+        why = fmt::format("{}: {}", name_of(m->rows[0].status), m->rows[0].reason);
+      }
+      return (m != nullptr && std::any_of(m->rows.begin(), m->rows.end(),
+                                          [](const auto& r) { return r.value.has_value(); })) ||
+             (by == "ceilings" && !file.ceilings.empty());
+    });
+    const auto without_value = [&](const std::string& otherwise) {
+      return !built ? "not yet: " + row.by.front() + " is not part of this program"
+             : measured || why.empty() ? otherwise
+                                       : why;
+    };
     if (mine.empty()) {
-      std::string reason;  // why its first row has no value
-      const bool measured = std::any_of(row.by.begin(), row.by.end(), [&](const std::string& by) {
-        const MicrobenchmarkResult* const m = find_result(file, by);
-        if (m != nullptr && reason.empty() && !m->rows.empty()) {
-          reason = fmt::format("{}: {}", name_of(m->rows[0].status), m->rows[0].reason);
-        }
-        return (m != nullptr && std::any_of(m->rows.begin(), m->rows.end(),
-                                            [](const auto& r) { return r.value.has_value(); })) ||
-               (by == "ceilings" && !file.ceilings.empty());
-      });
       line(where, {}, {}, {}, {},
-           !built           ? "not yet: " + row.by.front() + " is not part of this program"
-           : measured       ? "measured; no published number stands beside it"
-           : reason.empty() ? "not measured"
-                            : reason);
+           without_value(measured ? "measured; no published number stands beside it"
+                                  : "not measured"));
       continue;
     }
     for (const PublishedComparison* c : mine) {
@@ -353,8 +356,7 @@ Table reproduction_table(const ResultFile& file, const std::vector<InventoryRow>
       std::string reason;
       const auto own = own_value(file, c->own, reason);
       if (!own) {
-        line(c->label, {}, {}, published, {},
-             built ? reason : "not yet: " + row.by.front() + " is not part of this program");
+        line(c->label, {}, {}, published, {}, without_value(reason));
         continue;
       }
       const PublishedRatio ratio = against_published(own->value, published);

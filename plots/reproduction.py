@@ -97,7 +97,7 @@ def entry_of(item: Item, of_item: list[Comparison], files: list[Recorded]) -> En
             return Entry(item, "not applicable", why, [], "")
         return Entry(item, "measured" if link else "not yet measured", item.remark, [], link)
     if not any(line.own for line in lines):
-        if why:
+        if why := why or _skipped_because(item, files):
             return Entry(item, "not applicable", why, lines, "")
         return Entry(item, "not yet measured", item.remark, lines, "")
     other = item.method.startswith("other: ")

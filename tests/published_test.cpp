@@ -135,26 +135,46 @@ TEST(Reproduction, HasALineForEveryRowAndPretendsNothing) {
   EXPECT_DOUBLE_EQ(std::get<double>(some.rows[0][5]), 1.0);
 }
 
-TEST(Reproduction, TakesARowWithoutAValueForNoMeasurement) {
-  Point pair;
-  pair.at = {{"from", "-"}, {"to", "-"}};
-  pair.unsupported = "there is one GPU";
-  register_microbenchmark({"interconnect/peer", "How fast?", "Method.",
-                           [pair](const Device&, Scope) { return std::vector<Point>{pair}; }});
-  ResultFile file;
-  MicrobenchmarkResult peers;
-  peers.name = "interconnect/peer";
-  MicrobenchmarkRow row;
-  row.status = RowStatus::skipped;
-  row.reason = pair.unsupported;
-  peers.rows = {row};
-  file.microbenchmarks = {peers};
+/// The status of an id whose microbenchmark was skipped, and then measured.
+struct Statuses {
+  std::string skipped, measured;
+};
+Statuses statuses_of(const std::string& id, const std::string& microbenchmark,
+                     MicrobenchmarkRow row) {
+  Point point;
+  point.at = row.at;
+  register_microbenchmark({microbenchmark, "How fast?", "Method.",
+                           [point](const Device&, Scope) { return std::vector<Point>{point}; }});
   const auto status = [&] {
-    return std::get<std::string>(reproduction_table(file, inventory_rows("002-13")).rows[0][6]);
+    ResultFile file;
+    MicrobenchmarkResult result;
+    result.name = microbenchmark;
+    result.rows = {row};
+    file.microbenchmarks = {result};
+    return std::get<std::string>(reproduction_table(file, inventory_rows(id)).rows[0][6]);
   };
-  EXPECT_EQ(status(), "skipped: there is one GPU");
-  file.microbenchmarks[0].rows[0].value = MedianInterval{};
-  EXPECT_EQ(status(), "measured; no published number stands beside it");
+  Statuses statuses;
+  row.status = RowStatus::skipped;
+  row.reason = "there is no such unit";
+  statuses.skipped = status();
+  row.status = RowStatus::ok;
+  row.value = MedianInterval{388, 387, 389, 5};
+  statuses.measured = status();
+  return statuses;
+}
+
+TEST(Reproduction, TakesARowWithoutAValueForNoMeasurement) {
+  const Statuses without_number = statuses_of("002-11", "memory/compression", {});
+  EXPECT_EQ(without_number.skipped, "skipped: there is no such unit");
+  EXPECT_EQ(without_number.measured, "measured; no published number stands beside it");
+
+  MicrobenchmarkRow peers;
+  peers.at = {{"from", "0"}, {"to", "1"}, {"op", "copy"}};
+  peers.quantity = "bandwidth";
+  peers.unit = "GB/s";
+  const Statuses with_number = statuses_of("002-13", "interconnect/peer", peers);
+  EXPECT_EQ(with_number.skipped, "skipped: there is no such unit");
+  EXPECT_EQ(with_number.measured, "reproduced");
 }
 
 }  // namespace
