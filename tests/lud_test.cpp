@@ -24,9 +24,11 @@ Parameters size(std::int64_t n, const char* input = "random") {
 
 // ---- blocked.hpp
 
-using Place = std::pair<int, int>;  // row and column, in tiles
+using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
 
-constexpr std::int64_t orders[] = {1, 127, 128, 129, 500, 1025, 2000, 4500};
+constexpr int orders[] = {1, 32, 127, 128, 129, 192, 193, 300, 1025, 2047};
+// SMs: with none every tile is large, with so many every tile of the chain is small.
+constexpr int devices[] = {0, 20, 132, 1 << 20};
 constexpr Grouping groupings[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {8, 16}, {3, 5}};
 
 std::string describe(const Grouping& g) {
@@ -43,75 +45,188 @@ TEST(Schedule, GroupsShrinkWithTheMatrix) {
   EXPECT_EQ(shrinking.panels(1), 1);
 }
 
-/// A launch's tiles, each of which must come once.
-std::set<Place> places(const Products& products, int cluster) {
-  std::set<Place> found;
-  for (int b = 0; b < products.blocks(cluster); ++b) {
-    const TileProduct t = products.tile(cluster, b);
-    if (!t.inside) continue;
-    const Place place{t.c_row / panel_width, t.c_column / panel_width};
-    EXPECT_TRUE(found.insert(place).second) << place.first << ", " << place.second;
+/// The squares of warp_edge of an area that are in the matrix.
+std::vector<Place> squares(int n, const Area& area) {
+  std::vector<Place> found;
+  for (int i = area.row; i < area.row + area.rows && i < n; i += warp_edge) {
+    for (int j = area.column; j < area.column + area.columns && j < n; j += warp_edge) {
+      found.emplace_back(i / warp_edge, j / warp_edge);
+    }
   }
   return found;
 }
 
-/// Replays a run tile by tile: what a launch reads must be finished, what it updates must have
-/// every earlier panel's update once and in order.
+Area area_of(const TileProduct& t) { return {t.c_row, t.c_column, t.rows, t.columns}; }
+
+std::vector<Place> diagonal_squares(const Products& p) {
+  const int corner = p.first * panel_width;
+  return squares(p.n, {corner, corner, panel_width, panel_width});
+}
+
+/// What a block reads of the matrix besides its own tile.
+std::vector<Place> operands(const Products& p, const TileProduct& t) {
+  std::vector<Place> found;
+  const auto add = [&](const Area& area) {
+    const std::vector<Place> more = squares(p.n, area);
+    found.insert(found.end(), more.begin(), more.end());
+  };
+  if (t.a_source == Source::matrix) add({t.a_row, t.a_column, t.rows, t.depth});
+  if (t.b_source == Source::matrix) add({t.b_row, t.b_column, t.depth, t.columns});
+  return found;
+}
+
+/// What a launch writes, each square of which must come once.
+std::set<Place> written_by(const Launched& l, int cluster) {
+  std::set<Place> found;
+  const Products& p = l.products;
+  if (l.diagonal) {
+    for (const Place& s : diagonal_squares(p)) found.insert(s);
+    return found;
+  }
+  for (int b = 0; b < p.blocks(cluster); ++b) {
+    const TileProduct t = p.tile(cluster, b);
+    EXPECT_EQ(t.inside, t.c_row < p.n && t.c_column < p.n);
+    for (const Place& s : squares(p.n, area_of(t))) {
+      EXPECT_TRUE(found.insert(s).second) << s.first << ", " << s.second;
+    }
+  }
+  return found;
+}
+
+/// Replays a run: what a launch reads must be finished, what it updates must have every earlier
+/// column's and row's update once and in order.
 class Replay {
  public:
-  explicit Replay(int tiles) : tiles_(tiles) {}
+  explicit Replay(int n) : n_(n) {}
 
   void operator()(const Launched& l, int cluster) {
     const Products& p = l.products;
+    written_by(l, cluster);
     if (l.diagonal) {
-      EXPECT_EQ(updates_[Place(p.first, p.first)], p.first);
-      EXPECT_TRUE(finished_.insert(Place(p.first, p.first)).second);
+      for (const Place& s : diagonal_squares(p)) finish(s, p.first * panel_width);
       return;
     }
     EXPECT_EQ(p.blocks(cluster) % cluster, 0);
     EXPECT_GT(p.blocks(cluster), 0);
     for (int b = 0; b < p.blocks(cluster); ++b) {
       const TileProduct t = p.tile(cluster, b);
-      if (t.inside) product(p, t);
+      for (const Place& s : squares(p.n, area_of(t))) product(p, t, s);
     }
   }
-  void expect_complete() const { EXPECT_EQ(static_cast<int>(finished_.size()), tiles_ * tiles_); }
+  void expect_complete() const {
+    const auto side = static_cast<std::size_t>(ceil_div(n_, warp_edge));
+    EXPECT_EQ(finished_.size(), side * side);
+  }
 
  private:
-  void product(const Products& p, const TileProduct& t) {
-    const Place c{t.c_row / panel_width, t.c_column / panel_width};
+  void product(const Products& p, const TileProduct& t, const Place& c) {
     EXPECT_EQ(t.subtract, p.region != Region::panels);
     if (t.subtract) {
       EXPECT_EQ(t.a_row, t.c_row);
       EXPECT_EQ(t.b_column, t.c_column);
       EXPECT_EQ(t.a_column, t.b_row);
-      for (int k = t.a_column / panel_width; k < t.a_column / panel_width + t.panels; ++k) {
-        EXPECT_TRUE(finished_.count({c.first, k}) && finished_.count({k, c.second}));
-        EXPECT_EQ(updates_[c]++, k);
+      for (int k = t.a_column; k < t.a_column + t.depth; k += panel_width) {
+        EXPECT_TRUE(finished_.count({c.first, k / warp_edge}) &&
+                    finished_.count({k / warp_edge, c.second}));
+        EXPECT_EQ(updates_[c], k);
+        updates_[c] += panel_width;
       }
     } else {
-      const int step = std::min(c.first, c.second);
-      EXPECT_EQ(t.a_source == Source::lower_inverse, c.first == step);
-      EXPECT_EQ(t.b_source == Source::upper_inverse, c.second == step);
-      EXPECT_TRUE(finished_.count({step, step}));
-      EXPECT_EQ(updates_[c], step);
-      EXPECT_TRUE(finished_.insert(c).second);
+      panel(t, c);
     }
   }
-  int tiles_;
-  std::map<Place, int> updates_;
+  void panel(const TileProduct& t, const Place& c) {
+    const bool beside = c.first < c.second;
+    const int corner = std::min(c.first, c.second) * warp_edge / panel_width * panel_width;
+    EXPECT_TRUE(finished_.count({corner / warp_edge, corner / warp_edge}));
+    EXPECT_EQ(t.a_source, beside ? Source::lower_inverse : Source::matrix);
+    EXPECT_EQ(t.b_source, beside ? Source::matrix : Source::upper_inverse);
+    EXPECT_EQ(t.a_row, beside ? 0 : t.c_row);
+    EXPECT_EQ(t.a_column, beside ? 0 : corner);
+    EXPECT_EQ(t.b_row, beside ? corner : 0);
+    EXPECT_EQ(t.b_column, beside ? t.c_column : 0);
+    EXPECT_EQ(beside ? t.c_row : t.c_column, corner);
+    EXPECT_EQ(beside ? t.rows : t.columns, panel_width);
+    EXPECT_EQ(t.depth, panel_width);
+    finish(c, corner);
+  }
+  void finish(const Place& c, int updates) {
+    EXPECT_EQ(updates_[c], updates);
+    EXPECT_TRUE(finished_.insert(c).second);
+  }
+  int n_;
+  std::map<Place, int> updates_;  // columns of L that were subtracted
   std::set<Place> finished_;
 };
 
 TEST(Schedule, UpdatesEveryTileByEveryEarlierPanelOnce) {
   for (int cluster : {1, 2, 3}) {
-    for (const Grouping& grouping : groupings) {
-      for (std::int64_t n : orders) {
-        SCOPED_TRACE(std::to_string(n) + ", " + describe(grouping));
-        Replay replay(tiles_of(n));
-        for (const Launched& l : schedule(tiles_of(n), grouping)) replay(l, cluster);
-        replay.expect_complete();
+    for (int sms : devices) {
+      for (const Grouping& grouping : groupings) {
+        for (int n : orders) {
+          SCOPED_TRACE(std::to_string(n) + ", " + describe(grouping) +
+                       ", SMs: " + std::to_string(sms));
+          Replay replay(n);
+          for (const Launched& l : schedule(n, grouping, sms)) replay(l, cluster);
+          replay.expect_complete();
+        }
       }
+    }
+  }
+}
+
+/// Results overwrite what they are made from, so no block may read what another one of its launch
+/// writes.
+TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
+  for (int sms : devices) {
+    for (int n : {129, 300, 1025}) {
+      for (const Launched& l : schedule(n, {3, 1}, sms)) {
+        const Products& p = l.products;
+        if (l.diagonal) continue;
+        std::map<Place, int> writer;
+        for (int b = 0; b < p.blocks(1); ++b) {
+          for (const Place& s : squares(n, area_of(p.tile(1, b)))) writer[s] = b;
+        }
+        for (int b = 0; b < p.blocks(1); ++b) {
+          for (const Place& s : operands(p, p.tile(1, b))) {
+            const auto found = writer.find(s);
+            EXPECT_TRUE(found == writer.end() || found->second == b)
+                << n << ": " << s.first << ", " << s.second;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
+  const auto chain = [](int n, int sms) {
+    std::vector<std::pair<int, bool>> found;  // large tiles that it would take; whether small
+    for (const Launched& l : schedule(n, {8, 16}, sms)) {
+      Products p = l.products;
+      if (l.diagonal) continue;
+      if (p.region == Region::rest) {
+        EXPECT_FALSE(p.small);
+        continue;
+      }
+      const bool small = std::exchange(p.small, false);
+      found.emplace_back(p.blocks(1), small);
+    }
+    return found;
+  };
+  for (auto [tiles, small] : chain(16384, 132)) EXPECT_EQ(small, tiles <= 132) << tiles;
+  for (auto [tiles, small] : chain(2048, 132)) EXPECT_TRUE(small) << tiles;
+}
+
+/// Every shape of a small tile has four squares, as many as a block has warps.
+TEST(Schedule, ASmallTileIsOneSquarePerWarp) {
+  for (const Launched& l : schedule(2047, {2, 1}, devices[3])) {
+    for (int b = 0; !l.diagonal && b < l.products.blocks(1); ++b) {
+      const TileProduct t = l.products.tile(1, b);
+      EXPECT_EQ(t.rows % warp_edge, 0);
+      EXPECT_EQ(t.columns % warp_edge, 0);
+      const int squares_of_tile = t.rows / warp_edge * (t.columns / warp_edge);
+      EXPECT_EQ(squares_of_tile, l.products.small ? chain_warps : 16);
     }
   }
 }
@@ -123,16 +238,10 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
   };
   const auto touched = [](const Launched& l) {
     Touched t;
-    if (l.diagonal) {
-      t.written.insert({l.products.first, l.products.first});
-      return t;
-    }
-    t.written = places(l.products, 1);
-    for (const Place& c : t.written) {
-      for (int k = l.products.first; k < l.products.first + l.products.count; ++k) {
-        t.read.insert({c.first, k});
-        t.read.insert({k, c.second});
-      }
+    t.written = written_by(l, 1);
+    if (l.diagonal) return t;
+    for (int b = 0; b < l.products.blocks(1); ++b) {
+      for (const Place& s : operands(l.products, l.products.tile(1, b))) t.read.insert(s);
     }
     return t;
   };
@@ -140,7 +249,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
     return std::any_of(a.begin(), a.end(), [&](const Place& p) { return b.count(p) > 0; });
   };
   for (const Grouping& grouping : groupings) {
-    const std::vector<Launched> launches = schedule(35, grouping);
+    const std::vector<Launched> launches = schedule(35 * panel_width - 70, grouping, 132);
     // For each launch, how many launches of the other stream are done for certain when it begins:
     // as far as its own stream has waited, all up to the one that signalled.
     std::size_t known[2] = {0, 0}, signalled[2] = {0, 0};
@@ -166,7 +275,7 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
 
 TEST(Schedule, BlocksOfAClusterShareAnOperand) {
   for (int cluster : {2, 4}) {
-    for (const Launched& l : schedule(20, {2, 1})) {
+    for (const Launched& l : schedule(2500, {2, 1}, 70)) {
       if (l.diagonal) continue;
       for (int b = 0; b < l.products.blocks(cluster); ++b) {
         const TileProduct first = l.products.tile(cluster, b / cluster * cluster);

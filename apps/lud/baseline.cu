@@ -46,27 +46,12 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
   if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
 }
-
-/// Two stages of shared memory; what is loaded during one chunk is stored during the next.
-struct ThroughRegisters {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 2;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes;
+/// The diagonal block.
+struct ChunksThroughRegisters {
+  static constexpr int cluster = 1;
   static constexpr bool pads = false;
-
-  unsigned ring;
-  Pieces pieces;
-  const Problem& problem;
-  const TileProduct& t;
-  int left_to_load;  // slices
-  int stage = 0;
-  unsigned next;  // stage that is filled
-  int4 held[Pieces::per_chunk];
-  unsigned places[Pieces::per_chunk];
-
-  static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
-                                    int size, int thread) {
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
     auto* lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
     for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
       const BlockChunk c(e, size);
@@ -78,6 +63,30 @@ struct ThroughRegisters {
     __syncthreads();
     return true;
   }
+};
+
+/// Two stages of shared memory; what is loaded during one chunk is stored during the next.
+template <class TileT>
+struct ThroughRegisters {
+  using Tile = TileT;
+  using Diagonal = ChunksThroughRegisters;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 2;
+  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
+  static constexpr std::size_t bytes_in_flight =
+      Pieces<Tile>::per_chunk * 16 * Tile::threads;  // in registers
+
+  unsigned ring;
+  Pieces<Tile> pieces;
+  const Problem& problem;
+  const TileProduct& t;
+  int left_to_load;  // slices
+  int stage = 0;
+  unsigned next;  // stage that is filled
+  int4 held[Pieces<Tile>::per_chunk];
+  unsigned places[Pieces<Tile>::per_chunk];
+  int holds = 0;
 
   __device__ ThroughRegisters(unsigned char* shared, View, const Problem& p,
                               const TileProduct& tile, int thread)
@@ -85,13 +94,14 @@ struct ThroughRegisters {
         pieces(p, tile, thread),
         problem(p),
         t(tile),
-        left_to_load(tile.panels * slices_per_panel),
+        left_to_load(tile.depth / Tile::k),
         next(ring) {
 #pragma unroll
-    for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) between(chunk);
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
     end_slice();
   }
-  // Without a branch, which would have each load waited for where paths join: behind the last slice
+  // Without a branch where it matters, which would have each load waited for where paths join: only
+  // a small tile's last chunks have nothing to load (Pieces). Behind the last slice
   // it is loaded once more, into the stage that nobody reads.
   __device__ void between(int chunk) {
     if (chunk > 0) store();
@@ -100,10 +110,13 @@ struct ThroughRegisters {
       places[i] = to;
       held[i++] = *reinterpret_cast<const int4*>(from);
     });
+    holds = i;
   }
   __device__ void store() const {
 #pragma unroll
-    for (int i = 0; i < Pieces::per_chunk; ++i) async::store16(next + places[i], held[i]);
+    for (int i = 0; i < Pieces<Tile>::per_chunk; ++i) {
+      if (i < holds) async::store16(next + places[i], held[i]);
+    }
   }
   __device__ void end_slice() {
     store();
@@ -112,19 +125,19 @@ struct ThroughRegisters {
     } else {
       pieces.repeat_slice();
     }
-    next = ring + static_cast<unsigned>(slice_bytes) - (next - ring);
+    next = ring + static_cast<unsigned>(Tile::slice_bytes) - (next - ring);
   }
   // Stored by all, and the other stage is read.
   __device__ void acquire() const { __syncthreads(); }
-  __device__ unsigned here() const { return ring + static_cast<unsigned>(stage * slice_bytes); }
-  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
-  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ unsigned slice() const {
+    return ring + static_cast<unsigned>(stage * Tile::slice_bytes);
+  }
   __device__ void release() {
     end_slice();
     stage ^= 1;
   }
-  __device__ void finish(const Accumulator& acc, int thread) const {
-    finish_in_global(acc, problem.matrix, t, thread);
+  __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
+    finish_in_global<Tile>(acc, problem.matrix, t, thread);
   }
 };
 
@@ -133,15 +146,12 @@ ConfigOf<Problem> iso() {
                         2 * RodiniaTile::bytes);
 }
 
-// What a block's threads hold in registers.
-inline constexpr std::size_t held_bytes = Pieces::per_chunk * 16 * BlockTile::threads;
-
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::baseline,
-    {iso(), blocked<ThroughRegisters>("blocked-128-shrinking", {8, 16}, held_bytes),
-     blocked<ThroughRegisters>("blocked-128x2", {2, 1}, held_bytes),
-     blocked<ThroughRegisters>("blocked-128x4", {4, 1}, held_bytes),
-     blocked<ThroughRegisters>("blocked-128x1", {1, 1}, held_bytes)});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::baseline,
+                              {iso(), blocked<ThroughRegisters>("blocked-128-shrinking", {8, 16}),
+                               blocked<ThroughRegisters>("blocked-128x2", {2, 1}),
+                               blocked<ThroughRegisters>("blocked-128x4", {4, 1}),
+                               blocked<ThroughRegisters>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

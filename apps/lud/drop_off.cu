@@ -75,30 +75,12 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   async::wait<0>();
   if (inside) s.m.at(i, j) = slot[thread] - product;
 }
-
-struct OwnSlots {
-  using View = NoMaps;
-  static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes;
+/// Each thread waits for its own chunks of the diagonal block, pads them, and publishes them.
+struct OwnChunks {
+  static constexpr int cluster = 1;
   static constexpr bool pads = true;
-  // Half of C fills one stage: four of a thread's eight rows, 16 pieces of 16 bytes.
-  static constexpr int groups = BlockTile::columns_per_thread / 4;
-  static constexpr int rows_per_slot = BlockTile::rows_per_thread / 2;
-  static_assert(rows_per_slot * groups * 16 * BlockTile::threads == slice_bytes &&
-                    rows_per_slot * groups == Pieces::count,
-                "half of C is a stage, and as many pieces as a slice");
-
-  Stages ring;
-  Pieces pieces;
-  const Problem& problem;
-  const TileProduct& t;
-  int thread;
-  int left_to_copy;  // slices; -1 and -2: the halves of C are under way
-
-  // Each thread waits for its own chunks of the diagonal block, pads them, and publishes them.
-  static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
-                                    int size, int thread) {
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
     float* const lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
     copy_block(lu, p, first, size, thread);
     async::commit();
@@ -110,6 +92,31 @@ struct OwnSlots {
     __syncthreads();
     return true;
   }
+};
+
+template <class TileT>
+struct OwnSlots {
+  using Tile = TileT;
+  using Diagonal = OwnChunks;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 3;
+  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
+  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
+  // Four of a thread's rows fill a stage: half of a large tile, a whole small one.
+  static constexpr int groups = Tile::columns_per_thread / 4;
+  static constexpr int rows_per_slot = 4;
+  static constexpr int per_chunk = rows_per_slot * groups / Tile::chunks;
+  static_assert(rows_per_slot * groups * 16 * Tile::threads <= Tile::slice_bytes &&
+                    per_chunk * Tile::chunks == rows_per_slot * groups,
+                "a stage takes four rows, and each chunk brings a share of them");
+
+  Stages<Tile> ring;
+  Pieces<Tile> pieces;
+  const Problem& problem;
+  const TileProduct& t;
+  int thread;
+  int left_to_copy;  // slices; -1, -2: stages of C are under way
 
   __device__ OwnSlots(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
                       int thread_)
@@ -118,27 +125,27 @@ struct OwnSlots {
         problem(p),
         t(tile),
         thread(thread_),
-        left_to_copy(tile.panels * slices_per_panel) {
+        left_to_copy(tile.depth / Tile::k) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
 #pragma unroll
-      for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) copy(chunk);
+      for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy(chunk);
       end_slice();
     }
     async::wait<stages - 2>();
   }
   __device__ float* element(int i, int g) const {
-    return &problem.matrix.at(t.c_row + BlockTile::row(thread, i),
-                              t.c_column + BlockTile::column(thread, g));
+    return &problem.matrix.at(Tile::first_row(t, thread) + 8 * i,
+                              Tile::first_column(t, thread) + 16 * g);
   }
   /// Pieces of a warp's lanes lie side by side: no bank is asked twice.
   __device__ unsigned slot(unsigned stage, int i, int g) const {
-    return stage + static_cast<unsigned>(
-                       ((i % rows_per_slot * groups + g) * BlockTile::threads + thread) * 16);
+    return stage +
+           static_cast<unsigned>(((i % rows_per_slot * groups + g) * Tile::threads + thread) * 16);
   }
   __device__ bool inside(int i, int g) const {
-    return t.c_row + BlockTile::row(thread, i) < problem.matrix.rows &&
-           t.c_column + BlockTile::column(thread, g) < problem.matrix.pitch;
+    return Tile::first_row(t, thread) + 8 * i < problem.matrix.rows &&
+           Tile::first_column(t, thread) + 16 * g < problem.matrix.pitch;
   }
   /// A share of the next slice, or, behind the last one, of the thread's own elements.
   __device__ void copy(int chunk) {
@@ -146,10 +153,11 @@ struct OwnSlots {
     if (left_to_copy > 0) {
       pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
     } else if (t.subtract) {
-      const int first = left_to_copy == 0 ? 0 : rows_per_slot;
+      const int first = -left_to_copy * rows_per_slot;
+      if (first >= Tile::rows_per_thread) return;
 #pragma unroll
-      for (int k = 0; k < Pieces::per_chunk; ++k) {
-        const int piece = chunk * Pieces::per_chunk + k;
+      for (int k = 0; k < per_chunk; ++k) {
+        const int piece = chunk * per_chunk + k;
         const int i = first + piece / groups, g = piece % groups;
         if (inside(i, g)) async::copy16(slot(stage, i, g), element(i, g));
       }
@@ -162,24 +170,23 @@ struct OwnSlots {
     ring.step(ring.next);
   }
   __device__ void acquire() const { __syncthreads(); }
-  __device__ BlockTile::Left left(int) const { return ring.left(thread); }
-  __device__ unsigned b() const { return ring.b(); }
+  __device__ unsigned slice() const { return ring.slice(); }
   // A thread's copies of the next slice, which were started a slice ago, are waited for before the
   // last chunk of this one; acquire() has them published.
   __device__ void between(int chunk) {
     copy(chunk);
-    if (chunk == BlockTile::chunks - 1 && left_to_copy >= 0) async::wait<0>();
+    if (chunk == Tile::chunks - 1 && left_to_copy >= 0) async::wait<0>();
   }
   __device__ void release() {
     end_slice();
     ring.step(ring.here);
   }
-  __device__ void finish(const Accumulator& acc, int) const {
+  __device__ void finish(const typename Tile::Accumulator& acc, int) const {
     async::wait<0>();  // this thread's own elements, nobody else's
-    // The halves are in the last two stages that were filled.
+    // The last two turns of the ring were C's; the second one was idle with a small tile.
     unsigned stage = ring.at((ring.next + 1) % stages);
 #pragma unroll
-    for (int i = 0; i < BlockTile::rows_per_thread; ++i) {
+    for (int i = 0; i < Tile::rows_per_thread; ++i) {
       if (i == rows_per_slot) stage = ring.at((ring.next + 2) % stages);
 #pragma unroll
       for (int g = 0; g < groups; ++g) {
@@ -200,10 +207,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::drop_off,
-    {iso(), blocked<OwnSlots>("blocked-128-shrinking", {8, 16}, 2 * slice_bytes),
-     blocked<OwnSlots>("blocked-128x2", {2, 1}, 2 * slice_bytes),
-     blocked<OwnSlots>("blocked-128x4", {4, 1}, 2 * slice_bytes),
-     blocked<OwnSlots>("blocked-128x1", {1, 1}, 2 * slice_bytes)});
+    {iso(), blocked<OwnSlots>("blocked-128-shrinking", {8, 16}),
+     blocked<OwnSlots>("blocked-128x2", {2, 1}), blocked<OwnSlots>("blocked-128x4", {4, 1}),
+     blocked<OwnSlots>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

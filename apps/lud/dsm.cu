@@ -83,49 +83,16 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
 }
 
 struct BlockedMaps {
-  CUtensorMap a, b;                          // of the matrix: half a tile of A, half of B
+  CUtensorMap a, b;                          // of the matrix: parts of A and of B
   CUtensorMap lower_inverse, upper_inverse;  // the same of the inverses
 };
-
-/// tma's ring, its shared operand brought by both blocks. A stage is free when the warps of both
-/// have read it, because both write into it.
-struct Multicast {
-  using View = BlockedMaps;
-  static constexpr int cluster = 2, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * (slice_bytes + 2 * sizeof(tma::Barrier));
+/// Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
+/// neighbour's shared memory, the lower one; then it goes on alone.
+struct SharedHalves {
+  static constexpr int cluster = 2;
   static constexpr bool pads = false;
-  static constexpr int a_rows = BlockTile::m / cluster, b_rows = BlockTile::k / cluster;
-  static constexpr std::uint16_t everyone = (1 << cluster) - 1;
-
-  static View view(const Problem& p) {
-    const auto readable = [](const Grid<float>& g) {
-      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
-    };
-    using T = BlockTile;
-    return {tensor_map(readable(p.matrix), a_rows, T::k, Swizzle::bytes128),
-            tensor_map(readable(p.matrix), b_rows, T::n),
-            tensor_map(readable(p.lower_inverse), a_rows, T::k, Swizzle::bytes128),
-            tensor_map(readable(p.upper_inverse), b_rows, T::n)};
-  }
-
-  unsigned char* ring;     // (stages, slice)
-  unsigned base;           // its shared address
-  tma::Barrier* arrived;   // (stages)
-  tma::Barrier* released;  // (stages): warps of the cluster that have read it
-  const View& maps;
-  const Problem& problem;
-  const TileProduct& t;
-  int slices;
-  int stage = 0;
-  unsigned parity = 0;
-  // The elected thread's: what it fetches next.
-  int next = 0, next_stage = 0;
-  unsigned next_parity = 1;  // a ring's first round waits for nothing
-
-  // Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
-  // neighbour's shared memory, the lower one; then it goes on alone.
-  static __device__ bool load_block(unsigned char* shared, const View&, const Problem& p, int first,
-                                    int size, int thread) {
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
     float* const lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
     const int rank = static_cast<int>(dsm::rank());
     constexpr int half = panel_width * panel_width / 4 / cluster;
@@ -146,67 +113,120 @@ struct Multicast {
     dsm::cluster_sync();
     return rank == 0;
   }
+};
+
+/// tma's ring, its shared operand brought by both blocks. A stage is free when the warps of both
+/// have read it, because both write into it.
+template <class TileT>
+struct Multicast {
+  using Tile = TileT;
+  using Diagonal = SharedHalves;
+  using View = BlockedMaps;
+  static constexpr int cluster = 2, stages = 3;
+  static constexpr std::size_t shared_bytes =
+      stages * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
+  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
+  // An operand comes in parts, of which a block fetches every second one if both need it.
+  static constexpr int a_rows = Tile::a_half_rows, b_rows = Tile::b_half_rows;
+  static constexpr int b_columns = Tile::b_half_columns;
+  static constexpr int a_part = a_rows * Tile::k * 4, b_part = b_rows * b_columns * 4;
+  static constexpr std::uint16_t everyone = (1 << cluster) - 1;
+
+  static View view(const Problem& p) {
+    const auto readable = [](const Grid<float>& g) {
+      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
+    };
+    return {tensor_map(readable(p.matrix), a_rows, Tile::k, Swizzle::bytes128),
+            tensor_map(readable(p.matrix), b_rows, b_columns),
+            tensor_map(readable(p.lower_inverse), a_rows, Tile::k, Swizzle::bytes128),
+            tensor_map(readable(p.upper_inverse), b_rows, b_columns)};
+  }
+
+  unsigned char* ring;     // (stages, slice)
+  unsigned base;           // its shared address
+  tma::Barrier* arrived;   // (stages)
+  tma::Barrier* released;  // (stages): warps of the cluster that have read it
+  const View& maps;
+  const Problem& problem;
+  const TileProduct& t;
+  int slices;
+  int stage = 0;
+  unsigned parity = 0;
+  // The loaders', one thread of each warp that loads: what they fetch next.
+  int next = 0, next_stage = 0;
+  unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
                        const TileProduct& tile, int thread)
       : ring(shared),
         base(async::shared_address(shared)),
-        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * slice_bytes)),
+        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * Tile::slice_bytes)),
         released(arrived + stages),
         maps(view),
         problem(p),
         t(tile),
-        slices(tile.panels * slices_per_panel) {
+        slices(tile.depth / Tile::k) {
     if (thread == 0) {
 #pragma unroll
       for (int s = 0; s < stages; ++s) {
         tma::init(arrived + s, 1);
-        tma::init(released + s, cluster * BlockTile::threads / 32);
+        tma::init(released + s, cluster * Tile::threads / 32);
       }
       tma::fence_init();
     }
     dsm::cluster_sync();  // before anyone's copies arrive
-    if (thread == 0) {
+    if (loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch();
+      for (int s = 0; s < stages - 1; ++s) fetch(thread / 32);
     }
   }
+  static __device__ bool loads(int thread) {
+    return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
+  }
 
-  __device__ void fetch() {
+  /// A loader's parts of a slice.
+  __device__ void fetch(int loader) {
     if (next == slices) return;
     tma::wait(released + next_stage, next_parity);  // read by the warps of both blocks
     tma::Barrier* const barrier = arrived + next_stage;
     const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
     const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
-    tma::expect(barrier, slice_bytes);  // both halves of both operands, whoever sends them
+    // All parts of both operands, whoever sends them; the phase is not complete before this.
+    if (loader == 0) tma::expect(barrier, Tile::bytes_of_slice(t));
     const int rank = static_cast<int>(dsm::rank());
-    const int column = t.a_column + next * BlockTile::k, line = t.b_row + next * BlockTile::k;
-    unsigned char* const to = ring + next_stage * slice_bytes;
-#pragma unroll
-    for (int part = 0; part < cluster; ++part) {
-      unsigned char* const to_a = to + part * (BlockTile::a_bytes / cluster);
-      unsigned char* const to_b = to + BlockTile::a_bytes + part * (BlockTile::b_bytes / cluster);
-      if (!t.shares_a) {
-        tma::load_tile(to_a, a_map, column, t.a_row + part * a_rows, barrier);
-      } else if (part == rank) {
-        tma::load_tile_multicast(to_a, a_map, column, t.a_row + part * a_rows, barrier, everyone);
-      }
-      if (t.shares_a) {
-        tma::load_tile(to_b, b_map, t.b_column, line + part * b_rows, barrier);
-      } else if (part == rank) {
-        tma::load_tile_multicast(to_b, b_map, t.b_column, line + part * b_rows, barrier, everyone);
+    const int column = t.a_column + next * Tile::k, line = t.b_row + next * Tile::k;
+    unsigned char* const to = ring + next_stage * Tile::slice_bytes;
+    const int a_bytes = Tile::boxes_of_a(t) * Tile::a_bytes;
+    const int of_a = a_bytes / a_part, all = of_a + Tile::boxes_of_b(t) * Tile::b_bytes / b_part;
+#pragma unroll Tile::loaders == 1 ? 4 : 1
+    for (int i = loader; i < all; i += Tile::loaders) {
+      const bool is_a = i < of_a;
+      const int part = is_a ? i : i - of_a;
+      const bool shared_by_both = is_a == t.shares_a;
+      if (shared_by_both && part % cluster != rank) continue;
+      unsigned char* const place = to + (is_a ? part * a_part : a_bytes + part * b_part);
+      const CUtensorMap* const map = is_a ? a_map : b_map;
+      // A's parts lie one below the other, and so do B's if they are not as high as the slice.
+      const bool below = b_rows < Tile::k;
+      const int from_column = is_a ? column : t.b_column + (below ? 0 : part * b_columns);
+      const int from_row = is_a ? t.a_row + part * a_rows : line + (below ? part * b_rows : 0);
+      if (shared_by_both) {
+        tma::load_tile_multicast(place, map, from_column, from_row, barrier, everyone);
+      } else {
+        tma::load_tile(place, map, from_column, from_row, barrier);
       }
     }
     ++next;
     if (++next_stage == stages) next_stage = 0, next_parity ^= 1;
   }
   __device__ void acquire() {
-    if (threadIdx.x == 0) fetch();
+    const int thread = static_cast<int>(threadIdx.x);
+    if (loads(thread)) fetch(thread / 32);
     tma::wait(arrived + stage, parity);
   }
-  __device__ unsigned here() const { return base + static_cast<unsigned>(stage * slice_bytes); }
-  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
-  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ unsigned slice() const {
+    return base + static_cast<unsigned>(stage * Tile::slice_bytes);
+  }
   __device__ void between(int) const {}
   __device__ void release() {
     __syncwarp();
@@ -215,9 +235,9 @@ struct Multicast {
     }
     if (++stage == stages) stage = 0, parity ^= 1;
   }
-  __device__ void finish(const Accumulator& acc, int thread) const {
+  __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
     dsm::cluster_arrive();
-    if (t.inside) finish_in_global(acc, problem.matrix, t, thread);
+    if (t.inside) finish_in_global<Tile>(acc, problem.matrix, t, thread);
     dsm::cluster_wait();  // nobody leaves while its barriers are still arrived at
   }
 };
@@ -254,10 +274,10 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::dsm,
-    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", {8, 16}, 2 * slice_bytes),
-     blocked<Multicast>("blocked-128x2-cluster-2", {2, 1}, 2 * slice_bytes),
-     blocked<Multicast>("blocked-128x4-cluster-2", {4, 1}, 2 * slice_bytes),
-     blocked<Multicast>("blocked-128x1-cluster-2", {1, 1}, 2 * slice_bytes)});
+    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", {8, 16}),
+     blocked<Multicast>("blocked-128x2-cluster-2", {2, 1}),
+     blocked<Multicast>("blocked-128x4-cluster-2", {4, 1}),
+     blocked<Multicast>("blocked-128x1-cluster-2", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -1,21 +1,14 @@
 // The computation of lud on data that is in shared memory already, written once for all strategies:
-// the inner product of two panels, the decomposition of a diagonal block and its inverses, and the
-// three steps of Rodinia's 16 x 16 tiles.
+// the decomposition of a diagonal block and its inverses, and the three steps of Rodinia's 16 x 16
+// tiles. The inner products are in tiles.cuh.
 #pragma once
 
 #include <cstdint>
 
-#include "apps/gemm/kernel.cuh"
 #include "apps/lud/lud.hpp"
 #include "variants/tensor_map.hpp"
 
 namespace amasia::lud {
-
-// --- inner product
-
-/// A 128 x 128 tile of C from slices of 32 columns of A and 32 rows of B: gemm's.
-using BlockTile = gemm::Fp32Tile<panel_width>;
-using Accumulator = BlockTile::Accumulator;
 
 /// Four elements of the result: the old ones less the product.
 __device__ __forceinline__ float4 less(float4 old, const float* c) {

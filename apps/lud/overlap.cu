@@ -38,28 +38,21 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   }
 }
 
-template <int STAGES>
+template <class TileT>
 struct Ring {
+  using Tile = TileT;
+  using Diagonal = AsyncChunks;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1, stages = STAGES;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes;
-  static constexpr bool pads = false;
+  static constexpr int cluster = 1, stages = 3;
+  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
+  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
 
-  Stages ring;
-  Pieces pieces;
+  Stages<Tile> ring;
+  Pieces<Tile> pieces;
   const Problem& problem;
   const TileProduct& t;
   int left_to_copy;  // slices
-
-  static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
-                                    int size, int thread) {
-    copy_block(reinterpret_cast<DiagonalBlock*>(shared)->lu, p, first, size, thread);
-    async::commit();
-    async::wait<0>();
-    __syncthreads();
-    return true;
-  }
 
   __device__ Ring(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
                   int thread)
@@ -67,11 +60,11 @@ struct Ring {
         pieces(p, tile, thread),
         problem(p),
         t(tile),
-        left_to_copy(tile.panels * slices_per_panel) {
+        left_to_copy(tile.depth / Tile::k) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
 #pragma unroll
-      for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) between(chunk);
+      for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
       end_slice();
     }
   }
@@ -90,14 +83,13 @@ struct Ring {
     async::wait<stages - 2>();
     __syncthreads();  // the slice is there, and the one before it is read
   }
-  __device__ BlockTile::Left left(int thread) const { return ring.left(thread); }
-  __device__ unsigned b() const { return ring.b(); }
+  __device__ unsigned slice() const { return ring.slice(); }
   __device__ void release() {
     end_slice();
     ring.step(ring.here);
   }
-  __device__ void finish(const Accumulator& acc, int thread) const {
-    finish_in_global(acc, problem.matrix, t, thread);
+  __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
+    finish_in_global<Tile>(acc, problem.matrix, t, thread);
   }
 };
 
@@ -114,10 +106,8 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::overlap,
-    {iso(), blocked<Ring<3>>("blocked-128-shrinking", {8, 16}, 2 * slice_bytes),
-     blocked<Ring<3>>("blocked-128x2", {2, 1}, 2 * slice_bytes),
-     blocked<Ring<3>>("blocked-128x4", {4, 1}, 2 * slice_bytes),
-     blocked<Ring<3>>("blocked-128x1", {1, 1}, 2 * slice_bytes)});
+    {iso(), blocked<Ring>("blocked-128-shrinking", {8, 16}), blocked<Ring>("blocked-128x2", {2, 1}),
+     blocked<Ring>("blocked-128x4", {4, 1}), blocked<Ring>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -22,33 +22,27 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
 }
 
+template <class TileT>
 struct AtOnce {
+  using Tile = TileT;
+  using Diagonal = AsyncChunks;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;
-  static constexpr std::size_t shared_bytes = stages * slice_bytes;
-  static constexpr bool pads = false;
+  static constexpr std::size_t shared_bytes = stages * Tile::slice_bytes;
+  static constexpr std::size_t bytes_in_flight = Tile::slice_bytes;
 
-  Stages stage;
-  Pieces pieces;
+  Stages<Tile> stage;
+  Pieces<Tile> pieces;
   const Problem& problem;
   const TileProduct& t;
-
-  static __device__ bool load_block(unsigned char* shared, View, const Problem& p, int first,
-                                    int size, int thread) {
-    copy_block(reinterpret_cast<DiagonalBlock*>(shared)->lu, p, first, size, thread);
-    async::commit();
-    async::wait<0>();
-    __syncthreads();
-    return true;
-  }
 
   __device__ AtOnce(unsigned char* shared, View, const Problem& p, const TileProduct& tile,
                     int thread)
       : stage(shared, stages), pieces(p, tile, thread), problem(p), t(tile) {}
   __device__ void acquire() {
-#pragma unroll
-    for (int chunk = 0; chunk < BlockTile::chunks; ++chunk) {
+#pragma unroll Pieces < Tile> ::unrolled
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) {
       pieces.share(chunk,
                    [&](unsigned to, const float* from) { async::copy16(stage.at(0) + to, from); });
     }
@@ -57,12 +51,11 @@ struct AtOnce {
     async::wait<0>();
     __syncthreads();
   }
-  __device__ BlockTile::Left left(int thread) const { return stage.left(thread); }
-  __device__ unsigned b() const { return stage.b(); }
+  __device__ unsigned slice() const { return stage.slice(); }
   __device__ void between(int) const {}
   __device__ void release() const { __syncthreads(); }
-  __device__ void finish(const Accumulator& acc, int thread) const {
-    finish_in_global(acc, problem.matrix, t, thread);
+  __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
+    finish_in_global<Tile>(acc, problem.matrix, t, thread);
   }
 };
 
@@ -73,10 +66,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::register_bypass,
-    {iso(), blocked<AtOnce>("blocked-128-shrinking", {8, 16}, slice_bytes),
-     blocked<AtOnce>("blocked-128x2", {2, 1}, slice_bytes),
-     blocked<AtOnce>("blocked-128x4", {4, 1}, slice_bytes),
-     blocked<AtOnce>("blocked-128x1", {1, 1}, slice_bytes)});
+    {iso(), blocked<AtOnce>("blocked-128-shrinking", {8, 16}),
+     blocked<AtOnce>("blocked-128x2", {2, 1}), blocked<AtOnce>("blocked-128x4", {4, 1}),
+     blocked<AtOnce>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

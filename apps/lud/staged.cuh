@@ -18,7 +18,22 @@ __device__ inline void copy_block(float* lu, const Problem& p, int first, int si
   }
 }
 
+/// The diagonal block, waited for at once: nothing can be computed without it.
+struct AsyncChunks {
+  static constexpr int cluster = 1;
+  static constexpr bool pads = false;
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
+    copy_block(reinterpret_cast<DiagonalBlock*>(shared)->lu, p, first, size, thread);
+    async::commit();
+    async::wait<0>();
+    __syncthreads();
+    return true;
+  }
+};
+
 /// Stages of slices: which one is read, and which one the copies go to.
+template <class Tile>
 struct Stages {
   unsigned ring;
   int count, here = 0, next = 0;
@@ -26,10 +41,9 @@ struct Stages {
   __device__ Stages(unsigned char* shared, int stages)
       : ring(async::held_address(shared)), count(stages) {}
   __device__ unsigned at(int stage) const {
-    return ring + static_cast<unsigned>(stage * slice_bytes);
+    return ring + static_cast<unsigned>(stage * Tile::slice_bytes);
   }
-  __device__ BlockTile::Left left(int thread) const { return {at(here), thread}; }
-  __device__ unsigned b() const { return at(here) + BlockTile::a_bytes; }
+  __device__ unsigned slice() const { return at(here); }
   __device__ void step(int& stage) const { stage = stage + 1 == count ? 0 : stage + 1; }
 };
 

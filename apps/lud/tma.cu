@@ -105,49 +105,16 @@ __global__ void __launch_bounds__(internal_threads)
 }
 
 struct BlockedMaps {
-  CUtensorMap a;                             // of the matrix: 128 rows x 32 columns, permuted
-  CUtensorMap b;                             // 32 rows x 128 columns
-  CUtensorMap lower_inverse, upper_inverse;  // boxes of a and of b
+  CUtensorMap a, b;                          // of the matrix: boxes of A, permuted, and of B
+  CUtensorMap lower_inverse, upper_inverse;  // boxes of A and of B
 };
 
-struct Bulk {
-  using View = BlockedMaps;
-  static constexpr int cluster = 1, stages = 3;
-  static constexpr std::size_t shared_bytes = stages * (slice_bytes + 2 * sizeof(tma::Barrier));
+/// Rows by bulk copies, because rows in shared memory lie further apart than a box's.
+struct BulkRows {
+  static constexpr int cluster = 1;
   static constexpr bool pads = false;
-  // C comes and leaves in boxes of A's shape, whose permutation keeps its rows off each other's
-  // banks; two fill a stage.
-  static constexpr int box_columns = BlockTile::k, halves = 2;
-  static constexpr int boxes_per_half = BlockTile::n / box_columns / halves;
-  static_assert(boxes_per_half * BlockTile::a_bytes == slice_bytes, "half of C is a stage");
-
-  static View view(const Problem& p) {
-    const auto readable = [](const Grid<float>& g) {
-      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
-    };
-    using T = BlockTile;
-    return {tensor_map(readable(p.matrix), T::m, T::k, Swizzle::bytes128),
-            tensor_map(readable(p.matrix), T::k, T::n),
-            tensor_map(readable(p.lower_inverse), T::m, T::k, Swizzle::bytes128),
-            tensor_map(readable(p.upper_inverse), T::k, T::n)};
-  }
-
-  unsigned char* ring;     // (stages, slice)
-  unsigned base;           // its shared address
-  tma::Barrier* arrived;   // (stages)
-  tma::Barrier* released;  // (stages): the warps that have read it
-  const View& maps;
-  const TileProduct& t;
-  int slices;
-  int stage = 0;
-  unsigned parity = 0;
-  // The elected thread's: what it fetches next.
-  int next = 0, next_stage = 0;
-  unsigned next_parity = 1;  // a ring's first round waits for nothing
-
-  // Rows by bulk copies, because rows in shared memory lie further apart than a box's.
-  static __device__ bool load_block(unsigned char* shared, const View&, const Problem& p, int first,
-                                    int size, int thread) {
+  static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
+                              int thread) {
     auto& d = *reinterpret_cast<DiagonalBlock*>(shared);
     auto* barrier = reinterpret_cast<tma::Barrier*>(shared + sizeof(DiagonalBlock));
     if (thread == 0) {
@@ -168,65 +135,120 @@ struct Bulk {
     __syncthreads();
     return true;
   }
+};
+
+template <class TileT>
+struct Bulk {
+  using Tile = TileT;
+  using Diagonal = BulkRows;
+  using View = BlockedMaps;
+  static constexpr int cluster = 1, stages = 3;
+  static constexpr std::size_t shared_bytes =
+      stages * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
+  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
+  // C comes and leaves in boxes of A's shape, whose permutation keeps its rows off each other's
+  // banks, in the ring's stages: a large tile's in two, a small one's in one.
+  static constexpr int boxes_per_stage = Tile::c_boxes_per_stage;
+  static constexpr int stages_of_c = Tile::c_boxes / boxes_per_stage;
+  static constexpr int row_bytes = Tile::k * 4;
+
+  static View view(const Problem& p) {
+    const auto readable = [](const Grid<float>& g) {
+      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
+    };
+    using T = Tile;
+    return {tensor_map(readable(p.matrix), T::a_box_rows, T::k, Swizzle::bytes128),
+            tensor_map(readable(p.matrix), T::k, T::b_box_columns),
+            tensor_map(readable(p.lower_inverse), T::a_box_rows, T::k, Swizzle::bytes128),
+            tensor_map(readable(p.upper_inverse), T::k, T::b_box_columns)};
+  }
+
+  unsigned char* ring;     // (stages, slice)
+  unsigned base;           // its shared address
+  tma::Barrier* arrived;   // (stages)
+  tma::Barrier* released;  // (stages): the warps that have read it
+  const View& maps;
+  const TileProduct& t;
+  int slices;
+  int stage = 0;
+  unsigned parity = 0;
+  // The loaders', one thread of each warp that loads: what they fetch next.
+  int next = 0, next_stage = 0;
+  unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   __device__ Bulk(unsigned char* shared, const View& view, const Problem&, const TileProduct& tile,
                   int thread)
       : ring(shared),
         base(async::shared_address(shared)),
-        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * slice_bytes)),
+        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * Tile::slice_bytes)),
         released(arrived + stages),
         maps(view),
         t(tile),
-        slices(tile.panels * slices_per_panel) {
+        slices(tile.depth / Tile::k) {
     if (thread == 0) {
 #pragma unroll
       for (int s = 0; s < stages; ++s) {
         tma::init(arrived + s, 1);
-        tma::init(released + s, BlockTile::threads / 32);
+        tma::init(released + s, Tile::threads / 32);
       }
       tma::fence_init();
     }
     __syncthreads();
-    if (thread == 0) {
+    if (loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch();
+      for (int s = 0; s < stages - 1; ++s) fetch(thread / 32);
     }
   }
+  static __device__ bool loads(int thread) {
+    return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
+  }
 
-  // The elected thread: a slice, or, behind the last one, half of C. What was read as numbers is
-  // ordered before the engine's writes by the mbarrier.
-  __device__ void fetch() {
+  // A loader's boxes of a slice, or, behind the last one, of a stage of C. What was read as numbers
+  // is ordered before the engine's writes by the mbarrier. The first loader announces the bytes of
+  // all; those that are earlier do not complete the phase, which it has to arrive at.
+  __device__ void fetch(int loader) {
     const bool of_c = next >= slices;
-    if (of_c && !t.subtract) return;
+    if (next == slices + (t.subtract ? stages_of_c : 0)) return;
     tma::wait(released + next_stage, next_parity);
     tma::Barrier* const barrier = arrived + next_stage;
-    unsigned char* const to = ring + next_stage * slice_bytes;
-    tma::expect(barrier, slice_bytes);
+    unsigned char* const to = ring + next_stage * Tile::slice_bytes;
+    if (loader == 0) {
+      tma::expect(barrier, of_c ? boxes_per_stage * Tile::a_bytes : Tile::bytes_of_slice(t));
+    }
     if (of_c) {
-#pragma unroll
-      for (int box = 0; box < boxes_per_half; ++box) {
-        tma::load_tile(to + box * BlockTile::a_bytes, &maps.a,
-                       t.c_column + ((next - slices) * boxes_per_half + box) * box_columns, t.c_row,
-                       barrier);
+#pragma unroll Tile::loaders == 1 ? boxes_per_stage : 1
+      for (int box = loader; box < boxes_per_stage; box += Tile::loaders) {
+        const int of_all = (next - slices) * boxes_per_stage + box;
+        tma::load_tile(to + box * Tile::a_bytes, &maps.a, Tile::c_box_column(t, of_all),
+                       Tile::c_box_row(t, of_all), barrier);
       }
     } else {
-      const int k = next * BlockTile::k;
-      tma::load_tile(to, t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse,
-                     t.a_column + k, t.a_row, barrier);
-      tma::load_tile(to + BlockTile::a_bytes,
-                     t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse, t.b_column,
-                     t.b_row + k, barrier);
+      const int k = next * Tile::k;
+      const int of_a = Tile::boxes_of_a(t), all = of_a + Tile::boxes_of_b(t);
+      const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
+      const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
+#pragma unroll Tile::loaders == 1 ? 2 : 1
+      for (int box = loader; box < all; box += Tile::loaders) {
+        const bool is_a = box < of_a;
+        const int of_operand = is_a ? box : box - of_a;
+        tma::load_tile(to + (is_a ? 0 : of_a * Tile::a_bytes) +
+                           of_operand * (is_a ? Tile::a_bytes : Tile::b_bytes),
+                       is_a ? a_map : b_map,
+                       is_a ? t.a_column + k : t.b_column + of_operand * Tile::b_box_columns,
+                       is_a ? t.a_row + of_operand * Tile::a_box_rows : t.b_row + k, barrier);
+      }
     }
     ++next;
     if (++next_stage == stages) next_stage = 0, next_parity ^= 1;
   }
   __device__ void acquire() {
-    if (threadIdx.x == 0) fetch();
+    const int thread = static_cast<int>(threadIdx.x);
+    if (loads(thread)) fetch(thread / 32);
     tma::wait(arrived + stage, parity);
   }
-  __device__ unsigned here() const { return base + static_cast<unsigned>(stage * slice_bytes); }
-  __device__ BlockTile::Left left(int thread) const { return {here(), thread}; }
-  __device__ unsigned b() const { return here() + BlockTile::a_bytes; }
+  __device__ unsigned slice() const {
+    return base + static_cast<unsigned>(stage * Tile::slice_bytes);
+  }
   __device__ void between(int) const {}
   __device__ void step() {
     if (++stage == stages) stage = 0, parity ^= 1;
@@ -236,37 +258,35 @@ struct Bulk {
     if (threadIdx.x % 32 == 0) tma::arrive(released + stage);
     step();
   }
-  __device__ void finish(const Accumulator& acc, int thread) {
+  __device__ void finish(const typename Tile::Accumulator& acc, int thread) {
     if (!t.subtract) __syncthreads();  // every slice is read: the result may take any stage
 #pragma unroll
-    for (int half = 0; half < halves; ++half, step()) {
+    for (int part = 0; part < stages_of_c; ++part, step()) {
       if (t.subtract) tma::wait(arrived + stage, parity);
-      const int row = BlockTile::row(thread, 0);
 #pragma unroll
-      for (int g = 0; g < BlockTile::columns_per_thread / 4; ++g) {
-        const int column = BlockTile::column(thread, g);
-        // A warp has 64 columns: half of C.
-        if (column / (box_columns * boxes_per_half) != half) continue;
-        unsigned char* const at = ring + stage * slice_bytes +
-                                  column / box_columns % boxes_per_half * BlockTile::a_bytes +
-                                  row * box_columns * 4 +
-                                  16 * swizzled_chunk(row, column % box_columns / 4);
+      for (int g = 0; g < Tile::columns_per_thread / 4; ++g) {
+        const ChunkOfC own = Tile::chunk_of_c(thread, g);
+        // A warp's columns are all in one stage.
+        if (own.box / boxes_per_stage != part) continue;
+        unsigned char* const at = ring + stage * Tile::slice_bytes +
+                                  own.box % boxes_per_stage * Tile::a_bytes + own.row * row_bytes +
+                                  16 * swizzled_chunk(own.row, own.chunk);
 #pragma unroll
-        for (int i = 0; i < BlockTile::rows_per_thread; ++i) {
-          auto* const p = reinterpret_cast<float4*>(at + i * 8 * box_columns * 4);
+        for (int i = 0; i < Tile::rows_per_thread; ++i) {
+          auto* const p = reinterpret_cast<float4*>(at + i * 8 * row_bytes);
           *p = less(t.subtract ? *p : float4{}, &acc.c[i][4 * g]);
         }
       }
     }
     tma::fence_async_proxy();
     __syncthreads();
-    if (thread == 0) {
-      int from = (stage + stages - halves) % stages;
-#pragma unroll
-      for (int box = 0; box < halves * boxes_per_half; ++box) {
-        if (box == boxes_per_half) from = from + 1 == stages ? 0 : from + 1;
-        tma::store_tile(&maps.a, t.c_column + box * box_columns, t.c_row,
-                        ring + from * slice_bytes + box % boxes_per_half * BlockTile::a_bytes);
+    if (loads(thread)) {
+      int from = (stage + stages - stages_of_c) % stages;
+#pragma unroll Tile::loaders == 1 ? Tile::c_boxes : 1
+      for (int box = thread / 32; box < Tile::c_boxes; box += Tile::loaders) {
+        if (box == boxes_per_stage) from = from + 1 == stages ? 0 : from + 1;
+        tma::store_tile(&maps.a, Tile::c_box_column(t, box), Tile::c_box_row(t, box),
+                        ring + from * Tile::slice_bytes + box % boxes_per_stage * Tile::a_bytes);
       }
       tma::commit_stores();
       tma::wait_stores_read<0>();  // shared memory must outlive the copy
@@ -303,10 +323,8 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::tma,
-    {iso(), blocked<Bulk>("blocked-128-shrinking", {8, 16}, 2 * slice_bytes),
-     blocked<Bulk>("blocked-128x2", {2, 1}, 2 * slice_bytes),
-     blocked<Bulk>("blocked-128x4", {4, 1}, 2 * slice_bytes),
-     blocked<Bulk>("blocked-128x1", {1, 1}, 2 * slice_bytes)});
+    {iso(), blocked<Bulk>("blocked-128-shrinking", {8, 16}), blocked<Bulk>("blocked-128x2", {2, 1}),
+     blocked<Bulk>("blocked-128x4", {4, 1}), blocked<Bulk>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

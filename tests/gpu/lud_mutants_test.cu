@@ -1,6 +1,7 @@
 // Proves that the verification of lud can fail (tests/gpu/mutants.hpp). The right kernel is the
 // reference loop in fp32, one elimination step per launch; faults are in its updates. At a size
 // where the loop takes too long, a right result is made by a variant and one tile of it is spoiled.
+#include "apps/lud/blocked.hpp"
 #include "apps/lud/lud.hpp"
 #include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
@@ -54,11 +55,9 @@ __global__ void undo_update(Grid<float> m, int panel, int row, int column) {
   m.at(i, j) += sum;
 }
 
-TEST(LudMutantsAtFullSize, OneLostTileOf16384Squared) {
-  std::string reason;
-  if (device_count(reason) == 0) GTEST_SKIP() << reason;
-  const Device device = query_device(0);
-  const std::int64_t n = device.memory_bytes > (std::size_t{4} << 30) ? 16384 : 4096;
+/// A right result by a blocked variant must pass, and the same without one update of `edge` x
+/// `edge` elements near the end must not.
+void lose_update(std::int64_t n, int edge, const Device& device) {
   const auto i = (*find_instance_factory("lud"))(
       Parameters(find_app("lud")->parameters(), {{"n", std::to_string(n)}}), 7);
   const Grid<float> m = dynamic_cast<InstanceOf<lud::Problem>&>(*i).problem().matrix;
@@ -71,12 +70,28 @@ TEST(LudMutantsAtFullSize, OneLostTileOf16384Squared) {
   AMASIA_CUDA(cudaDeviceSynchronize());
   EXPECT_TRUE(i->verify().passed);
   const int last = static_cast<int>(n) - lud::panel_width;
-  undo_update<<<lud::panel_width, lud::panel_width>>>(
-      m, last / 2 / lud::panel_width * lud::panel_width, last, last - lud::panel_width);
+  undo_update<<<edge, edge>>>(m, last / 2 / lud::panel_width * lud::panel_width, last,
+                              last - lud::panel_width);
   AMASIA_CUDA(cudaDeviceSynchronize());
   const Verdict v = i->verify();
   EXPECT_FALSE(v.passed);
   EXPECT_GT(v.mismatches, 0);
+}
+
+TEST(LudMutantsAtFullSize, OneLostTileOf16384Squared) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  const Device device = query_device(0);
+  lose_update(device.memory_bytes > (std::size_t{4} << 30) ? 16384 : 4096, lud::panel_width,
+              device);
+}
+
+/// At this size all tiles of the chain are small on a device of 32 SMs or more, and the least that
+/// can be lost is a warp's square of one of them.
+TEST(LudMutantsAtFullSize, OneLostSquareOfTheChain) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  lose_update(2047, lud::warp_edge, query_device(0));
 }
 
 }  // namespace
