@@ -37,15 +37,16 @@ struct DiagonalBlock {
 // The loops below are written in the order in which they should run: what a step needs is loaded
 // before the arithmetic of the step before (options.cmake).
 
-/// 1 / x to within a rounding, without the branch of the division.
+/// 1 / x to within a rounding, without the branch of the division and without scaling: for |x| from
+/// 2^-126 to 2^126.
 __device__ inline float reciprocal_of(float x) {
   float r;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return fmaf(r, fmaf(-x, r, 1.0f), r);
 }
 
-/// Decomposes one diagonal sub-block; one warp, a row per lane. Pivot rows travel by shuffle, and
-/// the next pivot goes first.
+/// Decomposes one diagonal sub-block; one warp, a row per lane. Pivot rows travel by shuffle. The
+/// next pivot goes first, and its way is kept short: its product is formed while the reciprocal is.
 __device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
   float row[sub];
   float* const line = d.lu + (base + lane) * block_pitch + base;
@@ -62,12 +63,13 @@ __device__ inline void factor_sub_block(DiagonalBlock& d, int base, int lane) {
 #pragma unroll
     for (int j = k + 1; j < sub; ++j) beside[j] = __shfl_sync(~0u, row[j], k);
     if (lane == k) d.reciprocal[base + k] = reciprocal;
-    const float multiplier = lane > k ? row[k] * reciprocal : 0.0f;
-    if (lane > k) row[k] = multiplier;
+    const float below = lane > k ? row[k] : 0.0f;
     if (k + 1 < sub) {
-      row[k + 1] -= multiplier * beside[k + 1];
+      row[k + 1] -= below * beside[k + 1] * reciprocal;
       pivot = __shfl_sync(~0u, row[k + 1], k + 1);
     }
+    const float multiplier = below * reciprocal;
+    if (lane > k) row[k] = multiplier;
 #pragma unroll
     for (int j = k + 2; j < sub; ++j) row[j] -= multiplier * beside[j];
   }
@@ -216,23 +218,20 @@ __device__ inline void invert_block(DiagonalBlock& d, int thread) {
   const int warp = thread / 32, lane = thread % 32;
   const auto at = [&](int i, int j) { return d.lu + i * sub * block_pitch + j * sub; };
 
-  // 64 x 64: warps 0, 1 the pairs of L, 2, 3 those of U.
+  // 64 x 64: warps 0, 1 the pairs of L, 2, 3 those of U. With [A 0; B C]: B A', then -C' (...);
+  // with [A B; 0 C]: B C', then -A' (...).
   {
+    const bool lower = warp < 2;
     const int low = warp % 2 * 2, high = low + 1;
-    float* const corner = warp < 2 ? at(high, low) : at(low, high);
+    float* const corner = lower ? at(high, low) : at(low, high);
 #pragma unroll 1
     for (int half = 0; half < 2; ++half) {
       WarpProduct<32> product;
       if (warp < 4) {
-        // L: (B A'), then -C' (...).  U, with [A B; 0 C]: (B C'), then -A' (...).
-        const bool lower = warp < 2;
-        const float* inverse =
-            lower ? d.lower[half == 0 ? low : high] : d.upper[half == 0 ? high : low];
-        if (half == 0) {
-          product.add(corner, block_pitch, inverse, sub_pitch, lane);
-        } else {
-          product.add(inverse, sub_pitch, corner, block_pitch, lane);
-        }
+        const int index = lower == (half == 0) ? low : high;
+        const float* const inverse = lower ? d.lower[index] : d.upper[index];
+        product.add(half == 0 ? corner : inverse, half == 0 ? block_pitch : sub_pitch,
+                    half == 0 ? inverse : corner, half == 0 ? sub_pitch : block_pitch, lane);
       }
       __syncthreads();
       if (warp < 4) product.store<false>(corner, block_pitch, half == 0 ? 1 : -1, lane);
@@ -240,26 +239,34 @@ __device__ inline void invert_block(DiagonalBlock& d, int thread) {
     }
   }
 
-  // 128 x 128: warps 0-3 a sub-block each of L's corner (rows 2, 3, columns 0, 1), 4-7 of U's.
-  // Sub-blocks of the 64 x 64 inverses: on the diagonal in d.lower or d.upper, the others in d.lu,
-  // one is zero.
+  // 128 x 128: warps 0-3 a sub-block each of L's corner (rows 2, 3, columns 0, 1), 4-7 of U's, in
+  // the same two halves. Sub-blocks of the 64 x 64 inverses: on the diagonal in d.lower or d.upper,
+  // the others in d.lu, one is zero; so the second product is for some warps only. Operands are
+  // chosen by arithmetic, and the product stands here once: a kernel that is called on one SM after
+  // another fetches its instructions from L2 each time.
+  const bool lower = warp < 4;
   const int p = warp / 2 % 2, q = warp % 2;
+  float* const corner = lower ? at(2 + p, q) : at(p, 2 + q);
 #pragma unroll 1
   for (int half = 0; half < 2; ++half) {
+    const int index = half == 0 ? (lower ? q : 2 + q) : (lower ? 2 + p : p);
+    const float* const inverse = lower ? d.lower[index] : d.upper[index];
+    const bool two = half == 0 ? (q == 0) == lower : (p == 1) == lower;
+    const float *a = corner, *b = inverse;
+    int a_pitch = block_pitch, b_pitch = sub_pitch;
+    if (half == 1) a = inverse, b = corner, a_pitch = sub_pitch, b_pitch = block_pitch;
     WarpProduct<32> product;
-    float* const corner = warp < 4 ? at(2 + p, q) : at(p, 2 + q);
-    if (warp < 4 && half == 0) {  // B A', A' lower triangular
-      product.add(at(2 + p, q), block_pitch, d.lower[q], sub_pitch, lane);
-      if (q == 0) product.add(at(2 + p, 1), block_pitch, at(1, 0), block_pitch, lane);
-    } else if (warp < 4) {  // C' (B A')
-      product.add(d.lower[2 + p], sub_pitch, at(2 + p, q), block_pitch, lane);
-      if (p == 1) product.add(at(3, 2), block_pitch, at(2, q), block_pitch, lane);
-    } else if (half == 0) {  // B C', C' upper triangular
-      product.add(at(p, 2 + q), block_pitch, d.upper[2 + q], sub_pitch, lane);
-      if (q == 1) product.add(at(p, 2), block_pitch, at(2, 3), block_pitch, lane);
-    } else {  // A' (B C')
-      product.add(d.upper[p], sub_pitch, at(p, 2 + q), block_pitch, lane);
-      if (p == 0) product.add(at(0, 1), block_pitch, at(1, 2 + q), block_pitch, lane);
+#pragma unroll 1
+    for (int part = 0; part < (two ? 2 : 1); ++part) {
+      product.add(a, a_pitch, b, b_pitch, lane);
+      if (half == 0) {  // the rest of the row of B, and what A' or C' has below or above
+        a = lower ? at(2 + p, 1) : at(p, 2);
+        b = lower ? at(1, 0) : at(2, 3);
+      } else {
+        a = lower ? at(3, 2) : at(0, 1);
+        b = lower ? at(2, q) : at(1, 2 + q);
+      }
+      a_pitch = b_pitch = block_pitch;
     }
     __syncthreads();
     product.store<false>(corner, block_pitch, half == 0 ? 1 : -1, lane);

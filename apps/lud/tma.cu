@@ -124,9 +124,9 @@ struct BulkRows {
     __syncthreads();
     const unsigned row_bytes =
         static_cast<unsigned>((size + 3) / 4 * 16);  // the padding is readable
-    if (thread == 0) {
-      tma::expect(barrier, static_cast<unsigned>(size) * row_bytes);
-      for (int row = 0; row < size; ++row) {
+    if (thread == 0) tma::expect(barrier, static_cast<unsigned>(size) * row_bytes);
+    if (thread % 32 == 0) {  // one warp alone would take longer than the rows do
+      for (int row = thread / 32; row < size; row += block_threads / 32) {
         tma::load_bytes(d.lu + row * block_pitch, &p.matrix.at(first + row, first), row_bytes,
                         barrier);
       }
