@@ -273,6 +273,20 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
   }
 }
 
+/// A launch that may start early waits for the one before it on its stream, and for nothing else.
+TEST(Schedule, FollowersNeedNoOtherStream) {
+  for (const Grouping& grouping : groupings) {
+    int followers = 0;
+    bool first = true;  // on the stream that runs ahead
+    for (const Launched& l : schedule(4500, grouping, 132)) {
+      EXPECT_EQ(l.follows, l.ahead && !l.waits && !first);
+      if (l.ahead) first = false;
+      followers += l.follows;
+    }
+    EXPECT_GT(followers, 2 * blocks_of(4500) - 2);
+  }
+}
+
 TEST(Schedule, BlocksOfAClusterShareAnOperand) {
   for (int cluster : {2, 4}) {
     for (const Launched& l : schedule(2500, {2, 1}, 70)) {

@@ -96,7 +96,7 @@ struct ThroughRegisters {
         t(tile),
         left_to_load(tile.depth / Tile::k),
         next(ring) {
-#pragma unroll
+#pragma unroll Tile::shares_unrolled
     for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
     end_slice();
   }

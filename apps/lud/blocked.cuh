@@ -16,11 +16,11 @@
 #pragma once
 
 #include <memory>
-#include <utility>
+#include <optional>
+#include <string>
 
 #include "apps/lud/blocked.hpp"
-#include "apps/lud/kernel.cuh"
-#include "apps/lud/tiles.cuh"
+#include "apps/lud/pieces.cuh"
 #include "harness/variant.hpp"
 #include "variants/launch.hpp"
 
@@ -29,196 +29,20 @@ namespace {
 
 struct NoMaps {};
 
-__device__ inline Grid<float> grid_of(const Problem& p, Source source) {
-  return source == Source::matrix          ? p.matrix
-         : source == Source::lower_inverse ? p.lower_inverse
-                                           : p.upper_inverse;
+/// Programmatic dependent launch: waits until the launch before this one on the stream is done and
+/// its results are visible, where this one was allowed to start earlier; nothing otherwise. All
+/// kernels of the chain wait, so that what came before that launch is done, too.
+__device__ __forceinline__ void wait_for_predecessor() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;\n" ::: "memory");
+#endif
 }
-
-/// The 16-byte pieces of the operands that a thread brings: of a slice first those of A, then
-/// those of B, as many rows apart as the block brings at once. Rows and columns beyond the matrix
-/// repeat one inside: what they produce is never stored, and no operand is incomplete in the
-/// direction that is summed over. Running pointers, and one stride in shared memory for both
-/// operands: registers and issue slots that are spent here are missing in the inner product.
-template <class Tile>
-struct Pieces;
-
-template <>
-struct Pieces<BlockTile> {
-  using Tile = BlockTile;
-  static constexpr int unrolled = Tile::chunks;  // where nothing else is done between the shares
-  static constexpr int of_a = Tile::a_bytes / 16 / Tile::threads;
-  static constexpr int of_b = Tile::b_bytes / 16 / Tile::threads;
-  static constexpr int count = of_a + of_b;
-  static constexpr int per_chunk = count / Tile::chunks;
-  static constexpr int a_rows = Tile::threads / (Tile::k / 4);
-  static constexpr int b_rows = Tile::threads / (Tile::n / 4);
-  static constexpr int stride = a_rows * Tile::k * 4;
-  static_assert(stride == b_rows * Tile::n * 4, "pieces of A and of B lie equally far apart");
-  static_assert(of_a % per_chunk == 0 && per_chunk * Tile::chunks == count,
-                "each chunk of the inner product brings a share, of one operand");
-
-  const float* slice;  // first piece of A
-  const float* a;      // next piece of A
-  const float* b;      // next piece of B
-  int a_step, b_step;  // elements from piece to piece
-  int rows_below, rows_left;
-  unsigned to_a, to_b;  // first pieces in a stage
-
-  __device__ Pieces(const Problem& p, const TileProduct& t, int thread) {
-    const Grid<float> left = grid_of(p, t.a_source), right = grid_of(p, t.b_source);
-    const int row = thread / (Tile::k / 4), chunk = thread % (Tile::k / 4);
-    const int line = thread / (Tile::n / 4);
-    const int last = static_cast<int>(left.rows) - 1 - t.a_row;
-    slice = &left.at(t.a_row + (row < last ? row : last), t.a_column + 4 * chunk);
-    a = slice;
-    rows_below = rows_left = last - row;
-    a_step = a_rows * static_cast<int>(left.pitch);
-    const int last_column = static_cast<int>(right.pitch) - 4;
-    const int column = t.b_column + thread % (Tile::n / 4) * 4;
-    b = &right.at(t.b_row + line, column < last_column ? column : last_column);
-    b_step = b_rows * static_cast<int>(right.pitch);
-    to_a = static_cast<unsigned>(row * Tile::k * 4 + 16 * swizzled_chunk(row, chunk));
-    to_b = static_cast<unsigned>(Tile::a_bytes + thread * 16);
-  }
-  /// move(place in the stage, source) for the pieces that are due with a chunk.
-  template <class Move>
-  __device__ __forceinline__ void share(int chunk, Move&& move) {
-    constexpr int chunks_of_a = of_a / per_chunk;
-    const bool of_left = chunk < chunks_of_a;
-    unsigned to = of_left
-                      ? to_a + static_cast<unsigned>(chunk * per_chunk * stride)
-                      : to_b + static_cast<unsigned>((chunk - chunks_of_a) * per_chunk * stride);
-#pragma unroll
-    for (int i = 0; i < per_chunk; ++i, to += stride) {
-      if (of_left) {
-        move(to, a);
-        rows_left -= a_rows;
-        if (rows_left >= 0) a += a_step;
-      } else {
-        move(to, b);
-        b += b_step;
-      }
-    }
-  }
-  __device__ void next_slice() {
-    slice += Tile::k;
-    a = slice;
-    rows_left = rows_below;
-  }
-  /// Back to the slice before, instead of next_slice(), where there is no next one.
-  __device__ void repeat_slice() {
-    a = slice;
-    rows_left = rows_below;
-    b -= static_cast<std::int64_t>(of_b) * b_step;
-  }
-};
-
-/// A small tile's: with each chunk one box, of which a thread brings 16 bytes of two rows.
-template <>
-struct Pieces<ChainTile> {
-  using Tile = ChainTile;
-  static constexpr int unrolled = 1;
-  static constexpr int per_chunk = 2;
-  static constexpr int rows_at_once = Tile::box / per_chunk;
-  static constexpr int stride = Tile::box_bytes / per_chunk;
-  static_assert(Tile::threads * 16 == stride && Tile::most_boxes <= Tile::chunks);
-
-  const float *a, *b;  // the thread's first pieces, of row 0 of the boxes
-  int a_pitch, b_pitch;
-  int row, last_row, last_column;  // the last ones: from the first ones on
-  int boxes_of_a, boxes;
-  int k = 0;  // of the slice
-  unsigned to_a, to_b;
-
-  __device__ Pieces(const Problem& p, const TileProduct& t, int thread)
-      : row(thread / 8), boxes_of_a(Tile::boxes_of_a(t)), boxes(boxes_of_a + Tile::boxes_of_b(t)) {
-    const Grid<float> left = grid_of(p, t.a_source), right = grid_of(p, t.b_source);
-    const int chunk = thread % 8;
-    a = &left.at(t.a_row, t.a_column + 4 * chunk);
-    a_pitch = static_cast<int>(left.pitch);
-    last_row = static_cast<int>(left.rows) - 1 - t.a_row;
-    b = &right.at(t.b_row, t.b_column + 4 * chunk);
-    b_pitch = static_cast<int>(right.pitch);
-    last_column = b_pitch - 4 - (t.b_column + 4 * chunk);
-    to_a = static_cast<unsigned>(row * Tile::k * 4 + 16 * swizzled_chunk(row, chunk));
-    to_b = static_cast<unsigned>(thread * 16);
-  }
-  template <class Move>
-  __device__ __forceinline__ void share(int chunk, Move&& move) {
-    if (chunk >= boxes) return;
-    const bool of_left = chunk < boxes_of_a;
-    const unsigned to = (of_left ? to_a : to_b) + static_cast<unsigned>(chunk) * Tile::box_bytes;
-#pragma unroll
-    for (int i = 0; i < per_chunk; ++i) {
-      const float* from;
-      if (of_left) {
-        const int at = chunk * Tile::box + i * rows_at_once + row;
-        from = a + static_cast<std::int64_t>(at < last_row ? at : last_row) * a_pitch + k;
-      } else {
-        const int at = (chunk - boxes_of_a) * Tile::box;
-        from = b + static_cast<std::int64_t>(k + i * rows_at_once + row) * b_pitch +
-               (at < last_column ? at : last_column);
-      }
-      move(to + i * stride, from);
-    }
-  }
-  __device__ void next_slice() { k += Tile::k; }
-  __device__ void repeat_slice() const {}
-};
-
-/// The thread's elements of the result, straight from and to global memory; the old elements of
-/// four rows are asked for at once. Rows of the padding may be overwritten, so only rows need a
-/// look.
-template <class Tile, bool WHOLE>
-__device__ __forceinline__ void finish_in_global(const typename Tile::Accumulator& acc,
-                                                 const Grid<float>& matrix, const TileProduct& t,
-                                                 int thread) {
-  const int row = Tile::first_row(t, thread), column = Tile::first_column(t, thread);
-  const int rows_left = static_cast<int>(matrix.rows) - row;
-  const int columns_left = static_cast<int>(matrix.pitch) - column;
-  const std::int64_t stride = 8 * matrix.pitch;
-  float* c = &matrix.at(row, column);
-  const auto inside = [&](int i, int g) {
-    return WHOLE || (8 * i < rows_left && 16 * g < columns_left);
-  };
-  constexpr int at_once = 4, groups = Tile::columns_per_thread / 4;
-#pragma unroll
-  for (int first = 0; first < Tile::rows_per_thread; first += at_once, c += at_once * stride) {
-    float4 old[at_once][groups] = {};
-    if (t.subtract) {
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-#pragma unroll
-        for (int g = 0; g < groups; ++g) {
-          if (inside(first + i, g)) {
-            old[i][g] = *reinterpret_cast<const float4*>(c + i * stride + 16 * g);
-          }
-        }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) {
-#pragma unroll
-      for (int g = 0; g < groups; ++g) {
-        if (inside(first + i, g)) {
-          *reinterpret_cast<float4*>(c + i * stride + 16 * g) =
-              less(old[i][g], &acc.c[first + i][4 * g]);
-        }
-      }
-    }
-  }
-}
-
-template <class Tile>
-__device__ __forceinline__ void finish_in_global(const typename Tile::Accumulator& acc,
-                                                 const Grid<float>& matrix, const TileProduct& t,
-                                                 int thread) {
-  if (t.c_row + t.rows <= matrix.rows && t.c_column + t.columns <= matrix.pitch) {
-    finish_in_global<Tile, true>(acc, matrix, t, thread);
-  } else {
-    finish_in_global<Tile, false>(acc, matrix, t, thread);
-  }
+/// Lets the next launch start as soon as all blocks of this one are here, or gone. Late, because
+/// its blocks then wait on SMs that others could use.
+__device__ __forceinline__ void admit_successor() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
+#endif
 }
 
 template <class Mover>
@@ -229,6 +53,7 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   extern __shared__ __align__(1024) unsigned char shared[];
   const int thread = static_cast<int>(threadIdx.x);
   const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
+  wait_for_predecessor();
   Mover mover(shared, view, p, t, thread);
   typename Tile::Accumulator acc;
   acc.clear();
@@ -239,6 +64,7 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
     Tile::multiply(acc, mover.slice(), t, thread, [&](int chunk) { mover.between(chunk); });
     mover.release();
   }
+  admit_successor();
   mover.finish(acc, thread);
 }
 
@@ -262,6 +88,7 @@ __global__ void __launch_bounds__(block_threads, 2)  // registers that leave roo
   const int first = step * panel_width;
   const int n = static_cast<int>(p.matrix.rows);
   const int size = n - first < panel_width ? n - first : panel_width;
+  wait_for_predecessor();
   if (!Loader::load(shared, p, first, size, thread)) return;
   if (size < panel_width && !Loader::pads) {
     for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
@@ -282,6 +109,7 @@ __global__ void __launch_bounds__(block_threads, 2)  // registers that leave roo
   }
   if (first + panel_width >= n) return;  // no panels to follow
   invert_block(d, thread);
+  admit_successor();
   for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
     const int row = e / (panel_width / 4), column = e % (panel_width / 4) * 4;
     *reinterpret_cast<float4*>(&p.lower_inverse.at(row, column)) =
@@ -323,6 +151,26 @@ struct LookAhead {
   OwnedEvent begun, panels, rest, done;
 };
 
+/// Whether a launch of the chain may start while the one before it ends.
+enum class Start { in_turn, dependent };
+
+/// As launch(), for a kernel without clusters that may start early (wait_for_predecessor()).
+template <class... Parameters, class... Arguments>
+void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
+                      Arguments&&... arguments) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.dynamic_shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+}
+
 /// A kernel of a tile's products, and what it is launched with.
 template <class Mover>
 struct ProductKernel {
@@ -332,10 +180,15 @@ struct ProductKernel {
   explicit ProductKernel(const Problem& p) : view(Mover::view(p)) {
     allow_launch(reinterpret_cast<const void*>(product<Mover>), shape);
   }
-  void operator()(const Problem& p, const Products& products, cudaStream_t stream) const {
+  void operator()(const Problem& p, const Products& products, cudaStream_t stream,
+                  bool dependent) const {
     LaunchShape grid = shape;
     grid.grid.x = static_cast<unsigned>(products.blocks(Mover::cluster));
-    launch(product<Mover>, grid, stream, view, p, products);
+    if (dependent) {
+      launch_dependent(product<Mover>, grid, stream, view, p, products);
+    } else {
+      launch(product<Mover>, grid, stream, view, p, products);
+    }
   }
   static KernelUse use() {
     return {reinterpret_cast<const void*>(product<Mover>), Mover::Tile::threads,
@@ -344,7 +197,7 @@ struct ProductKernel {
 };
 
 template <template <class Tile> class Mover>
-ConfigOf<Problem> blocked(const char* name, Grouping grouping) {
+ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Start::in_turn) {
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using Diagonal = typename Large::Diagonal;
@@ -361,7 +214,14 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping) {
        {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
         sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
        ProductKernel<Small>::use()}};
-  config.prepare = [grouping](const Problem& p, const Device& device) -> Launch {
+  if (start == Start::dependent) {
+    config.info.geometry.push_back({"dependent_launch", 1});
+    config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
+      if (d.compute_capability >= 90) return std::nullopt;
+      return "programmatic dependent launch needs compute capability 9.0";
+    };
+  }
+  config.prepare = [grouping, start](const Problem& p, const Device& device) -> Launch {
     const LaunchShape block{dim3(Diagonal::cluster), dim3(block_threads),
                             sizeof(DiagonalBlock) + 128, Diagonal::cluster};
     allow_launch(reinterpret_cast<const void*>(diagonal<Diagonal>), block);
@@ -375,15 +235,18 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping) {
       AMASIA_CUDA(cudaStreamWaitEvent(ahead, streams->begun));
       for (const Launched& l : launches) {
         const cudaStream_t stream = l.ahead ? ahead : main;
+        const bool dependent = start == Start::dependent && l.follows;
         if (l.waits) {
           AMASIA_CUDA(cudaStreamWaitEvent(stream, l.ahead ? streams->rest : streams->panels));
         }
-        if (l.diagonal) {
+        if (l.diagonal && dependent) {
+          launch_dependent(diagonal<Diagonal>, block, stream, p, l.products.first);
+        } else if (l.diagonal) {
           launch(diagonal<Diagonal>, block, stream, p, l.products.first);
         } else if (l.products.small) {
-          small(p, l.products, stream);
+          small(p, l.products, stream, dependent);
         } else {
-          large(p, l.products, stream);
+          large(p, l.products, stream, dependent);
         }
         if (l.signals) {
           AMASIA_CUDA(cudaEventRecord(l.ahead ? streams->panels : streams->rest, stream));

@@ -169,6 +169,9 @@ struct Launched {
   Products products;
   bool waits = false;    // for the latest launch on the other stream that signals
   bool signals = false;  // to the other stream when it is done
+  /// It needs nothing but the launch before it on its stream, and what that one needed: it may
+  /// start while that one ends (programmatic dependent launch).
+  bool follows = false;
 };
 
 /// How many panels make a group: a share of what is left of the matrix, in blocks, but not more
@@ -185,6 +188,14 @@ struct Grouping {
 
 AMASIA_HD constexpr int blocks_of(int n) { return static_cast<int>(ceil_div(n, panel_width)); }
 
+/// Marks the launches that follow another one on the stream that runs ahead.
+inline std::vector<Launched> with_followers(std::vector<Launched> launches) {
+  for (std::size_t i = 1; i < launches.size(); ++i) {
+    launches[i].follows = launches[i].ahead && !launches[i].waits;
+  }
+  return launches;
+}
+
 /// The launches of a run in order, for a matrix of order n on a device of `sms` SMs.
 inline std::vector<Launched> schedule(int n, Grouping grouping, int sms) {
   const int blocks = blocks_of(n);
@@ -194,7 +205,7 @@ inline std::vector<Launched> schedule(int n, Grouping grouping, int sms) {
     end = first + grouping.panels(blocks - first);
     for (int step = first; step < end; ++step) {
       launches.push_back({true, true, {Region::panels, n, step}});
-      if (step + 1 == blocks) return launches;
+      if (step + 1 == blocks) return with_followers(launches);
       const bool last = step + 1 == end;
       launches.push_back({false, true, chain({Region::panels, n, step, 1, step + 1}), false, last});
       if (last) break;
@@ -208,7 +219,7 @@ inline std::vector<Launched> schedule(int n, Grouping grouping, int sms) {
     if (next == blocks) continue;
     launches.push_back({false, false, {Region::rest, n, first, end - first, next}, true, true});
   }
-  return launches;
+  return with_followers(launches);
 }
 
 }  // namespace amasia::lud

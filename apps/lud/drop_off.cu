@@ -128,7 +128,7 @@ struct OwnSlots {
         left_to_copy(tile.depth / Tile::k) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
-#pragma unroll
+#pragma unroll Tile::shares_unrolled
       for (int chunk = 0; chunk < Tile::chunks; ++chunk) copy(chunk);
       end_slice();
     }

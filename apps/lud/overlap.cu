@@ -63,7 +63,7 @@ struct Ring {
         left_to_copy(tile.depth / Tile::k) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
-#pragma unroll
+#pragma unroll Tile::shares_unrolled
       for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
       end_slice();
     }
@@ -106,8 +106,10 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::overlap,
-    {iso(), blocked<Ring>("blocked-128-shrinking", {8, 16}), blocked<Ring>("blocked-128x2", {2, 1}),
-     blocked<Ring>("blocked-128x4", {4, 1}), blocked<Ring>("blocked-128x1", {1, 1})});
+    {iso(), blocked<Ring>("blocked-128-shrinking", {8, 16}),
+     blocked<Ring>("blocked-128-shrinking-dependent", {8, 16}, Start::dependent),
+     blocked<Ring>("blocked-128x2", {2, 1}), blocked<Ring>("blocked-128x4", {4, 1}),
+     blocked<Ring>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud

@@ -41,7 +41,7 @@ struct AtOnce {
                     int thread)
       : stage(shared, stages), pieces(p, tile, thread), problem(p), t(tile) {}
   __device__ void acquire() {
-#pragma unroll Pieces < Tile> ::unrolled
+#pragma unroll Tile::shares_unrolled
     for (int chunk = 0; chunk < Tile::chunks; ++chunk) {
       pieces.share(chunk,
                    [&](unsigned to, const float* from) { async::copy16(stage.at(0) + to, from); });

@@ -21,7 +21,8 @@ struct BlockTile : gemm::Fp32Tile<panel_width> {
   static constexpr int a_box_rows = m, b_box_rows = k, b_box_columns = n;
   static constexpr int a_half_rows = m / 2, b_half_rows = k / 2, b_half_columns = n;
   static constexpr int c_boxes = n / k, c_boxes_per_stage = slice_bytes / a_bytes;  // as A's
-  static constexpr int loaders = 1;  // warps that start bulk copies
+  static constexpr int loaders = 1;               // warps that start bulk copies
+  static constexpr int shares_unrolled = chunks;  // of a slice, where a mover does nothing else
 
   AMASIA_HD static constexpr int boxes_of_a(const TileProduct&) { return 1; }
   AMASIA_HD static constexpr int boxes_of_b(const TileProduct&) { return 1; }
@@ -72,6 +73,7 @@ struct ChainTile {
   static constexpr int a_half_rows = box, b_half_rows = k, b_half_columns = box;
   static constexpr int c_boxes = chain_warps, c_boxes_per_stage = c_boxes;
   static constexpr int loaders = chain_warps;  // a box each, or one warp would come late
+  static constexpr int shares_unrolled = 1;
 
   AMASIA_HD static constexpr int boxes_of_a(const TileProduct& t) { return t.rows / box; }
   AMASIA_HD static constexpr int boxes_of_b(const TileProduct& t) { return t.columns / box; }

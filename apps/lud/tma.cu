@@ -323,8 +323,10 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::tma,
-    {iso(), blocked<Bulk>("blocked-128-shrinking", {8, 16}), blocked<Bulk>("blocked-128x2", {2, 1}),
-     blocked<Bulk>("blocked-128x4", {4, 1}), blocked<Bulk>("blocked-128x1", {1, 1})});
+    {iso(), blocked<Bulk>("blocked-128-shrinking", {8, 16}),
+     blocked<Bulk>("blocked-128-shrinking-dependent", {8, 16}, Start::dependent),
+     blocked<Bulk>("blocked-128x2", {2, 1}), blocked<Bulk>("blocked-128x4", {4, 1}),
+     blocked<Bulk>("blocked-128x1", {1, 1})});
 
 }  // namespace
 }  // namespace amasia::lud
