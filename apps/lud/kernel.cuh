@@ -171,6 +171,9 @@ struct WarpProduct {
   }
 };
 
+/// A barrier of warps 0 and 1.
+__device__ inline void two_warps_sync() { asm volatile("bar.sync 1, 64;\n" ::: "memory"); }
+
 /// Decomposes the block in d.lu and inverts its diagonal sub-blocks, so that its panels are
 /// products here, too. The whole block takes part; call after a barrier, results are valid after
 /// the next one.
@@ -198,16 +201,20 @@ __device__ inline void factor_block(DiagonalBlock& d, int thread) {
       product.store<false>(panel, block_pitch, 1, lane);
     }
     __syncthreads();
-    // What is left: half sub-blocks of 16 x 32, one per warp at a time.
+    // What is left: half sub-blocks of 16 x 32, one per warp at a time. Warps 0 and 1 begin with
+    // the next diagonal sub-block; then the one decomposes it while all others have the rest.
+    const int pieces = 2 * left * left;
 #pragma unroll 1
-    for (int piece = warp; piece < 2 * left * left; piece += block_threads / 32) {
-      const int row = piece / left * 16, column = step + 1 + piece % left;
+    for (int piece = warp < 2 ? warp : warp + 1; piece < pieces;
+         piece = piece == 1 ? 2 : piece + block_threads / 32 - 1) {
+      const int row = piece / 2 / left * sub + piece % 2 * 16, column = step + 1 + piece / 2 % left;
       float* const from = at(step + 1, step) + row * block_pitch;
       WarpProduct<16> product;
       product.add(from, block_pitch, at(step, column), block_pitch, lane);
       product.store<true>(from + (column - step) * sub, block_pitch, -1, lane);
+      if (piece < 2) two_warps_sync();
+      if (warp == 0) break;
     }
-    __syncthreads();
   }
 }
 
@@ -218,23 +225,24 @@ __device__ inline void invert_block(DiagonalBlock& d, int thread) {
   const int warp = thread / 32, lane = thread % 32;
   const auto at = [&](int i, int j) { return d.lu + i * sub * block_pitch + j * sub; };
 
-  // 64 x 64: warps 0, 1 the pairs of L, 2, 3 those of U. With [A 0; B C]: B A', then -C' (...);
-  // with [A B; 0 C]: B C', then -A' (...).
+  // 64 x 64: warps 0-3 the pairs of L, 4-7 those of U, 16 rows each. With [A 0; B C]: B A', then
+  // -C' (...); with [A B; 0 C]: B C', then -A' (...).
+  const bool lower = warp < 4;
   {
-    const bool lower = warp < 2;
-    const int low = warp % 2 * 2, high = low + 1;
+    const int low = warp / 2 % 2 * 2, high = low + 1, rows = warp % 2 * 16;
     float* const corner = lower ? at(high, low) : at(low, high);
 #pragma unroll 1
     for (int half = 0; half < 2; ++half) {
-      WarpProduct<32> product;
-      if (warp < 4) {
-        const int index = lower == (half == 0) ? low : high;
-        const float* const inverse = lower ? d.lower[index] : d.upper[index];
-        product.add(half == 0 ? corner : inverse, half == 0 ? block_pitch : sub_pitch,
-                    half == 0 ? inverse : corner, half == 0 ? sub_pitch : block_pitch, lane);
+      const int index = lower == (half == 0) ? low : high;
+      const float* const inverse = lower ? d.lower[index] : d.upper[index];
+      WarpProduct<16> product;
+      if (half == 0) {
+        product.add(corner + rows * block_pitch, block_pitch, inverse, sub_pitch, lane);
+      } else {
+        product.add(inverse + rows * sub_pitch, sub_pitch, corner, block_pitch, lane);
       }
       __syncthreads();
-      if (warp < 4) product.store<false>(corner, block_pitch, half == 0 ? 1 : -1, lane);
+      product.store<false>(corner + rows * block_pitch, block_pitch, half == 0 ? 1 : -1, lane);
       __syncthreads();
     }
   }
@@ -244,7 +252,6 @@ __device__ inline void invert_block(DiagonalBlock& d, int thread) {
   // the others in d.lu, one is zero; so the second product is for some warps only. Operands are
   // chosen by arithmetic, and the product stands here once: a kernel that is called on one SM after
   // another fetches its instructions from L2 each time.
-  const bool lower = warp < 4;
   const int p = warp / 2 % 2, q = warp % 2;
   float* const corner = lower ? at(2 + p, q) : at(p, 2 + q);
 #pragma unroll 1
