@@ -171,8 +171,8 @@ struct WarpProduct {
   }
 };
 
-/// A barrier of warps 0 and 1.
-__device__ inline void two_warps_sync() { asm volatile("bar.sync 1, 64;\n" ::: "memory"); }
+/// A barrier of warps 0 and 1, in the form that need not be converged, as their ways part there.
+__device__ inline void two_warps_sync() { asm volatile("barrier.sync 1, 64;\n" ::: "memory"); }
 
 /// Decomposes the block in d.lu and inverts its diagonal sub-blocks, so that its panels are
 /// products here, too. The whole block takes part; call after a barrier, results are valid after
