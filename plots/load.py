@@ -422,6 +422,16 @@ def _microbenchmark_records(
     return points, findings
 
 
+def _better_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Of two records of a group the one that counts, and why: of the same code the one with more
+    rounds, else the later one."""
+    later = max((a, b), key=lambda g: (g["date"], g["file"]))
+    earlier = b if later is a else a
+    if earlier["code"] == later["code"] and earlier["rounds"] > later["rounds"]:
+        return earlier, f"the one with more rounds ({earlier['rounds']})"
+    return later, f"the later one ({later['date']})"
+
+
 def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of the same point or finding of the same GPU, the one measured last."""
     kept: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -509,19 +519,20 @@ def load(paths: Sequence[Path | str]) -> Results:
                 "bound_by": bound,
                 **{m: group[m] for m in ("rounds", "stop_reason", "launch_blocked", "wall_s")},
                 "warnings": list(group["warnings"]),
+                "code": {(row["variant"], row.get("source_digest")) for row in group["rows"]},
             }
             unique = (run["gpu"], key["app"], identity["size"], key["cache"], key["launch"])
             other = groups.get(unique)
             if other is not None:
-                newer = max((other, record), key=lambda g: (g["date"], g["file"]))
-                older = record if newer is other else other
+                chosen, why = _better_of(other, record)
+                left = record if chosen is other else other
                 notes.append(
-                    f"{' '.join(unique)} is in {found[older['file']]} and in "
-                    f"{found[newer['file']]}; the later one ({newer['date']}) counts."
+                    f"{' '.join(unique)} is in {found[left['file']]} and in "
+                    f"{found[chosen['file']]}; {why} counts."
                 )
-                # Whichever study measured it last, it stays one of the paper's sizes.
-                newer["preset"] = max(other["preset"], record["preset"], key=_PRESETS.index)
-                if newer is other:
+                # Whichever study it is taken from, it stays one of the paper's sizes.
+                chosen["preset"] = max(other["preset"], record["preset"], key=_PRESETS.index)
+                if chosen is other:
                     continue
             groups[unique] = record
             group_id = identity["group"]

@@ -97,14 +97,15 @@ def table(selected: Results) -> str:
 
 def generated(selected: Results) -> str:
     """The text between the markers, markers not included."""
+    main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
     controls = selected.comparisons[selected.comparisons["control"]]
+    controls = controls[controls["size"] == controls["app"].map(main)]
     noise = (
         f"Baseline against itself, the noise of the machine, stayed within "
         f"{controls['low'].min():.3f} and {controls['high'].max():.3f}. "
         if len(controls)
         else "No A/A control was measured. "
     )
-    main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
     headlines = [f"- {a.app}, {a.size_label}: {a.sentence()}" for a in advise(selected)
                  if a.size == main[a.app]]  # fmt: skip
     apps = {variant.split("/")[0] for variant in built_variants()}

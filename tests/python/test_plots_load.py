@@ -143,6 +143,30 @@ def test_of_the_same_group_in_two_files_the_later_counts(save):
     assert any("tuning.json is no result file" in note for note in results.notes)
 
 
+def test_of_the_same_code_the_group_with_more_rounds_counts(save):
+    def group(ms, rounds, digest):
+        g = synthetic.group("nw", {"n": 64}, ms)
+        g["rounds"] = rounds
+        for row in g["rows"]:
+            row["source_digest"] = digest
+        return g
+
+    def median(early, late):
+        save(synthetic.document([early], date="2026-01-01T00:00:00Z"), "r/a.json")
+        folder = save(synthetic.document([late], date="2026-02-01T00:00:00Z"), "r/b.json").parent
+        results = load([folder])
+        return results.rows.iloc[0]["median"], results.notes
+
+    few, many = group(5.0, 7, "same"), group(3.0, 40, "same")
+    for early, late in ((few, many), (many, few)):
+        value, notes = median(early, late)
+        assert value == pytest.approx(3.0, rel=0.02)
+    assert any("the one with more rounds (40) counts" in note for note in notes)
+    value, notes = median(group(5.0, 40, "old"), group(3.0, 7, "new"))
+    assert value == pytest.approx(3.0, rel=0.02)
+    assert any("the later one (2026-02-01" in note for note in notes)
+
+
 def test_gpus_come_newest_architecture_first(save):
     group = synthetic.group("nw", {"n": 64}, 5.0)
     save(synthetic.document([group], gpu=synthetic.device("NVIDIA A100-SXM4-40GB", 80)), "r/a.json")
