@@ -427,18 +427,14 @@ bool list_kernels(std::vector<std::string> command, const std::string& executabl
   return ran && !found.empty();  // one that was killed may have listed half a kernel
 }
 
-/// A disassembler takes a fifth of a second for each kernel, whatever its length: with more kernels
-/// than this, several run at a time.
-constexpr std::size_t kernels_per_disassembler = 4;
-
+/// A disassembler takes a third of a second for each kernel, whatever its length, because it looks
+/// for each name in every module of the executable; so as many run at a time as there are cores.
 bool list_kernels_in_parallel(const std::vector<std::string>& command,
                               const std::string& executable,
                               const std::vector<std::string>& kernels,
                               std::map<std::string, CodeEvidence::Kernel>& found) {
-  const std::size_t wanted =
-      (kernels.size() + kernels_per_disassembler - 1) / kernels_per_disassembler;
   const std::size_t count =
-      std::min<std::size_t>(wanted, std::max(1U, std::thread::hardware_concurrency()));
+      std::min<std::size_t>(kernels.size(), std::max(1U, std::thread::hardware_concurrency()));
   if (count <= 1) return list_kernels(command, executable, kernels, found);
   std::vector<std::future<std::pair<bool, std::map<std::string, CodeEvidence::Kernel>>>> parts;
   for (std::size_t part = 0; part < count; ++part) {
