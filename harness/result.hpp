@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
+#include "harness/json_file.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/statistics.hpp"
 
@@ -189,13 +189,6 @@ struct ResultFile {
   std::vector<MicrobenchmarkResult> microbenchmarks{};
 };
 
-/// A file that cannot be read, written or believed. what() is one line that names the file or
-/// member.
-class ResultError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
 // Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
 // that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
@@ -221,18 +214,10 @@ Parameters parameters_from_json(const nlohmann::ordered_json&);
 std::string_view name_of(RowStatus);
 std::string_view name_of(Work::Kind);
 
-/// Indented text with arrays of plain values on one line each, and a newline at the end. Bytes that
-/// are no UTF-8 (an argument, a path) become U+FFFD.
-std::string dump_json(const nlohmann::ordered_json&);
-/// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what".
-nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
-/// Any JSON document of at most 1 GiB. Throws ResultError.
-nlohmann::ordered_json read_json_file(const std::string& path);
 /// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the
 /// content.
 ResultFile read_result_file(const std::string& path);
-/// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.
+/// As write_text_file().
 void write_result_file(const std::string& path, const ResultFile&);
-void write_text_file(const std::string& path, const std::string& text);  // same guarantee
 
 }  // namespace amasia
