@@ -47,11 +47,12 @@ _IN_FLIGHT = (
 )
 _PERSISTENCE = (
     "Between the lowest curve, where nothing disturbs the region, and the one behind the stream "
-    "without a window lies what a window can save. Where the blue curve leaves the lowest one, the "
-    "region is no longer kept whole, and where it meets the upper one, its lines displace each "
-    "other before they are read again: then a window over the share that fits keeps at least that "
-    "share. In an L2 of two halves, each of which keeps what its own SMs read, the lines of the "
-    "far half are found later even where all are kept, and a copy in either half counts."
+    "without a window lies what a window can save. A window keeps a line in one half of an L2 of "
+    "two, so that it lies above the lowest curve from the start: undisturbed, a half also keeps "
+    "copies of what its own SMs read from the other, for as long as the region fits twice, which "
+    "is where the lowest curve bends. The window's curve bends where the region no longer fits "
+    "into the set-aside. Lines that persist by chance as often as there is room for them (the "
+    "share that fits) are no better than all lines in turn: on an H200 the two agree within 2 %."
 )
 _ASYNC_COPY = (
     "Panel a: left of the ridge every line is the memory's, right of it the arithmetic's. With all "
@@ -66,15 +67,17 @@ _ASYNC_COPY = (
     "filled and hollow in panel a."
 )
 _WGMMA_N = (
-    "What the widths of the units allow, to hold the curves against. "
-    "Right: a wgmma occupies the tensor cores for n / 2 cycles, and shared memory gives 128 bytes "
-    "a cycle: 16 cycles for A and n / 4 for B. With both in shared memory the next one can "
-    "therefore start after the larger of n / 2 and 16 + n / 4 cycles, which cross at n = 64; with "
-    "A in registers only B is read. A sum can be read later than the next one can start: several "
-    "must be under way, or the tensor cores idle. Left: the same as a rate. More warpgroups help "
-    "only where a single one does not keep several under way, never against shared memory. Where "
-    "the curves bend at the top, the power limit lowers the clock. A sparse product reads twice "
-    "the k of B: 16 + n / 2 cycles, so that from shared memory it never reaches twice the rate."
+    "What the widths of the units allow, to hold the curves against. Right: a wgmma occupies the "
+    "tensor cores for n / 2 cycles, and shared memory gives 128 bytes a cycle: 16 cycles for A and "
+    "n / 4 for B. With both in shared memory the next one can therefore start after the larger of "
+    "n / 2 and 16 + n / 4 cycles, which cross at n = 64; with A in registers only B is read, but "
+    "none starts sooner than 14 cycles after another (H200). A sum can be read later than the next "
+    "one can start: several must be under way, or the tensor cores idle. Left: the same as a rate. "
+    "More warpgroups help only where a single one does not keep several under way, never against "
+    "shared memory. At n = 256 with A in registers the three asked for do not fit into an SM's "
+    "registers: the third runs alone after two, at three quarters of the rate. Where the curves "
+    "bend at the top, the power limit lowers the clock. A sparse product reads twice the k of B: "
+    "16 + n / 2 cycles, so that from shared memory it never reaches twice the rate."
 )
 _TENSOR_ENERGY = (
     "One over operations per joule, from the samples of power and rate written beside each bar. "
@@ -94,13 +97,13 @@ _DSM_RING = (
 
 
 _DPX_BLOCKS = (
-    "Blocks are handed to SMs whole. If one block of 1024 threads fills the pipe that does "
-    "these instructions, the throughput must grow in proportion up to one block per SM; one "
-    "block more has to share an SM, the others wait for that one, and what is done per cycle "
-    "falls by up to half, then climbs again: the teeth that Luo et al. report at multiples of "
-    "the number of SMs. They infer a unit in each SM. Teeth in the plain form as well, an "
-    "ordinary mixture of integer instructions, would say that the figure shows how blocks are "
-    "handed out and not where the unit is."
+    "Blocks are handed to SMs whole. If one block of 1024 threads fills the pipe that does these "
+    "instructions, the throughput must grow in proportion up to one block per SM; one block more "
+    "has to share an SM, the others wait for that one, and what is done per cycle falls by up to "
+    "half, then climbs again: the teeth that Luo et al. report at multiples of the number of SMs. "
+    "They infer a unit in each SM. The plain form, an ordinary mixture of integer instructions, "
+    "has the same teeth on an H200: the figure shows how blocks are handed out, not where the unit "
+    "is."
 )
 
 
