@@ -10,7 +10,7 @@ import synthetic
 
 from plots import readme
 from plots.cli import main
-from plots.load import load
+from plots.load import load, main_size
 from plots.strategies import ROOT
 
 TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
@@ -46,6 +46,18 @@ def test_writing_replaces_only_what_is_between_the_markers(file, paper):
     before = file.read_bytes(), (file.parent / readme.PICTURE).read_bytes()
     readme.write(paper, file)
     assert before == (file.read_bytes(), (file.parent / readme.PICTURE).read_bytes())
+
+
+def test_the_noise_is_that_of_the_groups_in_the_table(paper):
+    selected = readme.select(paper)
+    c = selected.comparisons
+    main = {app: main_size(selected.groups, app) for app in set(c["app"])}
+    elsewhere = c["control"] & (c["size"] != c["app"].map(main))
+    assert elsewhere.any() and not elsewhere.all()
+    c.loc[elsewhere, "high"] = 9.0
+    assert "9.000" not in readme.generated(selected)
+    c.loc[c["control"] & ~elsewhere, "high"] = 8.0
+    assert "8.000" in readme.generated(selected)
 
 
 def test_the_table_has_each_strategy_and_says_what_is_not_resolved(paper):
