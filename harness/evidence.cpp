@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -455,13 +457,85 @@ bool list_kernels_in_parallel(const std::vector<std::string>& command,
   return all;
 }
 
+/// A folder for a while.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "amasia-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }  // empty when there is none
+
+ private:
+  fs::path path_;
+};
+
+/// All kernels of some modules; false when one cannot be listed.
+bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
+                  const std::vector<std::size_t>& modules,
+                  std::map<std::string, CodeEvidence::Kernel>& found) {
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return false;
+  std::vector<std::map<std::string, CodeEvidence::Kernel>> listed(modules.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    bool all = true;
+    for (std::size_t i = next++; i < modules.size(); i = next++) {
+      const fs::path path = folder.path() / (std::to_string(modules[i]) + ".cubin");
+      std::ofstream(path, std::ios::binary) << cubins.bytes(modules[i]);
+      all = list_kernels({cuobjdump, "-sass"}, path, {}, listed[i]) && all;
+    }
+    return all;
+  };
+  const std::size_t count =
+      std::min<std::size_t>(modules.size(), std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::future<bool>> workers;
+  for (std::size_t i = 0; i < count; ++i) {
+    workers.push_back(std::async(std::launch::async, work));
+  }
+  bool all = true;
+  for (auto& worker : workers) all = worker.get() && all;
+  for (auto& kernels : listed) found.merge(kernels);
+  return all;
+}
+
 }  // namespace
 
-void CodeEvidence::disassemble(const std::vector<std::string>& kernels) {
+std::vector<std::string> CodeEvidence::list_their_modules(const std::string& cuobjdump,
+                                                          std::vector<std::string> kernels) {
+  if (!cubins_) cubins_.emplace(executable_, binary_version_);
+  std::set<std::size_t> wanted;
+  for (const std::string& kernel : kernels) {
+    for (const std::size_t module : cubins_->of(kernel)) wanted.insert(module);
+  }
+  std::vector<std::size_t> fresh;
+  std::set_difference(wanted.begin(), wanted.end(), listed_.begin(), listed_.end(),
+                      std::back_inserter(fresh));
+  std::map<std::string, Kernel> found;
+  if (list_modules(cuobjdump, *cubins_, fresh, found)) {
+    kernels_.merge(found);
+    listed_.insert(fresh.begin(), fresh.end());
+  }
+  std::erase_if(kernels, [this](const std::string& kernel) { return kernels_.contains(kernel); });
+  return kernels;
+}
+
+void CodeEvidence::disassemble(std::vector<std::string> kernels) {
   const std::string cuobjdump = find_cuobjdump();
   if (cuobjdump.empty()) {
     reason_ = "cuobjdump was not found (set CUOBJDUMP, or install the CUDA binary utilities)";
   } else {
+    if (!kernels.empty()) {
+      kernels = list_their_modules(cuobjdump, std::move(kernels));
+      if (kernels.empty()) return;
+    }
     // Code for sm_90a is listed under that name only.
     for (const char* suffix : {"", "a"}) {
       std::map<std::string, Kernel> found;

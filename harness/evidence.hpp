@@ -3,11 +3,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "harness/cubins.hpp"
 
 namespace amasia {
 
@@ -34,11 +37,11 @@ class CodeEvidence {
   CodeEvidence(std::string executable, int binary_version)
       : executable_(std::move(executable)), binary_version_(binary_version) {}
 
-  /// Reads the kernels of these (mangled) names that were not asked for before, with one run of
-  /// cuobjdump ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin). A kernel
-  /// takes about 0.1 s, so ask for those that ran. Without cuobjdump, or when the executable holds
-  /// no such machine code, reads the PTX in <folder of executable>/code/. Never throws: what could
-  /// not be had is in reason().
+  /// Reads the kernels of these (mangled) names that were not asked for before, with cuobjdump
+  /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin): the modules that
+  /// define them, about half a second each and as many at a time as there are cores. Without
+  /// cuobjdump, or when the executable holds no such machine code, reads the PTX in <folder of
+  /// executable>/code/. Never throws: what could not be had is in reason().
   void read(const std::vector<std::string>& mangled_names);
   /// Reads every kernel: less time per kernel, but there may be hundreds.
   void read_all();
@@ -56,10 +59,15 @@ class CodeEvidence {
   const std::string& reason() const { return reason_; }
 
  private:
-  void disassemble(const std::vector<std::string>& kernels);
+  void disassemble(std::vector<std::string> kernels);
+  /// Returns those that no module of the executable was found to define.
+  std::vector<std::string> list_their_modules(const std::string& cuobjdump,
+                                              std::vector<std::string> kernels);
 
   std::string executable_;
   int binary_version_ = 0;
+  std::optional<Cubins> cubins_;           // read when first needed
+  std::set<std::size_t> listed_;           // of them
   std::set<std::string> asked_;            // names given to read() so far
   std::map<std::string, Kernel> kernels_;  // by mangled name
   std::string reason_;

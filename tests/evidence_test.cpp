@@ -1,8 +1,10 @@
 #include "harness/evidence.hpp"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -277,9 +279,10 @@ TEST_F(CodeOfAnExecutable, IsReadOncePerKernel) {
   EXPECT_FALSE(fs::exists(folder_ / "calls"));
   code.read({"bulk", "bulk"});
   code.read({"bulk"});
-  code.read({"bulk", "cluster"});
+  code.read({"cluster"});  // was listed with it
+  code.read({"bulk", "other"});
   EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() +
-                         "\n-sass -arch sm_90 -fun cluster " + executable() + "\n");
+                         "\n-sass -arch sm_90 -fun other " + executable() + "\n");
 }
 
 TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {
@@ -316,6 +319,63 @@ TEST_F(CodeOfAnExecutable, CanBeReadWhole) {
   code.read_all();
   EXPECT_EQ(code.kernels().size(), 4U);
   EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
+}
+
+/// An ELF file as nvcc makes them: machine code for sm_<architecture>, a section for each kernel.
+std::string module_of(int architecture, const std::vector<std::string>& kernels) {
+  std::string names(1, '\0');
+  std::vector<Elf64_Shdr> sections(1);
+  for (const std::string& kernel : kernels) {
+    sections.emplace_back().sh_name = static_cast<Elf64_Word>(names.size());
+    names += ".text." + kernel + '\0';
+  }
+  Elf64_Shdr& of_names = sections.emplace_back();
+  of_names.sh_offset = sizeof(Elf64_Ehdr);
+  of_names.sh_size = names.size();
+  Elf64_Ehdr header{};
+  const char magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  std::copy(std::begin(magic), std::end(magic), header.e_ident);
+  header.e_machine = 190;
+  header.e_flags = 0xa000004U | static_cast<unsigned>(architecture) << 8;
+  header.e_shoff = sizeof header + names.size();
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = static_cast<Elf64_Half>(sections.size());
+  header.e_shstrndx = static_cast<Elf64_Half>(sections.size() - 1);
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + names +
+         std::string(reinterpret_cast<const char*>(sections.data()),
+                     sections.size() * sizeof(Elf64_Shdr));
+}
+
+TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
+  use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
+                "';; esac\n" + listing);
+  const std::string ours = module_of(90, {"bulk", "cluster"});
+  write_text(executable(), "code" + module_of(80, {"bulk"}) +
+                               "\x7f"
+                               "ELF" +
+                               ours + "data" + module_of(90, {"other"}));
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(read_text(folder_ / "given"), ours);  // one of three modules, to the byte
+  code.read({"cluster"});
+  EXPECT_EQ(code.of("cluster").source, "sass");
+  EXPECT_EQ(read_text(folder_ / "given"), ours);  // listed already
+  EXPECT_EQ(calls().find("-fun"), std::string::npos);
+  EXPECT_FALSE(fs::exists(calls().substr(6, calls().find('\n') - 6)));  // "-sass <module>"
+}
+
+TEST_F(CodeOfAnExecutable, KernelsInNoModuleAreLookedForByName) {
+  use_cuobjdump(listing);
+  const std::string module = module_of(90, {"bulk"});
+  write_text(executable(), module + module_of(80, {"cluster"}) +
+                               module_of(90, {"cluster"}).substr(0, module.size() - 8));
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(calls().find("-fun"), std::string::npos);
+  code.read({"none"});
+  EXPECT_NE(calls().find("-sass -arch sm_90 -fun none " + executable()), std::string::npos);
+  EXPECT_EQ(code.reason(), "");
 }
 
 TEST_F(CodeOfAnExecutable, MayBeForTheArchitectureSpecificTarget) {
