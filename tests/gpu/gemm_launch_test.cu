@@ -1,6 +1,9 @@
 // Launches that are prepared one after the other and run in another order (variants/launch.cpp).
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "harness/device.hpp"
 #include "harness/gpu/cuda.hpp"
 #include "variants/launch.hpp"
 
@@ -14,6 +17,8 @@ __global__ void last_byte(unsigned bytes, unsigned* out) {
 }
 
 TEST(Launch, AConfigWithFewerStagesLeavesTheDeeperOneItsSharedMemory) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
   const DeviceBytes out(sizeof(unsigned));
   const auto run = [&](const LaunchShape& shape) {
     const auto bytes = static_cast<unsigned>(shape.dynamic_shared_bytes);

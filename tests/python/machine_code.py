@@ -65,7 +65,7 @@ class Instruction(NamedTuple):
         operation = self.operation.split()[0]
         if re.search(r"\.128\b|M88\.4|[HID]MMA|HGMMA", operation):
             return 4
-        return 2 if re.search(r"\.64\b|\.WIDE|M88\.2|^D|F64", operation) else 1
+        return 2 if re.search(r"\.64\b|\.WIDE|M88\.2|^D|F64|^CS2R$", operation) else 1
 
     def writes(self) -> set[int]:
         """The registers of its result."""
@@ -176,7 +176,7 @@ def _used_after(
 ) -> bool:
     """Whether one of the registers can be read after `start` before it is overwritten. A register
     overwritten under a predicate is followed on as long as that has its value, for readers under
-    other predicates."""
+    other predicates and on ways on which it has the other."""
     seen: dict[int, set[tuple[int, frozenset[str]]]] = {}
     work = [(j, {(register, frozenset[str]()) for register in registers}) for j in after[start]]
     while work:
@@ -186,17 +186,21 @@ def _used_after(
         seen[i] = live = live | seen.get(i, set())
         instruction = kernel[i]
         guard, reads, writes = instruction.guard(), instruction.reads(), instruction.writes()
+        other = "" if not guard else guard[1:] if guard[0] == "!" else f"!{guard}"
         if any(register in reads and guard not in guards for register, guards in live):
             return True
         if guard:
             live = {(r, guards | {guard} if r in writes else guards) for r, guards in live}
-            other = guard[1:] if guard[0] == "!" else f"!{guard}"
             live = {(r, guards) for r, guards in live if not {guard, other} <= guards}
         else:
             live = {(r, guards) for r, guards in live if r not in writes}
         changed = instruction.predicates_written()
         live = {(r, frozenset(g for g in gs if g.strip("!") not in changed)) for r, gs in live}
-        work += [(j, live) for j in after[i]]
+        jump, _ = instruction.successors()
+        for j in after[i]:
+            # Where the jump is taken its guard has its value, and behind it the other one.
+            holds = guard if kernel[j].address == jump else other if jump is not None else ""
+            work.append((j, {(r, gs) for r, gs in live if not holds or holds not in gs}))
     return False
 
 

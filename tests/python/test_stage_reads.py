@@ -99,6 +99,22 @@ def test_a_value_loaded_anew_under_a_predicate_is_needed_under_others() -> None:
     assert reported(COPY, LOAD, ARRIVE, anew, otherwise, USE, AGAIN, END) == []
 
 
+def test_a_branch_says_which_value_its_predicate_has() -> None:
+    # Loaded anew under P4, or set to zero behind a branch that is taken under P4.
+    anew, taken, zero = ("@P4 LDG.E.64 R10, [R2]", 7, 0), "@P4 BRA 0x60", ("CS2R R10, SRZ", 7, 0)
+    wide, use = ("LDS.64 R10, [R4+UR8]", 2, 0), ("FADD R5, R5, R11", 7, 0)
+    lines = (COPY, wide, ARRIVE, anew, (taken, 7, 0), zero, use, AGAIN, END)
+    assert reported(*lines) == []
+    for i, other in {
+        3: ("@P5 LDG.E.64 R10, [R2]", 7, 0),
+        4: ("@P5 BRA 0x60", 7, 0),
+        5: ("CS2R.32 R10, SRZ", 7, 0),
+    }.items():
+        assert reported(*(other if n == i else line for n, line in enumerate(lines))) == [
+            (0x20, [0x10])
+        ], i
+
+
 @pytest.mark.parametrize(
     ("load", "use", "found"),
     [
