@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/lud/blocked.hpp"
+#include "apps/lud/diagonal.hpp"
 #include "apps/lud/lud.hpp"
 #include "harness/registry.hpp"
 
@@ -139,8 +140,8 @@ class Replay {
     const bool beside = c.first < c.second;
     const int corner = std::min(c.first, c.second) * warp_edge / panel_width * panel_width;
     EXPECT_TRUE(finished_.count({corner / warp_edge, corner / warp_edge}));
-    EXPECT_EQ(t.a_source, beside ? Source::lower_inverse : Source::matrix);
-    EXPECT_EQ(t.b_source, beside ? Source::matrix : Source::upper_inverse);
+    EXPECT_EQ(t.a_source, beside ? Source::lower : Source::matrix);
+    EXPECT_EQ(t.b_source, beside ? Source::matrix : Source::upper);
     EXPECT_EQ(t.a_row, beside ? 0 : t.c_row);
     EXPECT_EQ(t.a_column, beside ? 0 : corner);
     EXPECT_EQ(t.b_row, beside ? corner : 0);
@@ -200,22 +201,23 @@ TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
 }
 
 TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
-  const auto chain = [](int n, int sms) {
-    std::vector<std::pair<int, bool>> found;  // large tiles that it would take; whether small
-    for (const Launched& l : schedule(n, {8, 16}, sms)) {
+  int large = 0;
+  for (int n : {2048, 16384}) {
+    for (const Launched& l : schedule(n, {8, 16}, 132)) {
       Products p = l.products;
       if (l.diagonal) continue;
-      if (p.region == Region::rest) {
-        EXPECT_FALSE(p.small);
-        continue;
-      }
       const bool small = std::exchange(p.small, false);
-      found.emplace_back(p.blocks(1), small);
+      if (p.region == Region::rest) {
+        EXPECT_FALSE(small);
+      } else if (p.region == Region::panels) {
+        EXPECT_TRUE(small);  // only small tiles can solve
+      } else {
+        EXPECT_EQ(small, p.blocks(1) <= 132) << n << ": " << p.blocks(1);
+        large += !small;
+      }
     }
-    return found;
-  };
-  for (auto [tiles, small] : chain(16384, 132)) EXPECT_EQ(small, tiles <= 132) << tiles;
-  for (auto [tiles, small] : chain(2048, 132)) EXPECT_TRUE(small) << tiles;
+  }
+  EXPECT_GT(large, 0);
 }
 
 /// Every shape of a small tile has four squares, as many as a block has warps.
@@ -305,6 +307,94 @@ TEST(Schedule, BlocksOfAClusterShareAnOperand) {
           EXPECT_EQ(t.b_column, first.b_column);
         }
       }
+    }
+  }
+}
+
+// ---- tasks of the diagonal block
+
+/// Quarters of the sub-blocks, 16 x 16 elements, as (row, column).
+std::vector<Place> quarters(const Task& t) {
+  if (t.kind != Task::update) {
+    const int i = t.kind == Task::solve ? t.i : t.step, j = t.kind == Task::solve ? t.j : t.step;
+    return {{2 * i, 2 * j}, {2 * i, 2 * j + 1}, {2 * i + 1, 2 * j}, {2 * i + 1, 2 * j + 1}};
+  }
+  std::vector<Place> found;
+  for (int row = 0; row < 2; ++row) {
+    for (int column = 0; column < 2; ++column) {
+      if (t.part != Task::whole && row != t.lower_rows) continue;
+      if (t.part == Task::quarter && column != t.right_columns) continue;
+      found.emplace_back(2 * t.i + row, 2 * t.j + column);
+    }
+  }
+  return found;
+}
+
+/// The sub-blocks that a task reads besides what it writes.
+std::vector<Place> operands_of(const Task& t) {
+  if (t.kind == Task::solve) return {{t.step, t.step}};
+  std::vector<Place> found;
+  for (int step = t.step; t.kind == Task::update && step < t.end; ++step) {
+    found.emplace_back(t.i, step);
+    found.emplace_back(step, t.j);
+  }
+  return found;
+}
+
+/// Replays the decomposition: within a phase no warp may touch what another one writes, and what a
+/// task reads must be final, or have every earlier step's update once.
+TEST(DiagonalBlock, TasksDoEverythingOnceAndInOrder) {
+  std::map<Place, int> updates;  // by quarter: steps that were subtracted
+  std::set<Place> finished;      // sub-blocks
+  std::set<Place> stored;
+  std::set<std::pair<int, bool>> inverted;
+  for (int phase = 0; phase < phases; ++phase) {
+    SCOPED_TRACE("phase " + std::to_string(phase));
+    std::set<Place> written, finished_now;
+    for (int warp = 0; warp < block_warps; ++warp) {
+      const Task t = task_of(phase, warp);
+      if (t.stores) {
+        EXPECT_TRUE(finished.count({t.stored_i, t.stored_j}));
+        EXPECT_TRUE(stored.insert({t.stored_i, t.stored_j}).second);
+      }
+      if (t.kind == Task::none) continue;
+      for (const Place& s : operands_of(t)) EXPECT_TRUE(finished.count(s));
+      if (t.kind == Task::invert) {
+        EXPECT_TRUE(finished.count({t.step, t.step}));
+        EXPECT_TRUE(inverted.insert({t.step, t.lower}).second);
+        continue;
+      }
+      for (const Place& q : quarters(t)) {
+        EXPECT_TRUE(written.insert(q).second);
+        EXPECT_FALSE(finished.count({q.first / 2, q.second / 2}));
+        EXPECT_EQ(updates[q], t.step);
+        if (t.kind == Task::update) updates[q] = t.end;
+      }
+      if (t.kind == Task::decompose) finished_now.insert({t.step, t.step});
+      if (t.kind == Task::solve) {
+        EXPECT_EQ(std::min(t.i, t.j), t.step);
+        EXPECT_EQ(t.lower, t.i < t.j);
+        finished_now.insert({t.i, t.j});
+      }
+    }
+    finished.insert(finished_now.begin(), finished_now.end());
+  }
+  EXPECT_EQ(finished.size(), subs * subs);
+  EXPECT_EQ(stored, finished);
+  EXPECT_EQ(inverted.size(), 2 * subs);
+}
+
+TEST(DiagonalBlock, TasksTravelInOneWord) {
+  const TaskTable table = task_table();
+  for (int phase = 0; phase < phases; ++phase) {
+    for (int warp = 0; warp < block_warps; ++warp) {
+      const Task t = task_of(phase, warp), u = unpacked(table.of[warp][phase]);
+      const auto fields = [](const Task& f) {
+        return std::vector<int>{f.kind,     f.step,    f.end,        f.lower,         f.i,
+                                f.j,        f.part,    f.lower_rows, f.right_columns, f.stores,
+                                f.stored_i, f.stored_j};
+      };
+      EXPECT_EQ(fields(t), fields(u)) << phase << ", " << warp;
     }
   }
 }

@@ -1,12 +1,13 @@
 // The schedule of every config but `iso`: right-looking in blocks of 128, updates by groups of
-// panels (blocked.hpp). One block decomposes and inverts the diagonal block, so that panels are
-// products like all the rest; everything else is one kernel in two sizes of tiles: 128 x 128, two
-// blocks per SM so that one computes while the other starts or ends, and a quarter for the chain.
+// panels (blocked.hpp). One block decomposes the diagonal block (diagonal.cuh); everything else is
+// one kernel in two sizes of tiles: 128 x 128, two blocks per SM so that one computes while the
+// other starts or ends, and a quarter for the chain; panels are solved by the same kernel, slice by
+// slice as their operands arrive.
 // Strategies differ in the Mover, a template of the tile, that brings operands to shared memory and
 // results back:
 //
 // - View, view(problem): what its kernels get besides the problem, nothing or tensor maps
-// - cluster, stages, shared_bytes: blocks of a cluster, and what a tile's block takes
+// - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes
 // - bytes_in_flight: what a tile's block can have under way
 // - Diagonal: how the diagonal block comes, load() into DiagonalBlock::lu (false: this block is
 //   done), whether it pads an incomplete one, and how many blocks take part
@@ -20,8 +21,10 @@
 #include <string>
 
 #include "apps/lud/blocked.hpp"
+#include "apps/lud/diagonal.cuh"
 #include "apps/lud/pieces.cuh"
 #include "harness/variant.hpp"
+#include "variants/async.cuh"
 #include "variants/launch.hpp"
 
 namespace amasia::lud {
@@ -54,14 +57,16 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   const int thread = static_cast<int>(threadIdx.x);
   const TileProduct t = products.tile(Mover::cluster, static_cast<int>(blockIdx.x));
   wait_for_predecessor();
-  Mover mover(shared, view, p, t, thread);
+  const unsigned scratch = async::shared_address(shared);
+  Mover mover(shared + Tile::scratch_bytes, view, p, t, thread);
   typename Tile::Accumulator acc;
   acc.clear();
   const int slices = t.depth / Tile::k;
 #pragma unroll 1
   for (int slice = 0; slice < slices; ++slice) {
     mover.acquire();
-    Tile::multiply(acc, mover.slice(), t, thread, [&](int chunk) { mover.between(chunk); });
+    Tile::advance(acc, mover.slice(), slice, scratch, t, thread,
+                  [&](int chunk) { mover.between(chunk); });
     mover.release();
   }
   admit_successor();
@@ -99,24 +104,11 @@ __global__ void __launch_bounds__(block_threads, 2)  // registers that leave roo
     }
     __syncthreads();
   }
-  factor_block(d, thread);
-  for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
-    const int row = e / (panel_width / 4), column = e % (panel_width / 4) * 4;
-    if (row < size && column < size) {
-      *reinterpret_cast<float4*>(&p.matrix.at(first + row, first + column)) =
-          *reinterpret_cast<const float4*>(d.lu + row * block_pitch + column);
-    }
-  }
-  if (first + panel_width >= n) return;  // no panels to follow
-  invert_block(d, thread);
-  admit_successor();
-  for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
-    const int row = e / (panel_width / 4), column = e % (panel_width / 4) * 4;
-    *reinterpret_cast<float4*>(&p.lower_inverse.at(row, column)) =
-        negative_inverse(d, true, row, column);
-    *reinterpret_cast<float4*>(&p.upper_inverse.at(row, column)) =
-        negative_inverse(d, false, row, column);
-  }
+  const bool panels_follow = first + panel_width < n;
+  factor_block(
+      d,
+      {&p.matrix.at(first, first), p.matrix.pitch, size, panels_follow, p.lower.data, p.upper.data},
+      thread, [] { admit_successor(); });
 }
 
 /// 16-byte chunks of the diagonal block: chunk e of panel_width^2 / 4.
@@ -174,7 +166,8 @@ void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, c
 /// A kernel of a tile's products, and what it is launched with.
 template <class Mover>
 struct ProductKernel {
-  LaunchShape shape{dim3(1), dim3(Mover::Tile::threads), Mover::shared_bytes, Mover::cluster};
+  static constexpr std::size_t shared_bytes = Mover::Tile::scratch_bytes + Mover::shared_bytes;
+  LaunchShape shape{dim3(1), dim3(Mover::Tile::threads), shared_bytes, Mover::cluster};
   typename Mover::View view;
 
   explicit ProductKernel(const Problem& p) : view(Mover::view(p)) {
@@ -191,8 +184,8 @@ struct ProductKernel {
     }
   }
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(product<Mover>), Mover::Tile::threads,
-            Mover::shared_bytes, Mover::cluster, Mover::bytes_in_flight};
+    return {reinterpret_cast<const void*>(product<Mover>), Mover::Tile::threads, shared_bytes,
+            Mover::cluster, Mover::bytes_in_flight};
   }
 };
 
@@ -200,6 +193,7 @@ template <template <class Tile> class Mover>
 ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Start::in_turn) {
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
+  using Panel = Mover<SolveTile>;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
   config.info = {
@@ -213,7 +207,8 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Sta
       {ProductKernel<Large>::use(),
        {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
         sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
-       ProductKernel<Small>::use()}};
+       ProductKernel<Small>::use(),
+       ProductKernel<Panel>::use()}};
   if (start == Start::dependent) {
     config.info.geometry.push_back({"dependent_launch", 1});
     config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
@@ -227,6 +222,7 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Sta
     allow_launch(reinterpret_cast<const void*>(diagonal<Diagonal>), block);
     const ProductKernel<Large> large(p);
     const ProductKernel<Small> small(p);
+    const ProductKernel<Panel> panel(p);
     const auto streams = std::make_shared<LookAhead>();
     const auto launches = schedule(static_cast<int>(p.matrix.rows), grouping, device.sm_count);
     return [=](Stream main) {
@@ -243,6 +239,8 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Sta
           launch_dependent(diagonal<Diagonal>, block, stream, p, l.products.first);
         } else if (l.diagonal) {
           launch(diagonal<Diagonal>, block, stream, p, l.products.first);
+        } else if (l.products.region == Region::panels) {
+          panel(p, l.products, stream, dependent);
         } else if (l.products.small) {
           small(p, l.products, stream, dependent);
         } else {

@@ -21,9 +21,8 @@ namespace amasia::lud {
 
 enum class Region { panels, strip, rest };
 
-/// Where an operand or result tile lies: in the matrix, or in one of the inverses of a diagonal
-/// block.
-enum class Source { matrix, lower_inverse, upper_inverse };
+/// Where an operand lies: in the matrix, or in L or U of a diagonal block (Problem::lower, upper).
+enum class Source { matrix, lower, upper };
 
 /// A small tile of C is four squares of 32 x 32, a warp's each. In a strip they form a square, too.
 /// In a panel they form a line as long as the panel is wide: panels are computed in place, and a
@@ -31,7 +30,8 @@ enum class Source { matrix, lower_inverse, upper_inverse };
 inline constexpr int warp_edge = 32, chain_warps = 4;
 static_assert(warp_edge * chain_warps == panel_width);
 
-/// One tile's work: c = a b (panels) or c -= a b, summed over `depth` columns of a. Rows and
+/// One tile's work: the c that solves a c = b or c b = a with a triangle of the diagonal block
+/// (panels; ChainTile::solve), or c -= a b, summed over `depth` columns of a. Rows and
 /// columns are those of the top left elements. Blocks of a cluster that lie side by side share `a`,
 /// those one below the other share `b`.
 struct TileProduct {
@@ -144,10 +144,10 @@ struct Products {
     if (region == Region::panels) {
       t.subtract = false;
       if (t.shares_a) {  // U = L^-1 A
-        t.a_source = Source::lower_inverse;
+        t.a_source = Source::lower;
         t.a_row = t.a_column = 0;
       } else {  // L = A U^-1
-        t.b_source = Source::upper_inverse;
+        t.b_source = Source::upper;
         t.b_row = t.b_column = 0;
       }
     }
@@ -155,10 +155,10 @@ struct Products {
   }
 };
 
-/// Panels and strips in small tiles where the large ones would leave some of the `sms` SMs idle.
-/// Where they do not, the large ones need fewer loads for the same work.
+/// Panels in small tiles, which can solve, and strips where the large ones would leave some of the
+/// `sms` SMs idle. Where they do not, the large ones need fewer loads for the same work.
 AMASIA_HD constexpr Products for_chain(Products products, int sms) {
-  products.small = products.blocks(1) <= sms;
+  products.small = products.region == Region::panels || products.blocks(1) <= sms;
   return products;
 }
 

@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
 }
 
 struct BlockedMaps {
-  CUtensorMap a, b;                          // of the matrix: parts of A and of B
-  CUtensorMap lower_inverse, upper_inverse;  // the same of the inverses
+  CUtensorMap a, b;          // of the matrix: parts of A and of B
+  CUtensorMap lower, upper;  // the same of the diagonal block's L and U
 };
 /// Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
 /// neighbour's shared memory, the lower one; then it goes on alone.
@@ -138,8 +138,8 @@ struct Multicast {
     };
     return {tensor_map(readable(p.matrix), a_rows, Tile::k, Swizzle::bytes128),
             tensor_map(readable(p.matrix), b_rows, b_columns),
-            tensor_map(readable(p.lower_inverse), a_rows, Tile::k, Swizzle::bytes128),
-            tensor_map(readable(p.upper_inverse), b_rows, b_columns)};
+            tensor_map(readable(p.lower), a_rows, Tile::k, Swizzle::bytes128),
+            tensor_map(readable(p.upper), b_rows, b_columns)};
   }
 
   unsigned char* ring;     // (stages, slice)
@@ -189,8 +189,8 @@ struct Multicast {
     if (next == slices) return;
     tma::wait(released + next_stage, next_parity);  // read by the warps of both blocks
     tma::Barrier* const barrier = arrived + next_stage;
-    const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
-    const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
+    const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower;
+    const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper;
     // All parts of both operands, whoever sends them; the phase is not complete before this.
     if (loader == 0) tma::expect(barrier, Tile::bytes_of_slice(t));
     const int rank = static_cast<int>(dsm::rank());

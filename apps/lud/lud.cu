@@ -114,11 +114,11 @@ class DeviceInstance final : public LudInstance {
         pitch_(padded_pitch<float>(n_)),
         pristine_(cells()),
         matrix_(cells()),
-        lower_inverse_(panel_width * panel_width),
-        upper_inverse_(panel_width * panel_width) {
+        lower_(panel_width * panel_width),
+        upper_(panel_width * panel_width) {
     problem_.matrix = {matrix_.data(), n_, n_, pitch_};
-    problem_.lower_inverse = {lower_inverse_.data(), panel_width, panel_width, panel_width};
-    problem_.upper_inverse = {upper_inverse_.data(), panel_width, panel_width, panel_width};
+    problem_.lower = {lower_.data(), panel_width, panel_width, panel_width};
+    problem_.upper = {upper_.data(), panel_width, panel_width, panel_width};
     fill();
   }
 
@@ -127,8 +127,8 @@ class DeviceInstance final : public LudInstance {
   void reset(Stream stream) override {
     AMASIA_CUDA(cudaMemcpyAsync(matrix_.data(), pristine_.data(), pristine_.bytes(),
                                 cudaMemcpyDeviceToDevice, stream));
-    lower_inverse_.poison(stream);
-    upper_inverse_.poison(stream);
+    lower_.poison(stream);
+    upper_.poison(stream);
   }
   bool repeatable() const override { return false; }  // L and U are no matrix to decompose again
 
@@ -226,7 +226,7 @@ class DeviceInstance final : public LudInstance {
   Parameters parameters_;
   std::uint64_t seed_;
   std::int64_t n_, pitch_;
-  DeviceArray<float> pristine_, matrix_, lower_inverse_, upper_inverse_;
+  DeviceArray<float> pristine_, matrix_, lower_, upper_;
   Problem problem_;
 };
 

@@ -23,14 +23,17 @@ namespace amasia::lud {
 /// Order of the diagonal blocks of the blocked schedule (blocked.hpp); here because the scratch
 /// below is one such block each.
 inline constexpr int panel_width = 128;
+/// Order of the sub-blocks on its diagonal that are inverted.
+inline constexpr int solve_edge = 32;
 
 /// What a variant works on. Device pointers. `matrix` holds A and ends with L and U in its place;
 /// the padding behind its rows may be read and overwritten. The scratch blocks are free for the
-/// variant.
+/// variant; the blocked schedule keeps what panels are solved with in them: the diagonal block's L
+/// and U, with the inverses of their diagonal sub-blocks in place of these.
 struct Problem {
   Grid<float> matrix;
-  Grid<float> lower_inverse;  // (panel_width, panel_width)
-  Grid<float> upper_inverse;  // (panel_width, panel_width)
+  Grid<float> lower;  // (panel_width, panel_width)
+  Grid<float> upper;  // (panel_width, panel_width)
 };
 
 /// random: strictly diagonally dominant. rodinia: what Rodinia's create_matrix makes.

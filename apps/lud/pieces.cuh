@@ -2,16 +2,14 @@
 // and how its elements of C reach global memory.
 #pragma once
 
-#include "apps/lud/kernel.cuh"
+#include "apps/lud/diagonal.cuh"
 #include "apps/lud/tiles.cuh"
 
 namespace amasia::lud {
 namespace {
 
 __device__ inline Grid<float> grid_of(const Problem& p, Source source) {
-  return source == Source::matrix          ? p.matrix
-         : source == Source::lower_inverse ? p.lower_inverse
-                                           : p.upper_inverse;
+  return source == Source::matrix ? p.matrix : source == Source::lower ? p.lower : p.upper;
 }
 
 /// The 16-byte pieces of the operands that a thread brings: of a slice first those of A, then
@@ -142,6 +140,11 @@ struct Pieces<ChainTile> {
   }
   __device__ void next_slice() { k += Tile::k; }
   __device__ void repeat_slice() const {}
+};
+
+template <>
+struct Pieces<SolveTile> : Pieces<ChainTile> {
+  using Pieces<ChainTile>::Pieces;
 };
 
 /// The thread's elements of the result, straight from and to global memory; the old elements of

@@ -1,12 +1,19 @@
 // The two sizes of tiles of C that a block computes, with the same interface for the movers: how a
 // slice of the operands lies in shared memory, where a thread's elements of C are, and the inner
-// product.
+// product. The small one also solves panels.
 #pragma once
 
 #include "apps/gemm/kernel.cuh"
 #include "apps/lud/blocked.hpp"
 
 namespace amasia::lud {
+
+__device__ inline void store_float4(unsigned shared, float4 v) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(shared), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+               : "memory");
+}
 
 /// Where a thread's group of four elements of C lies when C is in shared memory as boxes of 32
 /// columns: 16-byte chunk `chunk` of row `row`; its next rows are 8 apart.
@@ -21,7 +28,8 @@ struct BlockTile : gemm::Fp32Tile<panel_width> {
   static constexpr int a_box_rows = m, b_box_rows = k, b_box_columns = n;
   static constexpr int a_half_rows = m / 2, b_half_rows = k / 2, b_half_columns = n;
   static constexpr int c_boxes = n / k, c_boxes_per_stage = slice_bytes / a_bytes;  // as A's
-  static constexpr int loaders = 1;               // warps that start bulk copies
+  static constexpr int loaders = 1;  // warps that start bulk copies
+  static constexpr int scratch_bytes = 0;
   static constexpr int shares_unrolled = chunks;  // of a slice, where a mover does nothing else
 
   AMASIA_HD static constexpr int boxes_of_a(const TileProduct&) { return 1; }
@@ -41,10 +49,11 @@ struct BlockTile : gemm::Fp32Tile<panel_width> {
     return {column(thread, g) / k, row(thread, 0), column(thread, g) % k / 4};
   }
 
+  /// acc += A B of one slice; between(chunk) is what a mover does meanwhile.
   template <class Between>
-  static __device__ __forceinline__ void multiply(Accumulator& acc, unsigned slice,
-                                                  const TileProduct&, int thread,
-                                                  Between&& between) {
+  static __device__ __forceinline__ void advance(Accumulator& acc, unsigned slice, int, unsigned,
+                                                 const TileProduct&, int thread,
+                                                 Between&& between) {
     Fp32Tile::multiply(acc, Left(slice, thread), slice + a_bytes, thread, between);
   }
 };
@@ -74,6 +83,7 @@ struct ChainTile {
   static constexpr int c_boxes = chain_warps, c_boxes_per_stage = c_boxes;
   static constexpr int loaders = chain_warps;  // a box each, or one warp would come late
   static constexpr int shares_unrolled = 1;
+  static constexpr int scratch_bytes = 0;
 
   AMASIA_HD static constexpr int boxes_of_a(const TileProduct& t) { return t.rows / box; }
   AMASIA_HD static constexpr int boxes_of_b(const TileProduct& t) { return t.columns / box; }
@@ -114,20 +124,28 @@ struct ChainTile {
     }
   };
 
-  /// acc += A B of one slice; between(chunk) is what a mover does meanwhile. Behind the last chunk
-  /// the first one is read again, and not used.
+  /// acc += A B of one slice; between(chunk) is what a mover does meanwhile.
   template <class Between>
-  static __device__ __forceinline__ void multiply(Accumulator& acc, unsigned slice,
-                                                  const TileProduct& t, int thread,
-                                                  Between&& between) {
+  static __device__ __forceinline__ void advance(Accumulator& acc, unsigned slice, int, unsigned,
+                                                 const TileProduct& t, int thread,
+                                                 Between&& between) {
+    const int warp = thread / 32;
+    multiply<false>(acc, slice + static_cast<unsigned>(down(t, warp) * box_bytes),
+                    slice + static_cast<unsigned>((boxes_of_a(t) + across(t, warp)) * box_bytes),
+                    thread, between);
+  }
+
+  /// acc += a b, of 32 x 32 elements each: a permuted, b only if PERMUTED_B. Behind the last chunk
+  /// the first one is read again, and not used.
+  template <bool PERMUTED_B, class Between>
+  static __device__ __forceinline__ void multiply(Accumulator& acc, unsigned a_box, unsigned b_box,
+                                                  int thread, Between&& between) {
     constexpr int tm = rows_per_thread, tn = columns_per_thread;
     constexpr int ahead = 2, lines = 4;  // columns of A; rows of B that are held
     constexpr int row_bytes = k * 4;
-    const int warp = thread / 32, row = thread % 8;
-    const unsigned a0 = slice + static_cast<unsigned>(down(t, warp) * box_bytes + row * row_bytes);
-    const unsigned b0 =
-        slice +
-        static_cast<unsigned>((boxes_of_a(t) + across(t, warp)) * box_bytes + thread % 32 / 8 * 16);
+    const int row = thread % 8;
+    const unsigned a0 = a_box + static_cast<unsigned>(row * row_bytes);
+    const unsigned b0 = b_box + static_cast<unsigned>(thread % 32 / 8 * 16);
     float a[2][tm][4];
     float line[lines][tn];
     const auto fetch_a = [&](int buffer, int i, int chunk) {
@@ -135,17 +153,21 @@ struct ChainTile {
           a0 + static_cast<unsigned>(16 * swizzled_chunk(row, chunk) + 8 * i * row_bytes));
       a[buffer][i][0] = v.x, a[buffer][i][1] = v.y, a[buffer][i][2] = v.z, a[buffer][i][3] = v.w;
     };
-    const auto fetch_b = [&](int q, unsigned chunk_address) {
+    // Of a permuted b the low bits of the row permute the thread's chunk, which the address has,
+    // and the next bit its half of the row.
+    const auto fetch_b = [&](int q, unsigned chunk_address, int odd) {
+      const unsigned at =
+          PERMUTED_B ? chunk_address ^ static_cast<unsigned>(16 * q) : chunk_address;
 #pragma unroll
       for (int g = 0; g < tn / 4; ++g) {
-        const float4 v =
-            gemm::load_float4(chunk_address + static_cast<unsigned>(q * row_bytes + 64 * g));
+        const int half = PERMUTED_B ? g ^ odd : g;
+        const float4 v = gemm::load_float4(at + static_cast<unsigned>(q * row_bytes + 64 * half));
         float* const to = line[q] + 4 * g;
         to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
       }
     };
 #pragma unroll
-    for (int q = 0; q < ahead; ++q) fetch_b(q, b0);
+    for (int q = 0; q < ahead; ++q) fetch_b(q, b0, 0);
 #pragma unroll
     for (int i = 0; i < tm; ++i) fetch_a(0, i, 0);
 #pragma unroll 2
@@ -156,7 +178,8 @@ struct ChainTile {
       const unsigned there = b0 + static_cast<unsigned>(4 * next * row_bytes);
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
-        fetch_b((q + ahead) % lines, q + ahead < lines ? here : there);
+        const bool same = q + ahead < lines;
+        fetch_b((q + ahead) % lines, same ? here : there, (same ? chunk : chunk + 1) & 1);
 #pragma unroll
         for (int i = 0; i < tm; ++i) {
           if (i == 1) fetch_a((chunk + 1) & 1, q, next);
@@ -168,6 +191,133 @@ struct ChainTile {
         }
       }
     }
+  }
+};
+
+/// A tile of a panel: what a product would bring to shared memory is solved with, slice by slice.
+struct SolveTile : ChainTile {
+  static constexpr int blocks_per_sm = 3;          // it needs a few registers more
+  static constexpr int scratch_bytes = box_bytes;  // before the mover's stages
+
+  template <class Between>
+  static __device__ __forceinline__ void advance(Accumulator& acc, unsigned slice, int index,
+                                                 unsigned scratch, const TileProduct& t, int thread,
+                                                 Between&& between) {
+    if (t.columns == box) {
+      solve<true>(acc, slice, index, scratch, thread, between);
+    } else {
+      solve<false>(acc, slice, index, scratch, thread, between);
+    }
+  }
+
+  /// A step of L X = B (BESIDE: X has the rows of the diagonal block, 32 columns; A is L, B comes
+  /// a square of 32 x 32 per step) or X U = B (X has 32 rows; A is what comes in squares). L and U
+  /// have the inverses of their diagonal sub-blocks in place of these. A warp's accumulator is
+  /// what its square of B loses, and, once it is solved, less X.
+  ///
+  /// The step's square of X goes through the scratch, with the permutation of A: B less its losses,
+  /// then the product with the inverse, a quarter per warp; then the warps behind it multiply.
+  template <bool BESIDE, class Between>
+  static __device__ __forceinline__ void solve(Accumulator& acc, unsigned slice, int step,
+                                               unsigned scratch, int thread, Between&& between) {
+    constexpr int tm = rows_per_thread, tn = columns_per_thread;
+    constexpr unsigned row_bytes = k * 4;
+    const int warp = thread / 32, lane = thread % 32;
+    // Of L four boxes come first, of U they come second.
+    const unsigned triangle = slice + (BESIDE ? 0 : box_bytes);
+    const unsigned old = slice + (BESIDE ? chain_warps * box_bytes : 0);
+    const unsigned inverse = triangle + static_cast<unsigned>(step * box_bytes);
+    const auto place = [&](int row, int chunk) {
+      return scratch + static_cast<unsigned>(row) * row_bytes +
+             static_cast<unsigned>(16 * swizzled_chunk(row, chunk));
+    };
+    __syncthreads();  // the last square of X is read
+    if (warp == step) {
+      const int row = lane % 8, chunk = lane / 8;
+#pragma unroll
+      for (int i = 0; i < tm; ++i) {
+#pragma unroll
+        for (int g = 0; g < tn / 4; ++g) {
+          const float* const c = &acc.c[i][4 * g];
+          store_float4(place(row + 8 * i, chunk + 4 * g), make_float4(c[0], c[1], c[2], c[3]));
+        }
+      }
+      __syncwarp();
+      // By whole rows now: B beside the diagonal is not permuted.
+#pragma unroll 4
+      for (int line = lane / 8; line < box; line += 4) {
+        const int of_old = BESIDE ? lane % 8 : swizzled_chunk(line, lane % 8);
+        const float4 b = gemm::load_float4(old + static_cast<unsigned>(line) * row_bytes +
+                                           static_cast<unsigned>(16 * of_old));
+        const unsigned at = place(line, lane % 8);
+        const float4 lost = gemm::load_float4(at);
+        store_float4(at, make_float4(b.x - lost.x, b.y - lost.y, b.z - lost.z, b.w - lost.w));
+      }
+    }
+    __syncthreads();
+    // Rows 8 warp + lane / 8 and four below, four columns; operands are read ahead as in
+    // multiply().
+    const int row = 8 * warp + lane / 8, column_chunk = lane % 8;
+    constexpr int ahead = 2;
+    float x[2][4] = {}, left[2][2][4], right[4][4];
+    const auto keep = [](float* to, float4 v) {
+      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    };
+    const auto fetch_left = [&](int buffer, int i, int chunk) {
+      const unsigned at = static_cast<unsigned>(row + 4 * i) * row_bytes +
+                          static_cast<unsigned>(16 * swizzled_chunk(row + 4 * i, chunk));
+      keep(left[buffer][i], gemm::load_float4((BESIDE ? inverse : scratch) + at));
+    };
+    const auto fetch_right = [&](int line) {
+      const unsigned at = static_cast<unsigned>(line) * row_bytes;
+      keep(right[line % 4],
+           gemm::load_float4(BESIDE ? place(line, column_chunk)
+                                    : inverse + at + static_cast<unsigned>(16 * column_chunk)));
+    };
+#pragma unroll
+    for (int i = 0; i < 2; ++i) fetch_left(0, i, 0);
+#pragma unroll
+    for (int line = 0; line < ahead; ++line) fetch_right(line);
+#pragma unroll 2
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        fetch_right((4 * chunk + q + ahead) % box);
+        if (q < 2) fetch_left((chunk + 1) & 1, q, (chunk + 1) % chunks);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            x[i][e] = fmaf(left[chunk & 1][i][q], right[q][e], x[i][e]);
+          }
+        }
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float* const own = x[i];
+      store_float4(place(row + 4 * i, column_chunk), make_float4(own[0], own[1], own[2], own[3]));
+    }
+    __syncthreads();
+    if (warp > step) {
+      const unsigned own = triangle + static_cast<unsigned>(warp * box_bytes);
+      multiply<BESIDE>(acc, BESIDE ? own : scratch, BESIDE ? scratch : own, thread, between);
+      return;
+    }
+    if (warp == step) {
+#pragma unroll
+      for (int i = 0; i < tm; ++i) {
+#pragma unroll
+        for (int g = 0; g < tn / 4; ++g) {
+          const float4 v = gemm::load_float4(place(lane % 8 + 8 * i, lane / 8 + 4 * g));
+          float* const c = &acc.c[i][4 * g];
+          c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
+        }
+      }
+    }
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) between(chunk);
   }
 };
 

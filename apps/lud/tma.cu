@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(internal_threads)
 }
 
 struct BlockedMaps {
-  CUtensorMap a, b;                          // of the matrix: boxes of A, permuted, and of B
-  CUtensorMap lower_inverse, upper_inverse;  // boxes of A and of B
+  CUtensorMap a, b;          // of the matrix: boxes of A, permuted, and of B
+  CUtensorMap lower, upper;  // of the diagonal block's L and U: boxes of A, and of B
 };
 
 /// Rows by bulk copies, because rows in shared memory lie further apart than a box's.
@@ -159,8 +159,8 @@ struct Bulk {
     using T = Tile;
     return {tensor_map(readable(p.matrix), T::a_box_rows, T::k, Swizzle::bytes128),
             tensor_map(readable(p.matrix), T::k, T::b_box_columns),
-            tensor_map(readable(p.lower_inverse), T::a_box_rows, T::k, Swizzle::bytes128),
-            tensor_map(readable(p.upper_inverse), T::k, T::b_box_columns)};
+            tensor_map(readable(p.lower), T::a_box_rows, T::k, Swizzle::bytes128),
+            tensor_map(readable(p.upper), T::k, T::b_box_columns)};
   }
 
   unsigned char* ring;     // (stages, slice)
@@ -225,8 +225,8 @@ struct Bulk {
     } else {
       const int k = next * Tile::k;
       const int of_a = Tile::boxes_of_a(t), all = of_a + Tile::boxes_of_b(t);
-      const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower_inverse;
-      const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper_inverse;
+      const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower;
+      const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper;
 #pragma unroll Tile::loaders == 1 ? 2 : 1
       for (int box = loader; box < all; box += Tile::loaders) {
         const bool is_a = box < of_a;
