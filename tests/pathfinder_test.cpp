@@ -13,6 +13,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/team.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia::pathfinder {
@@ -23,8 +24,8 @@ constexpr std::uint64_t seed = 20240613;
 struct Extent {
   std::int64_t rows, cols;
 };
-const Extent extents[] = {{1, 1},  {1, 7},   {7, 1},    {2, 2},    {3, 5},     {17, 19},
-                          {31, 2}, {2, 101}, {97, 101}, {101, 97}, {23, 4999}, {3, 8209}};
+const Extent extents[] = {{1, 1},   {1, 7},    {7, 1},    {2, 2},     {3, 5},    {17, 19},  {31, 2},
+                          {2, 101}, {97, 101}, {101, 97}, {23, 4999}, {3, 8209}, {9, 70001}};
 
 /// Third implementation, for tiny grids: the minimum over every path, one by one.
 int cheapest_by_enumeration(std::int64_t cols, std::int64_t row, std::int64_t column) {
@@ -43,6 +44,17 @@ TEST(PathfinderReference, AgreesWithRelaxation) {
     EXPECT_EQ(last_row_costs(rows, cols, seed), last_row_costs_by_relaxation(rows, cols, seed))
         << rows << " x " << cols;
   }
+}
+
+/// A barrier per row is cheap only where each thread has work, and waits for nobody that does not
+/// run.
+TEST(PathfinderReference, TheTeamGrowsWithTheRowNotWithTheHost) {
+  EXPECT_EQ(team_size(10000, 256), 1);
+  EXPECT_EQ(team_size(32768, 256), 2);
+  EXPECT_EQ(team_size(1'000'000, 256), 16);
+  EXPECT_EQ(team_size(1'000'000, 4), 4);
+  EXPECT_EQ(team_size(1'000'000, 0), 1);  // hardware_concurrency() may not know
+  EXPECT_EQ(team_size(1, 1), 1);
 }
 
 TEST(PathfinderReference, AgreesWithEnumeration) {

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/team.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia::pathfinder {
@@ -13,9 +15,6 @@ namespace {
 // Column and row numbers are TMA coordinates and loop counters: 32-bit. Cells are counted in 64
 // bits.
 constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
-
-// Below this a row is cheaper on one thread than a barrier of the team.
-constexpr std::int64_t parallel_columns = 4096;
 
 /// next = costs of `row` from `previous`, the costs of the row above.
 void advance(std::int64_t row, std::int64_t cols, std::uint64_t seed,
@@ -33,7 +32,8 @@ template <class Visit>
 void walk_rows(std::int64_t first, std::int64_t last, std::int64_t cols, std::uint64_t seed,
                std::vector<int>& costs, Visit visit) {
   std::vector<int> other(costs.size());
-#pragma omp parallel if (cols >= parallel_columns)
+  [[maybe_unused]] const int team = team_size(cols, std::thread::hardware_concurrency());
+#pragma omp parallel num_threads(team)
   {
     for (std::int64_t row = first + 1; row <= last; ++row) {
       advance(row, cols, seed, costs, other);
