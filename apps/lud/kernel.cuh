@@ -171,9 +171,6 @@ struct WarpProduct {
   }
 };
 
-/// A barrier of warps 0 and 1, in the form that need not be converged, as their ways part there.
-__device__ inline void two_warps_sync() { asm volatile("barrier.sync 1, 64;\n" ::: "memory"); }
-
 /// Decomposes the block in d.lu and inverts its diagonal sub-blocks, so that its panels are
 /// products here, too. The whole block takes part; call after a barrier, results are valid after
 /// the next one.
@@ -201,19 +198,21 @@ __device__ inline void factor_block(DiagonalBlock& d, int thread) {
       product.store<false>(panel, block_pitch, 1, lane);
     }
     __syncthreads();
-    // What is left: half sub-blocks of 16 x 32, one per warp at a time. Warps 0 and 1 begin with
-    // the next diagonal sub-block; then the one decomposes it while all others have the rest.
+    // What is left: half sub-blocks of 16 x 32. Warps 0 and 1 begin with the next diagonal
+    // sub-block, all others with one of the rest; then warp 0 decomposes it, the others go on.
     const int pieces = 2 * left * left;
+    constexpr int others = block_threads / 32 - 1;
 #pragma unroll 1
-    for (int piece = warp < 2 ? warp : warp + 1; piece < pieces;
-         piece = piece == 1 ? 2 : piece + block_threads / 32 - 1) {
-      const int row = piece / 2 / left * sub + piece % 2 * 16, column = step + 1 + piece / 2 % left;
-      float* const from = at(step + 1, step) + row * block_pitch;
-      WarpProduct<16> product;
-      product.add(from, block_pitch, at(step, column), block_pitch, lane);
-      product.store<true>(from + (column - step) * sub, block_pitch, -1, lane);
-      if (piece < 2) two_warps_sync();
-      if (warp == 0) break;
+    for (int piece = warp; piece == warp || (warp > 0 && piece < pieces); piece += others) {
+      if (piece < pieces) {
+        const int row = piece / 2 / left * sub + piece % 2 * 16;
+        const int column = step + 1 + piece / 2 % left;
+        float* const from = at(step + 1, step) + row * block_pitch;
+        WarpProduct<16> product;
+        product.add(from, block_pitch, at(step, column), block_pitch, lane);
+        product.store<true>(from + (column - step) * sub, block_pitch, -1, lane);
+      }
+      if (piece == warp) __syncthreads();
     }
   }
 }
