@@ -17,8 +17,8 @@ template <int N, Mode M, Source A>
 void add(std::vector<Point>& points, const Device& d, Scope scope) {
   using Run = WgmmaRun<Wgmma<Element::f16, Sum::f32, N>, M, A>;
   const std::size_t first = points.size();
-  // Four of 256 would need more registers than an SM has.
-  const int groups = N == 256 ? 3 : 4;
+  // More would need more registers than an SM has, and run one after another.
+  const int groups = N < 256 ? 4 : A == Source::shared ? 3 : 2;
   if (scope == Scope::full) {
     Run::add_latency(points, d);
     Run::add_interval(points, d);
