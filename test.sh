@@ -22,6 +22,9 @@ ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
 rm -f "$ctest_report" "$pytest_report"
 ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 600 --output-on-failure \
   --output-junit "$ctest_report" || status=1
-python -m pytest --junitxml "$pytest_report" || status=1
+# Several at a time only where none of them can measure.
+workers=0
+[[ -n $gpu_capability ]] || workers=$(nproc)
+python -m pytest -n "$workers" --dist loadfile --junitxml "$pytest_report" || status=1
 python scripts/test_summary.py "$ctest_report" "$pytest_report" || status=1
 exit $status

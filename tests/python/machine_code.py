@@ -36,6 +36,8 @@ _DRAINED = re.compile(r"DEPBAR\.LE SB(\d), 0x0")
 _JUMP = re.compile(r"BRA|JMP")
 _END = re.compile(r"EXIT|RET")
 _REGISTER = re.compile(r"\bR(\d+)(\.64)?")
+_ADDRESS = re.compile(r"\[[^\]]*\]")
+_RESULT_PREDICATES = re.compile(r"(U?P[0-9T]\s*,\s*)+")
 _NO_RESULT = re.compile(r"ST|RED|ATOMS\.POPC|BAR|SYNCS\.ARRIVE|UTMA|UBLK|U?[DFHI]SETP|BRA|EXIT")
 
 
@@ -67,23 +69,29 @@ class Instruction(NamedTuple):
             return 4
         return 2 if re.search(r"\.64\b|\.WIDE|M88\.2|^D|F64|^CS2R$", operation) else 1
 
+    def operands(self) -> str:
+        """All operands but predicates that stand before the first register: results, too."""
+        return _RESULT_PREDICATES.sub("", self.operation.partition(" ")[2].strip(), count=1)
+
     def writes(self) -> set[int]:
         """The registers of its result."""
-        operation = self.operation
-        found = _REGISTER.match(operation.partition(" ")[2].strip())
-        if not found or _NO_RESULT.match(operation):
+        found = _REGISTER.match(self.operands())
+        if not found or _NO_RESULT.match(self.operation):
             return set()
         return {int(found.group(1)) + i for i in range(self.width())}
 
     def reads(self) -> set[int]:
-        """The registers of its operands, with all that wide ones may cover."""
-        operands = self.operation.partition(" ")[2]
-        if not _NO_RESULT.match(self.operation) and _REGISTER.match(operands.strip()):
+        """The registers of its operands, with all that wide ones may cover; an address is one
+        register, or two where it says so."""
+        operands = self.operands()
+        if self.writes():
             operands = operands.partition(",")[2]
+        data = _ADDRESS.sub("", operands)
+        addresses = "".join(_ADDRESS.findall(operands))
         found: set[int] = set()
-        for register, pair in _REGISTER.findall(operands):
-            width = max(2 if pair else 1, 1 if "LD" in self.operation[:4] else self.width())
-            found |= {int(register) + i for i in range(width)}
+        for text, least in ((addresses, 1), (data, self.width())):
+            for register, pair in _REGISTER.findall(text):
+                found |= {int(register) + i for i in range(max(2 if pair else 1, least))}
         return found
 
     def successors(self) -> tuple[int | None, bool]:

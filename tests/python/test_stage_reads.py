@@ -128,6 +128,14 @@ def test_a_branch_says_which_value_its_predicate_has() -> None:
         ("LDSM.16.M88.4 R8, [R4]", "HMMA.16816.F32 R24, R8, R16, R24", True),
         ("LDS R9, [R4]", "ISETP.GE.AND P1, PT, R9, UR5, PT", True),
         ("LDS R9, [R4]", "MOV R9, R3", False),
+        ("LDS R9, [R4]", "STS.128 [R8], R16", False),
+        ("LDS R9, [R4]", "STS.128 [R9], R16", True),
+        ("LDS R9, [R4]", "STS.128 [R20], R8", True),
+        ("LDS R9, [R4]", "STG.E.128 desc[UR4][R8.64], R16", True),
+        ("LDS R9, [R4]", "LOP3.LUT P0, R9, R3, 0x3, RZ, 0xc0, !PT", False),
+        ("LDS R9, [R4]", "LOP3.LUT P0, RZ, R9, 0x3, RZ, 0xc0, !PT", True),
+        ("LDS R9, [R4]", "SHFL.IDX PT, R9, R3, RZ, 0x1f", False),
+        ("LDS R9, [R4]", "SHFL.IDX P0, R12, R9, RZ, 0x1f", True),
     ],
 )
 def test_registers_of_wide_values(load: str, use: str, found: bool) -> None:
