@@ -6,6 +6,9 @@
 // Strategies differ in the Mover, a template of the tile, that brings operands to shared memory and
 // results back:
 //
+// A tile has advance(acc, slice, its number, scratch, ...), which takes a slice of the operands,
+// and scratch_bytes of shared memory for it, which lie before the mover's. A mover has:
+//
 // - View, view(problem): what its kernels get besides the problem, nothing or tensor maps
 // - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes
 // - bytes_in_flight: what a tile's block can have under way

@@ -31,7 +31,7 @@ inline constexpr int warp_edge = 32, chain_warps = 4;
 static_assert(warp_edge * chain_warps == panel_width);
 
 /// One tile's work: the c that solves a c = b or c b = a with a triangle of the diagonal block
-/// (panels; ChainTile::solve), or c -= a b, summed over `depth` columns of a. Rows and
+/// (panels; SolveTile), or c -= a b, summed over `depth` columns of a. Rows and
 /// columns are those of the top left elements. Blocks of a cluster that lie side by side share `a`,
 /// those one below the other share `b`.
 struct TileProduct {

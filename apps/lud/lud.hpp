@@ -23,7 +23,7 @@ namespace amasia::lud {
 /// Order of the diagonal blocks of the blocked schedule (blocked.hpp); here because the scratch
 /// below is one such block each.
 inline constexpr int panel_width = 128;
-/// Order of the sub-blocks on its diagonal that are inverted.
+/// Order of the sub-blocks on its diagonal that are inverted: a row, or column, per lane of a warp.
 inline constexpr int solve_edge = 32;
 
 /// What a variant works on. Device pointers. `matrix` holds A and ends with L and U in its place;

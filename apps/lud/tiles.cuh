@@ -196,7 +196,8 @@ struct ChainTile {
 
 /// A tile of a panel: what a product would bring to shared memory is solved with, slice by slice.
 struct SolveTile : ChainTile {
-  static constexpr int blocks_per_sm = 3;          // it needs a few registers more
+  // For four an SM's registers leave 128 to a thread, and these kernels need 148 to 166.
+  static constexpr int blocks_per_sm = 3;
   static constexpr int scratch_bytes = box_bytes;  // before the mover's stages
 
   template <class Between>

@@ -1,10 +1,10 @@
 // tensor_core/wgmma_n: how wide a wgmma has to be: f16 into f32 with n from 8 to 256.
 //
 // Method: as tensor_core/wgmma, dense and sparse, A from shared memory and from registers, with one
-// warpgroup per SM, as published, and with four. The finding is the n at which a curve reaches 95 %
-// of its maximum. With A from shared memory an H200 reaches it where the n / 2 cycles of the units
-// exceed the 16 + n / 4 that 128 bytes a cycle take for A (2 KiB) and B (32 n bytes); more
-// warpgroups do not help against that.
+// warpgroup per SM, as published, and with as many, up to four, as its registers hold. The finding
+// is the n at which a curve reaches 95 % of its maximum. With A from shared memory an H200 reaches
+// it where the n / 2 cycles of the units exceed the 16 + n / 4 that 128 bytes a cycle take for A (2
+// KiB) and B (32 n bytes); more warpgroups do not help against that.
 
 #include <map>
 
