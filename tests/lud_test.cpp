@@ -30,19 +30,21 @@ using Place = std::pair<int, int>;  // row and column, in squares of warp_edge
 constexpr int orders[] = {1, 32, 127, 128, 129, 192, 193, 300, 1025, 2047};
 // SMs: with none every tile is large, with so many every tile of the chain is small.
 constexpr int devices[] = {0, 20, 132, 1 << 20};
-constexpr Grouping groupings[] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {8, 16}, {3, 5}};
+constexpr Grouping groupings[] = {{1, 1},    {2, 1},         {3, 1}, {4, 1},
+                                  shrinking, shrinking_late, {3, 5}};
 
 std::string describe(const Grouping& g) {
   return "groups of 1/" + std::to_string(g.share) + ", at most " + std::to_string(g.most);
 }
 
 TEST(Schedule, GroupsShrinkWithTheMatrix) {
-  const Grouping fixed{4, 1}, shrinking{8, 16};
+  const Grouping fixed{4, 1};
   EXPECT_EQ(fixed.panels(64), 4);
   EXPECT_EQ(fixed.panels(3), 3);  // what is left
-  EXPECT_EQ(shrinking.panels(200), 8);
+  EXPECT_EQ(shrinking.panels(200), 10);
   EXPECT_EQ(shrinking.panels(64), 4);
-  EXPECT_EQ(shrinking.panels(31), 1);
+  EXPECT_EQ(shrinking_late.panels(64), 5);
+  EXPECT_EQ(shrinking.panels(27), 1);
   EXPECT_EQ(shrinking.panels(1), 1);
 }
 
@@ -203,7 +205,7 @@ TEST(Schedule, BlocksOfALaunchReadNoOthersResult) {
 TEST(Schedule, TheChainTakesSmallTilesWhereLargeOnesLeaveSmsIdle) {
   int large = 0;
   for (int n : {2048, 16384}) {
-    for (const Launched& l : schedule(n, {8, 16}, 132)) {
+    for (const Launched& l : schedule(n, shrinking, 132)) {
       Products p = l.products;
       if (l.diagonal) continue;
       const bool small = std::exchange(p.small, false);

@@ -186,6 +186,10 @@ struct Grouping {
   }
 };
 
+/// The strategies' configs whose groups shrink. Larger groups make updates faster and the chain
+/// slower, which pays the longer the updates hide it.
+inline constexpr Grouping shrinking{10, 14}, shrinking_late{10, 12};
+
 AMASIA_HD constexpr int blocks_of(int n) { return static_cast<int>(ceil_div(n, panel_width)); }
 
 /// Marks the launches that follow another one on the stream that runs ahead.

@@ -177,12 +177,14 @@ struct Multicast {
     dsm::cluster_sync();  // before anyone's copies arrive
     if (loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch(thread / 32);
+      for (int s = 0; s < stages - 1; ++s) fetch(loader_of(thread));
     }
   }
   static __device__ bool loads(int thread) {
     return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
   }
+  /// A constant where one warp loads: its loops over boxes then unroll to nothing but the copies.
+  static __device__ int loader_of(int thread) { return Tile::loaders == 1 ? 0 : thread / 32; }
 
   /// A loader's parts of a slice.
   __device__ void fetch(int loader) {
@@ -221,7 +223,7 @@ struct Multicast {
   }
   __device__ void acquire() {
     const int thread = static_cast<int>(threadIdx.x);
-    if (loads(thread)) fetch(thread / 32);
+    if (loads(thread)) fetch(loader_of(thread));
     tma::wait(arrived + stage, parity);
   }
   __device__ unsigned slice() const {
@@ -274,7 +276,8 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::dsm,
-    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", {8, 16}),
+    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", shrinking),
+     blocked<Multicast>("blocked-128-shrinking-late-cluster-2", shrinking_late),
      blocked<Multicast>("blocked-128x2-cluster-2", {2, 1}),
      blocked<Multicast>("blocked-128x4-cluster-2", {4, 1}),
      blocked<Multicast>("blocked-128x1-cluster-2", {1, 1})});

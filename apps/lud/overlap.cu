@@ -106,8 +106,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::overlap,
-    {iso(), blocked<Ring>("blocked-128-shrinking", {8, 16}),
-     blocked<Ring>("blocked-128-shrinking-dependent", {8, 16}, Start::dependent),
+    {iso(), blocked<Ring>("blocked-128-shrinking", shrinking),
+     blocked<Ring>("blocked-128-shrinking-late", shrinking_late),
+     blocked<Ring>("blocked-128-shrinking-dependent", shrinking, Start::dependent),
      blocked<Ring>("blocked-128x2", {2, 1}), blocked<Ring>("blocked-128x4", {4, 1}),
      blocked<Ring>("blocked-128x1", {1, 1})});
 

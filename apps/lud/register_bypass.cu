@@ -66,7 +66,8 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::register_bypass,
-    {iso(), blocked<AtOnce>("blocked-128-shrinking", {8, 16}),
+    {iso(), blocked<AtOnce>("blocked-128-shrinking", shrinking),
+     blocked<AtOnce>("blocked-128-shrinking-late", shrinking_late),
      blocked<AtOnce>("blocked-128x2", {2, 1}), blocked<AtOnce>("blocked-128x4", {4, 1}),
      blocked<AtOnce>("blocked-128x1", {1, 1})});
 

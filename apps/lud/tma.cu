@@ -196,12 +196,14 @@ struct Bulk {
     __syncthreads();
     if (loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch(thread / 32);
+      for (int s = 0; s < stages - 1; ++s) fetch(loader_of(thread));
     }
   }
   static __device__ bool loads(int thread) {
     return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
   }
+  /// A constant where one warp loads: its loops over boxes then unroll to nothing but the copies.
+  static __device__ int loader_of(int thread) { return Tile::loaders == 1 ? 0 : thread / 32; }
 
   // A loader's boxes of a slice, or, behind the last one, of a stage of C. What was read as numbers
   // is ordered before the engine's writes by the mbarrier. The first loader announces the bytes of
@@ -243,7 +245,7 @@ struct Bulk {
   }
   __device__ void acquire() {
     const int thread = static_cast<int>(threadIdx.x);
-    if (loads(thread)) fetch(thread / 32);
+    if (loads(thread)) fetch(loader_of(thread));
     tma::wait(arrived + stage, parity);
   }
   __device__ unsigned slice() const {
@@ -323,8 +325,9 @@ ConfigOf<Problem> iso() {
 
 const bool registered = register_variant<Problem>(
     "lud", Strategy::tma,
-    {iso(), blocked<Bulk>("blocked-128-shrinking", {8, 16}),
-     blocked<Bulk>("blocked-128-shrinking-dependent", {8, 16}, Start::dependent),
+    {iso(), blocked<Bulk>("blocked-128-shrinking", shrinking),
+     blocked<Bulk>("blocked-128-shrinking-late", shrinking_late),
+     blocked<Bulk>("blocked-128-shrinking-dependent", shrinking, Start::dependent),
      blocked<Bulk>("blocked-128x2", {2, 1}), blocked<Bulk>("blocked-128x4", {4, 1}),
      blocked<Bulk>("blocked-128x1", {1, 1})});
 
