@@ -77,7 +77,8 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
 const bool registered = register_microbenchmark(
     {"tensor_core/wgmma_n", "How wide does a wgmma have to be to keep the tensor cores busy?",
      "As tensor_core/wgmma, f16 into f32, n from 8 to 256, dense and sparse, A from shared memory "
-     "and registers, with one warpgroup per SM and with four (three at n = 256).",
+     "and registers, with one warpgroup per SM and with four (at n = 256 three, or two with A in "
+     "registers).",
      points, findings});
 
 }  // namespace
