@@ -36,6 +36,7 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
     rows = rows[(rows["app"] == app) & (rows["role"] == role) & (rows["repeat"] == 0)]
     strategies = [s for s in shown if s in BY_NAME and s != "baseline"]
     many = len(sizes) > 6
+    each_in_words = len(sizes) <= 4  # more A/A intervals than that do not fit side by side
     offsets = {
         s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
         for i, s in enumerate(strategies)
@@ -50,7 +51,7 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                     facecolor=NOISE_COLOUR, edgecolor=NOISE_COLOUR, zorder=1.6, label="_noise",
                 )
             )  # fmt: skip
-            if not many:
+            if each_in_words:
                 _noise_in_words(ax, x, f"A/A {control.low:.3f} to {control.high:.3f}")
         for library in libraries[libraries["size"] == size].itertuples():
             ends = (x - 0.46, x + 0.46)
@@ -75,13 +76,18 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                     common.times(c.ratio), (position, c.high), xytext=(0, 3),
                     textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
                 )  # fmt: skip
-        for row in rows[(rows["size"] == size) & (rows["status"] != "ok")].itertuples():
+        attempts = rows[rows["size"] == size]
+        absent = attempts[attempts["status"] != "ok"]
+        notes = [(offsets.get(r.strategy, 0), r.status, colour(r.strategy))
+                 for r in absent.itertuples()]  # fmt: skip
+        if len(absent) == len(attempts) and absent["status"].nunique() == 1:
+            notes = [(0, f"all {notes[0][1]}", "#777777")]  # once: strategies lie too close
+        for offset, text, text_colour in notes:
             ax.text(
-                x + offsets.get(row.strategy, 0), 0.02, row.status, rotation=90, fontsize=6.5,
-                transform=ax.get_xaxis_transform(), color=colour(row.strategy),
-                ha="center", va="bottom",
+                x + offset, 0.02, text, rotation=90, fontsize=6.5, color=text_colour,
+                transform=ax.get_xaxis_transform(), ha="center", va="bottom",
             )  # fmt: skip
-        if here.empty and rows[rows["size"] == size].empty:
+        if here.empty and attempts.empty:
             ax.text(
                 x, 0.5, "not run", transform=ax.get_xaxis_transform(), ha="center",
                 fontsize=7.5, color="#777777",
@@ -92,10 +98,10 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
             line = line.set_index("size").reindex(sizes)
             xs = np.arange(len(sizes)) + offsets[strategy]
             ax.plot(xs, line["ratio"], color=colour(strategy), linewidth=0.7, alpha=0.6, zorder=2)
-        controls = comparisons[comparisons["control"]]
-        if len(controls):
-            reach = f"A/A within {controls['low'].min():.3f} to {controls['high'].max():.3f}"
-            _noise_in_words(ax, (len(sizes) - 1) / 2, reach)
+    controls = comparisons[comparisons["control"]]
+    if len(controls) and not each_in_words:
+        reach = f"A/A within {controls['low'].min():.3f} to {controls['high'].max():.3f}"
+        _noise_in_words(ax, (len(sizes) - 1) / 2, reach)
     of_app = results.groups[results.groups["app"] == app]
     labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
     if many:
