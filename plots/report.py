@@ -75,8 +75,8 @@ _WGMMA_N = (
     "one can start: several must be under way, or the tensor cores idle. Left: the same as a rate. "
     "More warpgroups help only where a single one does not keep several under way, never against "
     "shared memory. An SM's registers hold four of them; at n = 256 three, or two where A is in "
-    "registers as well (the method's text calls both three). Where the curves "
-    "bend at the top, the power limit lowers the clock. A sparse product reads twice the k of B: "
+    "registers as well. Where the curves bend at the top, the power limit lowers the clock. A "
+    "sparse product reads twice the k of B: "
     "16 + n / 2 cycles, so that from shared memory it never reaches twice the rate."
 )
 _TENSOR_ENERGY = (

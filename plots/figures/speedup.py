@@ -78,8 +78,10 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                 )  # fmt: skip
         attempts = rows[rows["size"] == size]
         absent = attempts[attempts["status"] != "ok"]
-        notes = [(offsets.get(r.strategy, 0), r.status, colour(r.strategy))
-                 for r in absent.itertuples()]  # fmt: skip
+        notes = [
+            (offsets.get(row.strategy, 0), row.status, colour(row.strategy))
+            for row in absent.itertuples()
+        ]
         if len(absent) == len(attempts) and absent["status"].nunique() == 1:
             notes = [(0, f"all {notes[0][1]}", "#777777")]  # once: strategies lie too close
         for offset, text, text_colour in notes:
