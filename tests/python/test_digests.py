@@ -1,11 +1,14 @@
 """Published results were made by the code that is here: digests in results/ equal the program's.
 
+Where code of a microbenchmark was only moved since, moved_sources.csv beside the record says so.
+
 AMASIA_BUILD names the build folder (default build/ci). The digests themselves are computed by
 cmake/source_digests.cmake; the tests below it show that code counts, and comments do not.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -25,6 +28,25 @@ def measured(file: dict) -> dict[str, str]:
     return {
         row["variant"]: row["source_digest"] for group in file["groups"] for row in group["rows"]
     }
+
+
+def measured_microbenchmarks(file: dict) -> dict[str, str]:
+    """Return the digest of every microbenchmark in the result file."""
+    return {b["name"]: b["source_digest"] for b in file.get("microbenchmarks", [])}
+
+
+def moved(folder: Path) -> dict[tuple[str, str], str]:
+    """Return the present digest of a microbenchmark and the one it was recorded with.
+
+    moved_sources.csv holds them for code that was only moved: the same machine code, compared.
+    """
+    path = folder / "moved_sources.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="") as lines:
+        return {
+            (row["benchmark"], row["recorded"]): row["present"] for row in csv.DictReader(lines)
+        }
 
 
 def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
@@ -61,6 +83,36 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
+
+
+@pytest.fixture(scope="session")
+def present_microbenchmarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    out = tmp_path_factory.mktemp("digests")
+    run_script(ROOT, out)
+    return digests_in(out / "microbenchmark_digests.inc")
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_microbenchmarks_were_made_by_this_code(
+    path: Path, present_microbenchmarks: dict[str, str]
+) -> None:
+    recorded = measured_microbenchmarks(json.loads(path.read_text()))
+    same = moved(path.parent)
+    recorded = {name: same.get((name, digest), digest) for name, digest in recorded.items()}
+    old = stale(recorded, present_microbenchmarks)
+    assert not old, (
+        f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
+    )
+
+
+def test_moved_sources_are_those_of_records() -> None:
+    for folder in {path.parent for path in RESULTS}:
+        recorded = {
+            pair
+            for path in folder.glob("*.json")
+            for pair in measured_microbenchmarks(json.loads(path.read_text())).items()
+        }
+        assert set(moved(folder)) <= recorded
 
 
 def test_a_changed_variant_would_be_found() -> None:
@@ -110,17 +162,26 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def digests(tree: Path) -> dict[str, str]:
-    """Run the build step; the harness's digest is under the name "harness"."""
+def run_script(tree: Path, out: Path) -> None:
+    """Run the build step that computes digests."""
     script = ROOT / "cmake" / "source_digests.cmake"
     subprocess.run(
-        ["cmake", f"-DROOT={tree}", f"-DOUTPUT={tree}/out", "-P", script],
+        ["cmake", f"-DROOT={tree}", f"-DOUTPUT={out}", "-P", script],
         check=True,
         timeout=60,
         capture_output=True,
     )
-    lines = (tree / "out" / "source_digests.inc").read_text()
-    found = dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\},\n', lines))
+
+
+def digests_in(path: Path) -> dict[str, str]:
+    """Return what the build step wrote to one file."""
+    return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\},\n', path.read_text()))
+
+
+def digests(tree: Path) -> dict[str, str]:
+    """Run the build step; the harness's digest is under the name "harness"."""
+    run_script(tree, tree / "out")
+    found = digests_in(tree / "out" / "source_digests.inc")
     found["harness"] = (tree / "out" / "harness_digest.inc").read_text().strip().strip('"')
     return found
 
