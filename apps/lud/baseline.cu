@@ -146,13 +146,8 @@ ConfigOf<Problem> iso() {
                         2 * RodiniaTile::bytes);
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::baseline,
-    {iso(), blocked<ThroughRegisters>("blocked-128-shrinking", shrinking),
-     blocked<ThroughRegisters>("blocked-128-shrinking-late", shrinking_late),
-     blocked<ThroughRegisters>("blocked-128x2", {2, 1}),
-     blocked<ThroughRegisters>("blocked-128x4", {4, 1}),
-     blocked<ThroughRegisters>("blocked-128x1", {1, 1})});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::baseline, configs<ThroughRegisters>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud

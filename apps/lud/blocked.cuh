@@ -22,6 +22,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/diagonal.cuh"
@@ -193,14 +195,14 @@ struct ProductKernel {
 };
 
 template <template <class Tile> class Mover>
-ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Start::in_turn) {
+ConfigOf<Problem> blocked(std::string name, Grouping grouping, Start start) {
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using Panel = Mover<SolveTile>;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
   config.info = {
-      name,
+      std::move(name),
       {{"block", panel_width},
        {"k_update", grouping.most * panel_width},
        {"group_share", grouping.share},
@@ -258,6 +260,28 @@ ConfigOf<Problem> blocked(const char* name, Grouping grouping, Start start = Sta
     };
   };
   return config;
+}
+
+/// The configs of a strategy: its `iso`, then the schedule with its mover. Their names end in the
+/// size of the mover's clusters, where it has any.
+template <template <class Tile> class Mover>
+std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso) {
+  constexpr int cluster = Mover<BlockTile>::cluster;
+  const std::string end = cluster > 1 ? "-cluster-" + std::to_string(cluster) : "";
+  std::vector<ConfigOf<Problem>> all{std::move(iso)};
+  const auto add = [&](const std::string& what, Grouping grouping, Start start = Start::in_turn) {
+    all.push_back(blocked<Mover>("blocked-128" + what + end, grouping, start));
+  };
+  add("-shrinking", shrinking);
+  add("-shrinking-late", shrinking_late);
+  if constexpr (cluster == 1) {
+    add("-shrinking-dependent", shrinking, Start::dependent);
+    add("-shrinking-late-dependent", shrinking_late, Start::dependent);
+  }
+  add("x2", {2, 1});
+  add("x4", {4, 1});
+  add("x1", {1, 1});
+  return all;
 }
 
 }  // namespace

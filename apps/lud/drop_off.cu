@@ -205,12 +205,8 @@ ConfigOf<Problem> iso() {
                         3 * RodiniaTile::bytes);
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::drop_off,
-    {iso(), blocked<OwnSlots>("blocked-128-shrinking", shrinking),
-     blocked<OwnSlots>("blocked-128-shrinking-late", shrinking_late),
-     blocked<OwnSlots>("blocked-128x2", {2, 1}), blocked<OwnSlots>("blocked-128x4", {4, 1}),
-     blocked<OwnSlots>("blocked-128x1", {1, 1})});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::drop_off, configs<OwnSlots>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud

@@ -175,16 +175,11 @@ struct Multicast {
       tma::fence_init();
     }
     dsm::cluster_sync();  // before anyone's copies arrive
-    if (loads(thread)) {
+    if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch(loader_of(thread));
+      for (int s = 0; s < stages - 1; ++s) fetch(Tile::loader(thread));
     }
   }
-  static __device__ bool loads(int thread) {
-    return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
-  }
-  /// A constant where one warp loads: its loops over boxes then unroll to nothing but the copies.
-  static __device__ int loader_of(int thread) { return Tile::loaders == 1 ? 0 : thread / 32; }
 
   /// A loader's parts of a slice.
   __device__ void fetch(int loader) {
@@ -223,7 +218,7 @@ struct Multicast {
   }
   __device__ void acquire() {
     const int thread = static_cast<int>(threadIdx.x);
-    if (loads(thread)) fetch(loader_of(thread));
+    if (Tile::loads(thread)) fetch(Tile::loader(thread));
     tma::wait(arrived + stage, parity);
   }
   __device__ unsigned slice() const {
@@ -274,13 +269,7 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::dsm,
-    {iso(), blocked<Multicast>("blocked-128-shrinking-cluster-2", shrinking),
-     blocked<Multicast>("blocked-128-shrinking-late-cluster-2", shrinking_late),
-     blocked<Multicast>("blocked-128x2-cluster-2", {2, 1}),
-     blocked<Multicast>("blocked-128x4-cluster-2", {4, 1}),
-     blocked<Multicast>("blocked-128x1-cluster-2", {1, 1})});
+const bool registered = register_variant<Problem>("lud", Strategy::dsm, configs<Multicast>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud

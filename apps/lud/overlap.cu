@@ -104,13 +104,7 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::overlap,
-    {iso(), blocked<Ring>("blocked-128-shrinking", shrinking),
-     blocked<Ring>("blocked-128-shrinking-late", shrinking_late),
-     blocked<Ring>("blocked-128-shrinking-dependent", shrinking, Start::dependent),
-     blocked<Ring>("blocked-128x2", {2, 1}), blocked<Ring>("blocked-128x4", {4, 1}),
-     blocked<Ring>("blocked-128x1", {1, 1})});
+const bool registered = register_variant<Problem>("lud", Strategy::overlap, configs<Ring>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud

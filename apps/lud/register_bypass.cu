@@ -64,12 +64,8 @@ ConfigOf<Problem> iso() {
                         2 * RodiniaTile::bytes);
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::register_bypass,
-    {iso(), blocked<AtOnce>("blocked-128-shrinking", shrinking),
-     blocked<AtOnce>("blocked-128-shrinking-late", shrinking_late),
-     blocked<AtOnce>("blocked-128x2", {2, 1}), blocked<AtOnce>("blocked-128x4", {4, 1}),
-     blocked<AtOnce>("blocked-128x1", {1, 1})});
+const bool registered =
+    register_variant<Problem>("lud", Strategy::register_bypass, configs<AtOnce>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud

@@ -28,7 +28,11 @@ struct BlockTile : gemm::Fp32Tile<panel_width> {
   static constexpr int a_box_rows = m, b_box_rows = k, b_box_columns = n;
   static constexpr int a_half_rows = m / 2, b_half_rows = k / 2, b_half_columns = n;
   static constexpr int c_boxes = n / k, c_boxes_per_stage = slice_bytes / a_bytes;  // as A's
-  static constexpr int loaders = 1;  // warps that start bulk copies
+  // One warp starts bulk copies, and its number is a constant: its loops over boxes then unroll to
+  // nothing but the copies.
+  static constexpr int loaders = 1;
+  static __device__ bool loads(int thread) { return thread == 0; }
+  static __device__ int loader(int) { return 0; }
   static constexpr int scratch_bytes = 0;
   static constexpr int shares_unrolled = chunks;  // of a slice, where a mover does nothing else
 
@@ -81,7 +85,10 @@ struct ChainTile {
   static constexpr int a_box_rows = box, b_box_rows = k, b_box_columns = box;
   static constexpr int a_half_rows = box, b_half_rows = k, b_half_columns = box;
   static constexpr int c_boxes = chain_warps, c_boxes_per_stage = c_boxes;
-  static constexpr int loaders = chain_warps;  // a box each, or one warp would come late
+  // Every warp starts bulk copies, of a box each, or one warp would come late.
+  static constexpr int loaders = chain_warps;
+  static __device__ bool loads(int thread) { return thread % 32 == 0; }
+  static __device__ int loader(int thread) { return thread / 32; }
   static constexpr int shares_unrolled = 1;
   static constexpr int scratch_bytes = 0;
 

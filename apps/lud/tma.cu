@@ -194,16 +194,11 @@ struct Bulk {
       tma::fence_init();
     }
     __syncthreads();
-    if (loads(thread)) {
+    if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch(loader_of(thread));
+      for (int s = 0; s < stages - 1; ++s) fetch(Tile::loader(thread));
     }
   }
-  static __device__ bool loads(int thread) {
-    return Tile::loaders == 1 ? thread == 0 : thread % 32 == 0;
-  }
-  /// A constant where one warp loads: its loops over boxes then unroll to nothing but the copies.
-  static __device__ int loader_of(int thread) { return Tile::loaders == 1 ? 0 : thread / 32; }
 
   // A loader's boxes of a slice, or, behind the last one, of a stage of C. What was read as numbers
   // is ordered before the engine's writes by the mbarrier. The first loader announces the bytes of
@@ -245,7 +240,7 @@ struct Bulk {
   }
   __device__ void acquire() {
     const int thread = static_cast<int>(threadIdx.x);
-    if (loads(thread)) fetch(loader_of(thread));
+    if (Tile::loads(thread)) fetch(Tile::loader(thread));
     tma::wait(arrived + stage, parity);
   }
   __device__ unsigned slice() const {
@@ -282,10 +277,10 @@ struct Bulk {
     }
     tma::fence_async_proxy();
     __syncthreads();
-    if (loads(thread)) {
+    if (Tile::loads(thread)) {
       int from = (stage + stages - stages_of_c) % stages;
 #pragma unroll Tile::loaders == 1 ? Tile::c_boxes : 1
-      for (int box = thread / 32; box < Tile::c_boxes; box += Tile::loaders) {
+      for (int box = Tile::loader(thread); box < Tile::c_boxes; box += Tile::loaders) {
         if (box == boxes_per_stage) from = from + 1 == stages ? 0 : from + 1;
         tma::store_tile(&maps.a, Tile::c_box_column(t, box), Tile::c_box_row(t, box),
                         ring + from * Tile::slice_bytes + box % boxes_per_stage * Tile::a_bytes);
@@ -323,13 +318,7 @@ ConfigOf<Problem> iso() {
   return config;
 }
 
-const bool registered = register_variant<Problem>(
-    "lud", Strategy::tma,
-    {iso(), blocked<Bulk>("blocked-128-shrinking", shrinking),
-     blocked<Bulk>("blocked-128-shrinking-late", shrinking_late),
-     blocked<Bulk>("blocked-128-shrinking-dependent", shrinking, Start::dependent),
-     blocked<Bulk>("blocked-128x2", {2, 1}), blocked<Bulk>("blocked-128x4", {4, 1}),
-     blocked<Bulk>("blocked-128x1", {1, 1})});
+const bool registered = register_variant<Problem>("lud", Strategy::tma, configs<Bulk>(iso()));
 
 }  // namespace
 }  // namespace amasia::lud
