@@ -1,14 +1,11 @@
 """Published results were made by the code that is here: digests in results/ equal the program's.
 
-Where code of a microbenchmark was only moved since, moved_sources.csv beside the record says so.
-
 AMASIA_BUILD names the build folder (default build/ci). The digests themselves are computed by
 cmake/source_digests.cmake; the tests below it show that code counts, and comments do not.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -33,20 +30,6 @@ def measured(file: dict) -> dict[str, str]:
 def measured_microbenchmarks(file: dict) -> dict[str, str]:
     """Return the digest of every microbenchmark in the result file."""
     return {b["name"]: b["source_digest"] for b in file.get("microbenchmarks", [])}
-
-
-def moved(folder: Path) -> dict[tuple[str, str], str]:
-    """Return the present digest of a microbenchmark and the one it was recorded with.
-
-    moved_sources.csv holds them for code that was only moved: the same machine code, compared.
-    """
-    path = folder / "moved_sources.csv"
-    if not path.exists():
-        return {}
-    with path.open(newline="") as lines:
-        return {
-            (row["benchmark"], row["recorded"]): row["present"] for row in csv.DictReader(lines)
-        }
 
 
 def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
@@ -97,22 +80,10 @@ def test_microbenchmarks_were_made_by_this_code(
     path: Path, present_microbenchmarks: dict[str, str]
 ) -> None:
     recorded = measured_microbenchmarks(json.loads(path.read_text()))
-    same = moved(path.parent)
-    recorded = {name: same.get((name, digest), digest) for name, digest in recorded.items()}
     old = stale(recorded, present_microbenchmarks)
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
-
-
-def test_moved_sources_are_those_of_records() -> None:
-    for folder in {path.parent for path in RESULTS}:
-        recorded = {
-            pair
-            for path in folder.glob("*.json")
-            for pair in measured_microbenchmarks(json.loads(path.read_text())).items()
-        }
-        assert set(moved(folder)) <= recorded
 
 
 def test_a_changed_variant_would_be_found() -> None:
