@@ -6,13 +6,20 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=scripts/setup.sh
 source scripts/setup.sh
 
-# On a machine with a GPU that can be built for, the tests must have code for it too.
-architectures=""
-case $gpu_capability in
-  "" | 75 | 80 | 90 | 100) ;;
-  *) [[ -n $gpu_obstacle ]] || architectures="75-real;80-real;90a-real;100-real;$gpu_capability-real" ;;
-esac
-configure_and_build ci "$architectures" all
+# On a machine with a GPU that can be built for, the tests must have code for it, too, and those that
+# run on it for nothing else.
+architectures="" options=()
+if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
+  case $gpu_capability in
+    75 | 80 | 100) options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real") ;;
+    90) ;; # the preset's
+    *)
+      architectures="75-real;80-real;90a-real;100-real;$gpu_capability-real"
+      options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real")
+      ;;
+  esac
+fi
+configure_and_build ci "$architectures" all "${options[@]}"
 
 status=0
 scripts/volta.sh || [[ $? == 3 ]] || status=1 # without a CUDA 12 toolkit its tests are skipped

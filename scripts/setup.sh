@@ -240,18 +240,18 @@ choose_cuda() {
 
 # --- Build -----------------------------------------------------------------------------------------
 
-# configure_and_build PRESET ARCHITECTURES TARGET...: into build/PRESET; empty ARCHITECTURES leaves
-# those of the preset. A build folder made with another compiler or in another place starts afresh.
+# configure_and_build PRESET ARCHITECTURES TARGET [OPTION...]: into build/PRESET; empty ARCHITECTURES
+# leaves those of the preset, options are CMake's. A build folder made with another compiler or in
+# another place starts afresh.
 configure_and_build() {
-  local preset=$1 architectures=$2 cache=build/$1/CMakeCache.txt options=()
-  shift 2
+  local preset=$1 architectures=$2 target=$3 cache=build/$1/CMakeCache.txt options=("${@:4}")
   if [[ -f $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" &&
     grep -qE "^CMAKE_CUDA_COMPILER:[A-Z]+=$CUDACXX\$" "$cache"; }; then
     options+=(--fresh)
   fi
   [[ -z $architectures ]] || options+=("-DCMAKE_CUDA_ARCHITECTURES=$architectures")
   cmake --preset "$preset" "${options[@]}" >&2
-  cmake --build "build/$preset" --target "$@" >&2
+  cmake --build "build/$preset" --target "$target" >&2
 }
 
 install_packages

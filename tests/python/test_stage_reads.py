@@ -21,6 +21,13 @@ OBJECTS = sorted(
 CUOBJDUMP = shutil.which("cuobjdump")
 
 
+def may_copy_in_bulk(file: Path) -> bool:
+    """False if the PTX that the build kept of an object has none: to disassemble takes long."""
+    folder = BUILD / "code" / file.parent.relative_to(file.parents[2])
+    texts = [p.read_text() for p in folder.glob(f"{file.name.removesuffix('.cu.o')}.*ptx")]
+    return not texts or any("cp.async.bulk" in text for text in texts)
+
+
 def architectures() -> str:
     """What the build folder has code for: "75-real;90a-real"."""
     lines = CACHE.read_text(encoding="utf-8").splitlines() if CACHE.is_file() else []
@@ -164,7 +171,7 @@ def test_every_way_to_the_arrival_counts() -> None:
 def test_no_kernel_hands_back_a_stage_before_its_reads_came() -> None:
     kernels, findings = 0, []
     bulk = re.compile(r"UTMALDG|UBLKCP")
-    for file in OBJECTS:
+    for file in filter(may_copy_in_bulk, OBJECTS):
         text = disassemble(str(CUOBJDUMP), file, "sm_90a")
         if not bulk.search(text):
             continue
