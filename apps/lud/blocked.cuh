@@ -274,7 +274,7 @@ std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso) {
   };
   add("-shrinking", shrinking);
   add("-shrinking-late", shrinking_late);
-  if constexpr (cluster == 1) {
+  if constexpr (cluster == 1) {  // launch_dependent() takes no clusters
     add("-shrinking-dependent", shrinking, Start::dependent);
     add("-shrinking-late-dependent", shrinking_late, Start::dependent);
   }

@@ -1,4 +1,5 @@
 """Published results were made by the code that is here: digests in results/ equal the program's.
+And `best` ran what the tuner found at that size.
 
 AMASIA_BUILD names the build folder (default build/ci). The digests themselves are computed by
 cmake/source_digests.cmake; the tests below it show that code counts, and comments do not.
@@ -84,6 +85,49 @@ def test_microbenchmarks_were_made_by_this_code(
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
+
+
+def not_winners(file: dict, tuning: dict) -> list[str]:
+    """Return the rows of role best whose config is no winner of the tuner at their own size, with
+    the code that they ran. cuBLAS and the like are comparators and have one config.
+    """
+    winners = {
+        (entry["variant"], entry["config"], entry["source_digest"], tuple(entry["size"].items()))
+        for entry in tuning["entries"]
+    }
+
+    def is_winner(row: dict, size: dict) -> bool:
+        return any(
+            all(str(size.get(name)) == str(value) for name, value in tuned)
+            for variant, config, digest, tuned in winners
+            if (variant, config, digest) == (row["variant"], row["config"], row["source_digest"])
+        )
+
+    return [
+        f"{row['variant']} {row['config']} at {group['key']['size']}"
+        for group in file["groups"]
+        for row in group["rows"]
+        if row["role"] == "best" and row["status"] == "ok"
+        if not is_winner(row, group["key"]["size"])
+    ]
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_best_ran_the_winners_of_its_size(path: Path) -> None:
+    file = json.loads(path.read_text())
+    if "groups" not in file:
+        pytest.skip("not a result file")
+    tuning = json.loads((path.parent / "tuning.json").read_text())
+    assert not_winners(file, tuning) == []
+
+
+def test_a_config_that_did_not_win_would_be_found() -> None:
+    row = {"variant": "a/tma", "role": "best", "status": "ok", "config": "x", "source_digest": "1"}
+    file = {"groups": [{"key": {"size": {"n": "8", "input": "random"}}, "rows": [row]}]}
+    entry = {"variant": "a/tma", "config": "x", "source_digest": "1", "size": {"n": "8"}}
+    assert not_winners(file, {"entries": [entry]}) == []
+    for other in ({"config": "y"}, {"size": {"n": "9"}}, {"source_digest": "2"}):
+        assert len(not_winners(file, {"entries": [entry | other]})) == 1
 
 
 def test_a_changed_variant_would_be_found() -> None:
