@@ -5,12 +5,18 @@ if(AMASIA_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
 
+# The ground: how data moves. Nothing above it is included there (tests/python/test_structure.py).
 if(AMASIA_CUDA)
-  file(GLOB variants_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*.cpp)
+  file(GLOB_RECURSE variants_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*.cpp)
   add_library(variants STATIC ${variants_sources})
-  target_link_libraries(variants PUBLIC amasia_options CUDA::cudart_static ${CMAKE_DL_LIBS})
+  target_link_libraries(variants PUBLIC amasia_options fmt::fmt-header-only CUDA::cudart_static
+                                        ${CMAKE_DL_LIBS})
   target_include_directories(variants SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 endif()
+
+file(GLOB_RECURSE inputs_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/inputs/*.cpp)
+add_library(inputs STATIC ${inputs_sources})
+target_link_libraries(inputs PUBLIC amasia_options)
 
 include(drop_headerless)
 
@@ -50,6 +56,7 @@ if(AMASIA_APPS)
 else()
   file(GLOB app_folders RELATIVE ${PROJECT_SOURCE_DIR}/apps CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/apps/*)
+  list(REMOVE_ITEM app_folders common)  # what two apps share: headers only
 endif()
 foreach(app IN LISTS app_folders)
   if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/apps/${app})
@@ -57,6 +64,11 @@ foreach(app IN LISTS app_folders)
   endif()
   amasia_add_folder(apps/${app})
 endforeach()
+
+# What microbenchmarks share on the host.
+file(GLOB microbench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/microbench/*.cpp)
+add_library(microbench STATIC ${microbench_sources})
+target_link_libraries(microbench PUBLIC amasia_options)
 
 if(AMASIA_CUDA)
   file(GLOB question_folders RELATIVE ${PROJECT_SOURCE_DIR}/microbench CONFIGURE_DEPENDS

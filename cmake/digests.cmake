@@ -1,4 +1,4 @@
-# Build steps that write what harness/provenance.cpp includes: digests of each variant's sources (again
+# Build steps that write what harness/results/provenance.cpp includes: digests of each variant's sources (again
 # whenever a source changes) and the commit (looked at in every build, written when it differs).
 #   include(digests); amasia_add_provenance(<target>)
 

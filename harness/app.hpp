@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 #include "harness/parameters.hpp"
 
 namespace amasia {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/pattern.hpp"
+#include "harness/text/pattern.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia {

@@ -18,9 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/curve.hpp"
 #include "harness/device.hpp"
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 #include "harness/variant.hpp"
 
 namespace amasia {

@@ -3,21 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace amasia {
+#include "inputs/errors.hpp"
+#include "inputs/sizes.hpp"
 
-/// A mistake of the user: exit status 2. what() is one line that says what to do.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace amasia {
 
 struct ParameterSpec {
   enum class Kind { integer, choice, file };
@@ -60,8 +55,5 @@ class Parameters {
 
 /// Splits "a=1,b=2". Throws UsageError.
 std::map<std::string, std::string> parse_size(std::string_view text);
-
-/// a * b * ... as bytes or cells; throws UsageError when it does not fit in 63 bits.
-std::int64_t checked_product(std::initializer_list<std::int64_t> factors, std::string_view what);
 
 }  // namespace amasia

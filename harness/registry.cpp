@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "harness/ceiling.hpp"
-#include "harness/pattern.hpp"
+#include "harness/text/pattern.hpp"
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
 // chose. Function-local statics exist before their first use, and everything is kept sorted, so

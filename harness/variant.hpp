@@ -25,10 +25,6 @@
 
 namespace amasia {
 
-/// Enqueues all work of one run on the stream: kernels and any memset they need, nothing else. Must
-/// be capturable into a CUDA graph. Owns what the run needs (tensor maps, scratch) by capture.
-using Launch = std::function<void(Stream)>;
-
 /// A kernel that a config launches, for resources, occupancy and the proof of mechanism.
 struct KernelUse {
   const void* function = nullptr;  // the __global__ function

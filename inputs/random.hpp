@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 
 namespace amasia {
 

@@ -8,8 +8,9 @@
 
 #include <cstdint>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
+#include "microbench/curve.hpp"
 
 namespace amasia {
 

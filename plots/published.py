@@ -1,6 +1,6 @@
 """The source documents' inventory and how our recorded results stand beside it.
 
-The same rules as harness/published.cpp: inventory.csv says what answers each id, comparisons.csv
+The same rules as harness/published/published.cpp: inventory.csv says what answers each id, comparisons.csv
 which published value belongs to which of ours.
 """
 

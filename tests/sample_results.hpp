@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/floor.hpp"
-#include "harness/result.hpp"
+#include "harness/results/floor.hpp"
+#include "harness/results/result.hpp"
 
 namespace amasia {
 

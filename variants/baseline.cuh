@@ -1,7 +1,7 @@
 // baseline: global -> register -> shared, block barrier. The copy every later strategy replaces.
 #pragma once
 
-#include "variants/tile.cuh"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::baseline {
 

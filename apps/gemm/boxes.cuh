@@ -4,9 +4,9 @@
 #pragma once
 
 #include "apps/gemm/persistent.cuh"
-#include "variants/bulk.cuh"
-#include "variants/tensor_map.hpp"
-#include "variants/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/device/tensor_map.hpp"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::gemm {
 namespace {

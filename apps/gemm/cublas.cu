@@ -8,9 +8,9 @@
 #include <string>
 
 #include "apps/gemm/gemm.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
-#include "variants/library.hpp"
+#include "variants/device/library.hpp"
 
 namespace amasia::gemm {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
-#include "variants/tile.cuh"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::gemm {
 

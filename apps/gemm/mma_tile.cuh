@@ -3,8 +3,8 @@
 #pragma once
 
 #include "apps/gemm/gemm.hpp"
-#include "variants/mma.cuh"
-#include "variants/tensor_map.hpp"
+#include "variants/ptx/mma.cuh"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::gemm {
 

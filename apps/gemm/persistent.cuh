@@ -17,11 +17,11 @@
 #include <string>
 #include <utility>
 
-#include "apps/gemm/geometry.hpp"
-#include "apps/gemm/kernel.cuh"
+#include "apps/common/fp32_tile.hpp"
+#include "apps/common/fp32_tile.cuh"
 #include "apps/gemm/wgmma_tile.cuh"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia::gemm {
 namespace {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "apps/gemm/gemm.hpp"
-#include "apps/gemm/geometry.hpp"
+#include "apps/common/fp32_tile.hpp"
 
 namespace amasia::gemm {
 

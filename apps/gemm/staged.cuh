@@ -4,7 +4,7 @@
 #pragma once
 
 #include "apps/gemm/persistent.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::gemm {
 namespace {

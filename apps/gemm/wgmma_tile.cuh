@@ -8,8 +8,8 @@
 
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
-#include "variants/tensor_map.hpp"
-#include "variants/wgmma.cuh"
+#include "variants/device/tensor_map.hpp"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::gemm {
 

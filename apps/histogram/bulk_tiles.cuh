@@ -3,8 +3,8 @@
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/ring.hpp"
-#include "variants/tma.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::histogram {
 

@@ -3,7 +3,7 @@
 // another's keys, so the ring needs no barrier at all.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
 namespace {

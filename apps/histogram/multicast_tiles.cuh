@@ -3,8 +3,8 @@
 #pragma once
 
 #include "apps/histogram/bulk_tiles.cuh"
-#include "variants/prefetch.cuh"
-#include "variants/remote_atomics.cuh"
+#include "variants/ptx/prefetch.cuh"
+#include "variants/ptx/remote_atomics.cuh"
 
 namespace amasia::histogram {
 

@@ -6,7 +6,7 @@
 
 #include "apps/histogram/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia::histogram {
 

@@ -3,7 +3,7 @@
 // proves that the one before it has been read.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
 namespace {

@@ -6,7 +6,7 @@
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/key_file.hpp"
 #include "harness/registry.hpp"
-#include "variants/tile.cuh"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::histogram {
 namespace {

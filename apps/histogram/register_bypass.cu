@@ -4,7 +4,7 @@
 // nothing but registers.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
 namespace {

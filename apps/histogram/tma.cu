@@ -3,7 +3,7 @@
 // the other strategies issue an atomic addition per counter.
 #include "apps/histogram/bulk_tiles.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/bulk.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::histogram {
 namespace {

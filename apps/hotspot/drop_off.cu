@@ -5,7 +5,7 @@
 // warps are fetched twice.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {

@@ -4,7 +4,7 @@
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
 #include "variants/baseline.cuh"
-#include "variants/dsm.cuh"
+#include "variants/ptx/dsm.cuh"
 
 namespace amasia::hotspot {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "apps/hotspot/hotspot.hpp"
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 
 namespace amasia::hotspot {
 

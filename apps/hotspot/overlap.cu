@@ -4,7 +4,7 @@
 // copy.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {

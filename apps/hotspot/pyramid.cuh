@@ -5,7 +5,7 @@
 #include "apps/hotspot/pyramid.hpp"
 #include "apps/hotspot/schedule.hpp"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia::hotspot {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "harness/host_device.hpp"
-#include "variants/ring.hpp"
-#include "variants/tile.cuh"
+#include "variants/device/host_device.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::hotspot {
 

@@ -10,7 +10,7 @@
 #include "apps/hotspot/grid_file.hpp"
 #include "apps/hotspot/hotspot.hpp"
 #include "inputs/random.hpp"
-#include "variants/tile.cuh"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::hotspot {
 namespace {

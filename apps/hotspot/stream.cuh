@@ -16,8 +16,8 @@
 #include "apps/hotspot/schedule.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/variant.hpp"
-#include "variants/async.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia::hotspot {
 

@@ -1,5 +1,5 @@
 // Geometry and schedule of the streaming variants (every `best` config): plain arithmetic, the same
-// on host and device, covered by tests/hotspot_test.cpp.
+// on host and device, covered by tests/apps/hotspot_test.cpp.
 //
 // A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of
 // row r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over
@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "harness/host_device.hpp"
-#include "variants/ring.hpp"
+#include "variants/device/host_device.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
 

@@ -3,8 +3,8 @@
 // bytes, so nobody waits for anybody but the data; results leave as boxes, too.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
-#include "variants/tensor_map.hpp"
-#include "variants/tma.cuh"
+#include "variants/device/tensor_map.hpp"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::hotspot {
 namespace {

@@ -3,7 +3,7 @@
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 #include "variants/baseline.cuh"
 
 namespace amasia::lud {

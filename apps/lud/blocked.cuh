@@ -29,8 +29,8 @@
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/pieces.cuh"
 #include "harness/variant.hpp"
-#include "variants/async.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia::lud {
 namespace {

@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/gemm/geometry.hpp"
+#include "apps/common/fp32_tile.hpp"
 #include "apps/lud/lud.hpp"
-#include "harness/host_device.hpp"
-#include "variants/ring.hpp"
+#include "variants/device/host_device.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {
 

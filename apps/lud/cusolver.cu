@@ -9,9 +9,9 @@
 #include <string>
 
 #include "apps/lud/lud.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
-#include "variants/library.hpp"
+#include "variants/device/library.hpp"
 
 namespace amasia::lud {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "apps/lud/lud.hpp"
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 
 namespace amasia::lud {
 

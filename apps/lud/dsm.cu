@@ -5,10 +5,10 @@
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/baseline.cuh"
-#include "variants/bulk.cuh"
-#include "variants/dsm.cuh"
-#include "variants/multicast.cuh"
-#include "variants/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/dsm.cuh"
+#include "variants/ptx/multicast.cuh"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::lud {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "apps/lud/lud.hpp"
-#include "variants/tensor_map.hpp"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::lud {
 

@@ -6,8 +6,8 @@
 
 #include "apps/lud/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
-#include "variants/ring.hpp"
+#include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "apps/lud/rodinia.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lud {
 namespace {

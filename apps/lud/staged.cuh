@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/lud/blocked.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lud {
 namespace {

@@ -3,7 +3,7 @@
 // product. The small one also solves panels.
 #pragma once
 
-#include "apps/gemm/kernel.cuh"
+#include "apps/common/fp32_tile.cuh"
 #include "apps/lud/blocked.hpp"
 
 namespace amasia::lud {

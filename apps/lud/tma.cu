@@ -4,8 +4,8 @@
 // memory. Boxes end at the matrix's edge by themselves.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
-#include "variants/bulk.cuh"
-#include "variants/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::lud {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "apps/nw/diagonals.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
 

@@ -8,7 +8,7 @@
 #include "apps/nw/geometry.hpp"
 #include "apps/nw/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia::nw {
 

@@ -8,7 +8,7 @@
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
 #include "variants/baseline.cuh"
-#include "variants/dsm.cuh"
+#include "variants/ptx/dsm.cuh"
 
 namespace amasia::nw {
 namespace {

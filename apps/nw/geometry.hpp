@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "apps/nw/nw.hpp"
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 
 namespace amasia::nw {
 

@@ -19,8 +19,8 @@
 
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
-#include "variants/ring.hpp"
-#include "variants/tile.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/geometry/tile.cuh"
 
 namespace amasia::nw {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "apps/nw/walk.cuh"
-#include "variants/tensor_map.hpp"
-#include "variants/tma.cuh"
+#include "variants/device/tensor_map.hpp"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::nw {
 

@@ -9,7 +9,7 @@
 //       for in registers.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/slide.cuh"
+#include "variants/geometry/slide.cuh"
 
 namespace amasia::pathfinder {
 namespace {

@@ -5,7 +5,7 @@
 // as well.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/slide.cuh"
+#include "variants/geometry/slide.cuh"
 
 namespace amasia::pathfinder {
 namespace {

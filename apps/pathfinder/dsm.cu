@@ -12,8 +12,8 @@
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
-#include "variants/dsm.cuh"
-#include "variants/tensor_map.hpp"
+#include "variants/ptx/dsm.cuh"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::pathfinder {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "harness/host_device.hpp"
-#include "variants/ring.hpp"
+#include "variants/device/host_device.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::pathfinder {
 

@@ -3,7 +3,7 @@
 // possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/slide.cuh"
+#include "variants/geometry/slide.cuh"
 
 namespace amasia::pathfinder {
 namespace {

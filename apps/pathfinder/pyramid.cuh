@@ -9,7 +9,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia::pathfinder {
 

@@ -3,7 +3,7 @@
 // instead of one each; nothing overlaps with the computation but what other blocks do.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/slide.cuh"
+#include "variants/geometry/slide.cuh"
 
 namespace amasia::pathfinder {
 namespace {

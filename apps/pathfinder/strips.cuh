@@ -19,8 +19,8 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/async.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia::pathfinder {
 

@@ -5,7 +5,7 @@
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
-#include "variants/tensor_map.hpp"
+#include "variants/device/tensor_map.hpp"
 
 namespace amasia::pathfinder {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
-#include "variants/tma.cuh"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::pathfinder {
 

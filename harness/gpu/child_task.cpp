@@ -1,11 +1,11 @@
-#include "harness/child_task.hpp"
+#include "harness/process/child_task.hpp"
 
 #include <fmt/format.h>
 
 #include "harness/gpu/group_runner.hpp"
 #include "harness/gpu/microbenchmark_runner.hpp"
 #include "harness/nvml.hpp"
-#include "harness/result.hpp"
+#include "harness/results/result.hpp"
 
 namespace amasia {
 

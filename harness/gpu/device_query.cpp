@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "harness/device.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "inputs/random.hpp"
 
 namespace amasia {

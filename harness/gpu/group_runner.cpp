@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
 #include "harness/registry.hpp"
-#include "harness/schedule.hpp"
+#include "harness/statistics/schedule.hpp"
 
 namespace amasia {
 namespace {

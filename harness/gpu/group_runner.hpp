@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
 
 namespace amasia {
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/gpu/preparation.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia {
 namespace {

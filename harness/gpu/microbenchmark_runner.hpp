@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/gpu/group_runner.hpp"
-#include "harness/plan.hpp"
+#include "harness/plan/plan.hpp"
 
 namespace amasia {
 

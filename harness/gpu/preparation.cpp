@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/gpu/cuda.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/cuda.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/result.hpp"
+#include "harness/results/result.hpp"
 #include "harness/variant.hpp"
 
 namespace amasia {

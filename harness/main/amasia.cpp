@@ -1,3 +1,3 @@
-#include "harness/command_line.hpp"
+#include "harness/cli/command_line.hpp"
 
 int main(int argc, char** argv) { return amasia::amasia_main(argc, argv); }

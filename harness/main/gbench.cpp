@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "harness/command_line.hpp"
+#include "harness/cli/command_line.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
 #include "harness/registry.hpp"
-#include "harness/study.hpp"
+#include "harness/plan/study.hpp"
 
 namespace amasia {
 namespace {

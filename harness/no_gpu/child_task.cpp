@@ -1,4 +1,4 @@
-#include "harness/child_task.hpp"
+#include "harness/process/child_task.hpp"
 
 #include "harness/device.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::async_copy {
 

@@ -18,6 +18,7 @@
 #include <map>
 
 #include "microbench/async_copy/measure.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {

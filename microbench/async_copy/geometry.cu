@@ -9,6 +9,7 @@
 // operations per byte.
 
 #include "microbench/async_copy/measure.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {

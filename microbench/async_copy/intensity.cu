@@ -12,6 +12,7 @@
 // second array.
 
 #include "microbench/async_copy/measure.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "microbench/async_copy/arrive_wait.cuh"
 #include "microbench/walks.cuh"
-#include "variants/async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::async_copy {
 

@@ -18,7 +18,7 @@
 #include <cuda/pipeline>
 
 #include "microbench/async_copy/pass.cuh"
-#include "variants/tma.cuh"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::async_copy {
 

@@ -20,6 +20,7 @@
 
 #include "microbench/async_copy/tiled_gemm.cuh"
 #include "microbench/walks.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::async_copy {
 namespace {

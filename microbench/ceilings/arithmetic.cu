@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
 
 namespace amasia::ceilings {

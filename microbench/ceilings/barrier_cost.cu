@@ -8,10 +8,10 @@
 #include <cooperative_groups.h>
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
-#include "variants/dsm.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/dsm.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia::ceilings {
 namespace {

@@ -7,7 +7,7 @@
 // folded into a sum that could be stored.
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
 
 namespace amasia::ceilings {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
 
 namespace amasia::ceilings {

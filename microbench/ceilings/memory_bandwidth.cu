@@ -19,7 +19,7 @@
 #include <string>
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
 
 namespace amasia::ceilings {

@@ -6,7 +6,7 @@
 // values are folded pairwise into a sum, less ALU work than the loads leave room for.
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
 
 namespace amasia::ceilings {

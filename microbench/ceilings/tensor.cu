@@ -9,11 +9,11 @@
 // so that the power limit acts as it does on an application.
 
 #include "harness/ceiling.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
-#include "variants/mma.cuh"
-#include "variants/tma.cuh"
-#include "variants/wgmma.cuh"
+#include "variants/ptx/mma.cuh"
+#include "variants/ptx/tma.cuh"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::ceilings {
 namespace {

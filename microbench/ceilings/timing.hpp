@@ -3,7 +3,7 @@
 // of single operations, the slope over two lengths, which cancels what one launch costs.
 #pragma once
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 

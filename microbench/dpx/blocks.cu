@@ -10,6 +10,7 @@
 // DPX's.
 
 #include "microbench/dpx/functions.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::dpx {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
 

@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/dsm.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/dsm.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia::dsm {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "microbench/dsm/cluster.cuh"
-#include "variants/remote_atomics.cuh"
+#include "variants/ptx/remote_atomics.cuh"
 
 namespace amasia::dsm {
 namespace {

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
 

@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
 

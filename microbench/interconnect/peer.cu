@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 
 namespace amasia {

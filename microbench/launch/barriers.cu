@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "microbench/walks.cuh"
-#include "variants/dsm.cuh"
-#include "variants/launch.hpp"
+#include "variants/ptx/dsm.cuh"
+#include "variants/device/launch.hpp"
 
 namespace amasia {
 namespace {

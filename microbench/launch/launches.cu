@@ -12,10 +12,10 @@
 
 #include <memory>
 
-#include "harness/gpu/sampler.hpp"
+#include "variants/device/prepared_run.hpp"
 #include "microbench/walks.cuh"
-#include "variants/launch.hpp"
-#include "variants/tma.cuh"
+#include "variants/device/launch.hpp"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia {
 namespace {

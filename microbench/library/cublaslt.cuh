@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/walks.cuh"
-#include "variants/library.hpp"
+#include "variants/device/library.hpp"
 
 namespace amasia::library {
 

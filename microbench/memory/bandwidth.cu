@@ -18,6 +18,7 @@
 
 #include "microbench/ceilings/timing.hpp"
 #include "microbench/memory/one_sm.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

@@ -8,6 +8,7 @@
 // rounds a preference up to a size the hardware has.
 
 #include "microbench/memory/chase.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

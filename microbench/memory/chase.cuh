@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/permutation.hpp"
+#include "inputs/permutation.hpp"
 #include "microbench/walks.cuh"
 
 namespace amasia::memory {

@@ -20,6 +20,7 @@
 #include "microbench/memory/mapped_memory.hpp"
 #include "microbench/memory/pattern.hpp"
 #include "microbench/walks.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

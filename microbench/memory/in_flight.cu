@@ -11,6 +11,7 @@
 #include <map>
 
 #include "microbench/memory/chase.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

@@ -27,6 +27,7 @@
 
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/shared_chain.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

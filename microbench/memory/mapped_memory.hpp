@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 
 namespace amasia::memory {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/host_device.hpp"
+#include "variants/device/host_device.hpp"
 
 namespace amasia::memory {
 

@@ -27,6 +27,7 @@
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/persistence.hpp"
 #include "microbench/memory/set_aside.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "microbench/tensor_core/wgmma_ops.cuh"
 #include "microbench/walks.cuh"
-#include "variants/async.cuh"
-#include "variants/tma.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/tma.cuh"
 
 namespace amasia::tensor {
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "microbench/tensor_core/wgmma_run.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::tensor {
 namespace {

@@ -16,9 +16,9 @@
 #include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/operands.hpp"
 #include "microbench/walks.cuh"
-#include "variants/tensor_map.hpp"
-#include "variants/tma.cuh"
-#include "variants/wgmma.cuh"
+#include "variants/device/tensor_map.hpp"
+#include "variants/ptx/tma.cuh"
+#include "variants/ptx/wgmma.cuh"
 
 namespace amasia::tensor {
 namespace {

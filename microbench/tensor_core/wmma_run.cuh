@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "microbench/walks.cuh"
 
 namespace amasia::tensor {

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "microbench/tma/measure.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::tma {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "microbench/walks.cuh"
-#include "variants/dsm.cuh"
+#include "variants/ptx/dsm.cuh"
 
 namespace amasia::tma {
 

@@ -10,8 +10,7 @@
 // for the single thread, which has nothing else to do than to spin. Bandwidth: the same kernels,
 // one block per SM, so that fewer instructions are seen not to be less work done.
 
-#include "harness/evidence.hpp"
-#include "harness/isolation.hpp"
+#include "harness/machine_code.hpp"
 #include "microbench/tma/measure.cuh"
 
 namespace amasia::tma {
@@ -129,12 +128,7 @@ const std::array<Candidate, 4>& candidates() {
 int instructions_in_loop(const Candidate& c, const Device& device) {
   const char* name = nullptr;
   AMASIA_CUDA(cudaFuncGetName(&name, reinterpret_cast<const void*>(c.kernel)));
-  CodeEvidence code(executable_path(), device.compute_capability);
-  code.read({name});
-  const CodeEvidence::Kernel kernel = code.of(name);
-  const auto total = kernel.in_loops.find("total");
-  if (total == kernel.in_loops.end()) throw std::runtime_error("no machine code: " + kernel.source);
-  return total->second;
+  return instructions_in_loops(name, device);
 }
 
 Sampling bandwidth(const Candidate& c, const Device& device, Stream stream) {

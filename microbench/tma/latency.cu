@@ -13,6 +13,7 @@
 // them way=cp.async: one warp copies as many bytes by cp.async, 16 per thread, and waits for them.
 
 #include "microbench/tma/measure.cuh"
+#include "microbench/curve.hpp"
 
 namespace amasia::tma {
 namespace {

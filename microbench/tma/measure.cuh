@@ -17,7 +17,8 @@
 #include <string>
 
 #include "microbench/tma/expected.cuh"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
+#include "microbench/curve.hpp"
 
 namespace amasia::tma {
 

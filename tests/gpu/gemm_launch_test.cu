@@ -1,11 +1,11 @@
-// Launches that are prepared one after the other and run in another order (variants/launch.cpp).
+// Launches that are prepared one after the other and run in another order (variants/device/launch.cpp).
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/gpu/cuda.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/cuda.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia {
 namespace {

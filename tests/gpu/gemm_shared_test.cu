@@ -9,7 +9,7 @@
 
 #include "apps/gemm/gemm.hpp"
 #include "harness/device.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/registry.hpp"
 #include "harness/variant.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "harness/app.hpp"
-#include "harness/gpu/cuda.hpp"
+#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
 #include "inputs/random.hpp"
-#include "variants/launch.hpp"
+#include "variants/device/launch.hpp"
 
 namespace amasia {
 namespace {

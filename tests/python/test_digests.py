@@ -162,7 +162,7 @@ def tree(tmp_path: Path) -> Path:
     files = {
         "apps/nw/tma.cu": VARIANT,
         "apps/nw/dsm.cu": "const bool registered = register_variant();\n",
-        "apps/nw/nw.cu": "int instance;\n",
+        "apps/nw/instance.cu": "int instance;\n",
         "apps/nw/kernel.cuh": '#include "geometry.hpp"\nint kernel;\n',
         "apps/nw/geometry.hpp": "int geometry;\n",
         "variants/copy.hpp": '#include "harness/gpu.hpp"\nint copy();\n',
@@ -244,7 +244,7 @@ def test_code_counts(tree: Path, name: str, old: str, new: str) -> None:
         ("apps/nw/tma.cu", "{ p[0]", "{   p[0]"),
         ("apps/nw/tma.cu", "\n\n", "\n\n\n  \n"),
         ("apps/nw/kernel.cuh", "int kernel;\n", "\tint  kernel; // one\r\n"),
-        ("apps/nw/nw.cu", "int instance", "long instance"),
+        ("apps/nw/instance.cu", "int instance", "long instance"),
         ("variants/other.hpp", "int other", "long other"),
     ],
 )

@@ -1,0 +1,227 @@
+// The problem on the device: allocation, inputs, verification.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "apps/gemm/gemm.hpp"
+#include "variants/device/cuda.hpp"
+
+namespace amasia::gemm {
+namespace {
+
+constexpr int threads = 256;
+
+template <class T>
+__device__ T stored(float x) {
+  if constexpr (sizeof(T) == 2) {
+    return round_to_bf16(x);
+  } else {
+    return x;
+  }
+}
+
+// Zeros behind the rows: a slice of A may reach past k.
+template <class T>
+__global__ void generate(Grid<T> x, Mode mode, int which, std::uint64_t seed) {
+  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j >= x.pitch) return;
+  for (std::int64_t i = blockIdx.y; i < x.rows; i += gridDim.y) {
+    x.at(i, j) =
+        j < x.columns ? stored<T>(input_element(seed, which, mode, x.columns, i, j)) : T{0};
+  }
+}
+
+// --- verification: every element of C against sums in fp64
+
+// 64 x 64 elements per block, 4 x 4 per thread, 16 of the sum's terms at a time. Elements are made
+// anew from the seed, not read, so that a kernel that overwrites its inputs is caught, too.
+constexpr int check_tile = 64, check_depth = 16;
+
+__global__ void __launch_bounds__(threads)
+    expect(Grid<double> value, float* magnitude, std::int64_t k, Mode mode, std::uint64_t seed) {
+  __shared__ double left[check_depth][check_tile + 1];
+  __shared__ double right[check_depth][check_tile + 1];
+  const std::int64_t row = std::int64_t{blockIdx.y} * check_tile;
+  const std::int64_t column = std::int64_t{blockIdx.x} * check_tile;
+  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
+  double sum[4][4] = {}, of_magnitudes[4][4] = {};
+  for (std::int64_t k0 = 0; k0 < k; k0 += check_depth) {
+    for (int e = threadIdx.x; e < check_tile * check_depth; e += threads) {
+      const std::int64_t i = row + e / check_depth, p = k0 + e % check_depth;
+      left[e % check_depth][e / check_depth] =
+          i < value.rows && p < k ? input_element(seed, 0, mode, k, i, p) : 0.0f;
+      const std::int64_t q = k0 + e / check_tile, j = column + e % check_tile;
+      right[e / check_tile][e % check_tile] =
+          q < k && j < value.columns ? input_element(seed, 1, mode, value.columns, q, j) : 0.0f;
+    }
+    __syncthreads();
+    for (int p = 0; p < check_depth; ++p) {
+      for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+          const double term = left[p][y + 16 * i] * right[p][x + 16 * j];
+          sum[i][j] += term;
+          of_magnitudes[i][j] += fabs(term);
+        }
+      }
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      const std::int64_t r = row + y + 16 * i, c = column + x + 16 * j;
+      if (r >= value.rows || c >= value.columns) continue;
+      value.at(r, c) = sum[i][j];
+      magnitude[r * value.pitch + c] = static_cast<float>(of_magnitudes[i][j]);
+    }
+  }
+}
+
+struct Wrong {
+  std::int64_t row, column;
+  double got, expected;
+};
+constexpr int reported = 5;
+struct Report {
+  unsigned long long mismatches;
+  // Bits of the largest error; as integers, non-negative doubles order alike.
+  unsigned long long worst;
+  Wrong wrong[reported];
+};
+
+__global__ void judge(Grid<const float> c, Grid<const double> value, const float* magnitude,
+                      double bound, Report* report) {
+  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j >= c.columns) return;
+  for (std::int64_t i = blockIdx.y; i < c.rows; i += gridDim.y) {
+    const double got = c.at(i, j), expected = value.at(i, j);
+    const double error =
+        got == expected ? 0 : fabs(got - expected) / magnitude[i * value.pitch + j];
+    if (isfinite(error)) {
+      const auto bits = static_cast<unsigned long long>(__double_as_longlong(error));
+      if (bits > report->worst) atomicMax(&report->worst, bits);
+    }
+    if (error <= bound) continue;  // false for NaN
+    const unsigned long long place = atomicAdd(&report->mismatches, 1ULL);
+    if (place < reported) report->wrong[place] = {i, j, got, expected};
+  }
+}
+
+// The CPU does the same sums for shapes up to this many terms: a second opinion that costs
+// milliseconds.
+constexpr std::int64_t most_terms_on_cpu = std::int64_t{1} << 23;
+
+dim3 blocks_for(std::int64_t rows, std::int64_t columns) {
+  return {static_cast<unsigned>((columns + threads - 1) / threads),
+          static_cast<unsigned>(rows < 16384 ? rows : 16384)};
+}
+
+class DeviceInstance final : public InstanceOf<Problem> {
+ public:
+  DeviceInstance(const Parameters& p, std::uint64_t seed)
+      : parameters_(p),
+        seed_(seed),
+        mode_(mode_of(p)),
+        m_(p.integer("m")),
+        n_(p.integer("n")),
+        k_(p.integer("k")),
+        pitch_(padded_pitch<float>(n_)),
+        a_(static_cast<std::size_t>(m_ * pitch_of(k_)) * element_bytes(mode_)),
+        b_(static_cast<std::size_t>(k_ * pitch_of(n_)) * element_bytes(mode_)),
+        c_(static_cast<std::size_t>(m_ * pitch_)) {
+    problem_ = {
+        mode_, m_, n_, k_, fill(a_, 0, m_, k_), fill(b_, 1, k_, n_), {c_.data(), m_, n_, pitch_},
+        1};
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    reset(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  const Problem& problem() const override { return problem_; }
+  void reset(Stream stream) override { c_.poison(stream); }
+
+  Verdict verify() override {
+    if (value_.size() == 0) sum_up();
+    Verdict v = on_device();
+    if (m_ * n_ * k_ > most_terms_on_cpu || !v.passed) return v;
+    std::vector<float> c(static_cast<std::size_t>(m_ * pitch_));
+    c_.download(c.data());
+    return compare(c.data(), pitch_, parameters_, reference(parameters_, seed_));
+  }
+
+ private:
+  std::int64_t pitch_of(std::int64_t columns) const {
+    return mode_ == Mode::bf16 ? padded_pitch<std::uint16_t>(columns)
+                               : padded_pitch<float>(columns);
+  }
+  Operand fill(const DeviceArray<unsigned char>& bytes, int which, std::int64_t rows,
+               std::int64_t columns) const {
+    const std::int64_t pitch = pitch_of(columns);
+    const dim3 blocks = blocks_for(rows, pitch);
+    if (mode_ == Mode::bf16) {
+      generate<<<blocks, threads>>>(
+          Grid<std::uint16_t>{reinterpret_cast<std::uint16_t*>(bytes.data()), rows, columns, pitch},
+          mode_, which, seed_);
+    } else {
+      generate<<<blocks, threads>>>(
+          Grid<float>{reinterpret_cast<float*>(bytes.data()), rows, columns, pitch}, mode_, which,
+          seed_);
+    }
+    AMASIA_CUDA(cudaGetLastError());
+    const int size = element_bytes(mode_);
+    return {bytes.data(), rows, columns * size, pitch * size};
+  }
+
+  void sum_up() {
+    value_ = DeviceArray<double>(static_cast<std::size_t>(m_ * n_));
+    magnitude_ = DeviceArray<float>(static_cast<std::size_t>(m_ * n_));
+    const dim3 blocks(static_cast<unsigned>((n_ + check_tile - 1) / check_tile),
+                      static_cast<unsigned>((m_ + check_tile - 1) / check_tile));
+    expect<<<blocks, threads>>>(Grid<double>{value_.data(), m_, n_, n_}, magnitude_.data(), k_,
+                                mode_, seed_);
+    AMASIA_CUDA(cudaGetLastError());
+  }
+
+  Verdict on_device() const {
+    Verdict v{true, "max |C - AB| / (|A||B|)", 0, error_bound(mode_, k_), m_ * n_, 0};
+    const DeviceArray<Report> report(1);
+    AMASIA_CUDA(cudaMemset(report.data(), 0, sizeof(Report)));
+    judge<<<blocks_for(m_, n_), threads>>>(Grid<const float>{c_.data(), m_, n_, pitch_},
+                                           Grid<const double>{value_.data(), m_, n_, n_},
+                                           magnitude_.data(), v.bound, report.data());
+    AMASIA_CUDA(cudaGetLastError());
+    Report got;
+    report.download(&got);
+    std::memcpy(&v.error, &got.worst, sizeof v.error);
+    v.mismatches = static_cast<std::int64_t>(got.mismatches);
+    v.passed = v.mismatches == 0;
+    for (int i = 0; i < reported && i < v.mismatches; ++i) {
+      const Wrong& w = got.wrong[i];
+      char text[160];
+      std::snprintf(text, sizeof text, "(%lld, %lld): got %.9g, expected %.9g",
+                    static_cast<long long>(w.row), static_cast<long long>(w.column), w.got,
+                    w.expected);
+      v.first_mismatches.emplace_back(text);
+    }
+    return v;
+  }
+
+  Parameters parameters_;
+  std::uint64_t seed_;
+  Mode mode_;
+  std::int64_t m_, n_, k_, pitch_;
+  DeviceArray<unsigned char> a_, b_;
+  DeviceArray<float> c_;
+  DeviceArray<double> value_;     // (m, n), as they should be; made on first use
+  DeviceArray<float> magnitude_;  // (m, n)
+  Problem problem_;
+};
+
+const bool registered = register_instance_factory(
+    "gemm", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<DeviceInstance>(p, seed);
+    });
+
+}  // namespace
+}  // namespace amasia::gemm

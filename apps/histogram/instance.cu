@@ -1,0 +1,109 @@
+// The device instance of histogram: keys generated in place or uploaded, poisoned counts, exact
+// verification.
+#include <optional>
+
+#include "apps/histogram/histogram.hpp"
+#include "variants/device/cuda.hpp"
+#include "harness/registry.hpp"
+#include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
+
+namespace amasia::histogram {
+namespace {
+
+constexpr int fill_threads = 256;
+
+template <class Key>
+__global__ void fill_keys(Key* keys, Source source, std::uint64_t log2_ranks) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * fill_threads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * fill_threads + threadIdx.x; i < source.count;
+       i += stride) {
+    keys[i] = static_cast<Key>(key_at(source, log2_ranks, i));
+  }
+}
+
+class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
+ public:
+  explicit DeviceInstance(Setup setup)
+      : setup_(std::move(setup)),
+        keys_(static_cast<std::size_t>(
+            padded_pitch<std::uint8_t>(setup_.source.count * setup_.key_bytes()))),
+        counts_(static_cast<std::size_t>(
+            padded_pitch<std::uint32_t>(std::int64_t{setup_.binning.bins} + 1))) {
+    const Source& source = setup_.source;
+    problem_.keys = keys_.data();
+    problem_.count = source.count;
+    problem_.type = setup_.type;
+    problem_.binning = setup_.binning;
+    problem_.counters = setup_.counters();
+    problem_.counts = counts_.data();
+    problem_.strays = !setup_.key_file.empty() || source.spread > setup_.binning.range;
+    if (problem_.counters <= most_original_counters) {
+      partials_.emplace(static_cast<std::size_t>(original_blocks * problem_.counters));
+      problem_.partials = partials_->data();
+    }
+    keys_.poison(nullptr);  // what lies behind the last key must not be counted
+    if (setup_.key_file.empty()) {
+      const std::uint64_t log2_ranks = log2_of(source.ranks + 1);
+      LaunchShape shape;
+      // Enough blocks to fill any GPU; the rest by strides.
+      const std::int64_t blocks = ceil_div(source.count, fill_threads);
+      shape.grid = dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536));
+      shape.block = dim3(fill_threads);
+      if (setup_.type == KeyType::uint8) {
+        launch(fill_keys<std::uint8_t>, shape, nullptr, keys_.data(), source, log2_ranks);
+      } else {
+        launch(fill_keys<std::int32_t>, shape, nullptr,
+               reinterpret_cast<std::int32_t*>(keys_.data()), source, log2_ranks);
+      }
+    } else {
+      upload(host_keys(setup_));
+    }
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  const Problem& problem() const override { return problem_; }
+
+  void reset(Stream stream) override {
+    counts_.poison(stream);
+    if (partials_) partials_->poison(stream);
+  }
+
+  Verdict verify() override {
+    if (expected_.empty()) expected_ = count_keys(setup_);
+    return compare(counts(), expected_);
+  }
+
+  std::vector<std::uint32_t> counts() const override {
+    std::vector<std::uint32_t> all(counts_.size());
+    counts_.download(all.data());
+    all.resize(std::size_t{setup_.binning.bins} + 1);
+    return all;
+  }
+
+ private:
+  void upload(const std::vector<std::int32_t>& keys) const {
+    if (setup_.type == KeyType::uint8) {
+      const std::vector<std::uint8_t> bytes(keys.begin(), keys.end());
+      AMASIA_CUDA(cudaMemcpy(keys_.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    } else {
+      AMASIA_CUDA(cudaMemcpy(keys_.data(), keys.data(), keys.size() * sizeof(std::int32_t),
+                             cudaMemcpyHostToDevice));
+    }
+  }
+
+  Setup setup_;
+  DeviceArray<std::uint8_t> keys_;
+  DeviceArray<std::uint32_t> counts_;
+  std::optional<DeviceArray<std::uint32_t>> partials_;
+  Problem problem_;
+  std::vector<std::uint32_t> expected_;
+};
+
+const bool registered = register_instance_factory(
+    "histogram", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<DeviceInstance>(make_setup(p, seed));
+    });
+
+}  // namespace
+}  // namespace amasia::histogram

@@ -1,0 +1,239 @@
+// The problem on the device: allocation, inputs, verification.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "apps/lud/lud.hpp"
+#include "variants/device/cuda.hpp"
+
+namespace amasia::lud {
+namespace {
+
+constexpr int threads = 256;
+
+__global__ void generate(Grid<float> matrix, std::uint64_t seed, float diagonal) {
+  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j >= matrix.columns) return;
+  for (std::int64_t i = blockIdx.y; i < matrix.rows; i += gridDim.y) {
+    matrix.at(i, j) = random_element(seed, matrix.columns, i, j, diagonal);
+  }
+}
+
+__global__ void generate_toeplitz(Grid<float> matrix, const float* table) {
+  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j >= matrix.columns) return;
+  for (std::int64_t i = blockIdx.y; i < matrix.rows; i += gridDim.y) {
+    matrix.at(i, j) = table[i > j ? i - j : j - i];
+  }
+}
+
+// --- verification: every element of A - L U, in fp64
+
+struct Wrong {
+  std::int64_t row, column;
+  double product, expected;
+};
+constexpr int reported = 5;
+struct Report {
+  unsigned long long mismatches;
+  unsigned long long
+      worst;  // bits of the largest error; as integers, non-negative doubles order alike
+  Wrong wrong[reported];
+};
+
+// 64 x 64 elements per block, 4 x 4 per thread, 16 of the sum's terms at a time: nothing in common
+// with the kernels it judges. Where L or U has no element, zero stands in.
+constexpr int check_tile = 64, check_depth = 16;
+
+__global__ void __launch_bounds__(threads)
+    check_product(Grid<const float> matrix, Grid<const float> lu, bool unit_lower, double bound,
+                  Report* report) {
+  __shared__ double lower[check_depth][check_tile + 1];
+  __shared__ double upper[check_depth][check_tile + 1];
+  const std::int64_t n = lu.rows;
+  const std::int64_t row = std::int64_t{blockIdx.y} * check_tile;
+  const std::int64_t column = std::int64_t{blockIdx.x} * check_tile;
+  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
+  double value[4][4] = {}, magnitude[4][4] = {};
+  const std::int64_t last = (row < column ? row : column) + check_tile;
+  for (std::int64_t k0 = 0; k0 < last && k0 < n; k0 += check_depth) {
+    for (int e = threadIdx.x; e < check_tile * check_depth; e += threads) {
+      const std::int64_t i = row + e / check_depth, ki = k0 + e % check_depth;
+      double l = 0;
+      if (i < n && ki < n && ki <= i) l = ki == i && unit_lower ? 1.0 : lu.at(i, ki);
+      lower[e % check_depth][e / check_depth] = l;
+      const std::int64_t j = column + e % check_tile, kj = k0 + e / check_tile;
+      double u = 0;
+      if (j < n && kj < n && kj <= j) u = kj == j && !unit_lower ? 1.0 : lu.at(kj, j);
+      upper[e / check_tile][e % check_tile] = u;
+    }
+    __syncthreads();
+    for (int k = 0; k < check_depth; ++k) {
+      double l[4], u[4];
+      for (int p = 0; p < 4; ++p) l[p] = lower[k][y + 16 * p];
+      for (int q = 0; q < 4; ++q) u[q] = upper[k][x + 16 * q];
+      for (int p = 0; p < 4; ++p) {
+        for (int q = 0; q < 4; ++q) {
+          value[p][q] += l[p] * u[q];
+          magnitude[p][q] += fabs(l[p]) * fabs(u[q]);
+        }
+      }
+    }
+    __syncthreads();
+  }
+  for (int p = 0; p < 4; ++p) {
+    for (int q = 0; q < 4; ++q) {
+      const std::int64_t i = row + y + 16 * p, j = column + x + 16 * q;
+      if (i >= n || j >= n) continue;
+      const double a = matrix.at(i, j);
+      const double error = a == value[p][q] ? 0 : fabs(a - value[p][q]) / magnitude[p][q];
+      // The right elements' errors say how good the bound is; of wrong ones any finite one will do.
+      if (isfinite(error)) {
+        const auto bits = static_cast<unsigned long long>(__double_as_longlong(error));
+        if (bits > report->worst) atomicMax(&report->worst, bits);
+      }
+      if (error <= bound) continue;  // false for NaN
+      const unsigned long long place = atomicAdd(&report->mismatches, 1ULL);
+      if (place < reported) report->wrong[place] = {i, j, value[p][q], a};
+    }
+  }
+}
+
+// The CPU does the same sums for matrices up to this order: a second opinion that costs
+// milliseconds.
+constexpr std::int64_t largest_on_cpu = 256;
+
+class DeviceInstance final : public LudInstance {
+ public:
+  DeviceInstance(const Parameters& p, std::uint64_t seed)
+      : parameters_(p),
+        seed_(seed),
+        n_(p.integer("n")),
+        pitch_(padded_pitch<float>(n_)),
+        pristine_(cells()),
+        matrix_(cells()),
+        lower_(panel_width * panel_width),
+        upper_(panel_width * panel_width) {
+    problem_.matrix = {matrix_.data(), n_, n_, pitch_};
+    problem_.lower = {lower_.data(), panel_width, panel_width, panel_width};
+    problem_.upper = {upper_.data(), panel_width, panel_width, panel_width};
+    fill();
+  }
+
+  const Problem& problem() const override { return problem_; }
+
+  void reset(Stream stream) override {
+    AMASIA_CUDA(cudaMemcpyAsync(matrix_.data(), pristine_.data(), pristine_.bytes(),
+                                cudaMemcpyDeviceToDevice, stream));
+    lower_.poison(stream);
+    upper_.poison(stream);
+  }
+  bool repeatable() const override { return false; }  // L and U are no matrix to decompose again
+
+  Verdict verify() override {
+    const Normalisation which = normalisation();
+    Verdict v = on_device(which);
+    if (n_ > largest_on_cpu || !v.passed) return v;
+    return compare(download_result().elements.data(), n_, download(pristine_), which);
+  }
+
+  HostMatrix download_result() const override { return download(matrix_); }
+
+ private:
+  std::size_t cells() const {
+    return static_cast<std::size_t>(checked_product({n_, pitch_}, "n x pitch"));
+  }
+  Grid<const float> grid(const DeviceArray<float>& array) const {
+    return {array.data(), n_, n_, pitch_};
+  }
+
+  // The padding stays NaN: whoever takes it for data fails verification.
+  void fill() {
+    pristine_.poison(nullptr);
+    const Grid<float> to{pristine_.data(), n_, n_, pitch_};
+    const dim3 blocks(static_cast<unsigned>((n_ + threads - 1) / threads),
+                      static_cast<unsigned>(n_ < 16384 ? n_ : 16384));
+    if (!parameters_.text("matrix_file").empty()) {
+      const HostMatrix host = host_matrix(parameters_, seed_);
+      AMASIA_CUDA(cudaMemcpy2D(to.data, pitch_ * sizeof(float), host.elements.data(),
+                               n_ * sizeof(float), n_ * sizeof(float), n_, cudaMemcpyHostToDevice));
+    } else if (input_of(parameters_) == Input::rodinia) {
+      const std::vector<float> table = rodinia_table(n_);
+      const DeviceArray<float> on_device(table.size());
+      on_device.upload(table.data());
+      generate_toeplitz<<<blocks, threads>>>(to, on_device.data());
+      AMASIA_CUDA(cudaGetLastError());
+      AMASIA_CUDA(cudaDeviceSynchronize());  // before the table goes
+    } else {
+      generate<<<blocks, threads>>>(to, seed_,
+                                    least_diagonal(n_, std::sqrt(static_cast<float>(n_))));
+      AMASIA_CUDA(cudaGetLastError());
+    }
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    // A whole run's row of blocks stays in the scratch and the matrix: nothing is uninitialised.
+    reset(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  HostMatrix download(const DeviceArray<float>& from) const {
+    HostMatrix host{n_, std::vector<float>(static_cast<std::size_t>(n_ * n_))};
+    AMASIA_CUDA(cudaMemcpy2D(host.elements.data(), n_ * sizeof(float), from.data(),
+                             pitch_ * sizeof(float), n_ * sizeof(float), n_,
+                             cudaMemcpyDeviceToHost));
+    return host;
+  }
+
+  // From the first 64 x 64 elements: their product needs no others.
+  Normalisation normalisation() const {
+    const std::int64_t corner = n_ < 64 ? n_ : 64;
+    HostMatrix a{corner, std::vector<float>(corner * corner)}, lu = a;
+    for (const auto& [to, from] : {std::pair{&a, &pristine_}, std::pair{&lu, &matrix_}}) {
+      AMASIA_CUDA(cudaMemcpy2D(to->elements.data(), corner * sizeof(float), from->data(),
+                               pitch_ * sizeof(float), corner * sizeof(float), corner,
+                               cudaMemcpyDeviceToHost));
+    }
+    return normalisation_of(lu.elements.data(), corner, a);
+  }
+
+  Verdict on_device(Normalisation which) const {
+    Verdict v{true,    std::string("max |A - LU| / (|L||U|), ") + name_of(which),
+              0,       error_bound(n_),
+              n_ * n_, 0};
+    const DeviceArray<Report> report(1);
+    AMASIA_CUDA(cudaMemset(report.data(), 0, sizeof(Report)));
+    const auto tiles = static_cast<unsigned>((n_ + check_tile - 1) / check_tile);
+    check_product<<<dim3(tiles, tiles), threads>>>(
+        grid(pristine_), grid(matrix_), which == Normalisation::unit_lower, v.bound, report.data());
+    AMASIA_CUDA(cudaGetLastError());
+    Report got;
+    report.download(&got);
+    std::memcpy(&v.error, &got.worst, sizeof v.error);
+    v.mismatches = static_cast<std::int64_t>(got.mismatches);
+    v.passed = v.mismatches == 0;
+    for (int i = 0; i < reported && i < v.mismatches; ++i) {
+      const Wrong& w = got.wrong[i];
+      char text[160];
+      std::snprintf(text, sizeof text, "(%lld, %lld): LU is %.9g, expected %.9g",
+                    static_cast<long long>(w.row), static_cast<long long>(w.column), w.product,
+                    w.expected);
+      v.first_mismatches.emplace_back(text);
+    }
+    return v;
+  }
+
+  Parameters parameters_;
+  std::uint64_t seed_;
+  std::int64_t n_, pitch_;
+  DeviceArray<float> pristine_, matrix_, lower_, upper_;
+  Problem problem_;
+};
+
+const bool registered = register_instance_factory(
+    "lud", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<DeviceInstance>(p, seed);
+    });
+
+}  // namespace
+}  // namespace amasia::lud

@@ -1,0 +1,110 @@
+// The device instance of nw: the reference matrix made from the sequences, poisoned scores, exact
+// verification of every one of them.
+#include <algorithm>
+
+#include "apps/nw/nw.hpp"
+#include "variants/device/cuda.hpp"
+#include "harness/registry.hpp"
+#include "variants/device/launch.hpp"
+
+namespace amasia::nw {
+namespace {
+
+constexpr int fill_threads = 256;
+
+// Scores are fetched for verification in blocks of about this many bytes.
+constexpr std::int64_t fetched_bytes = std::int64_t{1} << 27;
+
+/// One block per run of columns, rows taken in grid strides: 64-bit positions, any extent.
+__global__ void fill_ref(Grid<int> ref, const signed char* rows, const signed char* cols,
+                         Substitution table) {
+  const std::int64_t column = std::int64_t{blockIdx.x} * fill_threads + threadIdx.x;
+  if (column >= ref.pitch) return;
+  const int letter = column < ref.columns ? cols[column] : -1;
+  for (std::int64_t row = blockIdx.y; row < ref.rows; row += gridDim.y) {
+    ref.at(row, column) = letter >= 0 ? table.score[rows[row]][letter] : pad_ref;
+  }
+}
+
+class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
+ public:
+  DeviceInstance(const Parameters& p, std::uint64_t seed)
+      : sequences_(sequences_of(p, seed)),
+        rows_(p.integer("rows")),
+        cols_(p.integer("cols")),
+        pitch_(padded_pitch<int>(cols_)),
+        ref_(static_cast<std::size_t>(rows_ * pitch_)),
+        score_(static_cast<std::size_t>(rows_ * pitch_)),
+        words_(static_cast<std::size_t>(ceil_div(rows_, band_rows) * pitch_)),
+        clock_(3) {
+    check_range(rows_, cols_, p.integer("penalty"));
+    problem_.ref = {ref_.data(), rows_, cols_, pitch_};
+    problem_.score = {score_.data(), rows_, cols_, pitch_};
+    problem_.penalty = static_cast<int>(p.integer("penalty"));
+    problem_.handover = {words_.data(), pitch_, clock_.data()};
+    AMASIA_CUDA(cudaMemset(words_.data(), 0, words_.bytes()));
+    AMASIA_CUDA(cudaMemset(clock_.data(), 0, clock_.bytes()));
+
+    const DeviceArray<signed char> rows(sequences_.rows.size()), cols(sequences_.cols.size());
+    const auto upload = [](const std::vector<signed char>& from, signed char* to) {
+      AMASIA_CUDA(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
+    };
+    upload(sequences_.rows, rows.data());
+    upload(sequences_.cols, cols.data());
+    LaunchShape shape;
+    // 65535: the limit of a grid's second dimension.
+    shape.grid = dim3(static_cast<unsigned>(ceil_div(pitch_, fill_threads)),
+                      static_cast<unsigned>(std::min<std::int64_t>(rows_, 65535)));
+    shape.block = dim3(fill_threads);
+    launch(fill_ref, shape, nullptr, Grid<int>{ref_.data(), rows_, cols_, pitch_},
+           static_cast<const signed char*>(rows.data()),
+           static_cast<const signed char*>(cols.data()), blosum62);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  const Problem& problem() const override { return problem_; }
+
+  void reset(Stream stream) override { score_.poison(stream); }
+
+  Verdict verify() override {
+    Verdict verdict;
+    std::vector<int> expected = border_row(cols_, problem_.penalty);
+    const std::int64_t block = std::max<std::int64_t>(1, fetched_bytes / (4 * cols_));
+    for (std::int64_t first = 0; first < rows_; first += block) {
+      const std::int64_t count = std::min(block, rows_ - first);
+      const std::vector<int> got = score_rows(first, count);
+      for (std::int64_t r = 0; r < count; ++r) {
+        advance_row(sequences_, first + r, problem_.penalty, expected);
+        compare_row(got.data() + r * cols_, expected, first + r, verdict);
+      }
+    }
+    return verdict;
+  }
+
+  std::int64_t rows() const override { return rows_; }
+  std::int64_t cols() const override { return cols_; }
+  const Sequences& sequences() const override { return sequences_; }
+  std::vector<int> score_rows(std::int64_t first, std::int64_t count) const override {
+    std::vector<int> rows(static_cast<std::size_t>(count * cols_));
+    const std::size_t bytes = cols_ * sizeof(int);
+    AMASIA_CUDA(cudaMemcpy2D(rows.data(), bytes, score_.data() + first * pitch_,
+                             pitch_ * sizeof(int), bytes, count, cudaMemcpyDeviceToHost));
+    return rows;
+  }
+
+ private:
+  Sequences sequences_;
+  std::int64_t rows_, cols_, pitch_;
+  DeviceArray<int> ref_, score_;
+  DeviceArray<unsigned long long> words_;
+  DeviceArray<unsigned> clock_;
+  Problem problem_;
+};
+
+const bool registered = register_instance_factory(
+    "nw", [](const Parameters& p, std::uint64_t seed) -> std::unique_ptr<Instance> {
+      return std::make_unique<DeviceInstance>(p, seed);
+    });
+
+}  // namespace
+}  // namespace amasia::nw

@@ -1,0 +1,79 @@
+// Proof of mechanism: which instructions are in the machine code that the device loads. Read from
+// the executable itself by the toolkit's disassembler, else from the PTX that the build keeps.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/evidence/cubins.hpp"
+
+namespace amasia {
+
+class CodeEvidence {
+ public:
+  /// instructions: static counts by opcode group. From SASS: the opcode up to its first dot, for
+  /// the groups that tell about data movement, waiting and arithmetic ("LDG", "LDGSTS", "UTMALDG",
+  /// "FFMA",
+  /// ...), wide and multicast forms again apart ("LDG.128", "UTMALDG.MULTICAST"). From PTX:
+  /// operation_of() (harness/evidence/ptx.hpp), "ld.global", "cp.async". "total" is all but padding.
+  struct Kernel {
+    std::string source;  // "sass", "ptx" or "none: <reason>"
+    std::map<std::string, int> instructions;
+    /// Those of them that lie in a loop, between the target of a backward branch and the branch: a
+    /// load that was hoisted out of the loop is in the code, but is not what the loop measures.
+    std::map<std::string, int> in_loops{};
+    /// What a walk repeats, by whole opcode ("IMAD.WIDE.U32"), from SASS: the largest loop that
+    /// does not read the global timer.
+    std::map<std::string, int> timed{};
+  };
+
+  CodeEvidence() = default;
+  /// The code for sm_<binary_version> in `executable`; nothing is read yet.
+  CodeEvidence(std::string executable, int binary_version)
+      : executable_(std::move(executable)), binary_version_(binary_version) {}
+
+  /// Reads the kernels of these (mangled) names that were not asked for before, with cuobjdump
+  /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin): the modules that
+  /// define them, about half a second each and as many at a time as there are cores. Without
+  /// cuobjdump, or when the executable holds no such machine code, reads the PTX in <folder of
+  /// executable>/code/. Never throws: what could not be had is in reason().
+  void read(const std::vector<std::string>& mangled_names);
+  /// Reads every kernel: less time per kernel, but there may be hundreds.
+  void read_all();
+
+  /// From text that a disassembler printed (`cuobjdump -sass`).
+  /// A kernel that several object files define is listed once for each, and counted once.
+  static CodeEvidence from_sass(std::string_view text);
+  /// From the text of one PTX module.
+  static CodeEvidence from_ptx(std::string_view text);
+
+  /// Counts of one kernel; source is "none: ..." when it is not in the code that was read.
+  Kernel of(const std::string& mangled_name) const;
+  const std::map<std::string, Kernel>& kernels() const { return kernels_; }
+  /// Why SASS was not read, as a sentence; empty when it was.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  void disassemble(std::vector<std::string> kernels);
+  /// Returns those that no module of the executable was found to define.
+  std::vector<std::string> list_their_modules(const std::string& cuobjdump,
+                                              std::vector<std::string> kernels);
+
+  std::string executable_;
+  int binary_version_ = 0;
+  std::optional<Cubins> cubins_;           // read when first needed
+  std::set<std::size_t> listed_;           // of them
+  std::set<std::string> asked_;            // names given to read() so far
+  std::map<std::string, Kernel> kernels_;  // by mangled name
+  std::string reason_;
+};
+
+/// Path of cuobjdump on this machine, "" when there is none.
+std::string find_cuobjdump();
+
+}  // namespace amasia

@@ -1,0 +1,201 @@
+#include "harness/plan/plan.hpp"
+
+#include <algorithm>
+
+#include "harness/app.hpp"
+#include "harness/results/provenance.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
+                                        const std::vector<const Variant*>& selected,
+                                        const std::vector<std::string>& roles,
+                                        const TuningTable& tuning, const std::string& device,
+                                        const std::string& cache, const std::string& launch) {
+  std::vector<PlannedRow> rows;
+  const auto best = [&](const Variant& v, const std::string& role) {
+    PlannedRow row{v.name(), role};
+    const auto choice =
+        tuning.choose(device, v.name(), size, cache, launch, source_digest(v.name()));
+    row.config = choice ? choice->config : "";
+    row.config_source = choice ? choice->source : "built-in default";
+    return row;
+  };
+  for (const Variant* v : variants_of(app)) {
+    const bool is_baseline = v->strategy == "baseline";
+    if (!is_baseline && std::find(selected.begin(), selected.end(), v) == selected.end()) continue;
+    if (v->comparator) {
+      rows.push_back(best(*v, "comparator"));
+      continue;
+    }
+    for (const std::string& role : {std::string("iso"), std::string("best")}) {
+      if (!contains(roles, role)) continue;
+      PlannedRow row = best(*v, role);
+      if (role == "iso") {
+        row.config = v->configs.front().info.name;
+        row.config_source = "the original geometry";
+      }
+      rows.push_back(row);
+      if (is_baseline) {
+        row.repeat = 1;
+        rows.push_back(row);
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected) {
+  std::vector<PlannedRow> rows;
+  for (const Variant* v : selected) {
+    for (const Config& c : v->configs) {
+      rows.push_back({v->name(), "candidate", 0, c.info.name, "candidate"});
+    }
+  }
+  return rows;
+}
+
+Json to_json(const PlannedGroup& g) {
+  Json size = Json::object();
+  for (const auto& [name, value] : g.key.size.values()) size[name] = value;
+  Json rows = Json::array();
+  for (const PlannedRow& r : g.rows) {
+    rows.push_back({{"variant", r.variant},
+                    {"role", r.role},
+                    {"repeat", r.repeat},
+                    {"config", r.config},
+                    {"config_source", r.config_source},
+                    {"excluded", r.excluded}});
+  }
+  const Effort& e = g.effort;
+  return {{"app", g.key.app},
+          {"size", size},
+          {"cache", g.key.cache},
+          {"launch", g.key.launch},
+          {"preset", g.preset},
+          {"seed", g.seed},
+          {"effort",
+           {{"min_rounds", e.min_rounds},
+            {"max_rounds", e.max_rounds},
+            {"seconds", e.seconds},
+            {"precision", e.precision},
+            {"confidence", e.confidence},
+            {"energy", e.energy},
+            {"verify_only", e.verify_only}}},
+          {"rows", rows}};
+}
+
+PlannedGroup planned_group_from_json(const Json& j) {
+  PlannedGroup g;
+  g.key.app = j.at("app").get<std::string>();
+  const App* app = find_app(g.key.app);
+  if (app == nullptr) throw UsageError("app '" + g.key.app + "' is not part of this program");
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : j.at("size").items()) given[name] = value.get<std::string>();
+  g.key.size = Parameters(app->parameters(), given);
+  g.key.cache = j.at("cache").get<std::string>();
+  g.key.launch = j.at("launch").get<std::string>();
+  g.preset = j.at("preset").get<std::string>();
+  g.seed = j.at("seed").get<std::uint64_t>();
+  const Json& e = j.at("effort");
+  g.effort.min_rounds = e.at("min_rounds").get<int>();
+  g.effort.max_rounds = e.at("max_rounds").get<int>();
+  g.effort.seconds = e.at("seconds").get<double>();
+  g.effort.precision = e.at("precision").get<double>();
+  g.effort.confidence = e.at("confidence").get<double>();
+  g.effort.energy = e.at("energy").get<bool>();
+  g.effort.verify_only = e.at("verify_only").get<bool>();
+  for (const Json& r : j.at("rows")) {
+    g.rows.push_back({r.at("variant").get<std::string>(), r.at("role").get<std::string>(),
+                      r.at("repeat").get<int>(), r.at("config").get<std::string>(),
+                      r.at("config_source").get<std::string>(),
+                      r.at("excluded").get<std::string>()});
+  }
+  return g;
+}
+
+double expected_seconds(const PlannedGroup& g) {
+  constexpr double start_up = 2;  // context, inputs, reference
+  constexpr double verification = 0.1;
+  const double rows = static_cast<double>(g.rows.size());
+  return start_up + 2 * rows * verification + (g.effort.verify_only ? 0 : g.effort.seconds / 2) +
+         (g.effort.energy ? rows : 0);
+}
+
+std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device) {
+  const Microbenchmark* m = find_microbenchmark(plan.name);
+  if (m == nullptr) {
+    throw UsageError("microbenchmark '" + plan.name + "' is not part of this program");
+  }
+  std::vector<Point> points = m->points(device, plan.scope);
+  check_points(*m, points);
+  if (plan.only.empty()) return points;
+  std::erase_if(points, [&](const Point& p) {
+    return std::none_of(plan.only.begin(), plan.only.end(), [&](const Coordinates& wanted) {
+      return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+        return value_of(p.at, pair.first) == pair.second;
+      });
+    });
+  });
+  return points;
+}
+
+Json to_json(const PlannedMicrobenchmark& plan) {
+  Json only = Json::array(), excluded = Json::object();
+  for (const Coordinates& wanted : plan.only) {
+    Json pairs = Json::object();
+    for (const auto& [name, value] : wanted) pairs[name] = value;
+    only.push_back(std::move(pairs));
+  }
+  for (const auto& [point, reason] : plan.excluded) excluded[std::to_string(point)] = reason;
+  return {{"name", plan.name},
+          {"scope", plan.scope == Scope::quick ? "quick" : "full"},
+          {"effort",
+           {{"min_samples", plan.effort.min_samples},
+            {"max_samples", plan.effort.max_samples},
+            {"seconds", plan.effort.seconds},
+            {"precision", plan.effort.precision},
+            {"confidence", plan.effort.confidence}}},
+          {"only", std::move(only)},
+          {"excluded", std::move(excluded)}};
+}
+
+PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& j) {
+  PlannedMicrobenchmark plan;
+  plan.name = j.at("name").get<std::string>();
+  plan.scope = j.at("scope").get<std::string>() == "quick" ? Scope::quick : Scope::full;
+  const Json& e = j.at("effort");
+  plan.effort.min_samples = e.at("min_samples").get<int>();
+  plan.effort.max_samples = e.at("max_samples").get<int>();
+  plan.effort.seconds = e.at("seconds").get<double>();
+  plan.effort.precision = e.at("precision").get<double>();
+  plan.effort.confidence = e.at("confidence").get<double>();
+  for (const Json& wanted : j.at("only")) {
+    Coordinates pairs;
+    for (const auto& [name, value] : wanted.items()) {
+      pairs.emplace_back(name, value.get<std::string>());
+    }
+    plan.only.push_back(std::move(pairs));
+  }
+  for (const auto& [point, reason] : j.at("excluded").items()) {
+    plan.excluded[std::stoi(point)] = reason.get<std::string>();
+  }
+  return plan;
+}
+
+double expected_seconds(const PlannedMicrobenchmark& plan, std::size_t points) {
+  constexpr double start_up = 1;  // context, module load
+  return start_up + static_cast<double>(points) * plan.effort.seconds / 4;
+}
+
+}  // namespace amasia

@@ -1,0 +1,90 @@
+// What is going to run, decided before anything runs: groups of rows, in order. A plan is plain
+// data; it travels as JSON to the child process that executes a group.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/results/result.hpp"
+#include "harness/plan/tuning.hpp"
+#include "harness/variant.hpp"
+
+namespace amasia {
+
+/// How long and how precisely to measure one group.
+struct Effort {
+  int min_rounds = 15;  // enough for the sign test after correction for 14 comparisons
+  int max_rounds = 101;
+  double seconds = 20;       // wall-clock cap of the timed part
+  double precision = 0.005;  // stop when every interval's half width is below this share
+  double confidence = 0.95;  // joint, over all comparisons of the group
+  bool energy = false;
+  bool verify_only = false;
+};
+
+/// A row before it runs: which variant in which config and role.
+struct PlannedRow {
+  std::string variant{};
+  std::string role{};    // "iso", "best", "comparator", "candidate" (tuning, verification)
+  int repeat = 0;        // 1: the A/A control
+  std::string config{};  // "" with role "best": the first that device and problem support
+  std::string config_source{};
+  std::string excluded{};  // why it must not run (it crashed before): becomes status crashed
+};
+
+struct PlannedGroup {
+  GroupKey key;
+  std::string preset;
+  std::uint64_t seed = 0;
+  Effort effort{};
+  std::vector<PlannedRow> rows{};
+};
+
+/// How long and how precisely to measure one point of a microbenchmark.
+struct PointEffort {
+  int min_samples = 7;  // 6 is the least for a sign-test interval at 95 %
+  int max_samples = 51;
+  double seconds = 0.4;      // wall-clock cap of the samples of one point
+  double precision = 0.005;  // stop when the interval's half width is below this share
+  double confidence = 0.95;
+};
+
+/// A microbenchmark, or those of its points that a study asks for.
+struct PlannedMicrobenchmark {
+  std::string name;
+  Scope scope = Scope::full;
+  PointEffort effort{};
+  /// Points whose coordinates have all of one of these pairs; empty: every point.
+  std::vector<Coordinates> only{};
+  std::map<int, std::string> excluded{};  // point -> why it must not run (it crashed before)
+};
+
+/// The points of the plan on this device, in order. Throws std::logic_error for a microbenchmark
+/// that is not part of the program or has bad points.
+std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device);
+
+nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);
+PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_json&);
+
+/// The rows of a comparison: every selected variant at iso and at best, the baselines twice (A/A),
+/// comparators once. The baseline is always included, as the reference of every ratio.
+std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
+                                        const std::vector<const Variant*>& selected,
+                                        const std::vector<std::string>& roles,
+                                        const TuningTable& tuning, const std::string& device,
+                                        const std::string& cache, const std::string& launch);
+
+/// Every config of each selected variant, once: for `tune` and `verify`.
+std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected);
+
+nlohmann::ordered_json to_json(const PlannedGroup&);
+PlannedGroup planned_group_from_json(const nlohmann::ordered_json&);
+
+/// Roughly what the group will take, for the ETA before anything was measured.
+double expected_seconds(const PlannedGroup& group);
+double expected_seconds(const PlannedMicrobenchmark& plan, std::size_t points);
+
+}  // namespace amasia

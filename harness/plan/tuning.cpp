@@ -1,0 +1,176 @@
+#include "harness/plan/tuning.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int tuning_version = 1;
+
+std::optional<double> as_number(const std::string& text) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<double>(value);
+}
+
+/// Distance of two sizes of one app: sum of |log ratio| of the integer parameters; infinite when a
+/// choice or file differs, because that is another problem.
+double distance(const Parameters& a, const Parameters& b) {
+  if (a.values().size() != b.values().size()) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (std::size_t i = 0; i < a.values().size(); ++i) {
+    const auto& [name, left] = a.values()[i];
+    const auto& right = b.values()[i].second;
+    const auto x = as_number(left), y = as_number(right);
+    if (x && y && *x > 0 && *y > 0) {
+      sum += std::abs(std::log(*x / *y));
+    } else if (left != right) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+  return sum;
+}
+
+Json size_json(const Parameters& size) {
+  Json j = Json::object();
+  for (const auto& [name, value] : size.values()) j[name] = value;
+  return j;
+}
+
+Json entry_json(const TuningEntry& e) {
+  Json table = Json::array();
+  for (const auto& c : e.table) {
+    Json row{{"config", c.config}, {"status", c.status}, {"reason", c.reason}};
+    if (c.time_ms) {
+      row["median_ms"] = c.time_ms->median;
+      row["low_ms"] = c.time_ms->low;
+      row["high_ms"] = c.time_ms->high;
+      row["n"] = c.time_ms->n;
+    }
+    table.push_back(std::move(row));
+  }
+  return {{"device", e.device},
+          {"variant", e.variant},
+          {"size", size_json(e.size)},
+          {"cache", e.cache},
+          {"launch", e.launch},
+          {"config", e.config},
+          {"source_digest", e.source_digest},
+          {"date_utc", e.date_utc},
+          {"table", table}};
+}
+
+Parameters size_from(const Json& j) {
+  std::vector<ParameterSpec> specs;
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : j.items()) {
+    ParameterSpec spec;
+    spec.name = name;
+    spec.kind = ParameterSpec::Kind::file;  // any text: the app has validated it when it was tuned
+    specs.push_back(spec);
+    given[name] = value.get<std::string>();
+  }
+  return Parameters(specs, given);
+}
+
+TuningEntry entry_from(const Json& j) {
+  TuningEntry e;
+  e.device = j.at("device").get<std::string>();
+  e.variant = j.at("variant").get<std::string>();
+  e.size = size_from(j.at("size"));
+  e.cache = j.at("cache").get<std::string>();
+  e.launch = j.at("launch").get<std::string>();
+  e.config = j.at("config").get<std::string>();
+  e.source_digest = j.at("source_digest").get<std::string>();
+  e.date_utc = j.at("date_utc").get<std::string>();
+  for (const auto& row : j.at("table")) {
+    TuningCandidate c;
+    c.config = row.at("config").get<std::string>();
+    c.status = row.at("status").get<std::string>();
+    c.reason = row.at("reason").get<std::string>();
+    if (row.contains("median_ms")) {
+      MedianInterval t;
+      t.median = row.at("median_ms").get<double>();
+      t.low = row.at("low_ms").get<double>();
+      t.high = row.at("high_ms").get<double>();
+      t.n = row.at("n").get<int>();
+      c.time_ms = t;
+    }
+    e.table.push_back(std::move(c));
+  }
+  return e;
+}
+
+}  // namespace
+
+TuningTable TuningTable::read(const std::string& path) {
+  TuningTable table;
+  if (!std::filesystem::exists(path)) return table;
+  const Json j = read_json_file(path);
+  try {
+    if (j.at("schema") != "amasia-tuning" || j.at("version") != tuning_version) {
+      throw ResultError(
+          fmt::format("{}: expected an amasia-tuning file of version {}", path, tuning_version));
+    }
+    for (const auto& e : j.at("entries")) table.entries_.push_back(entry_from(e));
+  } catch (const nlohmann::json::exception& error) {
+    throw ResultError(fmt::format("{}: not a tuning file: {}", path, error.what()));
+  }
+  return table;
+}
+
+void TuningTable::write(const std::string& path) const {
+  Json entries = Json::array();
+  for (const auto& e : entries_) entries.push_back(entry_json(e));
+  const Json file{{"schema", "amasia-tuning"}, {"version", tuning_version}, {"entries", entries}};
+  write_text_file(path, dump_json(file));
+}
+
+void TuningTable::record(TuningEntry entry) {
+  const auto same = [&](const TuningEntry& e) {
+    return e.device == entry.device && e.variant == entry.variant && e.size == entry.size &&
+           e.cache == entry.cache && e.launch == entry.launch;
+  };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), same);
+  if (found == entries_.end()) {
+    entries_.push_back(std::move(entry));
+  } else {
+    *found = std::move(entry);
+  }
+}
+
+std::optional<TuningChoice> TuningTable::choose(const std::string& device,
+                                                const std::string& variant, const Parameters& size,
+                                                const std::string& cache, const std::string& launch,
+                                                const std::string& digest) const {
+  // A different cache or launch mode matters less than any real difference in size.
+  constexpr double mode_penalty = 1e-3;
+  const TuningEntry* best = nullptr;
+  double best_distance = std::numeric_limits<double>::infinity();
+  for (const auto& e : entries_) {
+    if (e.device != device || e.variant != variant || e.source_digest != digest) continue;
+    const double d = distance(e.size, size) + (e.cache == cache ? 0 : mode_penalty) +
+                     (e.launch == launch ? 0 : mode_penalty);
+    if (d < best_distance) {
+      best = &e;
+      best_distance = d;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  const bool exact = best->size == size;
+  return TuningChoice{best->config, fmt::format("tuned at {}{}", exact ? "" : "the nearest size ",
+                                                best->size.to_string())};
+}
+
+}  // namespace amasia

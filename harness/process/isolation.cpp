@@ -1,0 +1,229 @@
+#include "harness/process/isolation.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "harness/process/child_task.hpp"
+#include "harness/errors.hpp"
+#include "harness/text/file.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+volatile sig_atomic_t interrupt_signal = 0;
+void note_interrupt(int signal) { interrupt_signal = signal; }
+
+/// One end of a pipe that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  void reset(int fd) {
+    close();
+    fd_ = fd;
+  }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+void open_pipe(Descriptor& read_end, Descriptor& write_end) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw std::runtime_error(fmt::format("cannot open a pipe: {}", std::strerror(errno)));
+  }
+  read_end.reset(ends[0]);
+  write_end.reset(ends[1]);
+}
+
+bool write_all(int fd, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = ::write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format("the process was killed by signal {} ({})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("the process ended with status {} and no result", WEXITSTATUS(status));
+}
+
+/// One line of the protocol; text that is not UTF-8 (a message of the system) must not break it.
+std::string one_line(const Json& j) {
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// Folds one line of the child's answer into the outcome.
+void take_line(const std::string& line, ChildOutcome& outcome,
+               const std::function<void(const std::string&)>& on_line) {
+  const Json j = Json::parse(line, nullptr, false);
+  if (j.is_discarded() || !j.is_object()) {  // a library's chatter on stdout
+    on_line(line);
+    return;
+  }
+  if (j.contains("row")) outcome.row = j["row"].get<int>();
+  if (j.contains("line") && !j["line"].get_ref<const std::string&>().empty()) {
+    on_line(j["line"].get<std::string>());
+  }
+  if (j.contains("result")) {
+    outcome.finished = true;
+    outcome.result = j["result"];
+  }
+  if (j.contains("error")) {
+    outcome.failure = j["error"].get<std::string>();
+    outcome.usage_error = j.value("usage", false);
+  }
+}
+
+[[noreturn]] void become_child(int in, int out, const std::string& path) {
+  // A group of its own: Ctrl-C reaches the parent only, which then ends this process. If the parent
+  // is killed outright, the kernel ends this process too.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  execl(path.c_str(), path.c_str(), child_flag, static_cast<char*>(nullptr));
+  _exit(127);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);  // a child that dies early must not take this process along
+}
+
+bool interrupted() { return interrupt_signal != 0; }
+
+ChildOutcome run_in_child(const Json& task, double seconds,
+                          const std::function<void(const std::string&)>& on_line) {
+  Descriptor task_read, task_write, answer_read, answer_write;
+  open_pipe(task_read, task_write);
+  open_pipe(answer_read, answer_write);
+  const std::string path = executable_path();
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error(fmt::format("cannot fork: {}", std::strerror(errno)));
+  if (child == 0) become_child(task_read.get(), answer_write.get(), path);
+  task_read.close();
+  answer_write.close();
+  write_all(task_write.get(), one_line(task));  // a dead child shows below
+  task_write.close();
+
+  ChildOutcome outcome;
+  std::string pending;
+  bool timed_out = false;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  for (;;) {
+    if (interrupted()) {
+      outcome.interrupted = true;
+      break;
+    }
+    if (Clock::now() >= deadline) {
+      timed_out = true;
+      break;
+    }
+    pollfd waiting{answer_read.get(), POLLIN, 0};
+    const int ready = poll(&waiting, 1, 100);
+    if (ready <= 0) continue;
+    char buffer[65536];
+    const ssize_t n = read(answer_read.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    pending.append(buffer, static_cast<std::size_t>(n));
+    std::size_t end;
+    while ((end = pending.find('\n')) != std::string::npos) {
+      take_line(pending.substr(0, end), outcome, on_line);
+      pending.erase(0, end + 1);
+    }
+  }
+  if (timed_out || outcome.interrupted) kill(-child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (outcome.interrupted) {
+    outcome.finished = false;
+    outcome.failure = "interrupted";
+  } else if (timed_out) {
+    outcome.finished = false;
+    outcome.failure = fmt::format("no result within {:.0f} s (hang)", seconds);
+  } else if (!outcome.finished && outcome.failure.empty()) {
+    outcome.failure = describe_end(status);
+  }
+  return outcome;
+}
+
+ChildOutcome run_in_process(const Json& task,
+                            const std::function<void(const std::string&)>& on_line) {
+  ChildOutcome outcome;
+  try {
+    outcome.result = perform_task(task, [&](int row, const std::string& line) {
+      outcome.row = row;
+      if (!line.empty()) on_line(line);
+    });
+    outcome.finished = true;
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
+  return outcome;
+}
+
+int serve_child() {
+  const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, one_line(j)); };
+  std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  int last_row = -2;
+  try {
+    const Json result = perform_task(Json::parse(text), [&](int row, const std::string& line) {
+      if (row == last_row && line.empty()) return;
+      last_row = row;
+      answer(Json{{"row", row}, {"line", line}});
+    });
+    answer(Json{{"result", result}});
+    return 0;
+  } catch (const UsageError& error) {
+    answer(Json{{"error", error.what()}, {"usage", true}});
+  } catch (const std::exception& error) {
+    answer(Json{{"error", error.what()}});
+  }
+  // Skip destructors of a possibly broken CUDA context: they would report the same error again.
+  std::cout.flush();
+  _exit(1);
+}
+
+}  // namespace amasia

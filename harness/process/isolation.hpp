@@ -1,0 +1,40 @@
+// Runs a task of this program in a child process, so that an illegal address, a hang or a kill
+// costs one attempt at one group and nothing else.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace amasia {
+
+struct ChildOutcome {
+  bool finished = false;  // the task returned a result
+  nlohmann::ordered_json result{};
+  std::string failure{};     // a sentence, when not finished
+  bool usage_error = false;  // the child says that the request cannot be served at all
+  int row = -1;              // the row at work when it ended
+  bool interrupted = false;  // this process was asked to stop (SIGINT, SIGTERM)
+};
+
+/// Sends `task` to a child of this executable and waits at most `seconds`. `on_line` receives what
+/// the child reports of its progress.
+ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
+                          const std::function<void(const std::string&)>& on_line);
+
+/// The same in this process, for debuggers and compute-sanitizer: no time limit, no protection.
+ChildOutcome run_in_process(const nlohmann::ordered_json& task,
+                            const std::function<void(const std::string&)>& on_line);
+
+/// The child's side: reads the task from stdin, answers on stdout, returns the exit status.
+int serve_child();
+
+/// SIGINT and SIGTERM set a flag instead of ending the process; run_in_child() obeys it.
+void catch_interrupts();
+bool interrupted();
+
+/// The option by which the parent starts its child.
+inline constexpr const char* child_flag = "--child-task";
+
+}  // namespace amasia

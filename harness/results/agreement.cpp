@@ -1,0 +1,74 @@
+#include "harness/results/agreement.hpp"
+
+#include <map>
+
+namespace amasia {
+namespace {
+
+std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
+  const auto found = values.find(name);
+  return found == values.end() ? std::string() : found->second;
+}
+
+std::string phrase(const std::string& what, const std::string& a, const std::string& b) {
+  const auto shown = [](const std::string& value) { return value.empty() ? "(none)" : value; };
+  return what + ": " + shown(a) + " against " + shown(b);
+}
+
+}  // namespace
+
+std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
+                                        const std::set<std::string>& variants, bool same_gpu,
+                                        const std::set<std::string>& ignored) {
+  std::set<std::string> settings;
+  for (const auto& entry : a.settings) settings.insert(entry.first);
+  for (const auto& entry : b.settings) settings.insert(entry.first);
+  for (const std::string& name : settings) {
+    const std::string left = value_in(a.settings, name), right = value_in(b.settings, name);
+    if (left != right && !ignored.contains(name)) return phrase("setting " + name, left, right);
+  }
+  struct Fact {
+    const char* what;
+    std::string left, right;
+  };
+  const Fact facts[] = {
+      {"study", a.study, b.study},
+      {"GPU", a.device.name, b.device.name},
+      {"GPU (hash of its UUID)", same_gpu ? a.device.uuid_hash : "",
+       same_gpu ? b.device.uuid_hash : ""},
+      {"CUDA driver", std::to_string(a.device.driver_version),
+       std::to_string(b.device.driver_version)},
+      {"CUDA runtime", std::to_string(a.device.runtime_version),
+       std::to_string(b.device.runtime_version)},
+      {"C++ compiler", a.compiler, b.compiler},
+      {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
+      {"compiler flags", a.flags, b.flags},
+      {"architectures", a.architectures, b.architectures},
+      {"sources of the harness", a.harness_digest, b.harness_digest},
+  };
+  for (const Fact& fact : facts) {
+    if (fact.left != fact.right) return phrase(fact.what, fact.left, fact.right);
+  }
+  for (const std::string& variant : variants) {
+    const std::string left = value_in(a.sources, variant), right = value_in(b.sources, variant);
+    if (left != right) return phrase("sources of " + variant, left, right);
+  }
+  return std::nullopt;
+}
+
+std::set<std::string> measured_variants(const std::vector<GroupResult>& groups) {
+  std::set<std::string> variants;
+  for (const GroupResult& group : groups) {
+    for (const Row& row : group.rows) variants.insert(row.variant);
+  }
+  return variants;
+}
+
+std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
+                                    const std::vector<MicrobenchmarkResult>& microbenchmarks) {
+  std::set<std::string> names = measured_variants(groups);
+  for (const MicrobenchmarkResult& m : microbenchmarks) names.insert(m.name);
+  return names;
+}
+
+}  // namespace amasia

@@ -1,0 +1,26 @@
+// Whether results of two runs may stand in one file: a resumed run, shards of one campaign.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// The first reason why not, as a phrase ("setting precision: 0.01 against 0.005"); nullopt when
+/// the two agree in settings (but those in `ignored`), build, GPU type, driver, harness code and
+/// the code of `variants`. With `same_gpu` it must be the very GPU, not only its type.
+std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
+                                        const std::set<std::string>& variants, bool same_gpu,
+                                        const std::set<std::string>& ignored = {});
+
+/// Every variant with a row in these groups.
+std::set<std::string> measured_variants(const std::vector<GroupResult>& groups);
+/// The same and every one of these microbenchmarks: names whose sources must agree.
+std::set<std::string> measured_code(const std::vector<GroupResult>& groups,
+                                    const std::vector<MicrobenchmarkResult>& microbenchmarks);
+
+}  // namespace amasia

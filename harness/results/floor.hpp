@@ -1,0 +1,22 @@
+// The least time this GPU needs for an app's work, from ceilings measured on it (MEASURING: "Work
+// and limits").
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "harness/app.hpp"
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// Floors in ms from the ceilings of the same result file, by name and unit:
+///   read_bandwidth, write_bandwidth, copy_bandwidth   GB/s (1e9), bytes read + written
+///   fp32_rate, tf32_rate, bf16_rate GFLOP/s, int32_rate Gop/s    1e9 operations a second
+///   dependent_op_ns                                   ns of one operation that waits for the last
+/// Traffic of which a part f is written is timed as a mixture of the two nearest measured streams
+/// (f = 0 read, f = 1/2 copy, f = 1 write). nullopt when a ceiling that this work needs is missing
+/// or not positive; a ceiling with no work to bound is not needed.
+std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings);
+
+}  // namespace amasia

@@ -1,0 +1,54 @@
+// Finished work on disk at once: <out>.journal is JSON lines, first the provenance, then one line
+// per finished ceiling set, group or microbenchmark, each written and fsynced. At the end it
+// becomes the result file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+class Journal {
+ public:
+  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. With
+  /// `resume` and no journal, a finished `out` is continued; with neither, this is a first run.
+  /// Throws UsageError when there are finished groups and `resume` is not given (they would be
+  /// lost), when another process has the journal open, or it cannot be written; ResultError when
+  /// the journal is malformed or the settings, build, GPU or the sources of a finished variant
+  /// differ from now.
+  static Journal open(const std::string& out, const Provenance& now, bool resume);
+  Journal(Journal&&) noexcept;
+  Journal& operator=(Journal&&) noexcept;
+  ~Journal();
+
+  /// What an earlier run had finished.
+  const std::vector<Ceiling>& ceilings() const;
+  const std::vector<GroupResult>& groups() const;
+  const std::vector<MicrobenchmarkResult>& microbenchmarks() const;
+
+  /// On disk when they return. Throw ResultError (disk full), the journal is then as before.
+  void append(const std::vector<Ceiling>& ceilings);
+  void append(const GroupResult& group);
+  void append(const MicrobenchmarkResult& result);
+  /// Writes the result file and removes the journal.
+  void finish(const ResultFile& file);
+
+ private:
+  struct State;
+  explicit Journal(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// What an interrupted run had finished, from its journal: where it cannot be continued, `amasia merge`
+/// still makes a result file of it. Throws ResultError as open() does, and when nothing is in it.
+ResultFile read_journal(const std::string& path);
+
+/// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes`
+/// left. Creates missing parent folders.
+void check_writable(const std::string& path, std::uint64_t bytes);
+
+}  // namespace amasia

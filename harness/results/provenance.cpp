@@ -1,0 +1,101 @@
+#include "harness/results/provenance.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <ctime>
+
+namespace amasia {
+namespace {
+
+struct Commit {
+  const char* id;
+  bool dirty;
+};
+constexpr Commit built_from =
+#include "commit.inc"
+    ;
+
+struct Build {
+  const char *compiler, *cuda_compiler, *flags, *architectures;
+};
+constexpr Build build =
+#include "build.inc"
+    ;
+
+}  // namespace
+
+const std::map<std::string, std::string>& source_digests() {
+  static const std::map<std::string, std::string> digests{
+#include "source_digests.inc"
+  };
+  return digests;
+}
+
+const std::map<std::string, std::string>& microbenchmark_digests() {
+  static const std::map<std::string, std::string> digests{
+#include "microbenchmark_digests.inc"
+  };
+  return digests;
+}
+
+std::string source_digest(const std::string& name) {
+  for (const auto* digests : {&source_digests(), &microbenchmark_digests()}) {
+    const auto found = digests->find(name);
+    if (found != digests->end()) return found->second;
+  }
+  return "";
+}
+
+const std::string& harness_digest() {
+  static const std::string digest =
+#include "harness_digest.inc"
+      ;
+  return digest;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+namespace {
+
+/// An absolute path tells whose machine this was (home folders carry names) and nothing of the run:
+/// its last component is kept.
+std::string without_folder(const std::string& argument) {
+  return argument.rfind('/', 0) == 0 ? argument.substr(argument.rfind('/') + 1) : argument;
+}
+
+}  // namespace
+
+Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
+                              const std::map<std::string, std::string>& settings,
+                              bool record_host) {
+  Provenance p;
+  for (const std::string& argument : argv) p.argv.push_back(without_folder(argument));
+  p.study = study;
+  p.settings = settings;
+  p.date_utc = utc_now();
+  p.commit = built_from.id;
+  p.dirty = built_from.dirty;
+  p.compiler = build.compiler;
+  p.cuda_compiler = build.cuda_compiler;
+  p.flags = build.flags;
+  p.architectures = build.architectures;
+  p.sources = source_digests();
+  p.sources.insert(microbenchmark_digests().begin(), microbenchmark_digests().end());
+  p.harness_digest = harness_digest();
+  if (record_host) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) p.host_name = name.data();
+  }
+  return p;
+}
+
+}  // namespace amasia

@@ -1,0 +1,223 @@
+// The result of a run as data, and its JSON form (schema/result.schema.json). Every sample is kept;
+// every table, figure and export derives from these structs and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/app.hpp"
+#include "harness/device.hpp"
+#include "harness/text/json_file.hpp"
+#include "harness/microbenchmark.hpp"
+#include "harness/statistics/statistics.hpp"
+
+namespace amasia {
+
+inline constexpr int result_schema_version = 1;
+
+/// One timed run. `round` is the round of the interleaved schedule, `position` the place in it.
+struct Sample {
+  int round = 0;
+  int position = 0;
+  double time_ms = 0;
+  std::optional<double> sm_clock_mhz{};
+  bool throttled = false;  // excluded from summaries and comparisons, kept here
+};
+
+/// Facts about the code that ran (MEASURING: "Proof of mechanism").
+struct KernelEvidence {
+  std::string kernel;  // mangled name
+  int registers = 0;
+  std::size_t local_bytes = 0;  // per thread; > 0 means spills or a local array
+  std::size_t static_shared_bytes = 0;
+  std::size_t dynamic_shared_bytes = 0;
+  int threads = 0;
+  int blocks_per_sm = 0;
+  int cluster_blocks = 1;
+  std::size_t bytes_in_flight_per_sm = 0;
+  int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
+  std::string source;                         // "sass", "ptx" or "none: <reason>"
+  std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
+};
+
+enum class RowStatus { ok, failed, skipped, crashed };
+
+/// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.
+struct Row {
+  std::string variant;  // "hotspot/tma"
+  std::string role;     // "iso", "best", or "comparator"
+  int repeat = 0;
+  std::string config;
+  std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
+  std::vector<std::pair<std::string, std::int64_t>> geometry{};
+  RowStatus status = RowStatus::ok;
+  std::string reason{};    // why skipped, failed or crashed
+  std::string fallback{};  // e.g. "plain copies: cp.async needs sm_80"
+  std::optional<Verdict> verdict{};
+  std::vector<KernelEvidence> evidence{};
+  std::vector<Sample> samples{};
+  std::optional<MedianInterval> time_ms{};  // of the samples not throttled
+  std::optional<double> floor_fraction{};   // floor / median
+  std::optional<double> gflops{};
+  std::optional<double> gbytes_per_s{};  // compulsory bytes / median
+  std::optional<double> energy_mj{};     // per run, hot batch
+  std::string source_digest{};
+};
+
+/// Paired comparison of one row with its reference row in the same group.
+struct Comparison {
+  std::string variant;
+  std::string role;         // "iso": against baseline iso; "best": against baseline best
+  std::string against;      // "hotspot/baseline"
+  bool control = false;     // baseline against itself: the noise floor
+  RatioInterval speedup{};  // time(reference) / time(variant)
+  std::string verdict;      // "faster", "slower", "not resolved"
+};
+
+struct Floor {
+  double bytes_ms = 0;
+  double operations_ms = 0;
+  double dependency_ms = 0;
+  double floor_ms() const;
+  std::string bound_by() const;  // "bytes", "operations", "dependency"
+};
+
+/// One app, one size, one cache mode, one launch mode: the unit of isolation and of comparison.
+struct GroupKey {
+  std::string app;
+  Parameters size;
+  std::string cache;   // "cold" or "hot"
+  std::string launch;  // "stream" or "graph"
+  /// "hotspot rows=512,cols=512 cold stream"
+  std::string to_string() const;
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+
+struct GroupResult {
+  GroupKey key;
+  std::string preset;  // which preset the size came from, "" for --size
+  std::uint64_t seed = 0;
+  Work work{};
+  std::optional<Floor> floor{};
+  int rounds = 0;
+  std::string stop_reason;     // "interval narrow enough", "round limit", "time limit"
+  bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
+  std::vector<Row> rows{};
+  std::vector<Comparison> comparisons{};
+  std::vector<std::string> warnings{};
+  double wall_s = 0;
+};
+
+/// A ceiling measured in the same process as the groups, e.g. "copy_bandwidth" in "GB/s".
+struct Ceiling {
+  std::string name;
+  std::string unit;
+  std::string method;  // one sentence
+  std::vector<double> samples{};
+  double value = 0;  // median of samples
+};
+
+/// What became of a Claim: an instruction counted in the code that the device loads.
+struct Proof {
+  std::string kernel;       // mangled name
+  std::string instruction;  // as the source names it: "LDG" (sass), "ld.global" (ptx)
+  int claimed = 0;
+  bool in_loop = true;         // counted in the loops of the kernel only
+  std::optional<int> found{};  // nothing when the code could not be read
+  std::string source;          // "sass", "ptx" or "none: <reason>"
+};
+
+/// One point of a microbenchmark.
+struct MicrobenchmarkRow {
+  Coordinates at;
+  std::string quantity;
+  std::string unit;
+  bool larger_is_better = false;
+  RowStatus status = RowStatus::ok;
+  std::string reason{};  // why skipped, failed or crashed
+  std::string remark{};
+  std::vector<KernelEvidence> evidence{};
+  std::vector<Proof> proof{};
+  std::vector<Reading> samples{};
+  std::optional<MedianInterval> value{};  // in `unit`
+  std::optional<double> cycles{};         // medians of what the samples have
+  std::optional<double> time_ns{};
+  std::optional<double> clock_mhz{};
+  std::string stop_reason{};  // "interval narrow enough", "sample limit", "time limit"
+};
+
+/// All points of one microbenchmark: the unit of isolation.
+struct MicrobenchmarkResult {
+  std::string name;
+  std::string question;
+  std::string method;
+  std::string scope;  // "quick" or "full"
+  std::vector<MicrobenchmarkRow> rows{};
+  std::vector<Finding> findings{};
+  std::vector<std::string> warnings{};
+  std::string source_digest{};
+  double wall_s = 0;
+};
+
+struct Provenance {
+  std::vector<std::string> argv{};
+  std::string study{};
+  std::map<std::string, std::string> settings{};  // resolved options
+  std::string date_utc{};
+  std::string commit{};
+  bool dirty = false;
+  std::string compiler{}, cuda_compiler{}, flags{}, architectures{};
+  std::map<std::string, std::string> sources{};  // variant -> SHA-256 of its code
+  std::string harness_digest{};
+  Device device{};
+  std::map<std::string, std::string>
+      device_state{};       // NVML: power limit, temperature, MIG, ... ; absent = unknown
+  std::string host_name{};  // only with --record-host
+};
+
+struct ResultFile {
+  Provenance provenance{};
+  std::vector<Ceiling> ceilings{};
+  std::vector<GroupResult> groups{};
+  std::vector<MicrobenchmarkResult> microbenchmarks{};
+};
+
+// JSON both ways: member names are the names above, enums their lower-case word, samples columns.
+// Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
+// that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
+// throws it with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]:
+// expected ...".
+nlohmann::ordered_json to_json(const ResultFile&);
+nlohmann::ordered_json to_json(const GroupResult&);
+nlohmann::ordered_json to_json(const Ceiling&);
+nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
+nlohmann::ordered_json to_json(const Provenance&);
+nlohmann::ordered_json to_json(const GroupKey&);
+nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
+ResultFile result_from_json(const nlohmann::ordered_json&);
+GroupResult group_from_json(const nlohmann::ordered_json&);
+Ceiling ceiling_from_json(const nlohmann::ordered_json&);
+MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
+Provenance provenance_from_json(const nlohmann::ordered_json&);
+
+GroupKey group_key_from_json(const nlohmann::ordered_json&);
+Parameters parameters_from_json(const nlohmann::ordered_json&);
+
+/// The words of the enums, as written.
+std::string_view name_of(RowStatus);
+std::string_view name_of(Work::Kind);
+
+/// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the
+/// content.
+ResultFile read_result_file(const std::string& path);
+/// As write_text_file().
+void write_result_file(const std::string& path, const ResultFile&);
+
+}  // namespace amasia

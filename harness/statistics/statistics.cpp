@@ -1,0 +1,135 @@
+#include "harness/statistics/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace amasia {
+namespace {
+
+void check_confidence(double confidence) {
+  if (!(confidence > 0 && confidence < 1)) {
+    throw std::invalid_argument("confidence must be between 0 and 1");
+  }
+}
+
+struct Rank {
+  int k = 1;            // 1-based: the interval is x(k) to x(n+1-k)
+  double coverage = 0;  // 1 - 2 P(Binomial(n, 1/2) < k)
+};
+
+/// The largest k whose coverage reaches `confidence`; k = 1 with its real coverage when none does.
+/// The binomial coefficients are carried as mantissa x 2^exponent: exact up to n of about 60, where
+/// an interval's coverage may equal the confidence asked for, and free of underflow for any n.
+Rank interval_rank(int n, double confidence) {
+  long double mantissa = 1;  // C(n, i) 2^-n = mantissa * 2^exponent, at first i = 0
+  int exponent = -n;
+  long double tail = std::ldexp(mantissa, exponent);  // P(Binomial < k)
+  Rank best{1, static_cast<double>(1 - 2 * tail)};
+  for (int k = 2; 2 * k <= n + 1; ++k) {
+    const int i = k - 1;
+    mantissa = mantissa * static_cast<long double>(n - i + 1) / static_cast<long double>(i);
+    int shift = 0;
+    mantissa = std::frexp(mantissa, &shift);
+    exponent += shift;
+    tail += std::ldexp(mantissa, exponent);
+    const double coverage = static_cast<double>(1 - 2 * tail);
+    if (coverage < confidence) break;
+    best = {k, coverage};
+  }
+  return best;
+}
+
+void check_times(const std::vector<double>& times) {
+  if (times.empty()) throw std::invalid_argument("a ratio needs at least one time on each side");
+  for (const double time : times) {
+    if (!std::isfinite(time) || time <= 0) {
+      throw std::invalid_argument("a time is not positive and finite");
+    }
+  }
+}
+
+/// An interval that covers less than was asked for resolves nothing, however far from 1 it lies.
+bool resolves(const RatioInterval& interval, bool covered) {
+  return covered && (interval.low > 1 || interval.high < 1);
+}
+
+}  // namespace
+
+MedianInterval median_interval(std::vector<double> sample, double confidence) {
+  check_confidence(confidence);
+  if (sample.empty()) throw std::invalid_argument("the median of no values");
+  if (!std::all_of(sample.begin(), sample.end(), [](double x) { return std::isfinite(x); })) {
+    throw std::invalid_argument("a value of the sample is not finite");
+  }
+  std::sort(sample.begin(), sample.end());
+  const std::size_t n = sample.size();
+  const Rank rank = interval_rank(static_cast<int>(n), confidence);
+  const std::size_t k = static_cast<std::size_t>(rank.k);
+  MedianInterval result;
+  const double lower_middle = sample[(n - 1) / 2], upper_middle = sample[n / 2];
+  result.median = lower_middle + (upper_middle - lower_middle) / 2;
+  result.low = sample[k - 1];
+  result.high = sample[n - k];
+  result.coverage = rank.coverage;
+  result.n = static_cast<int>(n);
+  result.minimum = sample.front();
+  result.maximum = sample.back();
+  return result;
+}
+
+RatioInterval paired_ratio(const std::vector<double>& reference,
+                           const std::vector<double>& candidate, double confidence) {
+  check_confidence(confidence);
+  if (reference.size() != candidate.size()) {
+    throw std::invalid_argument("a paired comparison needs as many times on each side");
+  }
+  check_times(reference);
+  check_times(candidate);
+  std::vector<double> log_ratio;
+  log_ratio.reserve(reference.size());
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    log_ratio.push_back(std::log(reference[i] / candidate[i]));
+  }
+  const MedianInterval logs = median_interval(std::move(log_ratio), confidence);
+  RatioInterval result;
+  result.ratio = std::exp(logs.median);
+  result.low = std::exp(logs.low);
+  result.high = std::exp(logs.high);
+  result.coverage = logs.coverage;
+  result.n = logs.n;
+  result.resolved = resolves(result, logs.coverage >= confidence);
+  return result;
+}
+
+RatioInterval independent_ratio(const std::vector<double>& reference,
+                                const std::vector<double>& candidate, double confidence) {
+  check_confidence(confidence);
+  check_times(reference);
+  check_times(candidate);
+  const double each = (1 + confidence) / 2;
+  const MedianInterval above = median_interval(reference, each);
+  const MedianInterval below = median_interval(candidate, each);
+  RatioInterval result;
+  result.ratio = above.median / below.median;
+  result.low = above.low / below.high;
+  result.high = above.high / below.low;
+  result.coverage = std::max(0.0, 1 - ((1 - above.coverage) + (1 - below.coverage)));
+  result.n = std::min(above.n, below.n);
+  result.resolved = resolves(result, above.coverage >= each && below.coverage >= each);
+  return result;
+}
+
+double corrected_confidence(double confidence, int comparisons) {
+  check_confidence(confidence);
+  return 1 - (1 - confidence) / std::max(comparisons, 1);
+}
+
+int least_sample_size(double confidence) {
+  check_confidence(confidence);
+  int n = 1;
+  while (1 - std::ldexp(1.0, 1 - n) < confidence) ++n;
+  return n;
+}
+
+}  // namespace amasia

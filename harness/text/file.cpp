@@ -1,0 +1,56 @@
+#include "harness/text/file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+namespace amasia {
+
+OpenFile::OpenFile(const std::string& path, int flags)
+    : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+OpenFile::~OpenFile() { close(); }
+
+bool OpenFile::close() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
+}
+
+bool OpenFile::write_durably(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(descriptor_) == 0;
+}
+
+std::string executable_path() {
+  char buffer[4096];
+  const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer);
+  if (n <= 0) throw std::runtime_error("cannot read /proc/self/exe");
+  return {buffer, static_cast<std::size_t>(n)};
+}
+
+std::string system_reason() { return std::strerror(errno); }
+
+void sync_parent_directory(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const OpenFile directory(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  if (directory.is_open()) ::fsync(directory.get());
+}
+
+}  // namespace amasia

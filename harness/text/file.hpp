@@ -1,0 +1,40 @@
+// Files written so that a crash or a full disk cannot leave a half-written one unnoticed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace amasia {
+
+/// Owns a file descriptor. Closed on exec, so that child processes do not hold it.
+class OpenFile {
+ public:
+  OpenFile() = default;
+  /// `flags` as of open(2), O_CLOEXEC is added. Ask is_open(), errno says why not.
+  OpenFile(const std::string& path, int flags);
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile& operator=(OpenFile&& other) noexcept;
+  ~OpenFile();
+
+  bool is_open() const { return descriptor_ >= 0; }
+  int get() const { return descriptor_; }
+  /// False, with errno, when data that was written before turns out to be lost.
+  bool close();
+  /// Writes all of `text` and waits until it is on the disk. False with errno.
+  bool write_durably(std::string_view text);
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Path of this executable. Throws std::runtime_error when the system does not tell it.
+std::string executable_path();
+
+/// "No space left on device": what errno says.
+std::string system_reason();
+
+/// Makes the new name of a file durable. Some file systems refuse to sync a directory; then there
+/// is nothing more to be done, so this reports nothing.
+void sync_parent_directory(const std::string& path);
+
+}  // namespace amasia

@@ -1,0 +1,114 @@
+#include "harness/text/json_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "harness/text/file.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string plain(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void append_pretty(std::string& text, const Json& value, std::size_t depth) {
+  const bool plain_array =
+      value.is_array() && std::none_of(value.begin(), value.end(),
+                                       [](const Json& item) { return item.is_structured(); });
+  if (!value.is_structured() || value.empty() || plain_array) {
+    text += plain(value);
+    return;
+  }
+  const auto new_line = [&](std::size_t indent) { text.append(1, '\n').append(indent, ' '); };
+  const char* separator = "";
+  text += value.is_object() ? '{' : '[';
+  for (const auto& [name, item] : value.items()) {
+    text += separator;
+    separator = ",";
+    new_line(depth + 1);
+    if (value.is_object()) text += plain(name) + ": ";
+    append_pretty(text, item, depth + 1);
+  }
+  new_line(depth);
+  text += value.is_object() ? '}' : ']';
+}
+
+/// The message of the parser without its prefix "[json.exception...] parse error at line .., column
+/// ..: ".
+std::string reason_of(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t prefix = text.find("] ");
+  if (prefix == std::string::npos) return text;
+  const std::size_t column = text.find("column ", prefix);
+  const std::size_t colon = column == std::string::npos ? column : text.find(": ", column);
+  return text.substr((colon == std::string::npos ? prefix : colon) + 2);
+}
+
+}  // namespace
+
+std::string dump_json(const Json& json) {
+  std::string text;
+  append_pretty(text, json, 0);
+  return text + '\n';
+}
+
+Json parse_json(const std::string& text, const std::string& name) {
+  const auto refuse = [&](std::size_t at, const std::string& reason) {
+    const std::string_view before = std::string_view(text).substr(0, at);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::size_t line_end = before.rfind('\n');  // of the line before
+    const std::size_t column = line_end == std::string_view::npos ? at + 1 : at - line_end;
+    throw ResultError(name + ':' + std::to_string(line) + ':' + std::to_string(column) + ": " +
+                      reason);
+  };
+  // The parser would take a zero byte, as a crash leaves them, for the end of the text.
+  const std::size_t zero = text.find('\0');
+  if (zero != std::string::npos) refuse(zero, "expected JSON, found a zero byte");
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    refuse(std::min(error.byte == 0 ? 0 : error.byte - 1, text.size()), reason_of(error));
+  } catch (const nlohmann::json::exception& error) {  // a number that no double can hold
+    throw ResultError(name + ": " + reason_of(error));
+  }
+  return {};  // not reached: refuse() throws
+}
+
+Json read_json_file(const std::string& path) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  if (std::filesystem::is_directory(path)) throw ResultError(path + ": is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw ResultError(path + ": cannot be read: " + system_reason());
+  std::string text;
+  char buffer[1 << 16];
+  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 1 GiB");
+  }
+  if (file.bad()) throw ResultError(path + ": cannot be read: " + system_reason());
+  return parse_json(text, path);
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".tmp";
+  const auto fail = [&](const char* what) {
+    const std::string reason = system_reason();
+    ::unlink(unfinished.c_str());
+    throw ResultError(path + ": cannot be " + what + ": " + reason);
+  };
+  OpenFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.is_open() || !file.write_durably(text) || !file.close()) fail("written");
+  if (::rename(unfinished.c_str(), path.c_str()) != 0) fail("replaced");
+  sync_parent_directory(path);
+}
+
+}  // namespace amasia

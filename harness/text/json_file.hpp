@@ -1,0 +1,22 @@
+// JSON documents as text and as files.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/errors.hpp"
+
+namespace amasia {
+
+/// Indented text with arrays of plain values on one line each, and a newline at the end. Bytes that
+/// are no UTF-8 (an argument, a path) become U+FFFD.
+std::string dump_json(const nlohmann::ordered_json&);
+/// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what".
+nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
+/// Any JSON document of at most 1 GiB. Throws ResultError.
+nlohmann::ordered_json read_json_file(const std::string& path);
+/// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.
+void write_text_file(const std::string& path, const std::string& text);
+
+}  // namespace amasia

@@ -1,0 +1,86 @@
+#include "harness/text/pattern.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace amasia {
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  // Greedy with one point of return: after a later '*', an earlier one never needs another try.
+  std::size_t p = 0, t = 0, after_star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p, ++t;
+    } else if (after_star != std::string_view::npos) {
+      p = after_star;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& valid,
+                                       std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& candidate : valid) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (2 * distance <= std::max(name.size(), candidate.size())) {
+      near.emplace_back(distance, candidate);
+    }
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<std::string> names;
+  for (auto& entry : near) {
+    if (names.size() == count) break;
+    names.push_back(std::move(entry.second));
+  }
+  return names;
+}
+
+std::string join_names(const std::vector<std::string>& names, std::string_view separator) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += separator;
+    text += name;
+  }
+  return text;
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& valid) {
+  const std::vector<std::string> near = nearest_names(name, valid);
+  if (!near.empty()) return "did you mean " + join_names(near, " or ") + "?";
+  if (valid.empty()) return "there are none";
+  constexpr std::size_t most = 12;  // what still reads as one line
+  std::vector<std::string> shown(
+      valid.begin(), valid.begin() + static_cast<std::ptrdiff_t>(std::min(valid.size(), most)));
+  if (shown.size() < valid.size()) shown.push_back("...");
+  return "valid: " + join_names(shown);
+}
+
+}  // namespace amasia

@@ -1,0 +1,171 @@
+#include "harness/text/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace amasia {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+/// A cell of a Markdown table: no bar may end it, no line break may end the row.
+std::string markdown_field(std::string_view text) {
+  std::string field;
+  for (const char c : text) {
+    if (c == '|') {
+      field += "\\|";
+    } else {
+      field += c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  return field;
+}
+
+std::string markdown_cell(const Cell& cell) {
+  return std::visit(Overloaded{
+                        [](std::monostate) -> std::string { return "-"; },
+                        [](bool value) -> std::string { return value ? "yes" : "no"; },
+                        [](std::int64_t value) { return std::to_string(value); },
+                        [](double value) { return format_number(value); },
+                        [](const std::string& value) { return markdown_field(value); },
+                        [](const Estimate& value) { return format_estimate(value); },
+                    },
+                    cell);
+}
+
+bool is_numeric(const Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell) ||
+         std::holds_alternative<Estimate>(cell);
+}
+
+/// Calls use(key, cell) for each plain value of a row: an estimate is three.
+template <class Use>
+void each_value(const Table& table, const std::vector<Cell>& row, const Use& use) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    if (!column.estimate) {
+      use(column.key, row[i]);
+      continue;
+    }
+    const Estimate* estimate = std::get_if<Estimate>(&row[i]);
+    use(column.key, estimate ? Cell(estimate->value) : Cell());
+    use(column.key + "_low", estimate ? Cell(estimate->low) : Cell());
+    use(column.key + "_high", estimate ? Cell(estimate->high) : Cell());
+  }
+}
+
+}  // namespace
+
+void Table::add(std::vector<Cell> row) {
+  if (row.size() != columns.size()) throw std::logic_error("a table row of the wrong width");
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool fits = std::holds_alternative<std::monostate>(row[i]) ||
+                      std::holds_alternative<Estimate>(row[i]) == columns[i].estimate;
+    if (!fits) throw std::logic_error("column " + columns[i].key + " has a value of another kind");
+  }
+  rows.push_back(std::move(row));
+}
+
+std::string format_number(double value) {
+  const double magnitude = std::abs(value);
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{:g}", value);
+  if (magnitude < 1e-4 || magnitude >= 1e9) return fmt::format("{:.3e}", value);
+  const int digits_before = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
+  return fmt::format("{:.{}f}", value, std::max(0, 4 - digits_before));
+}
+
+std::string format_estimate(const Estimate& estimate) {
+  return fmt::format("{} [{}, {}]", format_number(estimate.value), format_number(estimate.low),
+                     format_number(estimate.high));
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field + '"';
+}
+
+std::string to_markdown(const Table& table) {
+  std::string text = "|", rule = "|";
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
+    const bool right = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [&](const auto& row) { return is_numeric(row[i]); });
+    const std::string unit = column.unit.empty() ? "" : " [" + column.unit + "]";
+    text += ' ' + markdown_field(column.title + unit) + " |";
+    rule += right ? " ---: |" : " --- |";
+  }
+  text += '\n' + rule + '\n';
+  for (const auto& row : table.rows) {
+    text += '|';
+    for (const Cell& cell : row) text += ' ' + markdown_cell(cell) + " |";
+    text += '\n';
+  }
+  return text;
+}
+
+std::string to_csv(const Table& table) {
+  std::string text;
+  const auto append_line = [&](const std::vector<std::string>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i > 0) text += ',';
+      text += csv_field(fields[i]);
+    }
+    text += '\n';
+  };
+  std::vector<std::string> header;
+  each_value(table, std::vector<Cell>(table.columns.size()),
+             [&](const std::string& key, const Cell&) { header.push_back(key); });
+  append_line(header);
+  for (const auto& row : table.rows) {
+    std::vector<std::string> fields;
+    each_value(table, row, [&](const std::string&, const Cell& cell) {
+      fields.push_back(std::visit(
+          Overloaded{
+              [](std::monostate) -> std::string { return ""; },
+              [](bool value) -> std::string { return value ? "true" : "false"; },
+              [](std::int64_t value) { return std::to_string(value); },
+              [](double value) { return fmt::format("{}", value); },
+              [](const std::string& value) { return value; },
+              [](const Estimate&) -> std::string { throw std::logic_error("estimate in a field"); },
+          },
+          cell));
+    });
+    append_line(fields);
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const Table& table) {
+  using Json = nlohmann::ordered_json;
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    each_value(table, row, [&](const std::string& key, const Cell& cell) {
+      object[key] = std::visit(
+          Overloaded{
+              [](std::monostate) { return Json(nullptr); },
+              [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); },
+              [](const Estimate&) -> Json { throw std::logic_error("estimate in a field"); },
+              [](const auto& value) { return Json(value); },
+          },
+          cell);
+    });
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+}  // namespace amasia

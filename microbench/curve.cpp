@@ -1,0 +1,120 @@
+#include "microbench/curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace amasia {
+namespace {
+
+void sort_by_x(std::vector<Abscissa>& points) {
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Abscissa& a, const Abscissa& b) { return a.x < b.x; });
+}
+
+}  // namespace
+
+double slope_of(const std::vector<Abscissa>& points) {
+  double mean_x = 0, mean_y = 0;
+  const auto n = static_cast<double>(points.size());
+  for (const Abscissa& p : points) {
+    mean_x += p.x / n;
+    mean_y += p.y / n;
+  }
+  double xx = 0, xy = 0;
+  for (const Abscissa& p : points) {
+    xx += (p.x - mean_x) * (p.x - mean_x);
+    xy += (p.x - mean_x) * (p.y - mean_y);
+  }
+  if (points.size() < 2 || !(xx > 0)) {
+    throw std::invalid_argument("slope_of: needs two different x");
+  }
+  return xy / xx;
+}
+
+std::vector<double> differences_of(std::vector<Abscissa> points) {
+  sort_by_x(points);
+  std::vector<double> costs;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double dx = points[i].x - points[i - 1].x;
+    if (dx > 0) costs.push_back((points[i].y - points[i - 1].y) / dx);
+  }
+  return costs;
+}
+
+double saturation_of(std::vector<Abscissa> points, double share) {
+  if (points.empty()) throw std::invalid_argument("saturation_of: no points");
+  sort_by_x(points);
+  if (!(points.front().x > 0)) throw std::invalid_argument("saturation_of: x must be positive");
+  double peak = points.front().y;
+  for (const Abscissa& p : points) peak = std::max(peak, p.y);
+  const double level = share * peak;
+  // From the right: a dip after the knee moves the knee, a lucky point before it does not.
+  std::size_t first = points.size() - 1;
+  if (points[first].y < level) {  // falls again at the end: the knee is before the maximum
+    while (points[first].y < level) --first;
+  }
+  while (first > 0 && points[first - 1].y >= level) --first;
+  if (first == 0) return points.front().x;
+  const Abscissa &a = points[first - 1], &b = points[first];
+  const double part = (level - a.y) / (b.y - a.y);
+  return a.x * std::pow(b.x / a.x, part);
+}
+
+std::vector<Bracket> steps_of(std::vector<Abscissa> points, double factor, double flat) {
+  sort_by_x(points);
+  std::vector<Bracket> steps;
+  for (std::size_t i = 0; i + 1 < points.size();) {
+    if (points[i + 1].y <= points[i].y * (1 + flat)) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i + 1;  // of this run of rises
+    while (end + 1 < points.size() && points[end + 1].y > points[end].y * (1 + flat)) ++end;
+    if (points[end].y > points[i].y * factor) steps.push_back({points[i].x, points[end].x});
+    i = end;
+  }
+  return steps;
+}
+
+Crossover bisect_crossover(double low, double high, double resolution, const Side& side) {
+  if (!(low < high) || !(resolution > 0)) {
+    throw std::invalid_argument("bisect_crossover: needs low < high and a positive resolution");
+  }
+  Crossover found;
+  const auto ask = [&](double x) {
+    ++found.evaluations;
+    return side(x);
+  };
+  found.at = {low, high};
+  const int at_low = ask(low);
+  if (at_low > 0) {
+    found.kind = Crossover::Kind::always_after;
+    found.at = {low, low};
+    return found;
+  }
+  const int at_high = ask(high);
+  if (at_high < 0) {
+    found.kind = Crossover::Kind::always_before;
+    found.at = {high, high};
+    return found;
+  }
+  if (at_low == 0 || at_high == 0) {
+    found.kind = Crossover::Kind::not_resolved;
+    return found;
+  }
+  const bool logarithmic = low > 0;
+  constexpr int most = 60;  // halvings of a double's mantissa
+  for (int i = 0; i < most; ++i) {
+    Bracket& b = found.at;
+    const bool near = logarithmic ? b.high / b.low - 1 <= resolution : b.high - b.low <= resolution;
+    if (near) break;
+    const double middle = logarithmic ? std::sqrt(b.low * b.high) : (b.low + b.high) / 2;
+    const int which = ask(middle);
+    if (which == 0) break;
+    (which < 0 ? b.low : b.high) = middle;
+  }
+  return found;
+}
+
+}  // namespace amasia

@@ -1,0 +1,415 @@
+// gemm without a device: the walk's arithmetic, rounding, the references, the comparison, what the
+// harness asks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "apps/gemm/fragments.hpp"
+#include "apps/gemm/gemm.hpp"
+#include "apps/common/fp32_tile.hpp"
+#include "apps/gemm/sharing.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia::gemm {
+namespace {
+
+Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const char* mode = "fp32") {
+  return Parameters(parameter_specs(), {{"m", std::to_string(m)},
+                                        {"n", std::to_string(n)},
+                                        {"k", std::to_string(k)},
+                                        {"mode", mode}});
+}
+
+// ---- geometry.hpp
+
+TEST(Walk, EveryTileIsComputedOnce) {
+  for (int cluster : {1, 2, 4}) {
+    for (const auto& [m, n] :
+         {std::pair{1, 1}, {129, 257}, {2048, 4096}, {2049, 300}, {5000, 5000}}) {
+      const Walk walk(m, n, 100, 128, 256, 32, cluster);
+      std::set<std::pair<int, int>> seen;
+      for (std::int64_t step = 0; step < walk.steps(); ++step) {
+        for (int rank = 0; rank < cluster; ++rank) {
+          const TilePlace p = walk.place(step, rank);
+          EXPECT_TRUE(seen.emplace(p.row, p.column).second);
+          EXPECT_TRUE(p.row >= 0 && p.row < walk.rows && p.column >= 0 && p.column < walk.columns);
+        }
+      }
+      EXPECT_EQ(static_cast<int>(seen.size()), walk.rows * walk.columns);
+      EXPECT_GE(walk.rows * 128, m);
+      EXPECT_LT(walk.rows * 128, m + 128 * cluster);
+      EXPECT_GE(walk.columns * 256, n);
+      EXPECT_LT((walk.columns - 1) * 256, n);
+    }
+  }
+}
+
+TEST(Walk, BlocksOfAClusterLieOneBelowTheOther) {
+  const Walk walk(10000, 7000, 100, 128, 256, 32, 2);
+  for (std::int64_t step = 0; step < walk.steps(); ++step) {
+    EXPECT_EQ(walk.place(step, 1).row, walk.place(step, 0).row + 1);
+    EXPECT_EQ(walk.place(step, 1).column, walk.place(step, 0).column);
+  }
+}
+
+TEST(Walk, WhatRunsAtOneTimeIsAboutSquare) {
+  for (const auto& [tile_m, tile_n, blocks] :
+       {std::tuple{128, 256, 132}, {128, 128, 264}, {256, 128, 132}}) {
+    const Walk walk(16384, 16384, 100, tile_m, tile_n, 32, 1);
+    std::set<int> rows, columns;
+    for (int step = 0; step < blocks; ++step) {
+      rows.insert(walk.place(step, 0).row);
+      columns.insert(walk.place(step, 0).column);
+    }
+    const double height = static_cast<double>(rows.size()) * tile_m;
+    const double width = static_cast<double>(columns.size()) * tile_n;
+    EXPECT_LT(std::abs(std::log2(height / width)), 0.5) << tile_m << " x " << tile_n;
+  }
+}
+
+TEST(Walk, SlicesReachTheLastTerm) {
+  for (int k : {1, 31, 32, 33, 64, 1000}) {
+    const Walk walk(10, 10, k, 128, 256, 32, 1);
+    EXPECT_GE(walk.slices * 32, k);
+    EXPECT_LT((walk.slices - 1) * 32, k);
+  }
+}
+
+// ---- sharing.hpp
+
+struct SharedCase {
+  std::int64_t m, n, k;
+  int cluster, resident, shortest;
+};
+std::string text(const SharedCase& c) {
+  std::string all;
+  for (std::int64_t x : {c.m, c.n, c.k, std::int64_t{c.cluster}, std::int64_t{c.resident},
+                         std::int64_t{c.shortest}}) {
+    all += std::to_string(x) + " ";
+  }
+  return all;
+}
+std::vector<SharedCase> shared_cases() {
+  std::vector<SharedCase> all;
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1},
+                                {512, 512, 512},
+                                {1024, 1024, 1024},
+                                {130, 129, 350},
+                                {1, 38400, 192},
+                                {1024, 1024, 16384},
+                                {2048, 2048, 2048},
+                                {4096, 4096, 4096},
+                                {3000, 3000, 33},
+                                {5000, 777, 1000},
+                                {128 * 133, 128, 300}}) {
+    for (int resident : {1, 2, 7, 66, 108, 132, 264}) {
+      for (int cluster : {1, 2}) {
+        for (int shortest : {1, 2, 12}) all.push_back({m, n, k, cluster, resident, shortest});
+      }
+    }
+  }
+  return all;
+}
+SharedWalk walk_of(const SharedCase& c) {
+  return {Walk(c.m, c.n, c.k, 128, 128, 32, c.cluster), c.resident, c.shortest};
+}
+
+TEST(SharedWalk, EverySliceOfEverySumIsMultipliedOnce) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    // Tile and slice of rank 0; `pieces`: where in it the walk ends.
+    std::map<std::pair<int, int>, std::vector<int>> times;
+    std::map<int, Range> stored;  // slot -> slices of `tile_in`
+    std::map<int, int> tile_in;   // slot -> shared tile
+    for (int worker = 0; worker < walk.workers; ++worker) {
+      for (int step = worker; walk.has(step); step += walk.workers) {
+        const TilePlace at = walk.place(step, 0);
+        const Range run = walk.run(step);
+        auto& of_tile = times[{at.row, at.column}];
+        of_tile.resize(static_cast<std::size_t>(walk.slices));
+        for (int slice = run.first; slice < run.end; ++slice) ++of_tile.at(slice);
+        if (walk.is_whole(step)) {
+          ASSERT_TRUE(run.first == 0 && run.end == walk.slices) << text(c);
+        } else {
+          const SharedWalk::Piece piece = walk.piece(step);
+          ASSERT_TRUE(stored.emplace(piece.slot, run).second) << text(c);
+          tile_in[piece.slot] = piece.tile;
+          ASSERT_TRUE(piece.slot >= 0 && piece.slot < walk.pieces()) << text(c);
+        }
+      }
+    }
+    ASSERT_EQ(static_cast<std::int64_t>(times.size()), walk.steps()) << text(c);
+    for (const auto& [tile, of_tile] : times) {
+      for (int n : of_tile) ASSERT_EQ(n, 1) << text(c);
+    }
+    // What is added is what was stored, in the order of the slices, and nothing else.
+    std::size_t added = 0;
+    for (int tile = 0; tile < walk.shared; ++tile) {
+      const Range slots = walk.slots_of(tile);
+      int slice = 0;
+      for (int slot = slots.first; slot < slots.end; ++slot, ++added) {
+        ASSERT_EQ(tile_in.count(slot), 1u) << text(c);
+        ASSERT_EQ(tile_in[slot], tile) << text(c);
+        ASSERT_EQ(stored[slot].first, slice) << text(c);
+        slice = stored[slot].end;
+      }
+      ASSERT_EQ(slice, walk.slices) << text(c);
+    }
+    ASSERT_EQ(added, stored.size()) << text(c);
+  }
+}
+
+TEST(SharedWalk, CopiesGoTheSameWay) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    for (int worker = 0; worker < walk.workers; ++worker) {
+      SharedWalk::Position at(walk, worker);
+      for (int step = worker; walk.has(step); step += walk.workers) {
+        const Range run = walk.run(step);
+        for (int slice = run.first; slice < run.end; ++slice) {
+          ASSERT_TRUE(at.more(walk) && at.step == step && at.slice == slice) << text(c);
+          ASSERT_EQ(at.advance(walk, walk.workers), slice + 1 == run.end) << text(c);
+        }
+      }
+      ASSERT_FALSE(at.more(walk)) << text(c);
+    }
+  }
+}
+
+TEST(SharedWalk, SharesAreEvenAndLongEnough) {
+  for (const SharedCase& c : shared_cases()) {
+    const SharedWalk walk = walk_of(c);
+    EXPECT_EQ(walk.whole % walk.workers, 0) << text(c);
+    EXPECT_LE(walk.workers, c.resident) << text(c);
+    EXPECT_LT(walk.shared, c.resident) << text(c);
+    EXPECT_GE(walk.saved(), 0) << text(c);
+    if (walk.shared == 0) continue;
+    EXPECT_EQ(walk.share * walk.sharers + walk.longer, walk.shared * walk.slices) << text(c);
+    EXPECT_GE(walk.share, std::min(c.shortest, walk.slices)) << text(c);
+  }
+}
+
+// 1024 tiles of 4096 squared fill 264 blocks three times; the other 232 are shared by all.
+TEST(SharedWalk, TheLastWaveIsSharedByAll) {
+  const SharedWalk walk(Walk(4096, 4096, 4096, 128, 128, 32, 1), 264, 2);
+  EXPECT_EQ(walk.whole, 3 * 264);
+  EXPECT_EQ(walk.shared, 232);
+  EXPECT_EQ(walk.sharers, 264);
+  EXPECT_EQ(walk.share, 232 * 128 / 264);
+  EXPECT_EQ(walk.saved(), 128 - 113);
+}
+
+TEST(SharedWalk, AllBlocksShareAFewTiles) {
+  const SharedWalk walk(Walk(512, 512, 512, 128, 128, 32, 1), 264, 2);
+  EXPECT_EQ(walk.whole, 0);
+  EXPECT_EQ(walk.workers, 128);
+  EXPECT_EQ(walk.share, 2);
+  EXPECT_EQ(walk.slots_of(3).end - walk.slots_of(3).first, 8);
+}
+
+TEST(SharedWalk, LargestShapesDoNotOverflow) {
+  const std::int64_t most = std::int64_t{1} << 20;
+  const SharedWalk walk(Walk(most, most, most, 128, 128, 32, 1), 400, 2);
+  EXPECT_EQ(walk.whole + walk.shared, walk.steps());
+  const int last = walk.whole + walk.sharers - 1;
+  EXPECT_EQ(walk.piece(last).run.end, walk.slices);
+  EXPECT_EQ(walk.piece(last).tile, walk.shared - 1);
+  EXPECT_EQ(walk.slots_of(walk.shared - 1).end, walk.pieces());
+}
+
+// ---- fragments.hpp
+
+TEST(Fragments, EveryColumnHasOnePairInEachOfFourLanes) {
+  std::map<int, std::set<int>> lanes;  // by column, which t
+  for (int thread = 0; thread < 256; ++thread) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(lanes[pair_column(thread) + i].insert(thread % 4).second);
+    }
+  }
+  EXPECT_EQ(lanes.size(), 128u);
+  for (const auto& [column, t] : lanes) EXPECT_TRUE(t.size() == 4 && column >= 0 && column < 128);
+}
+
+TEST(Fragments, LieWhereTheBoxPutsThem) {
+  for (int thread = 0; thread < 256; ++thread) {
+    for (int row = 0; row < 32; ++row) {
+      for (int i = 0; i < 2; ++i) {
+        const int column = pair_column(thread) + i;
+        // Box, row in it, permuted chunk, element.
+        const int place =
+            column / 32 * 4096 + row * 128 + ((column % 32 / 4) ^ (row & 7)) * 16 + column % 4 * 4;
+        EXPECT_EQ(pair_place(thread, row, 32) + 4 * i, place);
+      }
+    }
+  }
+}
+
+TEST(Fragments, HalfAWarpTouchesEveryBankOnce) {
+  for (int first = 0; first < 256; first += 16) {
+    for (int row = 0; row < 32; row += 4) {
+      std::set<int> banks;
+      for (int thread = first; thread < first + 16; ++thread) {
+        const int word = pair_place(thread, row + thread % 4, 32) / 4;
+        EXPECT_EQ(word % 2, 0);
+        banks.insert(word % 32);
+        banks.insert(word % 32 + 1);
+      }
+      EXPECT_EQ(banks.size(), 32u);
+    }
+  }
+}
+
+// ---- rounding and inputs
+
+TEST(Rounding, Bf16IsNearestTiesToEven) {
+  EXPECT_EQ(from_bf16(round_to_bf16(1.0f)), 1.0f);
+  EXPECT_EQ(from_bf16(round_to_bf16(1.0f + 0x1p-9f)), 1.0f);                // nearer to 1
+  EXPECT_EQ(from_bf16(round_to_bf16(1.0f + 0x1p-8f)), 1.0f);                // a tie, 1 is even
+  EXPECT_EQ(from_bf16(round_to_bf16(1.0f + 3 * 0x1p-8f)), 1.0f + 0x1p-6f);  // a tie upwards
+  EXPECT_EQ(from_bf16(round_to_bf16(-1.0f - 0x1p-8f - 0x1p-20f)), -1.0f - 0x1p-7f);
+}
+
+TEST(Rounding, Tf32IsNearestTiesAway) {
+  EXPECT_EQ(round_to_tf32(1.0f), 1.0f);
+  EXPECT_EQ(round_to_tf32(1.0f + 0x1p-12f), 1.0f);
+  EXPECT_EQ(round_to_tf32(1.0f + 0x1p-11f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(round_to_tf32(-1.0f - 0x1p-11f), -1.0f - 0x1p-10f);
+}
+
+TEST(Input, IsOfTheModeAndOfBothSigns) {
+  int negative = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const float x = input_element(5, 0, Mode::fp32, 10, i / 10, i % 10);
+    negative += x < 0;
+    EXPECT_LE(std::abs(x), 1.0f);
+    EXPECT_EQ(input_element(5, 0, Mode::tf32, 10, i / 10, i % 10), round_to_tf32(x));
+    EXPECT_EQ(input_element(5, 0, Mode::bf16, 10, i / 10, i % 10), from_bf16(round_to_bf16(x)));
+    EXPECT_NE(x, input_element(5, 1, Mode::fp32, 10, i / 10, i % 10));
+    EXPECT_NE(x, input_element(6, 0, Mode::fp32, 10, i / 10, i % 10));
+  }
+  EXPECT_TRUE(negative > 400 && negative < 600);
+}
+
+// ---- references
+
+TEST(Reference, AgreesWithTheSecondOne) {
+  const App* app = find_app("gemm");
+  ASSERT_NE(app, nullptr);
+  for (const Parameters& p : app->sizes(Preset::smoke)) {
+    const Verdict v = app->check_reference(p, 11);
+    EXPECT_TRUE(v.passed) << p.to_string() << ": " << v.error << " > " << v.bound;
+  }
+}
+
+TEST(Reference, IsTheDefinition) {
+  const Parameters p = size(2, 3, 2);
+  const std::vector<Sums> c = reference(p, 9);
+  const auto a = [](int i, int q) { return double{input_element(9, 0, Mode::fp32, 2, i, q)}; };
+  const auto b = [](int q, int j) { return double{input_element(9, 1, Mode::fp32, 3, q, j)}; };
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_DOUBLE_EQ(c[i * 3 + j].value, a(i, 0) * b(0, j) + a(i, 1) * b(1, j));
+      EXPECT_DOUBLE_EQ(c[i * 3 + j].magnitude,
+                       std::abs(a(i, 0) * b(0, j)) + std::abs(a(i, 1) * b(1, j)));
+    }
+  }
+}
+
+// ---- the comparison
+
+class Comparison : public testing::TestWithParam<const char*> {
+ protected:
+  static constexpr std::int64_t m = 40, n = 50, k = 600;
+  Parameters p = size(m, n, k, GetParam());
+  std::vector<Sums> expected = reference(p, 5);
+  std::vector<float> good = rounded();
+
+  std::vector<float> rounded() const {
+    std::vector<float> c;
+    for (const Sums& s : expected) c.push_back(static_cast<float>(s.value));
+    return c;
+  }
+  Verdict judge(const std::vector<float>& c) const { return compare(c.data(), n, p, expected); }
+};
+
+TEST_P(Comparison, TheRightResultPasses) { EXPECT_TRUE(judge(good).passed); }
+
+TEST_P(Comparison, NaiveSummationPasses) {
+  std::vector<float> c(m * n);
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (std::int64_t q = 0; q < k; ++q) {
+        sum += input_element(5, 0, mode_of(p), k, i, q) * input_element(5, 1, mode_of(p), n, q, j);
+      }
+      c[i * n + j] = sum;
+    }
+  }
+  const Verdict v = judge(c);
+  EXPECT_TRUE(v.passed) << v.error << " > " << v.bound;
+}
+
+TEST_P(Comparison, OneLostTermOfSixHundredFails) {
+  std::vector<float> c = good;
+  const float term =
+      input_element(5, 0, mode_of(p), k, 7, 599) * input_element(5, 1, mode_of(p), n, 599, 9);
+  ASSERT_GT(std::abs(term), 0.01f);
+  c[7 * n + 9] -= term;
+  const Verdict v = judge(c);
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, 1);
+  EXPECT_NE(v.first_mismatches.at(0).find("(7, 9)"), std::string::npos);
+}
+
+TEST_P(Comparison, NanAndPoisonFail) {
+  std::vector<float> c = good;
+  c[3] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(judge(c).passed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Comparison, testing::Values("fp32", "tf32", "bf16"),
+                         [](const auto& mode) { return std::string(mode.param); });
+
+// A lost slice of 32 terms out of 8192 is far above the bound of every mode.
+TEST(Bound, IsFarBelowALostSliceAtFullSize) {
+  for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16}) {
+    // 32 products with a deviation of 1/3 each, over 8192 of mean magnitude 1/4.
+    const double lost = std::sqrt(32.0) / 3 / (8192 / 4.0);
+    EXPECT_LT(error_bound(mode, 8192), lost / 3);
+  }
+}
+
+// ---- what the harness asks
+
+TEST(App, CountsWorkAndBytes) {
+  const App* app = find_app("gemm");
+  const Work w = app->work(size(100, 200, 300));
+  EXPECT_EQ(w.operations, 2.0 * 100 * 200 * 300);
+  EXPECT_EQ(w.bytes_read, 4.0 * (100 * 300 + 300 * 200));
+  EXPECT_EQ(w.bytes_written, 4.0 * 100 * 200);
+  EXPECT_EQ(w.kind, Work::Kind::fp32);
+  EXPECT_EQ(app->work(size(100, 200, 300, "bf16")).kind, Work::Kind::bf16);
+  EXPECT_EQ(app->work(size(100, 200, 300, "bf16")).bytes_read, 2.0 * (100 * 300 + 300 * 200));
+  // A (100 x 320), B (300 x 224), C (100 x 224) padded, and 12 bytes of reference per element.
+  EXPECT_EQ(app->device_bytes(size(100, 200, 300)),
+            4 * (100 * 320 + 300 * 224 + 100 * 224) + 12 * 100 * 200);
+}
+
+TEST(App, LargestShapesDoNotOverflow) {
+  const std::int64_t most = std::int64_t{1} << 20;
+  EXPECT_GT(find_app("gemm")->device_bytes(size(most, most, most)), std::int64_t{1} << 43);
+  EXPECT_THROW(size(most + 1, 1, 1), UsageError);
+  EXPECT_THROW(size(0, 1, 1), UsageError);
+  EXPECT_THROW(size(1, 1, 1, "fp8"), UsageError);
+}
+
+}  // namespace
+}  // namespace amasia::gemm

@@ -1,0 +1,328 @@
+// histogram without a GPU: the references against others written apart from them, the inputs, and
+// the arithmetic of bins, copies, windows and tiles that the kernels use.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "apps/histogram/geometry.hpp"
+#include "apps/histogram/histogram.hpp"
+#include "apps/histogram/kernel.cuh"
+#include "harness/registry.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia::histogram {
+namespace {
+
+constexpr std::uint64_t seed = 20240613;
+
+Setup setup_of(const std::map<std::string, std::string>& given) {
+  return make_setup(Parameters(parameter_specs(), given), seed);
+}
+
+std::int64_t sum(const std::vector<std::uint32_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+TEST(HistogramBinning, IsExactForAnyNumberOfBins) {
+  // All keys near the limits of a bin, which is where a rounded reciprocal would fail.
+  for (const std::int64_t range :
+       {1, 2, 3, 97, 255, 256, 1000, 65537, 1000003, 1 << 20, 1 << 30, 2147483629, 2147483647}) {
+    for (const std::int64_t bins :
+         {1, 2, 3, 64, 97, 100, 255, 256, 1000, 4096, 65536, 1000003, 1048576}) {
+      if (bins > range) continue;
+      const Binning binning = make_binning(bins, range);
+      for (std::int64_t b = 0; b <= bins; b += std::max<std::int64_t>(1, bins / 997)) {
+        const std::int64_t limit = (b * range + bins - 1) / bins;
+        for (std::int64_t key = std::max<std::int64_t>(limit - 2, 0); key <= limit + 2; ++key) {
+          const std::int64_t expected = key < range ? key * bins / range : bins;
+          ASSERT_EQ(bin_of(static_cast<std::uint32_t>(key), binning), expected)
+              << "key " << key << " of " << range << " in " << bins << " bins";
+        }
+        ASSERT_EQ(first_key_of(static_cast<std::uint32_t>(b), binning), limit);
+      }
+    }
+  }
+}
+
+TEST(HistogramBinning, IsAShiftForPowersOfTwo) {
+  const Binning binning = make_binning(256, std::int64_t{1} << 30);
+  for (std::int64_t i = 0; i < 100000; ++i) {
+    const std::uint32_t key = random_bits(seed, 9, static_cast<std::uint64_t>(i)) >> 2;
+    ASSERT_EQ(bin_of(key, binning), key >> 22);
+  }
+}
+
+TEST(HistogramBinning, PutsEveryOtherKeyIntoTheExtraCounter) {
+  for (const auto& [bins, range] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {256, 256}, {256, 1 << 30}, {1000, 1000003}, {1048576, 2147483647}}) {
+    const Binning binning = make_binning(bins, range);
+    for (const std::int64_t key :
+         {range, range + 1, std::int64_t{2147483647}, std::int64_t{2147483648},
+          std::int64_t{4294967294}, std::int64_t{4294967295}}) {
+      if (key < range) continue;
+      EXPECT_EQ(bin_of(static_cast<std::uint32_t>(key), binning), bins) << key;
+    }
+  }
+}
+
+TEST(HistogramKernel, VisitsEveryKeyOfAWord) {
+  const Binning binning = make_binning(10, 100);
+  std::vector<std::uint32_t> seen;
+  const auto add = [&](std::uint32_t counter) { seen.push_back(counter); };
+  Bytes::visit(0xff800301u, binning, add);
+  EXPECT_EQ(seen, (std::vector<std::uint32_t>{1, 3, 128, 255}));
+  seen.clear();
+  Words::visit(57, binning, add);
+  Words::visit(static_cast<std::uint32_t>(-1), binning, add);
+  EXPECT_EQ(seen, (std::vector<std::uint32_t>{5, 10}));
+}
+
+TEST(HistogramKernel, CountersOfBytesPartitionIntoBins) {
+  for (const auto& [bins, range] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {37, 200}, {64, 256}, {256, 256}}) {
+    const Binning binning = make_binning(bins, range);
+    std::uint32_t counter = 0;
+    for (std::uint32_t bin = 0; bin <= bins; ++bin) {
+      EXPECT_EQ(Bytes::first_counter(bin, binning), counter);
+      for (; counter < Bytes::first_counter(bin + 1, binning); ++counter) {
+        EXPECT_EQ(Bytes::bin_of_counter(counter, binning), bin);
+      }
+    }
+    EXPECT_EQ(counter, 256u);
+  }
+}
+
+TEST(HistogramKeys, AreUniform) {
+  const auto s = setup_of({{"keys", "100000"}, {"bins", "64"}});
+  for (const std::uint32_t count : [&] {
+         auto counts = count_keys(s);
+         EXPECT_EQ(counts.back(), 0u);
+         counts.pop_back();
+         return counts;
+       }()) {
+    EXPECT_NEAR(count, 100000.0 / 64, 240);  // 6 sigma
+  }
+}
+
+TEST(HistogramKeys, FollowZipfsLaw) {
+  const auto s = setup_of({{"keys", "200000"}, {"bins", "1000"}, {"distribution", "zipf"}});
+  const std::vector<std::uint32_t> counts = count_keys(s);
+  EXPECT_EQ(counts.back(), 0u);
+  for (const int rank : {0, 1, 2, 9, 99}) {
+    const double expected = 200000 * std::log(1 + 1.0 / (rank + 1)) / std::log(1001.0);
+    EXPECT_NEAR(counts[rank], expected, 6 * std::sqrt(expected) + 1) << rank;
+  }
+  EXPECT_GT(counts[900] + counts[901] + counts[902], 0u);
+}
+
+TEST(HistogramKeys, AreSortedOrEqual) {
+  const std::vector<std::int32_t> sorted =
+      host_keys(setup_of({{"keys", "9973"}, {"distribution", "sorted"}, {"spread", "2147483648"}}));
+  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+  EXPECT_LT(sorted.front(), 2000000);
+  EXPECT_GT(sorted.back(), 2147000000);
+  const std::vector<std::int32_t> equal =
+      host_keys(setup_of({{"keys", "1000"}, {"distribution", "equal"}}));
+  EXPECT_EQ(std::set<std::int32_t>(equal.begin(), equal.end()).size(), 1u);
+}
+
+TEST(HistogramKeys, DifferBeyond32BitPositions) {
+  const Source s{Distribution::uniform, seed, most_keys, 1000, 1};
+  int same = 0;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    same += key_at(s, 0, i) == key_at(s, 0, i + (std::int64_t{1} << 32));
+  }
+  EXPECT_LT(same, 20);  // 1 expected
+}
+
+TEST(HistogramKeys, PowersAndLogarithmsAgree) {
+  EXPECT_EQ(power_of_two(0), std::uint64_t{1} << 32);
+  EXPECT_EQ(power_of_two(std::uint64_t{20} << 32), std::uint64_t{1} << 52);
+  for (const std::uint32_t n : {1u, 2u, 3u, 257u, 1001u, 1048577u}) {
+    const double x = static_cast<double>(log2_of(n)) / 4294967296.0;
+    EXPECT_NEAR(x, std::log2(n), 3e-6) << n;  // roots beyond the 20th are left out
+  }
+}
+
+TEST(HistogramReference, AgreesWithSortingAndCountsEveryKey) {
+  for (const char* distribution : {"uniform", "equal", "zipf", "sorted"}) {
+    for (const auto& [type, bins, range, spread] :
+         std::vector<std::tuple<std::string, std::string, std::string, std::string>>{
+             {"int32", "1", "0", "0"},
+             {"int32", "97", "1000", "2147483648"},
+             {"int32", "4096", "0", "0"},
+             {"uint8", "256", "0", "0"},
+             {"uint8", "37", "200", "256"}}) {
+      for (const char* keys : {"1", "2", "70001"}) {
+        const auto s = setup_of({{"keys", keys},
+                                 {"type", type},
+                                 {"bins", bins},
+                                 {"range", range},
+                                 {"spread", spread},
+                                 {"distribution", distribution}});
+        const auto counts = count_keys(s);
+        EXPECT_EQ(counts, count_by_sorting(s)) << distribution << " " << type << " " << bins;
+        EXPECT_EQ(sum(counts), std::stoll(keys));
+      }
+    }
+  }
+}
+
+TEST(HistogramReference, ComparisonFindsWhatDiffers) {
+  const std::vector<std::uint32_t> expected{4, 5, 6};
+  EXPECT_TRUE(compare(expected, expected).passed);
+  const Verdict wrong = compare({4, 7, 5}, expected);
+  EXPECT_FALSE(wrong.passed);
+  EXPECT_EQ(wrong.mismatches, 2);
+  EXPECT_EQ(wrong.first_mismatches.at(0), "(bin 1): got 7, expected 5");
+  EXPECT_EQ(wrong.first_mismatches.at(1), "(keys outside the range): got 5, expected 6");
+  EXPECT_FALSE(compare({4, 5}, expected).passed);
+  EXPECT_FALSE(compare({4, 5, 6, 7}, expected).passed);
+}
+
+TEST(HistogramApp, ChecksItsReference) {
+  const App* app = find_app("histogram");
+  ASSERT_NE(app, nullptr);
+  for (const Parameters& p : app->sizes(Preset::smoke)) {
+    if (p.integer("keys") > 1000000) continue;
+    EXPECT_TRUE(app->check_reference(p, seed).passed) << p.to_string();
+  }
+}
+
+TEST(HistogramApp, DeclaresWorkAndMemory) {
+  const App* app = find_app("histogram");
+  const auto parameters = [&](const std::map<std::string, std::string>& given) {
+    return Parameters(app->parameters(), given);
+  };
+  const Work w = app->work(parameters({{"keys", "1000"}, {"bins", "64"}}));
+  EXPECT_EQ(w.operations, 1000);
+  EXPECT_EQ(w.bytes_read, 4000);
+  EXPECT_EQ(w.bytes_written, 4 * 65);
+  EXPECT_EQ(app->work(parameters({{"keys", "1000"}, {"type", "uint8"}})).bytes_read, 1000);
+  // Keys in lines of 128 bytes, counters and the 240 partial results of iso.
+  EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "64"}})),
+            256 + 4 * (96 + 240 * 65));
+  EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "1048576"}})),
+            256 + 4 * (1048576 + 32));
+  EXPECT_EQ(app->device_bytes(parameters({{"keys", "4294967295"}, {"bins", "1048576"}})),
+            17179869184 + 4 * (1048576 + 32));
+}
+
+TEST(HistogramApp, RefusesWhatCannotBe) {
+  const auto refusal = [](const std::map<std::string, std::string>& given) {
+    const std::string message = message_of<UsageError>([&] { setup_of(given); });
+    EXPECT_TRUE(is_one_line(message));
+    return message;
+  };
+  EXPECT_TRUE(contains(refusal({{"type", "uint8"}, {"bins", "257"}}), "256 values of uint8"));
+  EXPECT_TRUE(contains(refusal({{"type", "uint8"}, {"range", "300"}}), "256 values of uint8"));
+  EXPECT_TRUE(contains(refusal({{"type", "uint8"}, {"spread", "257"}}), "256 values of uint8"));
+  EXPECT_TRUE(contains(refusal({{"bins", "1000"}, {"range", "999"}}), "exceeds the range, 999"));
+  // Counters have 32 bits, and all keys may meet in one.
+  EXPECT_TRUE(contains(refusal({{"keys", "4294967296"}}), "4294967295"));
+  EXPECT_TRUE(contains(refusal({{"bins", "1048577"}}), "1048576"));
+  refusal({{"keys", "0"}});
+  refusal({{"range", "2147483648"}});
+  refusal({{"type", "int64"}});
+  refusal({{"distribution", "normal"}});
+}
+
+TEST(HistogramGeometry, PlansCopiesThenWindows) {
+  constexpr std::int64_t h200 = 232192;  // bytes of a block there, barriers left out
+  const auto plan = [](std::int64_t counters, std::int64_t bytes, int at_least = 1) {
+    const CounterPlan p = plan_counters(counters, bytes, at_least);
+    EXPECT_LE(p.bytes(), bytes);
+    EXPECT_GE(std::int64_t{p.window} * p.windows, counters);
+    EXPECT_EQ(p.window % 4, 0);
+    EXPECT_EQ(p.windows % at_least, 0);
+    EXPECT_GE(p.log2_copies, 0);
+    return p;
+  };
+  EXPECT_EQ(plan(257, h200).log2_copies, 5);
+  EXPECT_EQ(plan(2049, h200).log2_copies, 4);
+  EXPECT_EQ(plan(4097, h200).log2_copies, 3);
+  EXPECT_EQ(plan(58000, h200).log2_copies, 0);
+  EXPECT_EQ(plan(58000, h200).windows, 1);
+  EXPECT_EQ(plan(65537, h200).windows, 2);
+  EXPECT_EQ(plan(1048577, h200).windows, 19);
+  EXPECT_EQ(plan(65537, 133888, 2).windows, 2);
+  EXPECT_EQ(plan(2049, 133888, 2).log2_copies, 5);
+  EXPECT_EQ(plan(1048577, 133888, 16).windows, 32);
+  EXPECT_EQ(plan(1, 32).windows, 1);
+  EXPECT_EQ(plan(5, 32).log2_copies, 0);
+}
+
+TEST(HistogramGeometry, ReadsEveryCopyOnceAndEveryBankOnce) {
+  for (int log2_copies = 0; log2_copies <= 5; ++log2_copies) {
+    const int copies = 1 << log2_copies;
+    for (int step = 0; step < copies; ++step) {
+      std::set<int> banks;
+      for (int counter = 0; counter < 32; ++counter) {
+        banks.insert(((counter << log2_copies) + copy_to_read(counter, step, log2_copies)) % 32);
+      }
+      EXPECT_EQ(banks.size(), 32u) << copies << " copies, step " << step;
+    }
+    for (int counter = 0; counter < 100; ++counter) {
+      std::set<int> read;
+      for (int step = 0; step < copies; ++step) {
+        const int copy = copy_to_read(counter, step, log2_copies);
+        EXPECT_LT(copy, copies);
+        read.insert(copy);
+      }
+      EXPECT_EQ(static_cast<int>(read.size()), copies);
+    }
+  }
+}
+
+TEST(HistogramGeometry, DealsOutEveryTileOnce) {
+  for (const std::int64_t tiles : {0, 1, 5, 131, 132, 133, 1000}) {
+    for (const int groups : {1, 2, 132, 264}) {
+      std::vector<int> seen(static_cast<std::size_t>(tiles), 0);
+      for (int group = 0; group < groups; ++group) {
+        for (int n = 0; n < tiles_of_group(tiles, group, groups); ++n) {
+          ++seen.at(static_cast<std::size_t>(group + std::int64_t{n} * groups));
+        }
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
+    }
+  }
+}
+
+class OnlyProblem : public InstanceOf<Problem> {
+ public:
+  explicit OnlyProblem(Problem p) : problem_(p) {}
+  const Problem& problem() const override { return problem_; }
+  void reset(Stream) override {}
+  Verdict verify() override { return {}; }
+
+ private:
+  Problem problem_;
+};
+
+std::string cub_config(std::int64_t bins, std::int64_t range) {
+  Problem problem;
+  problem.count = 1000;
+  problem.binning = make_binning(bins, range);
+  const OnlyProblem instance(problem);
+  for (const Config& config : find_variant("histogram/cub")->configs) {
+    if (!config.unsupported(instance, Device{})) return config.info.name;
+  }
+  return "none";
+}
+
+TEST(HistogramCub, MultipliesInDoubleOnlyWhereThatIsExact) {
+  if (find_variant("histogram/cub") == nullptr) GTEST_SKIP() << "this build has no CUDA";
+  EXPECT_EQ(cub_config(256, std::int64_t{1} << 30), "even-double");
+  EXPECT_EQ(cub_config(2048, 2048), "even-double");
+  EXPECT_EQ(cub_config(3, 96), "even-double");
+  EXPECT_EQ(cub_config(3, 97), "even");       // no width is a whole number
+  EXPECT_EQ(cub_config(1000, 3000), "even");  // 1/3 has no end in binary
+  EXPECT_EQ(cub_config(1, 2147483647), "even");
+}
+
+}  // namespace
+}  // namespace amasia::histogram

@@ -1,0 +1,538 @@
+#include "harness/evidence/evidence.hpp"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "harness/evidence/ptx.hpp"
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+using Counts = std::map<std::string, int>;
+
+const std::string golden = AMASIA_SOURCE_DIR "/tests/golden/evidence/";
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+// --- counting
+// --------------------------------------------------------------------------------------
+
+// The counts of the listings were taken from them by hand (tests/golden/evidence/kernels.cu).
+TEST(SassCounts, OfHopper) {
+  const auto code = CodeEvidence::from_sass(read_text(golden + "kernels.sm_90.sass"));
+  ASSERT_EQ(code.kernels().size(), 4U);
+
+  const auto asynchronous = code.of("asynchronous");
+  EXPECT_EQ(asynchronous.source, "sass");
+  EXPECT_EQ(asynchronous.instructions.at("LDGSTS"), 2);
+  EXPECT_EQ(asynchronous.instructions.at("LDGSTS.128"), 1);
+  EXPECT_EQ(asynchronous.instructions.at("BAR"), 1);
+  EXPECT_EQ(asynchronous.instructions.at("FFMA"), 1);
+  EXPECT_EQ(asynchronous.instructions.at("STG"), 1);
+  // The three "@!PT LDS RZ, [RZ]" before the copies never execute.
+  EXPECT_EQ(asynchronous.instructions.at("LDS"), 1);
+  EXPECT_EQ(asynchronous.instructions.at("LDS.128"), 1);
+  EXPECT_EQ(asynchronous.instructions.count("LDG"), 0U);
+  EXPECT_EQ(asynchronous.instructions.count("STS"), 0U);
+
+  const auto cluster = code.of("cluster");
+  for (const char* group : {"UCGABAR_ARV", "UCGABAR_WAIT", "LD", "ST", "STAS", "STS", "STG"}) {
+    EXPECT_EQ(cluster.instructions.count(group), 1U) << group;
+  }
+  EXPECT_EQ(cluster.instructions.at("LD"), 1);  // not LDC, LDG or LDS
+
+  const auto bulk = code.of("bulk");
+  for (const char* group : {"UTMALDG", "UBLKCP", "UTMASTG", "UBLKRED"}) {
+    EXPECT_EQ(bulk.instructions.at(group), 1) << group;
+  }
+  EXPECT_GE(bulk.instructions.at("SYNCS"), 1);
+
+  EXPECT_EQ(code.of("add_minimum").instructions.at("VIADDMNMX"), 1);
+  EXPECT_EQ(code.of("add_minimum").instructions.at("LDG"), 1);
+}
+
+TEST(SassCounts, OfAmpere) {
+  const auto code = CodeEvidence::from_sass(read_text(golden + "kernels.sm_80.sass"));
+  ASSERT_EQ(code.kernels().size(), 2U);
+  EXPECT_EQ(code.of("asynchronous").instructions.at("LDGSTS"), 2);
+  EXPECT_EQ(code.of("asynchronous").instructions.at("LDGSTS.128"), 1);
+  EXPECT_EQ(code.of("add_minimum").instructions.at("IMNMX"), 1);
+  EXPECT_EQ(code.of("add_minimum").instructions.count("VIADDMNMX"), 0U);
+}
+
+TEST(SassCounts, TotalIsAllButPaddingAndDeadCode) {
+  const auto code = CodeEvidence::from_sass(
+      "\t\tFunction : k\r\n"
+      "        /*0000*/                   LDC R1, c[0x0][0x28] ;   /* 0x00000a00ff017b82 */\n"
+      "                                                            /* 0x000fe20000000800 */\n"
+      "        /*0010*/              @!PT LDS RZ, [RZ] ;           /* 0x0 */\n"
+      "        /*0020*/               @P0 LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ; /* 0x0 */\n"
+      "        /*0030*/                   @!UP0 UTMALDG.2D.MULTICAST [UR4], [UR8], UR10 ;\n"
+      "        /*0040*/                   { FFMA R1, R1, R2, R3 ;  /* 0x0 */\n"
+      "        /*0050*/                   ERRBAR;                  /* 0x0 */\n"
+      "        /*0060*/                   NOP;                     /* 0x0 */\n"
+      "\t\t..........\n\n\n");
+  EXPECT_EQ(code.of("k").instructions, (Counts{{"total", 5},
+                                               {"LDG", 1},
+                                               {"LDG.128", 1},
+                                               {"UTMALDG", 1},
+                                               {"UTMALDG.MULTICAST", 1},
+                                               {"FFMA", 1}}));
+}
+
+TEST(SassCounts, TheTimedLoopIsTheLargestWithoutATimer) {
+  const auto code = CodeEvidence::from_sass(
+      "Function : k\n"
+      "/*0000*/ CS2R R2, SRZ ;\n"
+      "/*0010*/ S2UR UR4, SR_GLOBALTIMERLO ;\n"  // the walks
+      "/*0020*/ FMUL.FTZ R1, R1, R2 ;\n"         // what one repeats
+      "/*0030*/ POPC R3, R3 ;\n"                 // a loop in it
+      "/*0040*/ @P1 BRA 0x30 ;\n"
+      "/*0050*/ FMUL.FTZ R1, R1, R2 ;\n"
+      "/*0060*/ @P0 BRA 0x20 ;\n"
+      "/*0070*/ S2UR UR4, SR_GLOBALTIMERLO ;\n"
+      "/*0080*/ @P2 BRA 0x10 ;\n"
+      "/*0090*/ EXIT ;\n");
+  EXPECT_EQ(code.of("k").timed, (Counts{{"FMUL.FTZ", 2}, {"POPC", 1}, {"BRA", 2}}));
+}
+
+TEST(SassCounts, TextThatIsNoListingHasNoKernels) {
+  for (const char* text :
+       {"", "\n\n", "/*0000*/ LDG R1 ;\n", "Fatbin elf code:\n====\narch = sm_90\n"}) {
+    EXPECT_TRUE(CodeEvidence::from_sass(text).kernels().empty()) << text;
+  }
+  const auto cut = CodeEvidence::from_sass("Function : k\n  /*0000");
+  EXPECT_TRUE(cut.of("k").instructions.empty());
+}
+
+TEST(PtxCounts, OfKeptPtx) {
+  const auto code = CodeEvidence::from_ptx(read_text(golden + "kernels.sm_90.ptx"));
+  ASSERT_EQ(code.kernels().size(), 4U);
+  EXPECT_EQ(code.of("asynchronous").source, "ptx");
+  EXPECT_EQ(code.of("asynchronous").instructions.at("cp.async"), 2);
+  EXPECT_EQ(code.of("asynchronous").instructions.at("cp.async.commit_group"), 1);
+  EXPECT_EQ(code.of("asynchronous").instructions.at("ld.shared"), 1);
+  const Counts cluster = code.of("cluster").instructions;
+  EXPECT_EQ(cluster.at("mapa"), 2);
+  EXPECT_EQ(cluster.at("ld.shared::cluster"), 1);
+  EXPECT_EQ(cluster.at("st.shared::cluster"), 1);
+  EXPECT_EQ(cluster.at("st.shared"), 1);
+  EXPECT_EQ(cluster.at("st.async"), 1);
+  const Counts bulk = code.of("bulk").instructions;
+  EXPECT_EQ(bulk.at("cp.async.bulk.tensor"), 2);
+  EXPECT_EQ(bulk.at("cp.async.bulk"), 1);
+  EXPECT_EQ(bulk.at("cp.reduce.async.bulk"), 1);
+  EXPECT_EQ(bulk.at("mbarrier.try_wait"), 1);
+}
+
+// --- PTX
+// -------------------------------------------------------------------------------------------
+
+TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
+  const ptx::Module module = ptx::parse(
+      "// .entry commented()\n.version 9.0\n.target sm_90a, debug\n.address_size 64\n"
+      ".extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
+      ".func (.param .b32 result) helper(.param .b32 a)\n{\nret;\n}\n"
+      ".visible .entry _Z1kPi(\n\t.param .u64 p /* } */\n)\n.maxntid 256, 1, 1\n{\n"
+      "\t.reg .b32 \t%r<3>;\n\t.shared .align 4 .b8 s[16];\n"
+      "\t.loc\t1 3 5, function_name $L__info_string0, inlined_at 1 2 3\n"
+      "$L__BB0_1:\n\t@%p1 ld.global.v2.u32 {%r1, %r2}, [%rd1+16];\n"
+      "\t{\n\t.reg .pred done;\n\tagain:\n"
+      "\tmbarrier.try_wait.parity.shared::cta.b64 done, [%r1], %r2; @!done bra again;\n\t}\n"
+      "\tret;\n}\n"
+      "\t.section .debug_str\n\t{\n$L__info_string0:\n\t.b8 95,90\n\t}\n"
+      ".entry second()\n{\nbar.sync \t0;\n");  // ends without a brace
+  EXPECT_EQ(module.target, 90);
+  ASSERT_EQ(module.functions.size(), 3U);
+  EXPECT_EQ(module.functions[0].name, "helper");
+  EXPECT_FALSE(module.functions[0].entry);
+
+  const ptx::Function& k = module.functions[1];
+  EXPECT_EQ(k.name, "_Z1kPi");
+  EXPECT_TRUE(k.entry);
+  ASSERT_EQ(k.body.size(), 6U);
+  EXPECT_EQ(k.body[0].label, "$L__BB0_1");
+  EXPECT_EQ(k.body[1].guard, "@%p1");
+  EXPECT_EQ(k.body[1].opcode, "ld.global.v2.u32");
+  EXPECT_EQ(k.body[1].operands, (std::vector<std::string>{"{%r1, %r2}", "[%rd1+16]"}));
+  EXPECT_EQ(k.body[1].line, 19);
+  EXPECT_EQ(k.body[2].label, "again");
+  EXPECT_EQ(k.body[3].opcode, "mbarrier.try_wait.parity.shared::cta.b64");
+  EXPECT_EQ(k.body[4].guard, "@!done");
+  EXPECT_EQ(k.body[4].operands, (std::vector<std::string>{"again"}));
+  EXPECT_EQ(k.body[5].opcode, "ret");
+
+  EXPECT_EQ(module.functions[2].name, "second");
+  ASSERT_EQ(module.functions[2].body.size(), 1U);
+}
+
+TEST(Ptx, NamesOperations) {
+  const std::map<std::string, std::string> expected{
+      {"ld.relaxed.gpu.global.u32", "ld.global"},
+      {"ld.volatile.shared.u32", "ld.shared"},
+      {"ld.shared::cta.u32", "ld.shared"},
+      {"ld.shared::cluster.s32", "ld.shared::cluster"},
+      {"ld.u32", "ld"},
+      {"ld.global.nc.L1::no_allocate.v4.u32", "ld.global"},
+      {"atom.shared.add.u32", "atom.shared"},
+      {"red.global.add.u32", "red.global"},
+      {"cp.async.ca.shared.global", "cp.async"},
+      {"cp.async.commit_group", "cp.async.commit_group"},
+      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "cp.async.bulk"},
+      {"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", "cp.async.bulk.tensor"},
+      {"cp.async.bulk.wait_group.read", "cp.async.bulk.wait_group"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "cp.reduce.async.bulk"},
+      {"barrier.cluster.arrive.release.aligned", "barrier.cluster.arrive"},
+      {"barrier.sync.aligned", "barrier.sync"},
+      {"bar.warp.sync", "bar.warp"},
+      {"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32", "st.async"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma.mma_async"},
+      {"wgmma.fence.sync.aligned", "wgmma.fence"},
+      {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "wmma.mma"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "mma"},
+      {"griddepcontrol.wait", "griddepcontrol.wait"},
+      {"griddepcontrol.launch_dependents", "griddepcontrol.launch_dependents"},
+      {"fma.rn.f32", "fma"},
+      {"ret", "ret"},
+  };
+  for (const auto& [opcode, operation] : expected) {
+    EXPECT_EQ(ptx::operation_of(opcode), operation) << opcode;
+  }
+}
+
+// --- finding the code
+// ------------------------------------------------------------------------------
+
+// A folder with an executable's PTX beside it and a cuobjdump that is a script made by the test.
+class CodeOfAnExecutable : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "amasia-evidence-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    for (const char* name : {"CUOBJDUMP", "PATH", "CUDA_HOME", "CUDA_PATH"}) {
+      const char* value = std::getenv(name);
+      saved_[name] = value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    }
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : saved_) {
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    }
+    fs::remove_all(folder_);
+  }
+  void use_cuobjdump(const std::string& script) const {
+    const fs::path program = folder_ / "tools" / "cuobjdump";
+    write_text(program,
+               "#!/bin/sh\necho \"$@\" >> '" + (folder_ / "calls").string() + "'\n" + script);
+    ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+    setenv("CUOBJDUMP", program.c_str(), 1);
+  }
+  std::string calls() const { return read_text(folder_ / "calls"); }
+  std::string executable() const { return folder_ / "amasia"; }
+
+  fs::path folder_;
+  std::map<std::string, std::optional<std::string>> saved_;
+};
+
+const std::string listing = "cat '" + golden + "kernels.sm_90.sass'\n";
+
+TEST_F(CodeOfAnExecutable, ComesFromTheDisassembler) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(code.reason(), "");
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() + "\n");
+  EXPECT_EQ(code.of("_Z4nonev").source, "none: the machine code has no such kernel");
+}
+
+TEST_F(CodeOfAnExecutable, IsReadOncePerKernel) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  code.read({});
+  EXPECT_FALSE(fs::exists(folder_ / "calls"));
+  code.read({"bulk", "bulk"});
+  code.read({"bulk"});
+  code.read({"cluster"});  // was listed with it
+  code.read({"bulk", "other"});
+  EXPECT_EQ(calls(), "-sass -arch sm_90 -fun bulk " + executable() +
+                         "\n-sass -arch sm_90 -fun other " + executable() + "\n");
+}
+
+TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  std::vector<std::string> names{"bulk", "cluster"};
+  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
+  code.read(names);
+  EXPECT_EQ(code.reason(), "");
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(code.of("cluster").source, "sass");
+  std::string made = calls();
+  const auto count = [&made](const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = made.find(part, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("-sass"), std::min(32U, std::max(1U, std::thread::hardware_concurrency())));
+  EXPECT_EQ(count("other"), 30U);  // each asked for once
+}
+
+TEST_F(CodeOfAnExecutable, OneDisassemblerThatFailsFailsAll) {
+  use_cuobjdump("case \"$5\" in *other7*) exit 255;; esac\n" + listing);
+  CodeEvidence code(executable(), 90);
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
+  code.read(names);
+  EXPECT_NE(code.reason(), "");
+}
+
+TEST_F(CodeOfAnExecutable, CanBeReadWhole) {
+  use_cuobjdump(listing);
+  CodeEvidence code(executable(), 90);
+  code.read_all();
+  EXPECT_EQ(code.kernels().size(), 4U);
+  EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
+}
+
+/// An ELF file as nvcc makes them: machine code for sm_<architecture>, a section for each kernel.
+std::string module_of(int architecture, const std::vector<std::string>& kernels) {
+  std::string names(1, '\0');
+  std::vector<Elf64_Shdr> sections(1);
+  for (const std::string& kernel : kernels) {
+    sections.emplace_back().sh_name = static_cast<Elf64_Word>(names.size());
+    names += ".text." + kernel + '\0';
+  }
+  Elf64_Shdr& of_names = sections.emplace_back();
+  of_names.sh_offset = sizeof(Elf64_Ehdr);
+  of_names.sh_size = names.size();
+  Elf64_Ehdr header{};
+  const char magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  std::copy(std::begin(magic), std::end(magic), header.e_ident);
+  header.e_machine = 190;
+  header.e_flags = 0xa000004U | static_cast<unsigned>(architecture) << 8;
+  header.e_shoff = sizeof header + names.size();
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = static_cast<Elf64_Half>(sections.size());
+  header.e_shstrndx = static_cast<Elf64_Half>(sections.size() - 1);
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + names +
+         std::string(reinterpret_cast<const char*>(sections.data()),
+                     sections.size() * sizeof(Elf64_Shdr));
+}
+
+TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
+  use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
+                "';; esac\n" + listing);
+  const std::string ours = module_of(90, {"bulk", "cluster"});
+  write_text(executable(), "code" + module_of(80, {"bulk"}) +
+                               "\x7f"
+                               "ELF" +
+                               ours + "data" + module_of(90, {"other"}));
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(read_text(folder_ / "given"), ours);  // one of three modules, to the byte
+  code.read({"cluster"});
+  EXPECT_EQ(code.of("cluster").source, "sass");
+  EXPECT_EQ(read_text(folder_ / "given"), ours);  // listed already
+  EXPECT_EQ(calls().find("-fun"), std::string::npos);
+  EXPECT_FALSE(fs::exists(calls().substr(6, calls().find('\n') - 6)));  // "-sass <module>"
+}
+
+TEST_F(CodeOfAnExecutable, KernelsInNoModuleAreLookedForByName) {
+  use_cuobjdump(listing);
+  const std::string module = module_of(90, {"bulk"});
+  write_text(executable(), module + module_of(80, {"cluster"}) +
+                               module_of(90, {"cluster"}).substr(0, module.size() - 8));
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(calls().find("-fun"), std::string::npos);
+  code.read({"none"});
+  EXPECT_NE(calls().find("-sass -arch sm_90 -fun none " + executable()), std::string::npos);
+  EXPECT_EQ(code.reason(), "");
+}
+
+TEST_F(CodeOfAnExecutable, MayBeForTheArchitectureSpecificTarget) {
+  use_cuobjdump("[ \"$3\" = sm_90a ] || exit 255\n" + listing);
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(code.reason(), "");
+}
+
+TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
+  use_cuobjdump("exit 255\n");
+  const auto module = [](int target, const std::string& name, int loads) {
+    std::string text = ".target sm_" + std::to_string(target) + "\n.entry " + name + "()\n{\n";
+    for (int i = 0; i < loads; ++i) text += "ld.global.u32 %r1, [%rd1];\n";
+    return text + "ret;\n}\n";
+  };
+  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_75.ptx", module(75, "k", 1));
+  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_80.ptx", module(80, "k", 2));
+  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_90.ptx", module(90, "k", 3));
+  write_text(folder_ / "code" / "apps" / "b" / "old.compute_75.ptx", module(75, "other", 1));
+  write_text(folder_ / "code" / "apps" / "b" / "tma.cubin", "no text");
+
+  CodeEvidence ampere(executable(), 86);
+  ampere.read({"k"});
+  EXPECT_EQ(ampere.of("k").source, "ptx");
+  EXPECT_EQ(ampere.of("k").instructions.at("ld.global"), 2);
+  EXPECT_EQ(ampere.of("other").instructions.at("ld.global"), 1);
+  EXPECT_NE(ampere.reason().find("no machine code for sm_86"), std::string::npos)
+      << ampere.reason();
+  CodeEvidence hopper(executable(), 90);
+  hopper.read({"k"});
+  EXPECT_EQ(hopper.of("k").instructions.at("ld.global"), 3);
+  CodeEvidence volta(executable(), 70);
+  volta.read({"k"});
+  EXPECT_EQ(volta.of("k").source.rfind("none: ", 0), 0U);
+}
+
+TEST_F(CodeOfAnExecutable, HalfAListingIsNone) {
+  use_cuobjdump("head -n 40 '" + golden + "kernels.sm_90.sass'\nkill -9 $$\n");
+  CodeEvidence code(executable(), 90);
+  code.read({"bulk"});
+  EXPECT_TRUE(code.kernels().empty());
+  EXPECT_NE(code.of("bulk").source.find("there is no PTX beside the executable"),
+            std::string::npos);
+}
+
+TEST_F(CodeOfAnExecutable, TheDisassemblerIsLookedForWhereItIsUsuallyFound) {
+  use_cuobjdump("exit 1\n");
+  EXPECT_EQ(find_cuobjdump(), folder_ / "tools" / "cuobjdump");
+
+  unsetenv("CUOBJDUMP");
+  setenv("PATH", ("/nonexistent::" + (folder_ / "tools").string()).c_str(), 1);
+  EXPECT_EQ(find_cuobjdump(), folder_ / "tools" / "cuobjdump");
+
+  setenv("PATH", "/nonexistent", 1);
+  fs::create_directories(folder_ / "cuda");
+  fs::rename(folder_ / "tools", folder_ / "cuda" / "bin");
+  setenv("CUDA_HOME", (folder_ / "cuda").c_str(), 1);
+  EXPECT_EQ(find_cuobjdump(), folder_ / "cuda" / "bin" / "cuobjdump");
+
+  // Beside nvcc, through the link by which nvcc is on the path.
+  unsetenv("CUDA_HOME");
+  write_text(folder_ / "cuda" / "bin" / "nvcc", "#!/bin/sh\n");
+  ASSERT_EQ(chmod((folder_ / "cuda" / "bin" / "nvcc").c_str(), 0755), 0);
+  fs::create_directories(folder_ / "links");
+  fs::create_symlink(folder_ / "cuda" / "bin" / "nvcc", folder_ / "links" / "nvcc");
+  setenv("PATH", (folder_ / "links").c_str(), 1);
+  EXPECT_EQ(fs::canonical(find_cuobjdump()), fs::canonical(folder_ / "cuda" / "bin" / "cuobjdump"));
+}
+
+// --- the ceilings count what their kernels do
+// --------------------------------------------------------
+
+/// Counts of the only kernel in `file` of microbench/ceilings whose name contains `part`, in each
+/// PTX module that the build kept.
+std::vector<Counts> kept_counts(const std::string& file, const std::string& part) {
+  std::vector<Counts> counts;
+  const fs::path folder = AMASIA_BINARY_DIR "/code/microbench/ceilings";
+  if (!fs::exists(folder)) return counts;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".ptx" || name.substr(0, name.find('.')) != file) continue;
+    const auto code = CodeEvidence::from_ptx(read_text(entry.path()));
+    for (const auto& [kernel, evidence] : code.kernels()) {
+      if (kernel.find(part) != std::string::npos) counts.push_back(evidence.instructions);
+    }
+  }
+  return counts;
+}
+
+int count(const Counts& counts, const std::string& operation) {
+  const auto found = counts.find(operation);
+  return found == counts.end() ? 0 : found->second;
+}
+
+TEST(CeilingKernels, DoWhatTheirRatesCount) {
+  if (!fs::exists(AMASIA_BINARY_DIR "/code/microbench/ceilings"))
+    GTEST_SKIP() << "built without CUDA";
+  const auto expect = [](const char* file, const char* part, const Counts& operations) {
+    const auto kept = kept_counts(file, part);
+    EXPECT_FALSE(kept.empty()) << file << " has no PTX with a kernel " << part;
+    for (const Counts& counts : kept) {
+      for (const auto& [operation, n] : operations) {
+        EXPECT_EQ(count(counts, operation), n) << part << ": " << operation;
+      }
+    }
+  };
+  // 8 chains x 32 links an iteration, and the chain of 64 whose latency is taken.
+  expect("arithmetic", "FusedMultiplyAddELi8ELi32E", {{"fma", 256}, {"min", 0}});
+  expect("arithmetic", "AddMinimumELi8ELi32E", {{"min", 256}});
+  expect("arithmetic", "FusedMultiplyAddELi1ELi64E", {{"fma", 64}});
+  expect("arithmetic", "AddMinimumELi1ELi64E", {{"min", 64}});
+  expect("memory_bandwidth", "10read_words", {{"ld.global", 1}, {"st.global", 1}});
+  expect("memory_bandwidth", "11write_words", {{"ld.global", 0}, {"st.global", 1}});
+  expect("memory_bandwidth", "10copy_words", {{"ld.global", 1}, {"st.global", 1}});
+  expect("memory_bandwidth", "11triad_words", {{"ld.global", 2}, {"st.global", 1}, {"fma", 4}});
+  expect("l2_bandwidth", "11read_cached", {{"ld.global", 2}});
+  expect("shared_bandwidth", "11read_shared", {{"ld.shared", 8}});
+}
+
+TEST(Evidence, CountsWhatALoopHoldsApartFromWhatWasHoisted) {
+  // As ptxas leaves it: one load before the loop at 0x10..0x30, one in it, a branch to itself
+  // behind.
+  const std::string text =
+      "\t\tFunction : _Z4loopv\n"
+      "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;     /* 0x1 */\n"
+      "        /*0010*/                   LDG.E R4, desc[UR4][R2.64] ;     /* 0x2 */\n"
+      "                                                                     /* 0x3 */\n"
+      "        /*0020*/                   IADD3 R0, R0, 0x20, RZ ;         /* 0x4 */\n"
+      "        /*0030*/              @!P0 BRA 0x10 ;                       /* 0x5 */\n"
+      "        /*0040*/                   LDG.E R5, desc[UR4][R2.64] ;     /* 0x6 */\n"
+      "        /*0050*/                   EXIT ;                           /* 0x7 */\n"
+      "        /*0060*/                   BRA 0x60;                        /* 0x8 */\n";
+  const CodeEvidence::Kernel once = CodeEvidence::from_sass(text).of("_Z4loopv");
+  EXPECT_EQ(once.instructions.at("LDG"), 3);
+  EXPECT_EQ(once.in_loops.at("LDG"), 1);
+  EXPECT_EQ(once.in_loops.at("IADD3"), 1);
+  // Defined by two object files: listed twice, counted once.
+  const CodeEvidence::Kernel twice = CodeEvidence::from_sass(text + text).of("_Z4loopv");
+  EXPECT_EQ(twice.instructions, once.instructions);
+  EXPECT_EQ(twice.in_loops, once.in_loops);
+}
+
+TEST(Evidence, CountsLoopsInPtx) {
+  const CodeEvidence::Kernel kernel = CodeEvidence::from_ptx(
+                                          ".target sm_90\n.visible .entry k()\n{\n"
+                                          "ld.global.u32 %r1, [%rd1];\n"
+                                          "$L__1:\n"
+                                          "ld.global.ca.u64 %rd2, [%rd2];\n"
+                                          "@%p1 bra $L__1;\n"
+                                          "st.global.u32 [%rd1], %r1;\nret;\n}\n")
+                                          .of("k");
+  EXPECT_EQ(kernel.instructions.at("ld.global"), 2);
+  EXPECT_EQ(kernel.in_loops.at("ld.global"), 1);
+  EXPECT_EQ(kernel.in_loops.count("st.global"), 0u);
+}
+
+}  // namespace
+}  // namespace amasia

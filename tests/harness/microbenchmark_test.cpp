@@ -1,0 +1,276 @@
+#include "harness/microbenchmark.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "harness/report/export.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/session/measured.hpp"
+#include "harness/results/merge.hpp"
+#include "harness/plan/plan.hpp"
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+Point point(const std::string& footprint, const std::string& hint = "ca") {
+  Point p;
+  p.at = {{"footprint", footprint}, {"hint", hint}};
+  p.quantity = "latency";
+  p.unit = "cycles";
+  p.kernels = {{nullptr, 32}};
+  p.claims = {{"LDG", "ld.global", 32}};
+  p.prepare = [](const Device&, Stream) { return [] { return Reading{33}; }; };
+  return p;
+}
+
+std::vector<Point> two_points(const Device&, Scope scope) {
+  if (scope == Scope::quick) return {point("1024")};
+  return {point("1024"), point("2048"), point("2048", "cg")};
+}
+
+std::vector<Finding> one_finding(const Device&, const std::vector<MeasuredPoint>& measured) {
+  if (measured.empty()) return {};
+  return {{{{"level", "l1"}}, "capacity", "KiB", 1, 1, 2, "By hand"}};
+}
+
+const bool registered =
+    register_microbenchmark({"probe/first", "What is asked?", "So.", two_points, one_finding}) &&
+    register_microbenchmark({"probe/second", "What else?", "So, too.", two_points, {}});
+
+TEST(Microbenchmarks, AreFoundByName) {
+  ASSERT_TRUE(registered);
+  ASSERT_NE(find_microbenchmark("probe/first"), nullptr);
+  EXPECT_EQ(find_microbenchmark("probe/third"), nullptr);
+  EXPECT_EQ(microbenchmarks().front()->name, "probe/first");
+}
+
+TEST(Microbenchmarks, MistakesOfARegistrationAreErrors) {
+  EXPECT_THROW(register_microbenchmark({"probe/first", "Again?", "m", two_points, {}}),
+               std::logic_error);
+  EXPECT_THROW(register_microbenchmark({"nofolder", "What?", "m", two_points, {}}),
+               std::logic_error);
+  EXPECT_THROW(register_microbenchmark({"a/b", "No question", "m", two_points, {}}),
+               std::logic_error);
+  EXPECT_THROW(register_microbenchmark({"a/b", "What?", "m", {}, {}}), std::logic_error);
+}
+
+TEST(Points, MustBeCompleteAndDifferent) {
+  const Microbenchmark& m = *find_microbenchmark("probe/first");
+  EXPECT_NO_THROW(check_points(m, two_points(Device{}, Scope::full)));
+  EXPECT_THROW(check_points(m, {point("1"), point("1")}), std::logic_error);
+  Point p = point("1");
+  p.claims.clear();
+  EXPECT_THROW(check_points(m, {p}), std::logic_error);
+  p.unsupported = "there is no such unit";
+  EXPECT_NO_THROW(check_points(m, {p}));
+  p = point("1");
+  p.claims[0].kernel = 1;
+  EXPECT_THROW(check_points(m, {p}), std::logic_error);
+}
+
+TEST(Points, OfAStudyAreThoseItsConditionsSelect) {
+  PlannedMicrobenchmark plan;
+  plan.name = "probe/first";
+  EXPECT_EQ(planned_points(plan, {}).size(), 3u);
+  plan.only = {{{"hint", "cg"}}, {{"footprint", "1024"}, {"hint", "ca"}}};
+  const auto points = planned_points(plan, {});
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(to_string(points[1].at), "footprint=2048,hint=cg");
+  plan.scope = Scope::quick;
+  EXPECT_EQ(planned_points(plan, {}).size(), 1u);
+}
+
+TEST(Plan, TravelsAsJson) {
+  PlannedMicrobenchmark plan;
+  plan.name = "probe/first";
+  plan.scope = Scope::quick;
+  plan.effort.seconds = 0.25;
+  plan.only = {{{"hint", "cg"}}};
+  plan.excluded = {{2, "it crashed"}};
+  const PlannedMicrobenchmark back = planned_microbenchmark_from_json(to_json(plan));
+  EXPECT_EQ(to_json(back), to_json(plan));
+}
+
+TEST(Patterns, MeanMicrobenchmarksOnlyWhereNoVariantMatches) {
+  EXPECT_TRUE(select_all({}).microbenchmarks.empty());
+  EXPECT_EQ(select_all({"probe"}).microbenchmarks.size(), 2u);
+  EXPECT_EQ(select_all({"probe/*"}).microbenchmarks.size(), 2u);
+  EXPECT_EQ(select_all({"microbench/probe/second"}).microbenchmarks.size(), 1u);
+  try {
+    select_all({"prob/first"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(contains(error.what(), "probe/first"));
+  }
+}
+
+MicrobenchmarkResult measured() {
+  MicrobenchmarkResult result;
+  result.name = "probe/first";
+  result.question = "What is asked?";
+  result.method = "So.";
+  result.scope = "full";
+  for (const Point& p : two_points({}, Scope::full)) {
+    MicrobenchmarkRow row;
+    row.at = p.at;
+    row.quantity = p.quantity;
+    row.unit = p.unit;
+    KernelEvidence evidence;
+    evidence.kernel = "_Z4loopv";
+    row.evidence = {evidence};
+    for (int i = 0; i < 7; ++i) row.samples.push_back({33.0 + 0.01 * i, 33.0, 16.5, 2000.0});
+    result.rows.push_back(row);
+  }
+  return result;
+}
+
+/// A listing of a kernel whose loop has `loads` loads.
+CodeEvidence code_with(int loads) {
+  std::string text = "\t\tFunction : _Z4loopv\n        /*0000*/ MOV R1, R2 ; /* 0x1 */\n";
+  for (int i = 0; i < loads; ++i) text += "        /*0010*/ LDG.E.64 R2, [R2] ; /* 0x1 */\n";
+  return CodeEvidence::from_sass(text + "        /*0020*/ @P0 BRA 0x10 ; /* 0x1 */\n");
+}
+
+TEST(Measured, IsSummarisedWithItsIntervalAndItsClock) {
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  ASSERT_TRUE(result.rows[0].value);
+  EXPECT_DOUBLE_EQ(result.rows[0].value->median, 33.03);
+  EXPECT_DOUBLE_EQ(*result.rows[0].clock_mhz, 2000);
+  result.rows[0].samples[3].time_ns.reset();  // not of every sample: of none
+  summarise(result, 0.95);
+  EXPECT_FALSE(result.rows[0].time_ns);
+}
+
+TEST(Measured, AProvenClaimKeepsItsValueAndAWrongOneLosesIt) {
+  const auto points = two_points({}, Scope::full);
+  MicrobenchmarkResult right = measured(), wrong = measured();
+  for (MicrobenchmarkResult* r : {&right, &wrong}) summarise(*r, 0.95);
+  CodeEvidence as_claimed = code_with(32), fused = code_with(16);
+  prove(right, points, as_claimed);
+  prove(wrong, points, fused);
+  EXPECT_EQ(right.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(right.rows[0].proof.at(0).found, 32);
+  EXPECT_TRUE(right.rows[0].value);
+  EXPECT_EQ(wrong.rows[0].status, RowStatus::failed);
+  EXPECT_TRUE(contains(wrong.rows[0].reason, "16 LDG in the loops (sass)"));
+  EXPECT_FALSE(wrong.rows[0].value);
+}
+
+TEST(Measured, AnInstructionThatBecomesSeveralIsCountedByWhatWasRead) {
+  auto points = two_points({}, Scope::full);
+  for (Point& p : points) p.claims = {{"LDG", "ld.global", 32, true, 0, 16}};
+  MicrobenchmarkResult machine = measured(), ptx = measured();
+  for (MicrobenchmarkResult* r : {&machine, &ptx}) summarise(*r, 0.95);
+  CodeEvidence code = code_with(32);
+  std::string text = ".target sm_90\n.visible .entry _Z4loopv()\n{\n$L0:\n";
+  for (int i = 0; i < 16; ++i) text += "ld.global.u64 %rd1, [%rd1];\n";
+  CodeEvidence kept = CodeEvidence::from_ptx(text + "@%p1 bra $L0;\nret;\n}\n");
+  prove(machine, points, code);
+  prove(ptx, points, kept);
+  EXPECT_EQ(machine.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(ptx.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(ptx.rows[0].proof.at(0).claimed, 16);
+}
+
+TEST(Measured, AClaimOfAtLeastSoManyHoldsForMore) {
+  auto points = two_points({}, Scope::full);
+  points[0].claims[0].or_more = true;
+  points[1].claims[0].or_more = true;
+  points[1].claims[0].count = 41;
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  CodeEvidence more = code_with(40);
+  prove(result, points, more);
+  EXPECT_EQ(result.rows[0].status, RowStatus::ok);
+  EXPECT_EQ(result.rows[1].status, RowStatus::failed);
+  EXPECT_EQ(result.rows[2].status, RowStatus::failed);  // exactly 32
+}
+
+TEST(Measured, ARowListsWhatItsInstructionBecame) {
+  auto points = two_points({}, Scope::full);
+  for (Point& p : points) p.copies = 16;
+  MicrobenchmarkResult result = measured();
+  CodeEvidence code = code_with(32);
+  prove(result, points, code);
+  EXPECT_EQ(result.rows[0].remark, "SASS: 2 LDG.E.64");  // not the one branch
+}
+
+TEST(Measured, CodeThatCannotBeReadIsSaid) {
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  CodeEvidence nothing;
+  prove(result, two_points({}, Scope::full), nothing);
+  EXPECT_EQ(result.rows[0].status, RowStatus::ok);
+  EXPECT_TRUE(contains(result.rows[0].remark, "instructions not counted: none"));
+  EXPECT_FALSE(result.rows[0].proof.at(0).found);
+}
+
+MicrobenchmarkResult complete() {
+  MicrobenchmarkResult result = measured();
+  summarise(result, 0.95);
+  CodeEvidence code = code_with(32);
+  prove(result, two_points({}, Scope::full), code);
+  find(result, {});
+  result.rows[2].status = RowStatus::skipped;
+  result.rows[2].reason = "needs compute capability 9.0, this is 8.0";
+  result.rows[2].value.reset();
+  result.rows[2].samples.clear();
+  return result;
+}
+
+TEST(ResultFiles, HoldMicrobenchmarksOnlyWhereThereAreSome) {
+  ResultFile file = sample_results();
+  EXPECT_FALSE(to_json(file).contains("microbenchmarks"));
+  file.microbenchmarks = {complete()};
+  const auto json = to_json(file);
+  EXPECT_EQ(to_json(result_from_json(json)), json);
+  EXPECT_EQ(json["microbenchmarks"][0]["findings"][0]["quantity"], "capacity");
+  expect_golden("microbenchmarks.json", dump_json(json["microbenchmarks"]));
+}
+
+TEST(Exports, ShowPointsProofsAndFindings) {
+  const ResultFile file{sample_provenance(), {}, {}, {complete()}};
+  expect_golden("microbenchmarks.md", to_markdown(file));
+  expect_golden("microbenchmarks.csv", to_csv_points(file));
+  EXPECT_TRUE(contains(to_markdown(file), "32 LDG per iteration (sass)"));
+}
+
+TEST(Journals, KeepMicrobenchmarksForResume) {
+  TemporaryFolder folder;
+  const std::string out = folder / "run.json";
+  Provenance now = sample_provenance();
+  {
+    Journal journal = Journal::open(out, now, false);
+    journal.append(complete());
+  }
+  EXPECT_THROW(Journal::open(out, now, false), UsageError);
+  {
+    Journal journal = Journal::open(out, now, true);
+    ASSERT_EQ(journal.microbenchmarks().size(), 1u);
+    ResultFile file;
+    file.provenance = now;
+    file.microbenchmarks = journal.microbenchmarks();
+    journal.finish(file);
+  }
+  EXPECT_EQ(Journal::open(out, now, true).microbenchmarks().size(), 1u);
+  now.sources["probe/first"] = "other code";
+  EXPECT_THROW(Journal::open(out, now, true), ResultError);
+}
+
+TEST(Merge, TakesEachMicrobenchmarkOnce) {
+  ResultFile a{sample_provenance(), {}, {}, {complete()}};
+  ResultFile b = a;
+  EXPECT_THROW(merge_files({a, b}, {"a", "b"}), ResultError);
+  b.microbenchmarks[0].name = "probe/another";
+  const ResultFile merged = merge_files({a, b}, {"a", "b"});
+  ASSERT_EQ(merged.microbenchmarks.size(), 2u);
+  EXPECT_EQ(merged.microbenchmarks[0].name, "probe/another");
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,117 @@
+#include "harness/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/registry.hpp"
+#include "harness/plan/study.hpp"
+
+namespace amasia {
+namespace {
+
+class PlannedApp : public App {
+ public:
+  std::string_view name() const override { return "planned"; }
+  std::string_view summary() const override { return "an app to plan with"; }
+  const std::vector<ParameterSpec>& parameters() const override {
+    static const std::vector<ParameterSpec> specs{{"n", ParameterSpec::Kind::integer, "", "10"}};
+    return specs;
+  }
+  std::vector<Parameters> sizes(Preset) const override { return {Parameters(parameters(), {})}; }
+  Work work(const Parameters&) const override { return {}; }
+  std::int64_t device_bytes(const Parameters&) const override { return 0; }
+  Verdict check_reference(const Parameters&, std::uint64_t) const override { return {true}; }
+};
+
+Variant variant(const std::string& strategy, bool comparator = false) {
+  Variant v;
+  v.app = "planned";
+  v.strategy = strategy;
+  v.comparator = comparator;
+  for (const char* name : {"iso", "wide"}) {
+    Config c;
+    c.info.name = name;
+    v.configs.push_back(c);
+  }
+  return v;
+}
+
+const bool registered = register_app(std::make_unique<PlannedApp>()) &&
+                        register_variant(variant("baseline")) && register_variant(variant("tma")) &&
+                        register_variant(variant("dsm")) &&
+                        register_variant(variant("vendor", true));
+
+std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
+                                 const std::vector<std::string>& roles) {
+  const App* app = find_app("planned");
+  return comparison_rows("planned", app->sizes(Preset::quick).front(), select_variants(patterns),
+                         roles, TuningTable{}, "GPU A", "cold", "graph");
+}
+
+std::multiset<std::string> names(const std::vector<PlannedRow>& rows) {
+  std::multiset<std::string> all;
+  for (const PlannedRow& r : rows) {
+    all.insert(r.variant + " " + r.role + (r.repeat > 0 ? " again" : ""));
+  }
+  return all;
+}
+
+TEST(Plan, HasTheBaselineAndItsControlEvenWhenNotSelected) {
+  EXPECT_EQ(names(rows_for({"planned/tma"}, {"iso", "best"})),
+            (std::multiset<std::string>{"planned/baseline iso", "planned/baseline iso again",
+                                        "planned/baseline best", "planned/baseline best again",
+                                        "planned/tma iso", "planned/tma best"}));
+}
+
+TEST(Plan, LeavesOutRolesAndVariantsNotAskedFor) {
+  EXPECT_EQ(names(rows_for({"planned/dsm"}, {"iso"})),
+            (std::multiset<std::string>{"planned/baseline iso", "planned/baseline iso again",
+                                        "planned/dsm iso"}));
+}
+
+TEST(Plan, TakesAComparatorOnce) {
+  const auto rows = rows_for({"planned"}, {"iso", "best"});
+  EXPECT_EQ(names(rows).count("planned/vendor comparator"), 1u);
+  EXPECT_EQ(rows.size(), 9u);
+}
+
+TEST(Plan, NamesTheIsoConfigAndLeavesBestToTheDeviceWithoutTuning) {
+  for (const PlannedRow& r : rows_for({"planned/tma"}, {"iso", "best"})) {
+    EXPECT_EQ(r.config, r.role == "iso" ? "iso" : "");
+    EXPECT_EQ(r.config_source, r.role == "iso" ? "the original geometry" : "built-in default");
+  }
+}
+
+TEST(Plan, SurvivesTheWayToTheChild) {
+  PlannedGroup g;
+  g.key = GroupKey{"planned", find_app("planned")->sizes(Preset::quick).front(), "hot", "graph"};
+  g.preset = "quick";
+  g.seed = UINT64_MAX;
+  g.effort = {3, 7, 1.25, 0.125, 0.875, true, true};
+  g.rows = rows_for({"planned"}, {"iso", "best"});
+  g.rows[1].excluded = "crashed before";
+  const PlannedGroup back = planned_group_from_json(to_json(g));
+  EXPECT_EQ(to_json(back), to_json(g));
+  EXPECT_EQ(back.seed, UINT64_MAX);
+  EXPECT_EQ(back.rows[1].excluded, "crashed before");
+}
+
+TEST(Plan, CandidatesAreEveryConfigOnce) {
+  EXPECT_EQ(candidate_rows(select_variants({"planned"})).size(), 8u);
+}
+
+TEST(Study, UnknownNamesSuggestTheNearest) {
+  try {
+    find_study("papr");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("paper"), std::string::npos);
+  }
+  EXPECT_THROW(preset_from("huge"), UsageError);
+  for (const auto& name : preset_names) EXPECT_NO_THROW(preset_from(std::string(name)));
+}
+
+}  // namespace
+}  // namespace amasia

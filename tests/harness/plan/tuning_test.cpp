@@ -1,0 +1,115 @@
+#include "harness/plan/tuning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+namespace {
+
+const std::vector<ParameterSpec> specs{
+    {"rows", ParameterSpec::Kind::integer, "", "1"},
+    {"cols", ParameterSpec::Kind::integer, "", "1"},
+    {"chip", ParameterSpec::Kind::choice, "", "scaled", 1, INT64_MAX, {"scaled", "rodinia"}}};
+
+Parameters size(const char* rows, const char* cols, const char* chip = "scaled") {
+  return Parameters(specs, {{"rows", rows}, {"cols", cols}, {"chip", chip}});
+}
+
+TuningEntry entry(Parameters at, std::string winner) {
+  TuningEntry e;
+  e.device = "GPU A";
+  e.variant = "app/tma";
+  e.size = std::move(at);
+  e.cache = "cold";
+  e.launch = "graph";
+  e.config = std::move(winner);
+  e.source_digest = "d1";
+  e.date_utc = "2026-01-01T00:00:00Z";
+  return e;
+}
+
+std::string temporary(const std::string& name) {
+  return (std::filesystem::path(testing::TempDir()) / name).string();
+}
+
+TEST(Tuning, TakesTheExactSizeBeforeTheNearest) {
+  TuningTable t;
+  t.record(entry(size("1000", "1000"), "small"));
+  t.record(entry(size("10000", "10000"), "large"));
+  const auto choose = [&](const Parameters& at) {
+    return t.choose("GPU A", "app/tma", at, "cold", "graph", "d1");
+  };
+  EXPECT_EQ(choose(size("1000", "1000"))->config, "small");
+  EXPECT_EQ(choose(size("1000", "1000"))->source.find("nearest"), std::string::npos);
+  EXPECT_EQ(choose(size("1500", "1500"))->config, "small");
+  EXPECT_EQ(choose(size("9000", "9000"))->config, "large");
+  EXPECT_NE(choose(size("9000", "9000"))->source.find("nearest"), std::string::npos);
+}
+
+TEST(Tuning, AnotherProblemDeviceVariantOrCodeIsNoMatch) {
+  TuningTable t;
+  t.record(entry(size("1000", "1000"), "winner"));
+  EXPECT_FALSE(t.choose("GPU A", "app/tma", size("1000", "1000", "rodinia"), "cold", "graph", "d1"));
+  EXPECT_FALSE(t.choose("GPU B", "app/tma", size("1000", "1000"), "cold", "graph", "d1"));
+  EXPECT_FALSE(t.choose("GPU A", "app/dsm", size("1000", "1000"), "cold", "graph", "d1"));
+  EXPECT_FALSE(t.choose("GPU A", "app/tma", size("1000", "1000"), "cold", "graph", "d2"));
+}
+
+TEST(Tuning, PrefersTheSameModeAtTheSameSize) {
+  TuningTable t;
+  t.record(entry(size("1000", "1000"), "graph winner"));
+  auto stream = entry(size("1000", "1000"), "stream winner");
+  stream.launch = "stream";
+  t.record(stream);
+  EXPECT_EQ(t.choose("GPU A", "app/tma", size("1000", "1000"), "cold", "stream", "d1")->config,
+            "stream winner");
+  EXPECT_EQ(t.choose("GPU A", "app/tma", size("1000", "1000"), "hot", "graph", "d1")->config,
+            "graph winner");
+}
+
+TEST(Tuning, RecordReplacesTheSameSearch) {
+  TuningTable t;
+  t.record(entry(size("1000", "1000"), "old"));
+  t.record(entry(size("1000", "1000"), "new"));
+  ASSERT_EQ(t.entries().size(), 1u);
+  EXPECT_EQ(t.entries().front().config, "new");
+}
+
+TEST(Tuning, SurvivesTheDisk) {
+  const std::string path = temporary("tuning.json");
+  TuningTable t;
+  auto e = entry(size("1000", "999"), "winner");
+  e.table.push_back({"winner", "ok", "", MedianInterval{1.5, 1.4, 1.6, 0.97, 15, 1.3, 1.9}});
+  e.table.push_back({"loser", "skipped", "does not fit", std::nullopt});
+  t.record(e);
+  t.write(path);
+  const TuningTable back = TuningTable::read(path);
+  ASSERT_EQ(back.entries().size(), 1u);
+  const TuningEntry& b = back.entries().front();
+  EXPECT_EQ(b.size.to_string(), e.size.to_string());
+  ASSERT_EQ(b.table.size(), 2u);
+  EXPECT_EQ(b.table[0].time_ms->median, 1.5);
+  EXPECT_EQ(b.table[0].time_ms->n, 15);
+  EXPECT_FALSE(b.table[1].time_ms);
+  EXPECT_EQ(b.table[1].reason, "does not fit");
+  EXPECT_EQ(back.choose("GPU A", "app/tma", size("1000", "999"), "cold", "graph", "d1")->config,
+            "winner");
+}
+
+TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
+  EXPECT_TRUE(TuningTable::read(temporary("none.json")).entries().empty());
+  for (const char* text : {"", "{", "[]", "{\"schema\": \"other\", \"version\": 1, \"entries\": []}",
+                           "{\"schema\": \"amasia-tuning\", \"version\": 1}",
+                           "{\"schema\": \"amasia-tuning\", \"version\": 1, \"entries\": [{}]}"}) {
+    const std::string path = temporary("broken.json");
+    std::ofstream(path) << text;
+    EXPECT_THROW(TuningTable::read(path), ResultError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace amasia

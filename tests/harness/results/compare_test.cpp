@@ -1,0 +1,165 @@
+#include "harness/results/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+ResultFile one_group() { return {sample_provenance(), {}, {sample_group(512)}}; }
+
+void scale(Row& row, double factor) {
+  for (Sample& sample : row.samples) sample.time_ms *= factor;
+}
+
+const FileComparisonRow& row_of(const FileComparison& c, const std::string& variant,
+                                const std::string& role) {
+  for (const FileComparisonRow& row : c.rows) {
+    if (row.variant == variant && row.role == role) return row;
+  }
+  throw std::runtime_error("no row " + variant);
+}
+
+bool warns(const FileComparison& c, const std::string& part) {
+  return std::any_of(c.warnings.begin(), c.warnings.end(),
+                     [&](const std::string& w) { return w.find(part) != std::string::npos; });
+}
+
+TEST(CompareFiles, AFileDoesNotDifferFromItself) {
+  const FileComparison c = compare_files(one_group(), one_group(), 0.9);
+  EXPECT_EQ(c.rows.size(), 5u);  // the A/A controls are no cases of their own
+  for (const FileComparisonRow& row : c.rows) {
+    EXPECT_EQ(row.verdict, "not resolved");
+    EXPECT_EQ(row.speedup.ratio, 1);
+  }
+  EXPECT_TRUE(c.warnings.empty());
+  EXPECT_TRUE(c.only_in_a.empty());
+  EXPECT_TRUE(c.only_in_b.empty());
+}
+
+TEST(CompareFiles, SaysWhichIsFasterAndByHowMuch) {
+  ResultFile b = one_group();
+  scale(b.groups[0].rows[0], 0.5);  // baseline iso
+  scale(b.groups[0].rows[2], 2);    // tma iso
+  b.groups[0].rows[2].config = "32x16";
+  const FileComparison c = compare_files(one_group(), b, 0.9);
+  const FileComparisonRow& baseline = row_of(c, "hotspot/baseline", "iso");
+  EXPECT_EQ(baseline.verdict, "faster");
+  EXPECT_DOUBLE_EQ(baseline.speedup.ratio, 2);
+  EXPECT_DOUBLE_EQ(baseline.a_ms, 2 * baseline.b_ms);
+  const FileComparisonRow& tma = row_of(c, "hotspot/tma", "iso");
+  EXPECT_EQ(tma.verdict, "slower");
+  EXPECT_EQ(tma.a_config, "iso");
+  EXPECT_EQ(tma.b_config, "32x16");
+  EXPECT_EQ(row_of(c, "hotspot/tma", "best").verdict, "not resolved");
+}
+
+TEST(CompareFiles, TheControlDoesNotStandInForTheBaseline) {
+  ResultFile b = one_group();
+  b.groups[0].rows[0].status = RowStatus::failed;
+  const FileComparison c = compare_files(one_group(), b, 0.9);
+  EXPECT_EQ(c.rows.size(), 4u);
+  ASSERT_EQ(c.only_in_a.size(), 1u);
+  EXPECT_TRUE(contains(c.only_in_a[0], "hotspot/baseline iso"));
+}
+
+TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
+  const FileComparison five = compare_files(one_group(), one_group(), 0.9);
+  ResultFile small = one_group();
+  small.groups[0].rows.resize(1);
+  const FileComparison one = compare_files(small, small, 0.9);
+  const auto times = valid_times(one_group().groups[0].rows[0]);
+  EXPECT_EQ(row_of(one, "hotspot/baseline", "iso").speedup.coverage,
+            independent_ratio(times, times, 0.9).coverage);
+  EXPECT_EQ(row_of(five, "hotspot/baseline", "iso").speedup.coverage,
+            independent_ratio(times, times, corrected_confidence(0.9, 5)).coverage);
+  EXPECT_GT(row_of(five, "hotspot/baseline", "iso").speedup.coverage,
+            row_of(one, "hotspot/baseline", "iso").speedup.coverage);
+}
+
+TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {
+  ResultFile b = one_group();
+  for (Sample& sample : b.groups[0].rows[0].samples) {
+    if (sample.throttled) sample.time_ms = 1e6;
+  }
+  b.groups[0].rows[2].status = RowStatus::failed;
+  const FileComparison c = compare_files(one_group(), b, 0.9);
+  EXPECT_EQ(row_of(c, "hotspot/baseline", "iso").speedup.ratio, 1);
+  ASSERT_EQ(c.only_in_a.size(), 1u);
+  EXPECT_TRUE(contains(c.only_in_a[0], "hotspot/tma iso (hotspot rows=512"));
+}
+
+TEST(CompareFiles, CasesMatchBySizeCacheAndLaunch) {
+  for (const char* what : {"size", "cache", "launch"}) {
+    ResultFile b = one_group();
+    if (std::string(what) == "size") b.groups[0] = sample_group(1024);
+    if (std::string(what) == "cache") b.groups[0].key.cache = "hot";
+    if (std::string(what) == "launch") b.groups[0].key.launch = "graph";
+    const FileComparison c = compare_files(one_group(), b, 0.9);
+    EXPECT_TRUE(c.rows.empty()) << what;
+    EXPECT_EQ(c.only_in_a.size(), 5u) << what;
+    EXPECT_EQ(c.only_in_b.size(), 5u) << what;
+    EXPECT_TRUE(warns(c, "no case in common")) << what;
+  }
+}
+
+TEST(CompareFiles, CandidatesMatchByConfig) {
+  ResultFile a = one_group();
+  a.groups[0].rows.resize(1);
+  a.groups[0].rows[0].role = "candidate";
+  a.groups[0].rows.push_back(a.groups[0].rows[0]);
+  a.groups[0].rows[1].config = "other";
+  scale(a.groups[0].rows[1], 4);
+  const FileComparison c = compare_files(a, a, 0.9);
+  ASSERT_EQ(c.rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(c.rows[1].a_ms, 4 * c.rows[0].a_ms);
+}
+
+TEST(CompareFiles, WarnsOfWhatElseDiffers) {
+  struct Case {
+    const char* expected;
+    void (*change)(ResultFile&);
+  };
+  const Case cases[] = {
+      {"GPU differs: NVIDIA H200 in A, NVIDIA H100 in B",
+       [](ResultFile& f) { f.provenance.device.name = "NVIDIA H100"; }},
+      {"two GPUs of one type", [](ResultFile& f) { f.provenance.device.uuid_hash = "0"; }},
+      {"CUDA driver differs: 13000 in A, 12080 in B",
+       [](ResultFile& f) { f.provenance.device.driver_version = 12080; }},
+      {"CUDA compiler differs", [](ResultFile& f) { f.provenance.cuda_compiler = "other"; }},
+      {"compiler flags differs", [](ResultFile& f) { f.provenance.flags = "-O0"; }},
+      {"sources of the harness", [](ResultFile& f) { f.provenance.harness_digest = "0"; }},
+      {"the sources of hotspot/tma differ",
+       [](ResultFile& f) { f.provenance.sources["hotspot/tma"] = "0"; }},
+      {"seeds", [](ResultFile& f) { f.groups[0].seed = 3; }},
+  };
+  for (const Case& c : cases) {
+    ResultFile b = one_group();
+    c.change(b);
+    const FileComparison comparison = compare_files(one_group(), b, 0.9);
+    EXPECT_EQ(comparison.warnings.size(), 1u) << c.expected;
+    EXPECT_TRUE(warns(comparison, c.expected)) << c.expected;
+  }
+  ResultFile b = one_group();
+  b.provenance.sources["gemm/tma"] = "0";  // not compared here
+  EXPECT_TRUE(compare_files(one_group(), b, 0.9).warnings.empty());
+}
+
+TEST(CompareFiles, FormsAreTheRecordedOnes) {
+  ResultFile b = sample_results();
+  scale(b.groups[0].rows[2], 0.5);
+  b.groups[0].rows.pop_back();
+  b.provenance.device.name = "NVIDIA H100";
+  const FileComparison c = compare_files(sample_results(), b, 0.95);
+  expect_golden("comparison.md", to_markdown(c));
+  expect_golden("comparison.csv", to_csv(c));
+  expect_golden("comparison.json", dump_json(to_json(c)));
+}
+
+}  // namespace
+}  // namespace amasia

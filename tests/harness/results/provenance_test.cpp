@@ -1,0 +1,157 @@
+#include "harness/results/provenance.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_sha256(const std::string& text) {
+  return std::regex_match(text, std::regex("[0-9a-f]{64}"));
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(SourceDigests, CoverEveryVariantInTheTree) {
+  std::size_t files = 0;
+  for (const auto& app : fs::directory_iterator(AMASIA_SOURCE_DIR "/apps")) {
+    if (!app.is_directory()) continue;
+    for (const auto& file : fs::directory_iterator(app.path())) {
+      if (file.path().extension() != ".cu") continue;
+      const std::string text = read_text(file.path());
+      if (text.find("register_variant") == std::string::npos &&
+          text.find("register_comparator") == std::string::npos) {
+        continue;
+      }
+      ++files;
+      const std::string variant =
+          app.path().filename().string() + "/" + file.path().stem().string();
+      EXPECT_TRUE(is_sha256(source_digest(variant))) << variant;
+    }
+  }
+  EXPECT_EQ(source_digests().size(), files);
+  EXPECT_EQ(source_digest("nosuch/variant"), "");
+  EXPECT_TRUE(is_sha256(harness_digest()));
+}
+
+TEST(SourceDigests, CoverEveryMicrobenchmarkInTheTree) {
+  std::size_t files = 0;
+  for (const auto& file : fs::recursive_directory_iterator(AMASIA_SOURCE_DIR "/microbench")) {
+    if (file.path().extension() != ".cu") continue;
+    const std::string text = read_text(file.path());
+    if (text.find("register_microbenchmark") == std::string::npos) continue;
+    ++files;
+    const std::string name =
+        file.path().parent_path().filename().string() + "/" + file.path().stem().string();
+    EXPECT_TRUE(is_sha256(source_digest(name))) << name;
+    // The name it registers is that of the file.
+    EXPECT_NE(text.find('"' + name + '"'), std::string::npos) << name;
+  }
+  EXPECT_EQ(microbenchmark_digests().size(), files);
+}
+
+TEST(Provenance, SaysWhereAResultComesFrom) {
+  const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"},
+                                          "quick", {{"cache", "cold"}});
+  EXPECT_EQ(p.argv, (std::vector<std::string>{"amasia", "run", "a b", "../x.json"}));
+  EXPECT_EQ(p.study, "quick");
+  EXPECT_EQ(p.settings.at("cache"), "cold");
+  EXPECT_TRUE(std::regex_match(p.date_utc, std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")))
+      << p.date_utc;
+  EXPECT_TRUE(std::regex_match(p.commit, std::regex("[0-9a-f]{40}|unknown"))) << p.commit;
+  EXPECT_FALSE(p.commit == "unknown" && p.dirty);
+  EXPECT_TRUE(std::regex_search(p.compiler, std::regex(R"(\w+ \d+\.\d+)"))) << p.compiler;
+  EXPECT_NE(p.flags.find("C++:"), std::string::npos);
+  EXPECT_EQ(p.architectures.find(';'), std::string::npos);
+  auto sources = source_digests();
+  sources.insert(microbenchmark_digests().begin(), microbenchmark_digests().end());
+  EXPECT_EQ(p.sources, sources);
+  EXPECT_EQ(p.harness_digest, harness_digest());
+}
+
+TEST(Provenance, NamesTheHostOnlyWhenAsked) {
+  EXPECT_EQ(collect_provenance({}, "", {}).host_name, "");
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
+  EXPECT_EQ(collect_provenance({}, "", {}, true).host_name, name);
+}
+
+// The build step that finds the commit, run on trees made here.
+class CommitScript : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "git was not found";
+    std::string pattern = (fs::temp_directory_path() / "amasia-commit-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    tree_ = pattern;
+    fs::create_directories(tree_ / "harness");
+    fs::create_directories(tree_ / "results");
+    std::ofstream(tree_ / "harness" / "a.cpp") << "int a;\n";
+    std::ofstream(tree_ / "results" / "r.json") << "{}\n";
+  }
+  void TearDown() override {
+    if (!tree_.empty()) fs::remove_all(tree_);
+  }
+
+  void shell(const std::string& command) const {
+    const std::string full = "cd '" + tree_.string() + "' && " + command + " >/dev/null 2>&1";
+    ASSERT_EQ(std::system(full.c_str()), 0) << command;
+  }
+  void commit() const {
+    shell(
+        "git init -q . && git add -A && git -c user.name=t -c user.email=t@example.org "
+        "-c commit.gpgsign=false commit -q -m t");
+  }
+  std::string answer(const fs::path& root) const {
+    const fs::path output = tree_ / "out" / "commit.inc";
+    shell("cmake -DROOT='" + root.string() + "' -DOUTPUT='" + output.string() +
+          "' -P '" AMASIA_SOURCE_DIR "/cmake/commit.cmake'");
+    return read_text(output);
+  }
+  std::string answer() const { return answer(tree_); }
+
+  fs::path tree_;
+};
+
+TEST_F(CommitScript, KnowsCleanFromDirty) {
+  commit();
+  const std::string clean = answer();
+  EXPECT_TRUE(std::regex_match(clean, std::regex("\\{\"[0-9a-f]{40}\", false\\}\n"))) << clean;
+
+  std::ofstream(tree_ / "results" / "r.json") << "{\"new\": 1}\n";
+  EXPECT_EQ(answer(), clean) << "a new result does not make the code dirty";
+
+  std::ofstream(tree_ / "harness" / "b.cpp") << "int b;\n";  // not tracked, but globbed and built
+  EXPECT_NE(answer().find("true"), std::string::npos);
+  fs::remove(tree_ / "harness" / "b.cpp");
+  EXPECT_EQ(answer(), clean);
+
+  std::ofstream(tree_ / "harness" / "a.cpp") << "int c;\n";
+  EXPECT_NE(answer().find("true"), std::string::npos);
+}
+
+TEST_F(CommitScript, ATarballHasNoCommit) {
+  EXPECT_EQ(answer(), "{\"unknown\", false}\n");
+  // Nor does one that was unpacked inside somebody's repository.
+  commit();
+  fs::create_directories(tree_ / "unpacked" / "harness");
+  EXPECT_EQ(answer(tree_ / "unpacked"), "{\"unknown\", false}\n");
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,217 @@
+#include "harness/statistics/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace amasia {
+namespace {
+
+/// P(Binomial(n, 1/2) < k) by counting all 2^n outcomes of n coins.
+double tail_by_counting(int n, int k) {
+  long below = 0;
+  for (long outcome = 0; outcome < (1L << n); ++outcome) {
+    if (__builtin_popcountl(static_cast<unsigned long>(outcome)) < k) ++below;
+  }
+  return std::ldexp(static_cast<double>(below), -n);
+}
+
+std::vector<double> one_to(int n) {
+  std::vector<double> values;
+  for (int i = 1; i <= n; ++i) values.push_back(i);
+  return values;
+}
+
+TEST(MedianInterval, OddSample) {
+  const MedianInterval m = median_interval({5, 1, 4, 2, 3}, 0.9);
+  EXPECT_EQ(m.median, 3);
+  // k = 1 covers 1 - 2/32 = 0.9375; k = 2 only 1 - 12/32.
+  EXPECT_EQ(m.low, 1);
+  EXPECT_EQ(m.high, 5);
+  EXPECT_EQ(m.coverage, 0.9375);
+  EXPECT_EQ(m.n, 5);
+}
+
+TEST(MedianInterval, EvenSampleTakesTheMiddleOfTheTwoMiddleValues) {
+  const MedianInterval m = median_interval({10, 1, 2, 4}, 0.8);
+  EXPECT_EQ(m.median, 3);
+  EXPECT_EQ(m.minimum, 1);
+  EXPECT_EQ(m.maximum, 10);
+}
+
+TEST(MedianInterval, KnownRanks) {
+  // Conover, Practical Nonparametric Statistics, binomial tables at p = 1/2: n = 10 has
+  // P(B < 2) = 11/1024, P(B < 3) = 56/1024; n = 15 has P(B < 4) = 576/32768.
+  const MedianInterval ten = median_interval(one_to(10), 0.95);
+  EXPECT_EQ(ten.low, 2);
+  EXPECT_EQ(ten.high, 9);
+  EXPECT_DOUBLE_EQ(ten.coverage, 1 - 2 * 11.0 / 1024);
+  const MedianInterval fifteen = median_interval(one_to(15), 0.95);
+  EXPECT_EQ(fifteen.low, 4);
+  EXPECT_EQ(fifteen.high, 12);
+  EXPECT_DOUBLE_EQ(fifteen.coverage, 1 - 2 * 576.0 / 32768);
+}
+
+TEST(MedianInterval, CoverageThatEqualsTheConfidenceIsEnough) {
+  const MedianInterval m = median_interval(one_to(10), 1 - 2 * 11.0 / 1024);
+  EXPECT_EQ(m.low, 2);
+}
+
+TEST(MedianInterval, RankIsTheLargestThatCoversForEveryN) {
+  for (int n = 1; n <= 16; ++n) {
+    for (const double confidence : {0.3, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999}) {
+      int expected = 1;
+      for (int k = 1; 2 * k <= n + 1; ++k) {
+        if (1 - 2 * tail_by_counting(n, k) >= confidence) expected = k;
+      }
+      const MedianInterval m = median_interval(one_to(n), confidence);
+      EXPECT_EQ(m.low, expected) << "n " << n << " confidence " << confidence;
+      EXPECT_EQ(m.high, n + 1 - expected) << "n " << n << " confidence " << confidence;
+      EXPECT_DOUBLE_EQ(m.coverage, 1 - 2 * tail_by_counting(n, expected)) << "n " << n;
+    }
+  }
+}
+
+TEST(MedianInterval, LargeSamplesNeitherUnderflowNorDrift) {
+  // Normal approximation: ranks (n - z sqrt(n)) / 2, right to about one rank at these sizes.
+  for (const int n : {1001, 20001, 100001}) {
+    const MedianInterval m = median_interval(one_to(n), 0.95);
+    EXPECT_NEAR(m.low, (n - 1.959964 * std::sqrt(n)) / 2, 1.5) << n;
+    EXPECT_EQ(m.low + m.high, n + 1) << n;
+    EXPECT_GE(m.coverage, 0.95) << n;
+    EXPECT_LT(m.coverage, 0.953) << n;
+  }
+}
+
+TEST(MedianInterval, Ties) {
+  const MedianInterval m = median_interval({2, 2, 2, 2, 2, 2, 7, 1}, 0.95);
+  EXPECT_EQ(m.median, 2);
+  EXPECT_EQ(m.low, 1);
+  EXPECT_EQ(m.high, 7);
+  const MedianInterval all = median_interval(std::vector<double>(9, 4.0), 0.95);
+  EXPECT_EQ(all.low, 4);
+  EXPECT_EQ(all.high, 4);
+}
+
+TEST(MedianInterval, TooSmallASampleSaysWhatItCovers) {
+  const MedianInterval one = median_interval({3}, 0.95);
+  EXPECT_EQ(one.median, 3);
+  EXPECT_EQ(one.coverage, 0);
+  const MedianInterval four = median_interval({1, 2, 3, 4}, 0.95);
+  EXPECT_EQ(four.low, 1);
+  EXPECT_EQ(four.high, 4);
+  EXPECT_EQ(four.coverage, 0.875);
+}
+
+TEST(MedianInterval, RefusesNonsense) {
+  EXPECT_THROW(median_interval({}, 0.95), std::invalid_argument);
+  EXPECT_THROW(median_interval({1}, 0), std::invalid_argument);
+  EXPECT_THROW(median_interval({1}, 1), std::invalid_argument);
+  EXPECT_THROW(median_interval({1}, std::nan("")), std::invalid_argument);
+  EXPECT_THROW(median_interval({1, std::nan("")}, 0.9), std::invalid_argument);
+  EXPECT_THROW(median_interval({1, std::numeric_limits<double>::infinity()}, 0.9),
+               std::invalid_argument);
+}
+
+TEST(PairedRatio, IsReferenceOverCandidateByPairs) {
+  // Pair by pair always 2x, although the two samples overlap completely.
+  const std::vector<double> reference{2, 4, 8, 16, 32, 64, 128};
+  const std::vector<double> candidate{1, 2, 4, 8, 16, 32, 64};
+  const RatioInterval r = paired_ratio(reference, candidate, 0.95);
+  EXPECT_DOUBLE_EQ(r.ratio, 2);
+  EXPECT_DOUBLE_EQ(r.low, 2);
+  EXPECT_DOUBLE_EQ(r.high, 2);
+  EXPECT_EQ(r.n, 7);
+  EXPECT_TRUE(r.resolved);
+}
+
+TEST(PairedRatio, EvenCountTakesTheGeometricMiddle) {
+  const RatioInterval r = paired_ratio({1, 4}, {1, 1}, 0.4);
+  EXPECT_DOUBLE_EQ(r.ratio, 2);
+  EXPECT_DOUBLE_EQ(r.low, 1);
+  EXPECT_DOUBLE_EQ(r.high, 4);
+}
+
+TEST(PairedRatio, SwappingTheSidesInvertsEverything) {
+  const std::vector<double> a{1.1, 0.9, 1.3, 1.2, 0.8, 1.05, 1.15}, b{1, 1.2, 0.7, 0.9, 1, 1, 1.1};
+  const RatioInterval forward = paired_ratio(a, b, 0.95), back = paired_ratio(b, a, 0.95);
+  EXPECT_NEAR(forward.ratio * back.ratio, 1, 1e-12);
+  EXPECT_NEAR(forward.low * back.high, 1, 1e-12);
+}
+
+TEST(PairedRatio, AnIntervalThatTouchesOneIsNotResolved) {
+  const std::vector<double> ones(8, 1.0);
+  EXPECT_FALSE(paired_ratio(ones, ones, 0.95).resolved);
+  EXPECT_FALSE(paired_ratio({1, 2, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
+  EXPECT_TRUE(paired_ratio({1.01, 2, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
+  EXPECT_TRUE(paired_ratio({0.99, 0.5, 0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1, 1, 1}, 0.95).resolved);
+}
+
+TEST(PairedRatio, TooFewPairsResolveNothing) {
+  // Far from 1, but five pairs cover 0.9375 < 0.95 at most.
+  const RatioInterval r = paired_ratio({9, 9, 9, 9, 9}, {1, 1, 1, 1, 1}, 0.95);
+  EXPECT_EQ(r.coverage, 0.9375);
+  EXPECT_FALSE(r.resolved);
+}
+
+TEST(PairedRatio, RefusesNonsense) {
+  EXPECT_THROW(paired_ratio({1, 2}, {1}, 0.95), std::invalid_argument);
+  EXPECT_THROW(paired_ratio({}, {}, 0.95), std::invalid_argument);
+  EXPECT_THROW(paired_ratio({0}, {1}, 0.95), std::invalid_argument);
+  EXPECT_THROW(paired_ratio({1}, {-1}, 0.95), std::invalid_argument);
+  EXPECT_THROW(paired_ratio({1}, {std::nan("")}, 0.95), std::invalid_argument);
+}
+
+TEST(IndependentRatio, CombinesTheTwoIntervals) {
+  std::vector<double> reference, candidate;
+  // 15 values: rank 4 covers 0.965, enough for 0.95 but not for the 0.975 each side needs.
+  for (const double x : one_to(15)) {
+    reference.push_back(200 + x);
+    candidate.push_back(100 + x);
+  }
+  const double confidence = 0.95;
+  const MedianInterval above = median_interval(reference, 0.975);
+  const MedianInterval below = median_interval(candidate, 0.975);
+  ASSERT_EQ(below.low, 103);
+  const RatioInterval r = independent_ratio(reference, candidate, confidence);
+  EXPECT_DOUBLE_EQ(r.ratio, 208.0 / 108);
+  EXPECT_DOUBLE_EQ(r.low, above.low / below.high);
+  EXPECT_DOUBLE_EQ(r.high, above.high / below.low);
+  EXPECT_GE(r.coverage, confidence);
+  EXPECT_NEAR(r.coverage, above.coverage + below.coverage - 1, 1e-12);
+  EXPECT_TRUE(r.resolved);
+  EXPECT_EQ(r.n, 15);
+}
+
+TEST(IndependentRatio, SidesMayDifferInSizeButEachMustSuffice) {
+  std::vector<double> many(50, 2.0), few(3, 1.0);
+  const RatioInterval r = independent_ratio(many, few, 0.95);
+  EXPECT_EQ(r.n, 3);
+  EXPECT_DOUBLE_EQ(r.ratio, 2);
+  EXPECT_FALSE(r.resolved);  // three samples cover 0.75
+  EXPECT_FALSE(independent_ratio(few, many, 0.95).resolved);
+  EXPECT_EQ(independent_ratio({2}, {1}, 0.95).coverage, 0);
+}
+
+TEST(CorrectedConfidence, SharesTheErrorAmongTheComparisons) {
+  EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 1), 0.95);
+  EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 5), 0.99);
+  EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 0), 0.95);
+  EXPECT_THROW(corrected_confidence(1.5, 3), std::invalid_argument);
+}
+
+TEST(LeastSampleSize, IsTheFirstThatReachesTheConfidence) {
+  for (const double confidence : {0.5, 0.9, 0.95, 0.99, 0.9965, 0.9999}) {
+    const int n = least_sample_size(confidence);
+    EXPECT_GE(median_interval(one_to(n), confidence).coverage, confidence) << confidence;
+    if (n > 1) {
+      EXPECT_LT(median_interval(one_to(n - 1), confidence).coverage, confidence) << confidence;
+    }
+  }
+  EXPECT_EQ(least_sample_size(0.95), 6);
+}
+
+}  // namespace
+}  // namespace amasia

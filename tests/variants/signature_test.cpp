@@ -1,0 +1,580 @@
+// The PTX signature of every variant in the build (variants/strategy.hpp): the instructions that
+// make a strategy what it is are there, those of another are not, and where a strategy's point is
+// that tiles bypass the registers, no loaded register is stored to shared memory.
+//
+// Variants are found as apps/<app>/<strategy>.cu, so a new one is covered by being there. Their PTX
+// is what nvcc --keep left in <build>/code/; a variant without it fails.
+//
+// What the check does not see: which data an address means. So:
+// - `required` holds for every kernel that touches shared memory, and for at least one per variant;
+// a
+//   kernel without shared memory (one that clears flags, say) moves no tiles.
+// - "Direct" is any st.shared of a register whose value, on every path, is that of a ld.global (or
+// of
+//   a generic ld, which might be one) or a constant in its place, moved by mov, cvt and selp only.
+//   A value that a loop carries, loaded before it and computed in it, is the computation's state
+//   and no tile.
+// - drop_off: from a wait for cp.async along the fall-through path, unconditional branches
+// followed,
+//   conditional ones not taken, no block barrier comes before the first ld.shared. That holds for
+//   every wait inside a loop and for at least one per kernel: a wait before the loop may be for
+//   state that neighbours share. Which slot the load reads is not seen.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/evidence/evidence.hpp"
+#include "harness/evidence/ptx.hpp"
+#include "variants/strategy.hpp"
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool shows(const ptx::Function& kernel, std::string_view part) {
+  return std::any_of(kernel.body.begin(), kernel.body.end(), [part](const ptx::Statement& s) {
+    return s.opcode.find(part) != std::string::npos;
+  });
+}
+
+/// `alternatives` separated by '|'.
+bool shows_one_of(const ptx::Function& kernel, std::string_view alternatives) {
+  while (!alternatives.empty()) {
+    const std::size_t bar = alternatives.find('|');
+    if (shows(kernel, alternatives.substr(0, bar))) return true;
+    alternatives.remove_prefix(bar == std::string_view::npos ? alternatives.size() : bar + 1);
+  }
+  return false;
+}
+
+bool touches_shared(const ptx::Function& kernel) {
+  return std::any_of(kernel.body.begin(), kernel.body.end(), [](const ptx::Statement& s) {
+    const std::string operation = ptx::operation_of(s.opcode);
+    return operation.find(".shared") != std::string::npos || starts_with(operation, "cp.async") ||
+           starts_with(operation, "mbarrier");
+  });
+}
+
+/// The registers in an operand: "{%r1, %r2}" has two, "[%rd1+16]" one, "5" none.
+std::vector<std::string> registers_in(std::string_view operand) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < operand.size(); ++i) {
+    if (operand[i] != '%') continue;
+    std::size_t end = i + 1;
+    while (end < operand.size() &&
+           (std::isalnum(static_cast<unsigned char>(operand[end])) != 0 || operand[end] == '_')) {
+      ++end;
+    }
+    found.emplace_back(operand.substr(i, end - i));
+    i = end;
+  }
+  return found;
+}
+
+/// Registers that hold a value just as a load from global memory delivered it, or a constant in its
+/// place: each of their definitions is such a load, or copies such a register or a constant. A
+/// register that a loop starts with a loaded value and goes on with computed ones is not among
+/// them.
+std::set<std::string> loaded_registers(const ptx::Function& kernel) {
+  struct Definition {
+    bool load = false;  // the value comes from global memory
+    bool copy = false;  // the value is that of `sources`, or a constant
+    std::vector<std::string> sources{};
+  };
+  std::multimap<std::string, Definition> definitions;
+  for (const ptx::Statement& s : kernel.body) {
+    if (s.operands.empty()) continue;
+    const std::string operation = ptx::operation_of(s.opcode);
+    Definition d;
+    d.load = operation == "ld.global" || operation == "ld";
+    d.copy = operation == "mov" || operation == "cvt" || operation == "selp";
+    // The last operand of selp, the predicate, chooses but is not copied.
+    const std::size_t end = s.operands.size() - (operation == "selp" ? 1 : 0);
+    for (std::size_t i = 1; d.copy && i < end; ++i) {
+      for (std::string& r : registers_in(s.operands[i])) d.sources.push_back(std::move(r));
+    }
+    if (s.operands[0].front() == '[') continue;  // an address: the statement writes memory
+    for (const std::string& r : registers_in(s.operands[0])) definitions.emplace(r, d);
+  }
+
+  // All that a load can reach, then without what anything else can reach.
+  std::set<std::string> loaded;
+  const auto from_loaded = [&loaded](const Definition& d) {
+    return d.load || (d.copy && std::any_of(d.sources.begin(), d.sources.end(),
+                                            [&](const auto& r) { return loaded.count(r) > 0; }));
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [r, d] : definitions) {
+      if (from_loaded(d)) changed |= loaded.insert(r).second;
+    }
+  }
+  // Constants may stand in for what lies outside the grid: registers only ever set to constants.
+  std::set<std::string> constant;
+  for (const auto& [r, d] : definitions) constant.insert(r);
+  const auto is_copy_of = [](const Definition& d, const auto& allowed) {
+    return d.copy && std::all_of(d.sources.begin(), d.sources.end(), allowed);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [r, d] : definitions) {
+      const auto allowed = [&](const std::string& s) { return constant.count(s) > 0; };
+      if (!is_copy_of(d, allowed)) changed |= constant.erase(r) > 0;
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [r, d] : definitions) {
+      const auto allowed = [&](const std::string& s) {
+        return loaded.count(s) > 0 || constant.count(s) > 0;
+      };
+      if (!d.load && !is_copy_of(d, allowed)) changed |= loaded.erase(r) > 0;
+    }
+  }
+  return loaded;
+}
+
+std::string at(const ptx::Function& kernel, const ptx::Statement& s) {
+  return kernel.name + ", PTX line " + std::to_string(s.line) + ": ";
+}
+
+void check_no_direct_copy(const ptx::Function& kernel, std::vector<std::string>& violations) {
+  const std::set<std::string> loaded = loaded_registers(kernel);
+  for (const ptx::Statement& s : kernel.body) {
+    if (ptx::operation_of(s.opcode) != "st.shared" || s.operands.size() < 2) continue;
+    for (const std::string& r : registers_in(s.operands[1])) {
+      if (loaded.count(r) > 0) {
+        violations.push_back(at(kernel, s) + "stores " + r + " to shared memory as it was loaded");
+      }
+    }
+  }
+}
+
+bool is_block_barrier(const ptx::Statement& s) {
+  const std::string operation = ptx::operation_of(s.opcode);
+  return operation == "bar.sync" || operation == "barrier.sync" || operation == "bar.red" ||
+         operation == "barrier.red";
+}
+
+/// What the wait at `wait` meets first on its fall-through path.
+enum class Met { use, barrier, neither };
+struct FirstMet {
+  Met what = Met::neither;
+  std::size_t where = 0;
+};
+
+FirstMet first_met(const ptx::Function& kernel, std::size_t wait,
+                   const std::map<std::string, std::size_t>& labels) {
+  std::set<std::size_t> visited;
+  for (std::size_t i = wait + 1; i < kernel.body.size() && visited.insert(i).second;) {
+    const ptx::Statement& s = kernel.body[i];
+    const std::string operation = ptx::operation_of(s.opcode);
+    if (is_block_barrier(s)) return {Met::barrier, i};
+    if (operation == "ld.shared") return {Met::use, i};
+    if (s.guard.empty() && operation == "ret") break;
+    const bool jumps = s.guard.empty() && operation == "bra" && !s.operands.empty() &&
+                       labels.count(s.operands[0]) > 0;
+    i = jumps ? labels.at(s.operands[0]) : i + 1;
+  }
+  return {};
+}
+
+void check_no_barrier_before_use(const ptx::Function& kernel,
+                                 std::vector<std::string>& violations) {
+  std::map<std::string, std::size_t> labels;
+  for (std::size_t i = 0; i < kernel.body.size(); ++i) {
+    if (kernel.body[i].is_label()) labels[kernel.body[i].label] = i;
+  }
+  const auto in_loop = [&](std::size_t at) {
+    for (std::size_t i = at; i < kernel.body.size(); ++i) {
+      const ptx::Statement& s = kernel.body[i];
+      if (ptx::operation_of(s.opcode) != "bra" || s.operands.empty()) continue;
+      const auto target = labels.find(s.operands[0]);
+      if (target != labels.end() && target->second < at) return true;
+    }
+    return false;
+  };
+  bool waits = false;
+  bool used_at_once = false;
+  for (std::size_t wait = 0; wait < kernel.body.size(); ++wait) {
+    const std::string operation = ptx::operation_of(kernel.body[wait].opcode);
+    if (operation != "cp.async.wait_group" && operation != "cp.async.wait_all") continue;
+    waits = true;
+    const FirstMet met = first_met(kernel, wait, labels);
+    used_at_once |= met.what == Met::use;
+    if (met.what == Met::barrier && in_loop(wait)) {
+      violations.push_back(
+          at(kernel, kernel.body[met.where]) + "a block barrier between the wait in line " +
+          std::to_string(kernel.body[wait].line) + " and the first use of the slot");
+    }
+  }
+  if (waits && !used_at_once) {
+    violations.push_back(kernel.name + " uses no slot without a block barrier after its wait");
+  }
+}
+
+/// What in `module` breaks the definition of the strategy, one sentence each.
+std::vector<std::string> violations_of(const ptx::Module& module, const StrategyTraits& traits) {
+  std::vector<std::string> violations;
+  if (module.target < traits.runs_from) return violations;  // compiles, but never runs
+  const bool native = module.target >= traits.native_from;
+  int kernels = 0;
+  int tile_kernels = 0;
+  for (const ptx::Function& f : module.functions) {
+    kernels += f.entry;
+    for (std::string_view part : traits.forbidden) {
+      if (!part.empty() && shows(f, part)) {
+        violations.push_back(f.name + " shows " + std::string(part) + ", which " +
+                             std::string(traits.name) + " must not");
+      }
+    }
+    if (!f.entry || !native) continue;
+    if (touches_shared(f)) {
+      ++tile_kernels;
+      for (std::string_view alternatives : traits.required) {
+        if (!alternatives.empty() && !shows_one_of(f, alternatives)) {
+          violations.push_back(f.name + " does not show " + std::string(alternatives) + ", which " +
+                               std::string(traits.name) + " needs");
+        }
+      }
+    }
+    if (!traits.direct_load_to_shared_allowed) check_no_direct_copy(f, violations);
+    if (traits.name == "drop_off") check_no_barrier_before_use(f, violations);
+  }
+  if (kernels == 0) violations.push_back("there is no kernel");
+  if (native && kernels > 0 && tile_kernels == 0) {
+    violations.push_back("no kernel uses shared memory");
+  }
+  return violations;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  return text;
+}
+
+// --- every variant of the build
+// --------------------------------------------------------------------
+
+struct BuiltVariant {
+  std::string name;  // "hotspot/tma"
+  StrategyTraits traits{};
+  std::vector<fs::path> ptx;  // one per architecture
+  std::vector<fs::path> missing;
+
+  friend void PrintTo(const BuiltVariant& v, std::ostream* out) { *out << v.name; }
+};
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> items;
+  std::istringstream stream{std::string(text)};
+  for (std::string item; stream >> item;) items.push_back(item);
+  return items;
+}
+
+/// What another build kept can be checked in place of this one's: AMASIA_CODE is its folder code/,
+/// AMASIA_CODE_ARCHITECTURES what it was built for (scripts/volta.sh).
+std::string setting(const char* name, const char* of_this_build) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? given : of_this_build;
+}
+
+std::string code_folder() {
+  static const std::string own = std::string(AMASIA_BINARY_DIR) + "/code";
+  return setting("AMASIA_CODE", own.c_str());
+}
+std::string architectures() { return setting("AMASIA_CODE_ARCHITECTURES", AMASIA_ARCHITECTURES); }
+
+/// nvcc names the PTX <file>.ptx for one architecture and <file>.compute_<cc>.ptx for several.
+/// Others in the folder are leftovers of earlier settings and are not looked at.
+std::vector<fs::path> kept_files(const fs::path& folder, const std::string& stem) {
+  std::set<std::string> targets;  // "90-real" and "90-virtual" share their PTX
+  for (const std::string& a : split_list(architectures())) {
+    targets.insert(a.substr(0, a.find('-')));
+  }
+  if (targets.size() == 1) return {folder / (stem + ".ptx")};
+  std::vector<fs::path> files;
+  for (const std::string& a : targets) {
+    files.push_back(folder / (stem + ".compute_" + a + ".ptx"));
+  }
+  return files;
+}
+
+std::vector<BuiltVariant> built_variants() {
+  std::vector<BuiltVariant> variants;
+  for (const std::string& app : split_list(AMASIA_BUILT_APPS)) {
+    for (const StrategyTraits& traits : strategy_traits) {
+      const std::string strategy(traits.name);
+      const fs::path source = fs::path(AMASIA_SOURCE_DIR) / "apps" / app / (strategy + ".cu");
+      if (!fs::exists(source)) continue;
+      BuiltVariant v{app + "/" + strategy, traits, {}, {}};
+      for (const fs::path& file :
+           kept_files(fs::path(code_folder()) / "apps" / app, strategy)) {
+        const bool fresh =
+            fs::exists(file) && fs::last_write_time(file) >= fs::last_write_time(source);
+        (fresh ? v.ptx : v.missing).push_back(file);
+      }
+      variants.push_back(std::move(v));
+    }
+  }
+  return variants;
+}
+
+ptx::Module read_module(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ptx::parse(text.str());
+}
+
+class Signature : public testing::TestWithParam<BuiltVariant> {};
+
+TEST_P(Signature, PtxFollowsTheStrategy) {
+  const BuiltVariant& v = GetParam();
+  for (const fs::path& file : v.missing) {
+    ADD_FAILURE() << file << " is missing or older than its source: build the variant first";
+  }
+  for (const fs::path& file : v.ptx) {
+    const ptx::Module module = read_module(file);
+    EXPECT_GT(module.target, 0) << file << " names no target";
+    const auto violations = violations_of(module, v.traits);
+    EXPECT_TRUE(violations.empty()) << file << ":\n" << joined(violations);
+  }
+}
+
+/// The machine code made from a kept PTX file, "" when that is for just-in-time compilation only.
+/// <stem>.cubin, or <stem>.sm_<cc>.cubin where the build embeds the PTX, too.
+fs::path cubin_of(const fs::path& ptx, int target) {
+  for (const std::string& ending :
+       {std::string(".cubin"), ".sm_" + std::to_string(target) + ".cubin"}) {
+    fs::path cubin = ptx;
+    cubin.replace_extension(ending);
+    if (fs::exists(cubin)) return cubin;
+  }
+  return {};
+}
+
+// ptxas must not have undone what the PTX shows. Read from the kept machine code that the
+// executable is linked from: disassembling that is quicker than disassembling the executable.
+TEST_P(Signature, MachineCodeFollowsTheStrategy) {
+  const BuiltVariant& v = GetParam();
+  if (find_cuobjdump().empty()) GTEST_SKIP() << "cuobjdump was not found: no SASS to check";
+  const std::map<std::string, std::vector<std::string>> defining{
+      {"register_bypass", {"LDGSTS"}}, {"overlap", {"LDGSTS"}},  {"drop_off", {"LDGSTS"}},
+      {"tma", {"UBLKCP", "UTMALDG"}},  {"dsm", {"UCGABAR_ARV"}},
+  };
+  const std::vector<std::string> beyond_baseline{"LDGSTS", "UBLKCP", "UTMALDG", "UCGABAR_ARV"};
+  for (const fs::path& file : v.ptx) {
+    const ptx::Module module = read_module(file);
+    const fs::path cubin = cubin_of(file, module.target);
+    if (module.target < v.traits.native_from || cubin.empty()) continue;
+    CodeEvidence code(cubin, module.target);
+    code.read_all();
+    if (!code.reason().empty()) GTEST_SKIP() << code.reason();
+    for (const ptx::Function& f : module.functions) {
+      if (!f.entry || !touches_shared(f)) continue;
+      const CodeEvidence::Kernel kernel = code.of(f.name);
+      ASSERT_EQ(kernel.source, "sass") << f.name;
+      const auto has = [&kernel](const std::string& group) {
+        return kernel.instructions.count(group) > 0;
+      };
+      const auto wanted = defining.find(std::string(v.traits.name));
+      if (wanted == defining.end()) {
+        EXPECT_TRUE(std::none_of(beyond_baseline.begin(), beyond_baseline.end(), has)) << f.name;
+      } else {
+        EXPECT_TRUE(std::any_of(wanted->second.begin(), wanted->second.end(), has))
+            << f.name << " lacks " << wanted->second.front();
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVariant, Signature, testing::ValuesIn(built_variants()),
+                         [](const testing::TestParamInfo<BuiltVariant>& built) {
+                           std::string name = built.param.name;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Signature);  // a build without CUDA has no variants
+
+TEST(SignatureOfTheBuild, HasVariantsWhereCudaIsBuilt) {
+  if (architectures().empty()) GTEST_SKIP() << "built without CUDA";
+  EXPECT_FALSE(built_variants().empty());
+}
+
+// --- the check itself, on PTX written for it
+// -------------------------------------------------------
+
+ptx::Module module_of(int target, const std::string& body) {
+  return ptx::parse(".version 9.0\n.target sm_" + std::to_string(target) +
+                    "\n.address_size 64\n.visible .entry kernel(\n\t.param .u64 kernel_param_0\n)\n"
+                    ".maxntid 256\n{\n\t.reg .b32 %r<9>;\n" +
+                    body + "\tret;\n}\n");
+}
+
+std::vector<std::string> check(Strategy strategy, int target, const std::string& body) {
+  return violations_of(module_of(target, body), traits_of(strategy));
+}
+
+void expect_violation(const std::vector<std::string>& violations, const std::string& part) {
+  EXPECT_TRUE(
+      std::any_of(violations.begin(), violations.end(),
+                  [&part](const std::string& v) { return v.find(part) != std::string::npos; }))
+      << "expected a violation with '" << part << "', got:\n"
+      << joined(violations);
+}
+
+const std::string plain_copy =
+    "ld.global.nc.v2.u32 {%r1, %r2}, [%rd1];\nst.shared.v2.u32 [%r3], {%r1, %r2};\n"
+    "bar.sync 0;\nld.shared.u32 %r4, [%r5];\n";
+const std::string async_copy =
+    "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;\ncp.async.commit_group;\n"
+    "cp.async.wait_group 0;\n";
+const std::string bulk_copy =
+    "mbarrier.init.shared::cta.b64 [%r1], %r2;\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+    "[%r1], [%rd1, {%r2, %r3}], [%r4];\n"
+    "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], %r5;\nld.shared.u32 %r6, [%r1];\n";
+
+TEST(SignatureCheck, AcceptsEachStrategyAsItIs) {
+  EXPECT_EQ(check(Strategy::baseline, 90, plain_copy), std::vector<std::string>{});
+  const std::string barrier_then_use = async_copy + "bar.sync 0;\nld.shared.u32 %r4, [%r5];\n";
+  EXPECT_EQ(check(Strategy::register_bypass, 80, barrier_then_use), std::vector<std::string>{});
+  EXPECT_EQ(check(Strategy::overlap, 80, barrier_then_use), std::vector<std::string>{});
+  EXPECT_EQ(check(Strategy::drop_off, 80, async_copy + "ld.shared.u32 %r4, [%r5];\nbar.sync 0;\n"),
+            std::vector<std::string>{});
+  EXPECT_EQ(check(Strategy::tma, 90, bulk_copy), std::vector<std::string>{});
+  EXPECT_EQ(check(Strategy::dsm, 90,
+                  plain_copy +
+                      "mapa.shared::cluster.u32 %r1, %r2, %r3;\nbarrier.cluster.arrive.aligned;\n"),
+            std::vector<std::string>{});
+}
+
+TEST(SignatureCheck, MissesNoMissingInstruction) {
+  expect_violation(check(Strategy::register_bypass, 80, "ld.shared.u32 %r4, [%r5];\n"), "cp.async");
+  // Waiting and committing alone copy nothing.
+  expect_violation(check(Strategy::register_bypass, 80,
+                         "cp.async.commit_group;\ncp.async.wait_all;\nld.shared.u32 %r4, [%r5];\n"),
+                   "does not show cp.async");
+  expect_violation(
+      check(Strategy::overlap, 80,
+            "cp.async.cg.shared.global [%r1], [%rd1], 16;\nld.shared.u32 %r4, [%r5];\n"),
+      "cp.async.wait_group|");
+  expect_violation(check(Strategy::tma, 90, plain_copy), "cp.async.bulk");
+  expect_violation(check(Strategy::dsm, 90, plain_copy), "barrier.cluster");
+  expect_violation(check(Strategy::baseline, 90, "st.shared.u32 [%r1], 0;\n"), "ld.global");
+}
+
+TEST(SignatureCheck, MissesNoForeignInstruction) {
+  expect_violation(check(Strategy::baseline, 90, plain_copy + async_copy), "must not");
+  expect_violation(check(Strategy::baseline, 90, plain_copy + "mapa.u64 %rd1, %rd2, %r1;\n"),
+                   "must not");
+  expect_violation(check(Strategy::overlap, 90, async_copy + bulk_copy), "cp.async.bulk");
+  expect_violation(check(Strategy::drop_off, 90, async_copy + "barrier.cluster.arrive.aligned;\n"),
+                   "barrier.cluster");
+  expect_violation(check(Strategy::tma, 90, bulk_copy + "mapa.u64 %rd1, %rd2, %r1;\n"), "mapa");
+}
+
+TEST(SignatureCheck, FindsATileThatWentThroughRegisters) {
+  for (Strategy s : {Strategy::register_bypass, Strategy::overlap}) {
+    expect_violation(check(s, 80, async_copy + plain_copy), "as it was loaded");
+  }
+  expect_violation(check(Strategy::tma, 90, bulk_copy + plain_copy), "as it was loaded");
+  // Through moves, conversions, selections and packing; against the order of the text, as in a
+  // loop.
+  expect_violation(
+      check(Strategy::overlap, 80,
+            async_copy +
+                "mov.b32 %r7, 0;\nagain:\nst.shared.b64 [%r8], %rd9;\nmov.b64 %rd9, {%r7, %r6};\n"
+                "ld.relaxed.gpu.global.u32 %r4, [%rd1];\nmov.b32 %r5, %r4;\n"
+                "selp.b32 %r6, %r5, 0, %p1;\nbra again;\n"),
+      "%rd9");
+  expect_violation(
+      check(Strategy::overlap, 80, async_copy + "ld.u32 %r4, [%rd1];\nst.shared.u32 [%r5], %r4;\n"),
+      "as it was loaded");
+  // The zero for what lies outside the grid does not hide it.
+  expect_violation(
+      check(Strategy::overlap, 80,
+            async_copy + "mov.b32 %r1, 0;\nmov.b32 %r4, %r1;\n@%p1 bra outside;\n"
+                         "ld.global.u32 %r4, [%rd1];\noutside:\nst.shared.u32 [%r5], %r4;\n"),
+      "%r4");
+  // State that a loop carries: loaded before it, computed in it.
+  EXPECT_EQ(
+      check(Strategy::overlap, 80,
+            async_copy + "ld.global.u32 %r1, [%rd1];\nmov.b32 %r4, %r1;\nagain:\n"
+                         "st.shared.u32 [%r5], %r4;\nadd.s32 %r2, %r4, 1;\nmov.b32 %r4, %r2;\n"
+                         "@%p1 bra again;\n"),
+      std::vector<std::string>{});
+  // Arithmetic makes it another value; an address is not a value.
+  EXPECT_EQ(check(Strategy::overlap, 80,
+                  async_copy + "ld.global.u32 %r4, [%rd1];\nadd.s32 %r5, %r4, 1;\n"
+                               "st.shared.u32 [%r4], %r5;\n"),
+            std::vector<std::string>{});
+}
+
+TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
+  const std::string use = "ld.shared.u32 %r4, [%r5];\n";
+  const std::string repeat = "@%p2 bra again;\n";
+  expect_violation(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use),
+                   "uses no slot without a block barrier");
+  const std::string good_loop = "again:\n" + async_copy + use + "bar.sync 0;\n" + repeat;
+  EXPECT_EQ(check(Strategy::drop_off, 80, good_loop), std::vector<std::string>{});
+  // Before the loop a wait may be for what neighbours share, in the loop it may not.
+  EXPECT_EQ(check(Strategy::drop_off, 80, async_copy + "bar.sync 0;\n" + use + good_loop),
+            std::vector<std::string>{});
+  expect_violation(
+      check(Strategy::drop_off, 80,
+            async_copy + use + "again:\n" + async_copy + "bar.sync 0;\n" + use + repeat),
+      "a block barrier between the wait");
+  expect_violation(check(Strategy::drop_off, 80,
+                         good_loop + "more:\n" + async_copy +
+                             "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\n"
+                             "barrier.sync 1, 64;\n" +
+                             use + "bra more;\n"),
+                   "a block barrier between the wait");
+  // A warp's own barrier is none of the block, and a wait that drains what is left needs no use.
+  EXPECT_EQ(check(Strategy::drop_off, 80,
+                  async_copy + "bar.warp.sync -1;\n" + use + "cp.async.wait_all;\n"),
+            std::vector<std::string>{});
+  expect_violation(check(Strategy::drop_off, 80, "again:\n" + async_copy + "bra again;\n"),
+                   "uses no slot");
+}
+
+TEST(SignatureCheck, AsksNothingOfFallbacks) {
+  EXPECT_EQ(check(Strategy::overlap, 75, plain_copy), std::vector<std::string>{});
+  EXPECT_EQ(check(Strategy::tma, 80, ""), std::vector<std::string>{});
+}
+
+TEST(SignatureCheck, SeesEveryKernelAndNeedsOne) {
+  const std::string two =
+      ".target sm_80\n.visible .entry clear(.param .u64 p)\n{\nst.global.u32 [%rd1], 0;\nret;\n}\n"
+      ".entry good()\n{\n" +
+      async_copy + "ld.shared.u32 %r1, [%r2];\nret;\n}\n";
+  const StrategyTraits& traits = traits_of(Strategy::overlap);
+  EXPECT_EQ(violations_of(ptx::parse(two), traits), std::vector<std::string>{});
+  expect_violation(
+      violations_of(ptx::parse(two + ".entry bad()\n{\nld.shared.u32 %r1, [%r2];\nret;\n}\n"),
+                    traits),
+      "bad does not show");
+  expect_violation(violations_of(ptx::parse(".target sm_80\n"), traits), "no kernel");
+  expect_violation(violations_of(ptx::parse(".target sm_80\n.entry clear()\n{\nret;\n}\n"), traits),
+                   "no kernel uses shared memory");
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,77 @@
+#include "variants/device/tensor_map.hpp"
+
+#include <cudaTypedefs.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "variants/device/cuda.hpp"
+
+namespace amasia {
+namespace {
+
+// The driver's function is looked up at run time so that nothing links against libcuda: the program
+// must start, and say why it cannot measure, on machines without a driver.
+PFN_cuTensorMapEncodeTiled_v12000 encode_tiled() {
+  void* symbol = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  AMASIA_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &symbol, 12000,
+                                               cudaEnableDefault, &found));
+#else
+  AMASIA_CUDA(
+      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &symbol, cudaEnableDefault, &found));
+#endif
+  if (found != cudaDriverEntryPointSuccess) {
+    throw std::runtime_error(
+        "the driver has no cuTensorMapEncodeTiled: TMA needs driver 525 or newer");
+  }
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(symbol);
+}
+
+constexpr CUtensorMapSwizzle driver_swizzles[] = {
+    CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B,
+    CU_TENSOR_MAP_SWIZZLE_128B};
+
+template <class T>
+CUtensorMap encode(const Grid<const T>& grid, CUtensorMapDataType type, int box_rows,
+                   int box_columns, Swizzle swizzle) {
+  const cuuint64_t extent[2] = {static_cast<cuuint64_t>(grid.columns),
+                                static_cast<cuuint64_t>(grid.rows)};
+  const cuuint64_t stride[1] = {static_cast<cuuint64_t>(grid.pitch) * sizeof(T)};
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
+                             static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t step[2] = {1, 1};
+  CUtensorMap map{};
+  const CUresult result =
+      encode_tiled()(&map, type, 2, const_cast<T*>(grid.data), extent, stride, box, step,
+                     CU_TENSOR_MAP_INTERLEAVE_NONE, driver_swizzles[static_cast<int>(swizzle)],
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    throw std::runtime_error(
+        "cuTensorMapEncodeTiled refused a grid of " + std::to_string(grid.rows) + " x " +
+        std::to_string(grid.columns) + ", pitch " + std::to_string(grid.pitch) + ", box " +
+        std::to_string(box_rows) + " x " + std::to_string(box_columns) + " (CUDA driver error " +
+        std::to_string(static_cast<int>(result)) + ")");
+  }
+  return map;
+}
+
+}  // namespace
+
+CUtensorMap tensor_map(const Grid<const float>& grid, int box_rows, int box_columns,
+                       Swizzle swizzle) {
+  return encode(grid, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, box_rows, box_columns, swizzle);
+}
+
+CUtensorMap tensor_map(const Grid<const int>& grid, int box_rows, int box_columns,
+                       Swizzle swizzle) {
+  return encode(grid, CU_TENSOR_MAP_DATA_TYPE_INT32, box_rows, box_columns, swizzle);
+}
+
+CUtensorMap tensor_map(const Grid<const __nv_bfloat16>& grid, int box_rows, int box_columns,
+                       Swizzle swizzle) {
+  return encode(grid, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, box_rows, box_columns, swizzle);
+}
+
+}  // namespace amasia

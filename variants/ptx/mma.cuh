@@ -1,0 +1,64 @@
+// ldmatrix and mma.sync: a warp multiplies fragments that lie in its registers (PTX ISA: "Warp
+// Level Matrix Instructions"; ldmatrix from sm_75, bf16 and tf32 from sm_80). With g = lane / 4 and
+// t = lane % 4, in 32-bit words along k (two bf16, one tf32):
+//   a[0..3] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]     rows of m
+//   b[0..1] = B[g][t], B[g][t + 4]                                  rows of n
+//   d[0..3] = D[g][2 t], D[g][2 t + 1], D[g + 8][2 t], D[g + 8][2 t + 1]
+#pragma once
+
+#include "variants/ptx/cp_async.cuh"
+
+namespace amasia::mma {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define AMASIA_SM80_ASM(...) asm volatile(__VA_ARGS__)
+#else
+#define AMASIA_SM80_ASM(...) __trap()
+#endif
+
+/// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the 32-bit shared address of row r of
+/// matrix i, 16 bytes; word[i] is then word t of row g of matrix i: with A's rows 0-7 and 8-15 at k
+/// 0 and again at k + 8, a fragment of A.
+__device__ inline void load_matrices(unsigned (&word)[4], unsigned shared_row) {
+  AMASIA_SM80_ASM("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+                  : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                  : "r"(shared_row)
+                  : "memory");
+}
+
+/// The same, each matrix transposed: rows of k in shared memory, fragments as above.
+__device__ inline void load_matrices_transposed(unsigned (&word)[4], unsigned shared_row) {
+  AMASIA_SM80_ASM("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+                  : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                  : "r"(shared_row)
+                  : "memory");
+}
+
+/// A 32-bit word from a shared address: fragments that no ldmatrix can load, a transposed tf32
+/// tile.
+__device__ inline unsigned load_word(unsigned shared) {
+  unsigned word = 0;
+  asm volatile("ld.shared.u32 %0, [%1];\n" : "=r"(word) : "r"(shared) : "memory");
+  return word;
+}
+
+/// d (16 x 8, f32) += a (16 x 16, bf16) * b (16 x 8, bf16).
+__device__ inline void m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  AMASIA_SM80_ASM(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/// d (16 x 8, f32) += a (16 x 8, tf32) * b (8 x 8, tf32). The 13 low bits of an f32 are not looked
+/// at: unless rounded (cvt.rna.tf32.f32), it is cut off.
+__device__ inline void m16n8k8(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  AMASIA_SM80_ASM(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+}  // namespace amasia::mma
