@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Sets up, builds and does the main job. With a GPU: the quick study (all variants verified, timed and
-# compared), then its report. Without one: every CPU reference on real small inputs, and the report of
-# the recorded results. Either way the answer is report.html. Exit codes are those of amasia.
+# compared), then its report. Without one, and without CUDA: every CPU reference on small inputs, and
+# beside it the report of the recorded results. Either way the answer is report.html. Exit codes are
+# those of amasia.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=scripts/setup.sh
-source scripts/setup.sh
+source scripts/setup.sh answer
 
 note() { printf '\nrun.sh: %s\n' "$*" >&2; }
 
@@ -16,27 +17,38 @@ if [[ -n $gpu_capability && -n $gpu_obstacle ]]; then
   exit 3
 fi
 
-case $gpu_capability in
-  "") preset=sm90 architectures="" ;; # nothing will run on it, but the device code is still compiled
-  70 | 80 | 90) preset=sm$gpu_capability architectures="" ;;
-  *) preset=native architectures=$gpu_capability-real ;;
-esac
-note "building preset $preset${architectures:+ for $architectures}"
-configure_and_build "$preset" "$architectures" amasia
-amasia=build/$preset/amasia
-mkdir -p out
-
 if [[ -z $gpu_capability ]]; then
-  note "no GPU here: checking every CPU reference, then reporting the recorded results of results/"
-  "$amasia" verify --reference
-  python -m plots report results --out report.html
+  note "no GPU here: checking every CPU reference, and reporting the recorded results of results/"
+  (
+    configure_and_build cpu "" amasia --first -DAMASIA_TESTS=OFF
+    build/cpu/amasia verify --reference
+  ) &
+  references=$!
+  status=0
+  wait_for_python
+  python -m plots report results --out report.html || status=$?
+  wait "$references" || status=$?
+  if [[ $status != 0 ]]; then
+    note "checking the references or reporting ended with status $status"
+    exit "$status"
+  fi
 else
+  case $gpu_capability in
+    70 | 80 | 90) preset=sm$gpu_capability architectures="" ;;
+    *) preset=native architectures=$gpu_capability-real ;;
+  esac
+  note "building preset $preset${architectures:+ for $architectures}"
+  # What the study needs: its floors come from the ceilings, the other microbenchmarks are not run.
+  configure_and_build "$preset" "$architectures" amasia --first -DAMASIA_TESTS=OFF -DAMASIA_GBENCH=OFF \
+    -DAMASIA_MICROBENCHMARKS=ceilings
+  mkdir -p out
   # NVIDIA H100 80GB HBM3 -> h100-80gb-hbm3
   name=$(tr '[:upper:]' '[:lower:]' <<<"${gpu_name#NVIDIA }" | tr -cs 'a-z0-9\n' -)
   result=out/${name%-}-quick.json
   note "the quick study on $gpu_name: every variant verified, timed and compared"
+  wait_for_python # an installation beside the study would disturb its times
   status=0
-  "$amasia" study quick --out "$result" || status=$?
+  "build/$preset/amasia" study quick --out "$result" --overwrite || status=$?
   # A wrong result or an invalid measurement is in the file too, and the report shows it.
   if [[ $status == [14] && -f $result ]] || [[ $status == 0 ]]; then
     python -m plots report "$result" --out report.html

@@ -1,27 +1,58 @@
-# Build steps that write what harness/results/provenance.cpp includes: digests of each variant's sources (again
-# whenever a source changes) and the commit (looked at in every build, written when it differs).
+# Build steps that write what harness/results/provenance.cpp includes: digests of all sources (again
+# whenever a source or an option changes) and the commit (looked at in every build, written when it
+# differs).
 #   include(digests); amasia_add_provenance(<target>)
+# `cmake --build build/cpu --target <target>_digests` computes the digests and nothing else.
+
+# The options every kernel is compiled with, as far as they can change its code: no warnings, no folders,
+# no architectures (provenance records those apart). A build without CUDA answers what CMake would give
+# nvcc, so that it judges recorded results as a build with CUDA does.
+function(amasia_code_options result)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(of_type "${CMAKE_CUDA_FLAGS_${type}}")
+  if(NOT AMASIA_CUDA AND NOT of_type)
+    set(of_type "${CMAKE_CXX_FLAGS_${type}}")  # CMake has the same defaults for both compilers
+  endif()
+  string(JOIN " " text "" -std=c++${CMAKE_CUDA_STANDARD} ${amasia_device_options} ${CMAKE_CUDA_FLAGS}
+         ${of_type})
+  string(CONCAT folder_or_architecture "-I|-L|-isystem|-ccbin|--compiler-bindir|"
+                                       "-arch|--gpu-architecture|-gencode|--generate-code")
+  set(warning "(-Xcompiler[ =])?--?[Ww]|-Xptxas[ =]--(disable-)?warn|(-Xcudafe[ =])?--?diag[-_]")
+  string(REGEX REPLACE " (${folder_or_architecture})[ =]?[^ ]+" "" text "${text}")
+  string(REGEX REPLACE " (${warning}|--?allow-unsupported-compiler)[^ ]*" "" text "${text}")
+  string(REGEX REPLACE " +" " " text "${text}")
+  string(STRIP "${text}" text)
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
 
 function(amasia_add_provenance target)
   set(generated ${CMAKE_BINARY_DIR}/generated/provenance)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/source_digests.cmake)
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_digests.cmake)
   set(patterns "")
   foreach(folder apps variants microbench harness inputs)
-    foreach(extension cu cuh hpp cpp)
+    foreach(extension cu cuh hpp cpp csv)
       list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*.${extension})
     endforeach()
+    list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/options.cmake)
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
 
+  amasia_code_options(options)
+  # For who asks what the digests count. The build step runs again when its command line changes.
+  file(CONFIGURE OUTPUT ${generated}/code_options.txt CONTENT "${options}\n" @ONLY)
+  set(digests ${generated}/source_digests.inc ${generated}/microbenchmark_digests.inc
+      ${generated}/harness_digest.inc)
   add_custom_command(
-    OUTPUT ${generated}/source_digests.inc ${generated}/microbenchmark_digests.inc
-           ${generated}/harness_digest.inc
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated} -P ${script}
+    OUTPUT ${digests}
+    BYPRODUCTS ${generated}/source_manifest.txt
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated} -DOPTIONS=${options}
+            -P ${script}
     DEPENDS ${sources} ${script}
-    COMMENT "Digests of the variants' sources" VERBATIM)
+    COMMENT "Digests of the sources" VERBATIM)
+  add_custom_target(${target}_digests DEPENDS ${digests})
   add_custom_target(${target}_commit
     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated}/commit.inc
-            -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake
+            -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/commit.cmake
     BYPRODUCTS ${generated}/commit.inc VERBATIM)
 
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -38,8 +69,7 @@ function(amasia_add_provenance target)
   file(CONFIGURE OUTPUT ${generated}/build.inc CONTENT
        "{R\"(${compiler})\", R\"(${cuda_compiler})\", R\"(${flags})\", R\"(${architectures})\"}\n")
 
-  target_sources(${target} PRIVATE ${generated}/source_digests.inc
-                 ${generated}/microbenchmark_digests.inc ${generated}/harness_digest.inc)
+  target_sources(${target} PRIVATE ${digests})
   target_include_directories(${target} PRIVATE ${generated})
-  add_dependencies(${target} ${target}_commit)
+  add_dependencies(${target} ${target}_digests ${target}_commit)
 endfunction()

@@ -10,15 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "variants/device/host_device.hpp"
 #include "harness/parameters.hpp"
+#include "harness/words.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
 
-enum class Preset { smoke, quick, paper, sweep };
-inline constexpr std::string_view preset_names[] = {"smoke", "quick", "paper", "sweep"};
-
-/// The least any implementation must do (MEASURING: "Work and limits").
+/// The least any implementation must do (docs/methodology.md, "Floor and rates").
 struct Work {
   double operations = 0;  // arithmetic operations, an FMA is two
   /// What computes them: the CUDA cores, or the tensor cores on inputs of this type.
@@ -26,6 +24,12 @@ struct Work {
   double bytes_read = 0;  // compulsory device-memory traffic
   double bytes_written = 0;
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
+};
+
+template <>
+struct Words<Work::Kind> {
+  static constexpr std::string_view what = "kind of operation",
+                                    list[] = {"fp32", "int32", "tf32", "bf16"};
 };
 
 /// Outcome of comparing one output with the reference.

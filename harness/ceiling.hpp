@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
 

@@ -1,4 +1,5 @@
-// The two ways in which a request fails without being a bug. A CUDA error is variants/device/cuda.hpp's.
+// The two ways in which a request fails without being a bug. A CUDA error is
+// variants/device/cuda.hpp's.
 #pragma once
 
 #include <stdexcept>

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/text/pattern.hpp"
 #include "harness/registry.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -24,12 +24,12 @@ std::vector<const Microbenchmark*>& sorted() {
   return list;
 }
 
-constexpr std::string_view prefix = "microbench/";
+constexpr std::string_view folder_prefix = "microbench/";
 
 std::string folder_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
 bool matches(std::string_view pattern, const Microbenchmark& m) {
-  if (pattern.starts_with(prefix)) pattern.remove_prefix(prefix.size());
+  if (pattern.starts_with(folder_prefix)) pattern.remove_prefix(folder_prefix.size());
   return glob_match(pattern, m.name) || glob_match(pattern, folder_of(m.name));
 }
 

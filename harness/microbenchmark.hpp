@@ -19,13 +19,11 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "variants/device/host_device.hpp"
 #include "harness/variant.hpp"
+#include "harness/words.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
-
-/// How much of the question: `quick` is the part that fits many microbenchmarks into 90 s.
-enum class Scope { quick, full };
 
 /// What a point is: ordered name=value pairs, e.g. level=l1, footprint=16384, hint=ca.
 using Coordinates = std::vector<std::pair<std::string, std::string>>;

@@ -72,8 +72,9 @@ std::vector<std::string> names_of(const std::vector<ParameterSpec>& specs) {
 Parameters::Parameters(const std::vector<ParameterSpec>& specs,
                        const std::map<std::string, std::string>& given) {
   for (const auto& [name, value] : given) {
-    const bool known = std::any_of(specs.begin(), specs.end(),
-                                   [&](const ParameterSpec& spec) { return spec.name == name; });
+    const bool known =
+        std::any_of(specs.begin(), specs.end(),
+                    [&name = name](const ParameterSpec& spec) { return spec.name == name; });
     if (!known) {
       throw UsageError("unknown parameter '" + name + "': " + suggestion(name, names_of(specs)));
     }

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits that passes BigCrush
-/// when fed a counter times the golden-ratio increment.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits that passes
+/// BigCrush when fed a counter times the golden-ratio increment.
 AMASIA_HD constexpr std::uint64_t mix64(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;

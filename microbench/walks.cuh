@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/curve.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia {
 

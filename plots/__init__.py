@@ -3,3 +3,7 @@
 Nothing here measures. Everything is derived from result files (schema/result.schema.json) and from
 the data with sources in inputs/.
 """
+
+from plots.version import version
+
+__version__ = version()

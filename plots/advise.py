@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from plots.claims import UNDECIDED
 from plots.errors import PlotsError
-from plots.figures.common import milliseconds, times
 from plots.load import Results, sizes_of
 from plots.strategies import BY_NAME, code_lines
+from plots.units import claimed_ratio, milliseconds
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Advice:
         match self.outcome:
             case "faster":
                 text = (
-                    f"{self.strategy} ran {times(self.ratio)} [{self.low:.2f}, {self.high:.2f}] "
+                    f"{self.strategy} ran {claimed_ratio(self.ratio, self.low, self.high)} "
                     f"faster than baseline ({milliseconds(self.median_ms)} against "
                     f"{milliseconds(self.baseline_ms)})"
                 )
@@ -97,6 +98,8 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
     compared = in_group[in_group["role"] == role]
     has_control = bool(compared["control"].any())
     compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
+    # A comparison whose row failed, as in a file that was edited, recommends nothing.
+    compared = compared[compared["strategy"].isin(of_role.index)]
     where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch")}
     absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
     absences = tuple(
@@ -106,7 +109,7 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
     remarks = list(absences)
     if not has_control:
         remarks.append("no A/A control was run: a difference may be noise of the machine")
-    undecided = tuple(compared[compared["claim"] == "not resolved"]["strategy"])
+    undecided = tuple(compared[compared["claim"].isin(UNDECIDED)]["strategy"])
     faster = compared[compared["claim"] == "faster"]
     if compared.empty:
         others = sorted(set(in_group.loc[~in_group["control"], "role"]) & {"iso", "best"})

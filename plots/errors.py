@@ -18,3 +18,7 @@ def nearest(name: str, valid: Iterable[str], count: int = 3) -> str:
     if close:
         return "nearest: " + ", ".join(folded[c] for c in close)
     return "known: " + ", ".join(valid)
+
+
+class ResultFileError(PlotsError):
+    """A result file that cannot be used: "path: what was expected"."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -258,7 +259,8 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
                 "low": ratio.low,
                 "high": ratio.high,
                 "resolved": ratio.resolved,
-                "floor_ratio": row.floor_ms_old / row.floor_ms_new,
+                # Nothing to read, write or compute has no floor.
+                "floor_ratio": row.floor_ms_old / row.floor_ms_new if row.floor_ms_new else np.nan,
                 "bound_by": row.bound_by_new,
             }
         )
@@ -283,6 +285,16 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
         only_new=len(a) - len(records),
         only_old=len(b) - len(records),
     )
+
+
+def mean_table(measured: Measured) -> list[dict[str, Any]]:
+    """Geometric means of the measured speed-ups by role and strategy, with the number of rows."""
+    keys = measured.rows[["role", "strategy"]].drop_duplicates()
+    records = []
+    for key in keys.itertuples(index=False):
+        mean, n = measured.mean(role=key.role, strategy=key.strategy)
+        records.append({"role": key.role, "strategy": key.strategy, "mean": mean, "n": n})
+    return records
 
 
 def published_table() -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The source documents' inventory and how our recorded results stand beside it.
 
-The same rules as harness/published/published.cpp: inventory.csv says what answers each id, comparisons.csv
-which published value belongs to which of ours.
+The same rules as harness/published/reproduction_table.cpp: inventory.csv says what answers each id,
+comparisons.csv which published value belongs to which of ours.
 """
 
 from __future__ import annotations

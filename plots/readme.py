@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from plots import figures, style
+from plots import style
 from plots.advise import advise
+from plots.claims import UNDECIDED
 from plots.errors import PlotsError
-from plots.figures.common import milliseconds, modes, origin, times
+from plots.figures.common import modes, origin
+from plots.figures.speedup import speedup
 from plots.load import Results, main_cache, main_launch, main_size, strategy_order
+from plots.markdown import plain
 from plots.strategies import ROOT, built_variants
+from plots.units import claimed_ratio, milliseconds, times
 
 BEGIN = "<!-- generated:results -->"
 END = "<!-- /generated:results -->"
@@ -55,9 +59,9 @@ def _speedup(selected: Results, row: pd.Series) -> str:
     if found.empty:
         return "–"
     c = found.iloc[0]
-    if c["claim"] == "not resolved":
-        return f"{times(c['ratio'])}, not resolved"
-    return f"{times(c['ratio'])} [{c['low']:.2f}, {c['high']:.2f}]"
+    if c["claim"] in UNDECIDED:
+        return f"{times(c['ratio'])}, {c['claim']}"
+    return claimed_ratio(c["ratio"], c["low"], c["high"])
 
 
 def table(selected: Results) -> str:
@@ -90,8 +94,8 @@ def table(selected: Results) -> str:
                 if role == "best" and pd.notna(row["floor_fraction"]):
                     fraction = f"{100 * row['floor_fraction']:.0f} %"
             label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
-            label = label.replace("|", "\\|")  # a parameter may be a file name
-            lines.append(f"| {label} | {name} | {' | '.join(cells)} | {fraction} |")
+            # A parameter may be a file name, a library's name anything.
+            lines.append(f"| {plain(label)} | {plain(name)} | {' | '.join(cells)} | {fraction} |")
     return "\n".join(lines)
 
 
@@ -106,11 +110,14 @@ def generated(selected: Results) -> str:
         if len(controls)
         else "No A/A control was measured. "
     )
-    headlines = [f"- {a.app}, {a.size_label}: {a.sentence()}" for a in advise(selected)
-                 if a.size == main[a.app]]  # fmt: skip
+    headlines = [
+        "- " + plain(f"{a.app}, {a.size_label}: {a.sentence()}")
+        for a in advise(selected)
+        if a.size == main[a.app]
+    ]
     apps = {variant.split("/")[0] for variant in built_variants()}
     headlines += [f"- {app}: no recorded results." for app in sorted(apps - main.keys())]
-    measured = f"{origin(selected.groups)}; {modes(selected.groups)}"
+    measured = plain(f"{origin(selected.groups)}; {modes(selected.groups)}")
     return "\n".join(
         [
             "",
@@ -154,7 +161,7 @@ def write(results: Results, readme: Path) -> list[Path]:
     before, _, after = _split(readme)
     picture = readme.parent / PICTURE
     description = f"amasia-overview {picture_digest(selected)}"
-    style.save(figures.speedup(selected), picture, description)
+    style.save(speedup(selected), picture, description)
     readme.write_text(before + generated(selected) + after, encoding="utf-8")
     return [readme, picture]
 

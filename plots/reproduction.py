@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from plots.markdown import plain
 from plots.published import (
     NOTABLE,
     Comparison,
@@ -75,7 +77,7 @@ def _skipped_because(item: Item, files: list[Recorded]) -> str:
         for m in file.document.get("microbenchmarks") or []:
             reasons = [row["reason"] for row in m["rows"] if row["status"] == "skipped"]
             if m["name"] in item.answers() and reasons and not _has_value(m):
-                return str(reasons[0])
+                return html.escape(str(reasons[0]), quote=False)
     return ""
 
 
@@ -88,7 +90,7 @@ def entry_of(item: Item, of_item: list[Comparison], files: list[Recorded]) -> En
     lines, why, link = [], "", ""
     for c in of_item:
         own, reason = own_value(files, c.own)
-        why = why or reason
+        why = why or html.escape(reason, quote=False)  # a text of a result file
         link = link or (own.file if own else "")
         lines.append(Line(c.label, own, c.published))
     if not of_item:
@@ -167,7 +169,7 @@ def render(files: list[Recorded], base: Path) -> str:
         mine = [f for f in files if not gpu or f.document["provenance"]["device"]["name"] == gpu]
         found = entries(mine)
         counts = Counter(e.status for e in found)
-        text += ["", f"## {gpu or 'No results recorded'}", ""]
+        text += ["", f"## {plain(gpu) or 'No results recorded'}", ""]
         text.append(
             f"{len(found)} rows: "
             + ", ".join(f"{counts[s]} {s}" for s in STATUSES if counts[s])

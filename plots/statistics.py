@@ -1,4 +1,5 @@
-"""Exact, distribution-free intervals, as in harness/statistics/statistics.hpp, for comparisons across files.
+"""Exact, distribution-free intervals for comparisons across files, as in
+harness/statistics/statistics.hpp.
 
 Comparisons inside one file are paired and were made by the harness; only times from different
 groups (two files, or stream against graph) are compared here.

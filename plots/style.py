@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import io
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ParamSpec
 
@@ -14,6 +16,9 @@ import matplotlib
 matplotlib.use("Agg")  # files only: no display on a cluster node
 
 import matplotlib.pyplot as plt
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 # Okabe & Ito 2008, told apart by colour-blind readers; black is the reference, grey a comparator.
@@ -103,22 +108,67 @@ def save(figure: Figure, path: Path, description: str = "") -> None:
         figure.savefig(path, metadata=metadata)
 
 
+# In a page the text stays text: the page brings the font along, once for all (embedded_font).
+_INLINE = {**RC, "svg.fonttype": "none"}
+_FONT = "DejaVu Sans"
+
+
 def inline_svg(figure: Figure, name: str, label: str) -> str:
     """The figure as an <svg> element to stand in HTML: ids made unique by ``name``, no header,
-    scaled to the width of the page, ``label`` for screen readers."""
+    scaled to the width of the page, ``label`` for screen readers. Its text needs the font that
+    embedded_font() puts into the page."""
     stream = io.StringIO()
-    with plt.rc_context(RC):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
+    with plt.rc_context(_INLINE):
+        figure.dpi = RC["savefig.dpi"]  # of what is drawn as an image
+        # Not savefig, which draws everything a first time only to find the layout.
+        FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{name}-', text)
-    text = text.replace("url(#", f"url(#{name}-").replace('href="#', f'href="#{name}-')
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = text.replace(f"; font-family: '{_FONT}', sans-serif", "")
+    text = re.sub(r"\n\s*", "\n", text)
+    text = _with_short_ids(text, name)
     width = float(re.search(r'viewBox="0 0 ([0-9.]+) ', text).group(1))
     escaped = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return re.sub(
         r'<svg ([^>]*?)width="[^"]*" ?',
-        rf'<svg role="img" aria-label="{escaped}" style="max-width:{width:.0f}pt" \1',
+        lambda found: (
+            f'<svg role="img" aria-label="{escaped}" style="max-width:{width:.0f}pt" {found[1]}'
+        ),
         re.sub(r'(<svg [^>]*?)height="[^"]*" ?', r"\1", text, count=1),
         count=1,
+    )
+
+
+def _with_short_ids(text: str, name: str) -> str:
+    """Ids that something refers to as ``name``-1, ``name``-2, ...; no others."""
+    used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    short = {old: f"{name}-{i}" for i, old in enumerate(used, 1)}
+    text = re.sub(r'\bhref="#([^"]+)', lambda found: f'href="#{short[found[1]]}', text)
+    text = re.sub(r"url\(#([^)]+)", lambda found: f"url(#{short[found[1]]}", text)
+
+    def defined(found: re.Match[str]) -> str:
+        return f' id="{short[found[1]]}"' if found[1] in short else ""
+
+    return re.sub(r' id="([^"]*)"', defined, text)
+
+
+def embedded_font(pages: Iterable[str]) -> str:
+    """CSS that brings along the font of inline figures: the characters of ``pages``, no others."""
+    characters = sorted(set(itertools.chain.from_iterable(pages)))
+    path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    options = subset.Options(flavor="woff", layout_features=["kern"], notdef_outline=True)
+    options.drop_tables += ["FFTM", "GPOS"]
+    with TTFont(path, lazy=True, recalcTimestamp=False) as font:
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(text="".join(characters))
+        subsetter.subset(font)
+        font.flavor = "woff"
+        stream = io.BytesIO()
+        font.save(stream)
+    encoded = base64.b64encode(stream.getvalue()).decode()
+    return (
+        f"@font-face {{ font-family: '{_FONT}'; src: url(data:font/woff;base64,{encoded}); }}\n"
+        f"figure svg text {{ font-family: '{_FONT}', sans-serif; }}"
     )

@@ -3,11 +3,17 @@
 # environment (.venv) and, where no CUDA toolkit fits, nvcc from NVIDIA's wheels (.cuda). Only what is
 # missing is installed, and once everything is there nothing is asked of the network.
 #
+#   scripts/setup.sh [tests | answer]
+#
+# tests (the default) prepares for everything. answer prepares for what run.sh does: no libraries for
+# tests, and without a GPU no CUDA at all.
+#
 # run.sh and test.sh source this file and get
-#   PATH, CUDACXX          .venv, the chosen nvcc and its disassemblers first
+#   PATH, CUDACXX          .venv, the chosen nvcc and its disassemblers first; CUDACXX is empty without CUDA
 #   gpu_name, gpu_capability   of the first visible GPU ("NVIDIA H200", 90); empty without one
 #   gpu_obstacle           why no nvcc here can build for that GPU; empty when one can
-#   configure_and_build    a function, below
+#   configure_and_build, wait_for_python   functions, below: Python's packages are still being installed
+#                          when this file ends, because nothing that compiles needs them
 # Run on its own it only installs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -50,23 +56,27 @@ have_header() {
 
 cmake_version() { cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p'; }
 
-# Prints the Debian packages of what is missing, one a line.
+# missing_packages python|answer|tests: prints the Debian packages of what is missing for that, one a line.
 missing_packages() {
+  find_python >/dev/null || echo python3-venv
+  [[ $1 != python ]] || return 0
   version_at_least "$(cmake_version)" 3.25 || echo cmake
   command -v ninja >/dev/null || echo ninja-build
   command -v g++ >/dev/null || echo g++
   command -v git >/dev/null || echo git
-  find_python >/dev/null || echo python3-venv
   have_header fmt/format.h || echo libfmt-dev
   have_header CLI/CLI.hpp || echo libcli11-dev
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  [[ $1 == tests ]] || return 0
   have_header benchmark/benchmark.h || echo libbenchmark-dev
   have_header gtest/gtest.h || echo libgtest-dev
 }
 
+lists_updated=""
+
 install_packages() {
   local missing
-  missing=$(missing_packages | tr '\n' ' ')
+  missing=$(missing_packages "$1" | tr '\n' ' ')
   missing=${missing% }
   [[ -n $missing ]] || return 0
   local command="apt-get install -y --no-install-recommends $missing"
@@ -86,14 +96,17 @@ install_packages() {
   local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
     -o DPkg::Lock::Timeout=300)
   log=$(mktemp)
-  "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
+  if [[ -z $lists_updated ]]; then
+    "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
+    lists_updated=yes
+  fi
   # shellcheck disable=SC2086 # a list of package names
   if ! "${apt[@]}" install -y --no-install-recommends $missing >>"$log" 2>&1; then
     tail -n 20 "$log" >&2
     fail "could not install the system packages: $command"
   fi
   rm -f "$log"
-  missing=$(missing_packages | tr '\n' ' ')
+  missing=$(missing_packages "$1" | tr '\n' ' ')
   [[ -z $missing ]] || fail "still missing or too old after installation: $missing" \
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
 }
@@ -114,23 +127,56 @@ for name in sys.argv[1:]:
 PYTHON
 }
 
-pip_install() { .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@" >&2; }
-
-# The stamp holds what was asked for, so that a change of pyproject.toml, of the Python or of the
-# folder's place makes the environment anew, and nothing else does.
-install_python() {
-  base_python=$(find_python)
-  local stamp wanted
-  mapfile -t wanted < <(requirements "" test)
-  stamp=$(printf '%s\n' "$PWD" "$("$base_python" --version)" "${wanted[@]}")
-  if [[ $(cat .venv/amasia-stamp 2>/dev/null) == "$stamp" ]] && .venv/bin/python -c '' 2>/dev/null; then
-    return
-  fi
-  say "making the Python environment .venv with $base_python"
-  "$base_python" -m venv --clear .venv || fail "$base_python could not make a virtual environment"
-  pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
-  printf '%s\n' "$stamp" >.venv/amasia-stamp
+# Bytecode is made when a module is first imported: most never are.
+pip_install() {
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile "$@" >&2
 }
+
+# A stamp holds what was asked for, so that a change of pyproject.toml, of the Python or of the folder's
+# place makes the environment anew, and nothing else does.
+stamp_of() { printf '%s\n' "$PWD" "$("$base_python" --version)" "$@"; }
+
+# stamped NAME WANTED...: was this installed, and is the environment whole?
+stamped() {
+  [[ $(cat ".venv/$1" 2>/dev/null) == "$(stamp_of "${@:2}")" ]] && .venv/bin/python -c '' 2>/dev/null
+}
+
+# Makes the environment .venv, empty, unless there is one with the right packages; sets base_python.
+make_environment() {
+  local wanted
+  base_python=$(find_python)
+  mapfile -t wanted < <(requirements "")
+  if ! stamped amasia-stamp "${wanted[@]}"; then
+    say "making the Python environment .venv with $base_python"
+    "$base_python" -m venv --clear .venv || fail "$base_python could not make a virtual environment"
+  fi
+}
+
+# install_python answer|tests: the packages that are missing in .venv.
+install_python() {
+  local wanted
+  mapfile -t wanted < <(requirements "")
+  if ! stamped amasia-stamp "${wanted[@]}"; then
+    pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
+    stamp_of "${wanted[@]}" >.venv/amasia-stamp
+  fi
+  [[ $1 == tests ]] || return 0
+  mapfile -t wanted < <(requirements test)
+  if ! stamped amasia-stamp-tests "${wanted[@]}"; then
+    pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
+    stamp_of "${wanted[@]}" >.venv/amasia-stamp-tests
+  fi
+}
+
+# install_python runs beside the compiler: before the first use of Python its end must be awaited.
+python_job=""
+wait_for_python() {
+  [[ -n $python_job ]] || return 0
+  local job=$python_job
+  python_job=""
+  wait "$job" || fail "the Python environment could not be made (see above)"
+}
+trap '[[ -z $python_job ]] || kill "$python_job" 2>/dev/null || true' EXIT
 
 # install_wheels FOLDER NAME: the wheels that pyproject.toml lists under NAME, into .cuda/FOLDER.
 install_wheels() {
@@ -240,26 +286,47 @@ choose_cuda() {
 
 # --- Build -----------------------------------------------------------------------------------------
 
-# configure_and_build PRESET ARCHITECTURES TARGET [OPTION...]: into build/PRESET; empty ARCHITECTURES
-# leaves those of the preset, options are CMake's. A build folder made with another compiler or in
-# another place starts afresh.
+# configure_and_build PRESET ARCHITECTURES TARGET [OPTION...] [--first OPTION...]: into build/PRESET; empty
+# ARCHITECTURES leaves those of the preset, options are CMake's. Those after --first count for a new build
+# folder only: they leave out what its user may have asked for since. A build folder made with another
+# compiler or in another place starts afresh.
 configure_and_build() {
-  local preset=$1 architectures=$2 target=$3 cache=build/$1/CMakeCache.txt options=("${@:4}")
-  if [[ -f $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" &&
-    grep -qE "^CMAKE_CUDA_COMPILER:[A-Z]+=$CUDACXX\$" "$cache"; }; then
-    options+=(--fresh)
+  local preset=$1 architectures=$2 target=$3 cache=build/$1/CMakeCache.txt options=() first=()
+  shift 3
+  while [[ $# -gt 0 && $1 != --first ]]; do
+    options+=("$1")
+    shift
+  done
+  [[ $# == 0 ]] || first=("${@:2}")
+  if [[ ! -f $cache ]]; then
+    options+=("${first[@]}")
+  elif ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" ||
+    { [[ -n $CUDACXX ]] && ! grep -qE "^CMAKE_CUDA_COMPILER:[A-Z]+=$CUDACXX\$" "$cache"; }; then
+    options+=(--fresh "${first[@]}")
   fi
   [[ -z $architectures ]] || options+=("-DCMAKE_CUDA_ARCHITECTURES=$architectures")
   cmake --preset "$preset" "${options[@]}" >&2
   cmake --build "build/$preset" --target "$target" >&2
 }
 
-install_packages
-install_python
+purpose=${1:-tests}
+[[ $purpose == tests || $purpose == answer ]] || fail "'$purpose' is neither tests nor answer"
 find_gpu
-choose_cuda
+install_packages python
+make_environment
+install_python "$purpose" &
+python_job=$!
+install_packages "$purpose"
+CUDACXX=${CUDACXX:-} gpu_obstacle=""
+if [[ $purpose == answer && -z $gpu_capability ]]; then
+  CUDACXX="" # no device code is compiled
+else
+  choose_cuda
+fi
 PATH=$PWD/.venv/bin:$PATH
 export PATH
-say "Python $(.venv/bin/python -c 'import platform; print(platform.python_version())'), nvcc" \
-  "$(nvcc_version "$CUDACXX") ($CUDACXX), GPU: ${gpu_name:-none}${gpu_capability:+ (sm_$gpu_capability)}"
+python_version=$(.venv/bin/python -c 'import platform; print(platform.python_version())')
+say "Python $python_version," "${CUDACXX:+nvcc $(nvcc_version "$CUDACXX") ($CUDACXX),}" \
+  "GPU: ${gpu_name:-none}${gpu_capability:+ (sm_$gpu_capability)}"
 [[ -z $gpu_obstacle ]] || say "nothing built here will run on that GPU: $gpu_obstacle"
+[[ ${BASH_SOURCE[0]} != "$0" ]] || wait_for_python

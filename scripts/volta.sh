@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles every CUDA file for the V100 (sm_70), which CUDA 13 no longer knows, with a CUDA 12 toolkit.
 #
-#   scripts/volta.sh
+#   scripts/volta.sh [--toolkit]
 #
+# --toolkit: only finds or fetches the toolkit.
 # The toolkit is the first nvcc 12.4 to 12.9 of $CUDA12_HOME, /usr/local/cuda-12*, PATH. Where there is
 # none, Debian's nvcc 12.4 is unpacked under .cuda/volta, without installing it, from the mirror that
 # apt-get is set up for, with the headers from NVIDIA's wheels: it compiles, and cannot link.
@@ -77,6 +78,7 @@ nvcc=$(find_toolkit) || { fetch_toolkit && nvcc=$(find_toolkit); } || {
     "name one in CUDA12_HOME"
   exit 3
 }
+[[ ${1:-} != --toolkit ]] || exit 0
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 say "compiling for sm_70 with nvcc $version ($nvcc)"
 

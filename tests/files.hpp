@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -43,6 +48,35 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// A device like /dev/null. Root gets one of its own, because root could replace the machine's.
+inline std::string null_device(const TemporaryFolder& folder) {
+  const std::string path = folder / "null";
+  if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0) return path;
+  if (::geteuid() == 0) throw std::runtime_error("root cannot make a device here");
+  return "/dev/null";
+}
+
+/// Writes beyond this size fail half way, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(std::size_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    rlimit tight = old_;
+    tight.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &tight);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit old_{};
+  void (*old_handler_)(int);
 };
 
 /// `text` must be what tests/golden/<name> holds. AMASIA_UPDATE_GOLDEN=1 records it instead, for a

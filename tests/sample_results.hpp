@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/result.hpp"
 
@@ -31,13 +32,12 @@ inline std::vector<double> valid_times(const Row& row) {
   return times;
 }
 
-inline Row sample_row(const std::string& variant, const std::string& role, double median,
-                      int position) {
+inline Row sample_row(const std::string& variant, Role role, double median, int position) {
   Row row;
   row.variant = variant;
   row.role = role;
-  row.config = role == "iso" ? "iso" : "64x8";
-  row.config_source = role == "iso" ? "the original geometry" : "built-in default";
+  row.config = role == Role::iso ? "iso" : "64x8";
+  row.config_source = role == Role::iso ? "the original geometry" : "built-in default";
   row.geometry = {{"tile_cols", 64}, {"tile_rows", 8}, {"threads", 256}};
   row.verdict = Verdict{true, "max abs error / max abs reference", 3e-7, 1e-5, 262144, 0, {}};
   row.evidence = {
@@ -49,11 +49,13 @@ inline Row sample_row(const std::string& variant, const std::string& role, doubl
 }
 
 inline Comparison sample_comparison(const Row& reference, const Row& row) {
-  Comparison comparison{row.variant, row.role, reference.variant, row.repeat > 0, {}, {}};
+  Comparison comparison;
+  comparison.variant = row.variant;
+  comparison.role = row.role;
+  comparison.against = reference.variant;
+  comparison.control = row.repeat > 0;
   comparison.speedup = paired_ratio(valid_times(reference), valid_times(row), 0.95);
-  comparison.verdict = !comparison.speedup.resolved   ? "not resolved"
-                       : comparison.speedup.ratio > 1 ? "faster"
-                                                      : "slower";
+  comparison.verdict = verdict_on(comparison.speedup);
   return comparison;
 }
 
@@ -71,16 +73,16 @@ inline GroupResult sample_group(int rows) {
   group.key = {"hotspot",
                Parameters::from_values(
                    {{"rows", std::to_string(rows)}, {"cols", "512"}, {"chip", "scaled"}}),
-               "cold", "stream"};
-  group.preset = "quick";
+               CacheMode::cold, LaunchMode::stream};
+  group.preset = Preset::quick;
   group.seed = std::numeric_limits<std::uint64_t>::max();
   group.work = {3932160, Work::Kind::fp32, 2097152, 1048576, 0};
   group.floor = compute_floor(group.work, sample_ceilings());
   group.rounds = 9;
-  group.stop_reason = "interval narrow enough";
+  group.stop_reason = StopReason::narrow_enough;
   group.wall_s = 1.25;
-  for (const std::string& role : {std::string("iso"), std::string("best")}) {
-    const double slow = role == "iso" ? 0.02 : 0.01;
+  for (const Role role : {Role::iso, Role::best}) {
+    const double slow = role == Role::iso ? 0.02 : 0.01;
     const Row baseline = sample_row("hotspot/baseline", role, slow, 0);
     Row control = sample_row("hotspot/baseline", role, slow, 1);
     control.repeat = 1;
@@ -88,7 +90,7 @@ inline GroupResult sample_group(int rows) {
     for (const Row& row : {baseline, control, tma}) group.rows.push_back(row);
     group.comparisons.push_back(sample_comparison(baseline, control));
     group.comparisons.push_back(sample_comparison(baseline, tma));
-    if (role == "best") {
+    if (role == Role::best) {
       Row bypass = sample_row("hotspot/register_bypass", role, slow, 0);
       for (Sample& sample : bypass.samples) sample.time_ms *= 1.001;
       bypass.time_ms = median_interval(valid_times(bypass), 0.95);
@@ -96,6 +98,9 @@ inline GroupResult sample_group(int rows) {
       group.rows.push_back(bypass);
       group.comparisons.push_back(sample_comparison(baseline, bypass));
     }
+  }
+  for (Comparison& comparison : group.comparisons) {
+    comparison.claim = claim_of(group.comparisons, comparison);
   }
   for (Row& row : group.rows) {
     row.floor_fraction = group.floor->floor_ms() / row.time_ms->median;
@@ -113,13 +118,13 @@ inline GroupResult sample_group(int rows) {
 inline GroupResult sample_trouble() {
   GroupResult group;
   group.key = {"pathfinder", Parameters::from_values({{"rows", "1"}, {"input", "a \"b\" | c"}}),
-               "hot", "graph"};
+               CacheMode::hot, LaunchMode::graph};
   group.seed = 1;
   group.work = {10, Work::Kind::int32, 40, 4, 1};
   group.launch_blocked = false;
-  group.stop_reason = "round limit";
+  group.stop_reason = StopReason::round_limit;
   group.warnings = {"2 samples were throttled"};
-  Row failed = sample_row("pathfinder/overlap", "iso", 1, 0);
+  Row failed = sample_row("pathfinder/overlap", Role::iso, 1, 0);
   failed.status = RowStatus::failed;
   failed.reason = "wrong result, see \"first mismatches\"\nin the file";
   failed.samples.clear();
@@ -131,7 +136,7 @@ inline GroupResult sample_trouble() {
                            10,
                            2,
                            {"(0, 3): got 3, expected 4", "(0, 4): got nan, expected 5"}};
-  Row skipped = sample_row("pathfinder/dsm", "best", 1, 0);
+  Row skipped = sample_row("pathfinder/dsm", Role::best, 1, 0);
   skipped.status = RowStatus::skipped;
   skipped.reason = "needs sm_90, this is sm_80";
   skipped.samples.clear();

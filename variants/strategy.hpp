@@ -1,5 +1,5 @@
 // The six strategies as data: what they need and what their machine code must and must not show.
-// DESIGN: the table "The six strategies"; Svedin et al. 2021, algorithms 1-3; Hopper Tuning
+// docs/strategies.md, "The six strategies"; Svedin et al. 2021, algorithms 1-3; Hopper Tuning
 // Guide 4.1.
 #pragma once
 

@@ -1,22 +1,14 @@
-// The computation of gemm in fp32 on slices that are in shared memory, written once for all
-// strategies.
+// A tile of a matrix product in fp32, from slices that are in shared memory: what gemm and the
+// updates of lud have in common.
 #pragma once
 
-#include "apps/gemm/gemm.hpp"
-#include "variants/ptx/cp_async.cuh"
-#include "variants/device/tensor_map.hpp"
+#include "variants/geometry/box.hpp"
+#include "variants/host_device.hpp"
+#include "variants/ptx/shared_memory.cuh"
 
-namespace amasia::gemm {
+namespace amasia::matrix {
 
-/// Reads 16 bytes from a shared address. No `memory` clobber, so that FFMA keep their written
-/// order.
-__device__ inline float4 load_float4(unsigned shared) {
-  float4 v;
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];\n"
-               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-               : "r"(shared));
-  return v;
-}
+using async::load_float4;
 
 /// A 128 x N tile of C from slices of A (128 x 32) and B (32 x N), both as they come from global
 /// memory: a row of A is 128 bytes, its 16-byte chunks permuted (swizzled_chunk), so that four
@@ -24,7 +16,6 @@ __device__ inline float4 load_float4(unsigned shared) {
 /// 8 lanes down, 4 across, 8 x 16 elements each. Six loads of 16 bytes feed 128 FFMA.
 template <int N>
 struct Fp32Tile {
-  static constexpr Mode mode = Mode::fp32;
   static constexpr bool asynchronous = false;
   using Element = float;
   static constexpr int m = 128, n = N, k = 32;
@@ -121,30 +112,6 @@ struct Fp32Tile {
       }
     }
   }
-
-  /// The thread's elements of the tile at (tile_row, tile_column) to C. 32-bit arithmetic but for
-  /// one pointer: registers that live here are taken from the accumulators' loop, and what the
-  /// assembler then does to the banks costs a tenth of the speed.
-  static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
-                                               int tile_row, int tile_column, int thread) {
-    const int first_row = tile_row + row(thread, 0), first_column = tile_column + column(thread, 0);
-    const int rows_left = static_cast<int>(p.m) - first_row;
-    const int columns_left = static_cast<int>(p.n) - first_column;
-    float* c = &p.c.at(first_row, first_column);
-    const std::int64_t stride = 8 * p.c.pitch;
-#pragma unroll
-    for (int i = 0; i < rows_per_thread; ++i, c += stride) {
-#pragma unroll
-      for (int g = 0; g < columns_per_thread / 4; ++g) {
-        // A group that begins inside may end in the padding.
-        if (8 * i < rows_left && 16 * g < columns_left) {
-          const float* x = &acc.c[i][4 * g];
-          *reinterpret_cast<float4*>(c + 16 * g) =
-              make_float4(p.alpha * x[0], p.alpha * x[1], p.alpha * x[2], p.alpha * x[3]);
-        }
-      }
-    }
-  }
 };
 
-}  // namespace amasia::gemm
+}  // namespace amasia::matrix

@@ -4,9 +4,10 @@
 #pragma once
 
 #include "apps/gemm/persistent.cuh"
-#include "variants/ptx/bulk.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::gemm {
 namespace {

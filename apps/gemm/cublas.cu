@@ -8,8 +8,8 @@
 #include <string>
 
 #include "apps/gemm/gemm.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/library.hpp"
 
 namespace amasia::gemm {

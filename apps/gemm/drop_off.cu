@@ -80,14 +80,15 @@ struct OwnRows {
   __device__ void before(int) const { async::wait<slots - 1>(); }
   __device__ float4 load(int i, int chunk) const {
     const unsigned at = (first + static_cast<unsigned>(chunk)) % slots;
-    return load_float4(slot + at * slot_bytes + static_cast<unsigned>(i * Tile::threads * 16));
+    return async::load_float4(slot + at * slot_bytes +
+                              static_cast<unsigned>(i * Tile::threads * 16));
   }
 };
 
 template <class TileT>
 struct OwnSlots {
   using Tile = TileT;
-  using Walk = gemm::Walk;
+  using Walk = matrix::Walk;
   using Rows = OwnRows<Tile>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }

@@ -3,8 +3,8 @@
 #include "apps/gemm/boxes.cuh"
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/shared.cuh"
-#include "variants/ptx/dsm.cuh"
-#include "variants/ptx/multicast.cuh"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::gemm {
 namespace {

@@ -9,7 +9,7 @@
 // others, x and x + 1 say, row 0 has its x where row 1 has its x + 1, in the same banks.
 #pragma once
 
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::gemm {
 

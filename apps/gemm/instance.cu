@@ -1,10 +1,10 @@
 // The problem on the device: allocation, inputs, verification.
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "apps/common/verification_report.cuh"
+#include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "variants/device/cuda.hpp"
 
@@ -78,33 +78,15 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-struct Wrong {
-  std::int64_t row, column;
-  double got, expected;
-};
-constexpr int reported = 5;
-struct Report {
-  unsigned long long mismatches;
-  // Bits of the largest error; as integers, non-negative doubles order alike.
-  unsigned long long worst;
-  Wrong wrong[reported];
-};
-
 __global__ void judge(Grid<const float> c, Grid<const double> value, const float* magnitude,
-                      double bound, Report* report) {
+                      double bound, VerificationReport* report) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= c.columns) return;
   for (std::int64_t i = blockIdx.y; i < c.rows; i += gridDim.y) {
     const double got = c.at(i, j), expected = value.at(i, j);
     const double error =
         got == expected ? 0 : fabs(got - expected) / magnitude[i * value.pitch + j];
-    if (isfinite(error)) {
-      const auto bits = static_cast<unsigned long long>(__double_as_longlong(error));
-      if (bits > report->worst) atomicMax(&report->worst, bits);
-    }
-    if (error <= bound) continue;  // false for NaN
-    const unsigned long long place = atomicAdd(&report->mismatches, 1ULL);
-    if (place < reported) report->wrong[place] = {i, j, got, expected};
+    report->add(error, bound, {i, j, got, expected});
   }
 }
 
@@ -184,27 +166,13 @@ class DeviceInstance final : public InstanceOf<Problem> {
   }
 
   Verdict on_device() const {
-    Verdict v{true, "max |C - AB| / (|A||B|)", 0, error_bound(mode_, k_), m_ * n_, 0};
-    const DeviceArray<Report> report(1);
-    AMASIA_CUDA(cudaMemset(report.data(), 0, sizeof(Report)));
+    const Verdict v{true, "max |C - AB| / (|A||B|)", 0, error_bound(mode_, k_), m_ * n_, 0};
+    const DeviceReport report;
     judge<<<blocks_for(m_, n_), threads>>>(Grid<const float>{c_.data(), m_, n_, pitch_},
                                            Grid<const double>{value_.data(), m_, n_, n_},
                                            magnitude_.data(), v.bound, report.data());
     AMASIA_CUDA(cudaGetLastError());
-    Report got;
-    report.download(&got);
-    std::memcpy(&v.error, &got.worst, sizeof v.error);
-    v.mismatches = static_cast<std::int64_t>(got.mismatches);
-    v.passed = v.mismatches == 0;
-    for (int i = 0; i < reported && i < v.mismatches; ++i) {
-      const Wrong& w = got.wrong[i];
-      char text[160];
-      std::snprintf(text, sizeof text, "(%lld, %lld): got %.9g, expected %.9g",
-                    static_cast<long long>(w.row), static_cast<long long>(w.column), w.got,
-                    w.expected);
-      v.first_mismatches.emplace_back(text);
-    }
-    return v;
+    return report.complete(v, "got");
   }
 
   Parameters parameters_;

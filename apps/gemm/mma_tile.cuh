@@ -3,8 +3,8 @@
 #pragma once
 
 #include "apps/gemm/gemm.hpp"
-#include "variants/ptx/mma.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/mma.cuh"
 
 namespace amasia::gemm {
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "apps/gemm/persistent.cuh"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::gemm {
 namespace {

@@ -3,7 +3,7 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-// - Walk: each sum by one block (geometry.hpp), or the last ones shared (sharing.hpp, shared.cuh)
+// - Walk: each sum by one block (tile_walk.hpp), or the last ones shared (sharing.hpp, shared.cuh)
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
 // - cluster: blocks, one below the other, that share slices of B
 // - shared_bytes(stages), bytes_in_flight(stages)
@@ -17,13 +17,18 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/fp32_tile.hpp"
-#include "apps/common/fp32_tile.cuh"
+#include "apps/common/tile_walk.hpp"
+#include "apps/gemm/fp32_tile.cuh"
 #include "apps/gemm/wgmma_tile.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 
 namespace amasia::gemm {
+
+using matrix::Range;
+using matrix::TilePlace;
+using matrix::Walk;
+
 namespace {
 
 struct NoMaps {};

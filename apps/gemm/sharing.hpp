@@ -5,10 +5,14 @@
 // first.
 #pragma once
 
+#include "apps/common/tile_walk.hpp"
 #include "apps/gemm/gemm.hpp"
-#include "apps/common/fp32_tile.hpp"
 
 namespace amasia::gemm {
+
+using matrix::Range;
+using matrix::TilePlace;
+using matrix::Walk;
 
 /// Slices that a share has at least: multiplying them takes twice as long as writing a partial tile
 /// and reading it again, 8 bytes per element of C. All SMs do that at one time, at the rate of the

@@ -9,6 +9,7 @@
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/shared_memory.cuh"
 #include "variants/ptx/wgmma.cuh"
 
 namespace amasia::gemm {

@@ -4,7 +4,8 @@
 
 #include "apps/histogram/counting.cuh"
 #include "variants/geometry/ring.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::histogram {
 

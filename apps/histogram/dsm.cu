@@ -9,6 +9,7 @@
 //                   that keeps its bin (seed 000): the sweep of its Fig. 9
 #include "apps/histogram/multicast_tiles.cuh"
 #include "apps/histogram/original.cuh"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::histogram {
 namespace {

@@ -173,29 +173,9 @@ struct Problem {
   bool strays = false;           // keys outside the range are possible
 };
 
-/// What the host can ask of the app's device instance, without CUDA headers.
-class CountsSource {
- public:
-  virtual ~CountsSource() = default;
-  virtual std::vector<std::uint32_t> counts() const = 0;  // of the last run, (bins + 1)
-};
-
 const std::vector<ParameterSpec>& parameter_specs();
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(const Setup& setup);
-
-/// All keys of a setup, sign-extended: generated, or from the file. For files and small sizes.
-std::vector<std::int32_t> host_keys(const Setup& setup);
-
-/// counts(bins + 1): OpenMP, one private histogram per thread.
-std::vector<std::uint32_t> count_keys(const Setup& setup);
-
-/// The same by another route: the keys are sorted, and a bin's count is the distance of its limits,
-/// which are found by division and binary search. Serial; for checking the reference.
-std::vector<std::uint32_t> count_by_sorting(const Setup& setup);
-
-/// Exact comparison; the last element is named as the counter of keys outside the range.
-Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::uint32_t>& expected);
 
 }  // namespace amasia::histogram

@@ -2,9 +2,11 @@
 // verification.
 #include <optional>
 
+#include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/histogram.hpp"
-#include "variants/device/cuda.hpp"
+#include "apps/histogram/instance.hpp"
 #include "harness/registry.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "apps/histogram/bulk_tiles.cuh"
-#include "variants/ptx/prefetch.cuh"
-#include "variants/ptx/remote_atomics.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::histogram {
 

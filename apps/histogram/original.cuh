@@ -7,6 +7,7 @@
 #include "apps/histogram/kernel.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::histogram {
 

@@ -3,7 +3,9 @@
 // the other strategies issue an atomic addition per counter.
 #include "apps/histogram/bulk_tiles.cuh"
 #include "apps/histogram/original.cuh"
+#include "variants/geometry/ring.hpp"
 #include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::histogram {
 namespace {

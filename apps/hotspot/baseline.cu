@@ -3,7 +3,7 @@
 // registers that hold the next row-block.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
-#include "variants/baseline.cuh"
+#include "variants/copies/tile_through_registers.cuh"
 
 namespace amasia::hotspot {
 namespace {

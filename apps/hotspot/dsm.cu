@@ -3,8 +3,10 @@
 // exists only at the two ends of a cluster.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
-#include "variants/baseline.cuh"
-#include "variants/ptx/dsm.cuh"
+#include "variants/copies/tile_through_registers.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::hotspot {
 namespace {

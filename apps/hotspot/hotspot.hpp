@@ -16,7 +16,7 @@
 
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
 
 namespace amasia::hotspot {
 
@@ -66,39 +66,5 @@ AMASIA_HD inline float generated_temperature(std::uint64_t seed, std::uint64_t c
 AMASIA_HD inline float generated_power(std::uint64_t seed, std::uint64_t cell) {
   return 0.02f * random_unit(seed, 1, cell);
 }
-
-/// Host copy of one grid, dense (pitch = cols).
-struct HostGrid {
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  std::vector<float> cells;
-};
-
-/// The inputs of a problem on the host: generated from the seed, or read from the files that the
-/// parameters name. Throws UsageError for a bad file.
-HostGrid host_temperature(const Parameters& p, std::uint64_t seed);
-HostGrid host_power(const Parameters& p, std::uint64_t seed);
-
-/// The reference: Rodinia's formula in fp64, rounded to fp32 at the end. OpenMP over rows.
-HostGrid reference(const HostGrid& temperature, const HostGrid& power, const ExactCoefficients& k,
-                   int steps);
-
-/// Largest accepted (max abs error) / (max abs reference). One fp32 step rounds three coefficients
-/// and five results, each by at most 2^-24 of a value no larger than the largest temperature: 8
-/// units per step, and they add up at worst. The unstable fixed chip amplifies an error as much as
-/// the roughness of the input, but starts from less of the latter than of the temperatures
-/// themselves: 4 times the allowance (measured, 5 steps at 4096 x 4096: 0.6 times).
-double error_bound(int steps, Chip chip);
-
-/// Compares `got` (rows x cols, rows `pitch` elements apart) with the reference. Any non-finite
-/// element is a mismatch.
-Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound);
-
-/// The instance behind the app's own exports: the harness sees InstanceOf<Problem> only.
-class HotspotInstance : public InstanceOf<Problem> {
- public:
-  /// The result of the last run, copied to the host. Synchronous.
-  virtual HostGrid download_result() const = 0;
-};
 
 }  // namespace amasia::hotspot

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "apps/hotspot/hotspot.hpp"
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::hotspot {
 

@@ -4,6 +4,7 @@
 // copy.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {

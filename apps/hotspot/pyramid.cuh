@@ -6,6 +6,7 @@
 #include "apps/hotspot/schedule.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "variants/device/host_device.hpp"
 #include "variants/geometry/ring.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::hotspot {
 

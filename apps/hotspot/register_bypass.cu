@@ -3,6 +3,7 @@
 // follows at once, so what changes is the register file and the instruction count, not the latency.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {

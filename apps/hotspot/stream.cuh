@@ -16,8 +16,9 @@
 #include "apps/hotspot/schedule.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/variant.hpp"
-#include "variants/ptx/cp_async.cuh"
 #include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 

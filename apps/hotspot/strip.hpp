@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "variants/device/host_device.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::hotspot {
 

@@ -4,7 +4,9 @@
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/stream.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::hotspot {
 namespace {

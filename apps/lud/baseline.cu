@@ -3,8 +3,8 @@
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
-#include "variants/ptx/cp_async.cuh"
-#include "variants/baseline.cuh"
+#include "variants/copies/tile_through_registers.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {

@@ -29,8 +29,8 @@
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/pieces.cuh"
 #include "harness/variant.hpp"
-#include "variants/ptx/cp_async.cuh"
 #include "variants/device/launch.hpp"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {

@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/common/fp32_tile.hpp"
+#include "apps/common/tile_walk.hpp"
 #include "apps/lud/lud.hpp"
-#include "variants/device/host_device.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::lud {
 
@@ -117,10 +117,10 @@ struct Products {
     const TileShape shape = is_beside ? tile_beside() : tile_below();
     if (region == Region::rest) {
       // Squares of tiles, so that the panels of the blocks that run at one time stay in L2.
-      const gemm::TilePlace place =
-          gemm::tile_place(block / cluster, tiles(area.rows, shape.log2_rows, cluster) / cluster,
-                           tiles(area.columns, shape.log2_columns),
-                           gemm::rows_walked_together / panel_width / cluster);
+      const matrix::TilePlace place =
+          matrix::tile_place(block / cluster, tiles(area.rows, shape.log2_rows, cluster) / cluster,
+                             tiles(area.columns, shape.log2_columns),
+                             matrix::rows_walked_together / panel_width / cluster);
       row = place.row * cluster + block % cluster;
       column = place.column;
     } else if (is_beside) {

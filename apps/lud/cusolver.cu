@@ -9,8 +9,8 @@
 #include <string>
 
 #include "apps/lud/lud.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/library.hpp"
 
 namespace amasia::lud {

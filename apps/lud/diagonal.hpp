@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "apps/lud/lud.hpp"
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::lud {
 

@@ -5,6 +5,7 @@
 // for C.
 #include "apps/lud/rodinia.cuh"
 #include "apps/lud/staged.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::lud {
 namespace {
@@ -190,7 +191,7 @@ struct OwnSlots {
       if (i == rows_per_slot) stage = ring.at((ring.next + 2) % stages);
 #pragma unroll
       for (int g = 0; g < groups; ++g) {
-        const float4 own = gemm::load_float4(slot(stage, i, g));
+        const float4 own = async::load_float4(slot(stage, i, g));
         if (inside(i, g)) {
           *reinterpret_cast<float4*>(element(i, g)) =
               less(t.subtract ? own : float4{}, &acc.c[i][4 * g]);

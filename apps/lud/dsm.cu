@@ -4,11 +4,13 @@
 // memory.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
-#include "variants/baseline.cuh"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/dsm.cuh"
-#include "variants/ptx/multicast.cuh"
+#include "variants/copies/tile_through_registers.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
 namespace {

@@ -1,11 +1,13 @@
 // The problem on the device: allocation, inputs, verification.
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "apps/common/verification_report.cuh"
+#include "apps/lud/cpu_reference.hpp"
+#include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
+#include "apps/lud/matrices.hpp"
 #include "variants/device/cuda.hpp"
 
 namespace amasia::lud {
@@ -31,25 +33,13 @@ __global__ void generate_toeplitz(Grid<float> matrix, const float* table) {
 
 // --- verification: every element of A - L U, in fp64
 
-struct Wrong {
-  std::int64_t row, column;
-  double product, expected;
-};
-constexpr int reported = 5;
-struct Report {
-  unsigned long long mismatches;
-  unsigned long long
-      worst;  // bits of the largest error; as integers, non-negative doubles order alike
-  Wrong wrong[reported];
-};
-
 // 64 x 64 elements per block, 4 x 4 per thread, 16 of the sum's terms at a time: nothing in common
 // with the kernels it judges. Where L or U has no element, zero stands in.
 constexpr int check_tile = 64, check_depth = 16;
 
 __global__ void __launch_bounds__(threads)
     check_product(Grid<const float> matrix, Grid<const float> lu, bool unit_lower, double bound,
-                  Report* report) {
+                  VerificationReport* report) {
   __shared__ double lower[check_depth][check_tile + 1];
   __shared__ double upper[check_depth][check_tile + 1];
   const std::int64_t n = lu.rows;
@@ -89,14 +79,7 @@ __global__ void __launch_bounds__(threads)
       if (i >= n || j >= n) continue;
       const double a = matrix.at(i, j);
       const double error = a == value[p][q] ? 0 : fabs(a - value[p][q]) / magnitude[p][q];
-      // The right elements' errors say how good the bound is; of wrong ones any finite one will do.
-      if (isfinite(error)) {
-        const auto bits = static_cast<unsigned long long>(__double_as_longlong(error));
-        if (bits > report->worst) atomicMax(&report->worst, bits);
-      }
-      if (error <= bound) continue;  // false for NaN
-      const unsigned long long place = atomicAdd(&report->mismatches, 1ULL);
-      if (place < reported) report->wrong[place] = {i, j, value[p][q], a};
+      report->add(error, bound, {i, j, value[p][q], a});
     }
   }
 }
@@ -198,29 +181,15 @@ class DeviceInstance final : public LudInstance {
   }
 
   Verdict on_device(Normalisation which) const {
-    Verdict v{true,    std::string("max |A - LU| / (|L||U|), ") + name_of(which),
-              0,       error_bound(n_),
-              n_ * n_, 0};
-    const DeviceArray<Report> report(1);
-    AMASIA_CUDA(cudaMemset(report.data(), 0, sizeof(Report)));
+    const Verdict v{true,    std::string("max |A - LU| / (|L||U|), ") + name_of(which),
+                    0,       error_bound(n_),
+                    n_ * n_, 0};
+    const DeviceReport report;
     const auto tiles = static_cast<unsigned>((n_ + check_tile - 1) / check_tile);
     check_product<<<dim3(tiles, tiles), threads>>>(
         grid(pristine_), grid(matrix_), which == Normalisation::unit_lower, v.bound, report.data());
     AMASIA_CUDA(cudaGetLastError());
-    Report got;
-    report.download(&got);
-    std::memcpy(&v.error, &got.worst, sizeof v.error);
-    v.mismatches = static_cast<std::int64_t>(got.mismatches);
-    v.passed = v.mismatches == 0;
-    for (int i = 0; i < reported && i < v.mismatches; ++i) {
-      const Wrong& w = got.wrong[i];
-      char text[160];
-      std::snprintf(text, sizeof text, "(%lld, %lld): LU is %.9g, expected %.9g",
-                    static_cast<long long>(w.row), static_cast<long long>(w.column), w.product,
-                    w.expected);
-      v.first_mismatches.emplace_back(text);
-    }
-    return v;
+    return report.complete(v, "LU is");
   }
 
   Parameters parameters_;

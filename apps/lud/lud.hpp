@@ -16,7 +16,7 @@
 
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
 
 namespace amasia::lud {
 
@@ -64,60 +64,5 @@ AMASIA_HD inline float random_element(std::uint64_t seed, std::int64_t n, std::i
   const float magnitude = diagonal * (1 + 0.25f * unit);
   return random_bits(seed, 1, cell) % 2 == 0 ? magnitude : -magnitude;
 }
-
-/// Element (i, j) of Rodinia's matrix is table[|i - j|]: 10 exp(-0.001 |i - j|), the exponent in
-/// fp32, exp in fp64, the product rounded to fp32 (lud/common of Rodinia 3.1, create_matrix). It is
-/// a Kac-Murdock-Szego matrix: positive definite, and not diagonally dominant.
-std::vector<float> rodinia_table(std::int64_t n);
-
-/// A square matrix on the host, dense.
-struct HostMatrix {
-  std::int64_t n = 0;
-  std::vector<float> elements;
-};
-
-/// The input on the host: generated, or read from the file the parameters name. Throws UsageError
-/// for a bad file, one of another order, and a matrix that must not be decomposed without pivoting.
-HostMatrix host_matrix(const Parameters& p, std::uint64_t seed);
-
-/// Why elimination without pivoting must not be trusted with this matrix; empty when it may. A
-/// row-wise or column-wise strictly dominant matrix needs no trial. Any other is eliminated in
-/// fp64: a zero pivot, or |L| |U| more than `largest_growth` times the largest element, is a
-/// reason.
-std::optional<std::string> objection_to(const HostMatrix& matrix);
-inline constexpr double largest_growth = 1e3;  // three of fp32's seven digits
-/// Largest order of a matrix that is not dominant: the trial is O(n^3) on the CPU.
-inline constexpr std::int64_t largest_trial = 4096;
-
-/// The reference: row-oriented elimination (Doolittle) in fp64.
-std::vector<double> reference(const HostMatrix& matrix);
-
-/// Which of the two triangles has the unit diagonal. cuSOLVER, which is column-major, leaves
-/// Crout's.
-enum class Normalisation { unit_lower, unit_upper };
-constexpr const char* name_of(Normalisation which) {
-  return which == Normalisation::unit_lower ? "unit diagonal in L" : "unit diagonal in U";
-}
-
-/// Largest accepted |A - L U| (i,j) / (|L| |U|) (i,j) over all elements, the componentwise backward
-/// error. An element is rounded at most n times for its products and n / 16 for its updates, each
-/// time by at most u = 2^-24 of something no larger than (|L| |U|)(i,j). Independent roundings add
-/// up as sqrt(n) u with overwhelming probability (Higham and Mary 2019); 4 of these deviations
-/// cover n^2 elements whose partial sums are far below their bound, and 32 u the panels at small n.
-double error_bound(std::int64_t n);
-
-/// Componentwise backward error of `got` (n x n, rows `pitch` apart) in fp64 on the CPU; for small
-/// n.
-Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix,
-                Normalisation which);
-/// The normalisation that reproduces the first row and column better.
-Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix);
-
-/// The instance behind the app's own exports.
-class LudInstance : public InstanceOf<Problem> {
- public:
-  /// L and U of the last run in one matrix, as they lie in memory. Synchronous.
-  virtual HostMatrix download_result() const = 0;
-};
 
 }  // namespace amasia::lud

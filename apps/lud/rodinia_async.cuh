@@ -4,6 +4,7 @@
 #pragma once
 
 #include "apps/lud/rodinia.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::lud {

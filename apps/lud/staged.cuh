@@ -3,6 +3,7 @@
 
 #include "apps/lud/blocked.cuh"
 #include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
 namespace {

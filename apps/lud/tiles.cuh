@@ -8,13 +8,6 @@
 
 namespace amasia::lud {
 
-__device__ inline void store_float4(unsigned shared, float4 v) {
-  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
-               :
-               : "r"(shared), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
-               : "memory");
-}
-
 /// Where a thread's group of four elements of C lies when C is in shared memory as boxes of 32
 /// columns: 16-byte chunk `chunk` of row `row`; its next rows are 8 apart.
 struct ChunkOfC {
@@ -22,7 +15,7 @@ struct ChunkOfC {
 };
 
 /// 128 x 128, for the updates that have time: gemm's.
-struct BlockTile : gemm::Fp32Tile<panel_width> {
+struct BlockTile : matrix::Fp32Tile<panel_width> {
   // A slice is a box of A and one of B; the smaller boxes are what each block of a cluster fetches
   // of an operand that both need.
   static constexpr int a_box_rows = m, b_box_rows = k, b_box_columns = n;
@@ -156,7 +149,7 @@ struct ChainTile {
     float a[2][tm][4];
     float line[lines][tn];
     const auto fetch_a = [&](int buffer, int i, int chunk) {
-      const float4 v = gemm::load_float4(
+      const float4 v = async::load_float4(
           a0 + static_cast<unsigned>(16 * swizzled_chunk(row, chunk) + 8 * i * row_bytes));
       a[buffer][i][0] = v.x, a[buffer][i][1] = v.y, a[buffer][i][2] = v.z, a[buffer][i][3] = v.w;
     };
@@ -168,7 +161,7 @@ struct ChainTile {
 #pragma unroll
       for (int g = 0; g < tn / 4; ++g) {
         const int half = PERMUTED_B ? g ^ odd : g;
-        const float4 v = gemm::load_float4(at + static_cast<unsigned>(q * row_bytes + 64 * half));
+        const float4 v = async::load_float4(at + static_cast<unsigned>(q * row_bytes + 64 * half));
         float* const to = line[q] + 4 * g;
         to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
       }
@@ -247,7 +240,8 @@ struct SolveTile : ChainTile {
 #pragma unroll
         for (int g = 0; g < tn / 4; ++g) {
           const float* const c = &acc.c[i][4 * g];
-          store_float4(place(row + 8 * i, chunk + 4 * g), make_float4(c[0], c[1], c[2], c[3]));
+          async::store_float4(place(row + 8 * i, chunk + 4 * g),
+                              make_float4(c[0], c[1], c[2], c[3]));
         }
       }
       __syncwarp();
@@ -255,11 +249,12 @@ struct SolveTile : ChainTile {
 #pragma unroll 4
       for (int line = lane / 8; line < box; line += 4) {
         const int of_old = BESIDE ? lane % 8 : swizzled_chunk(line, lane % 8);
-        const float4 b = gemm::load_float4(old + static_cast<unsigned>(line) * row_bytes +
-                                           static_cast<unsigned>(16 * of_old));
+        const float4 b = async::load_float4(old + static_cast<unsigned>(line) * row_bytes +
+                                            static_cast<unsigned>(16 * of_old));
         const unsigned at = place(line, lane % 8);
-        const float4 lost = gemm::load_float4(at);
-        store_float4(at, make_float4(b.x - lost.x, b.y - lost.y, b.z - lost.z, b.w - lost.w));
+        const float4 lost = async::load_float4(at);
+        async::store_float4(at,
+                            make_float4(b.x - lost.x, b.y - lost.y, b.z - lost.z, b.w - lost.w));
       }
     }
     __syncthreads();
@@ -274,13 +269,13 @@ struct SolveTile : ChainTile {
     const auto fetch_left = [&](int buffer, int i, int chunk) {
       const unsigned at = static_cast<unsigned>(row + 4 * i) * row_bytes +
                           static_cast<unsigned>(16 * swizzled_chunk(row + 4 * i, chunk));
-      keep(left[buffer][i], gemm::load_float4((BESIDE ? inverse : scratch) + at));
+      keep(left[buffer][i], async::load_float4((BESIDE ? inverse : scratch) + at));
     };
     const auto fetch_right = [&](int line) {
       const unsigned at = static_cast<unsigned>(line) * row_bytes;
       keep(right[line % 4],
-           gemm::load_float4(BESIDE ? place(line, column_chunk)
-                                    : inverse + at + static_cast<unsigned>(16 * column_chunk)));
+           async::load_float4(BESIDE ? place(line, column_chunk)
+                                     : inverse + at + static_cast<unsigned>(16 * column_chunk)));
     };
 #pragma unroll
     for (int i = 0; i < 2; ++i) fetch_left(0, i, 0);
@@ -305,7 +300,8 @@ struct SolveTile : ChainTile {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const float* const own = x[i];
-      store_float4(place(row + 4 * i, column_chunk), make_float4(own[0], own[1], own[2], own[3]));
+      async::store_float4(place(row + 4 * i, column_chunk),
+                          make_float4(own[0], own[1], own[2], own[3]));
     }
     __syncthreads();
     if (warp > step) {
@@ -318,7 +314,7 @@ struct SolveTile : ChainTile {
       for (int i = 0; i < tm; ++i) {
 #pragma unroll
         for (int g = 0; g < tn / 4; ++g) {
-          const float4 v = gemm::load_float4(place(lane % 8 + 8 * i, lane / 8 + 4 * g));
+          const float4 v = async::load_float4(place(lane % 8 + 8 * i, lane / 8 + 4 * g));
           float* const c = &acc.c[i][4 * g];
           c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
         }

@@ -4,8 +4,11 @@
 // memory. Boxes end at the matrix's edge by themselves.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
-#include "variants/ptx/bulk.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
 namespace {

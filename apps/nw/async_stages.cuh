@@ -3,6 +3,8 @@
 #pragma once
 
 #include "apps/nw/stages.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 

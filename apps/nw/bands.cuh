@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "apps/nw/diagonals.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::nw {
 

@@ -6,7 +6,7 @@
 // did before cp.async, paid for with 44 registers a thread.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
-#include "variants/baseline.cuh"
+#include "variants/copies/tile_through_registers.cuh"
 
 namespace amasia::nw {
 namespace {

@@ -7,6 +7,7 @@
 // price: the warp that computes also issues the copies, 16 bytes each where a line has 128.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
 namespace {

@@ -7,8 +7,11 @@
 // last block of a cluster goes through global memory. ref and scores travel as in nw/tma.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
-#include "variants/baseline.cuh"
-#include "variants/ptx/dsm.cuh"
+#include "variants/copies/tile_through_registers.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 namespace {
@@ -52,15 +55,6 @@ struct DsmMemory {
   tma::Barrier arrived[slots];  // a slot's bytes have come from the block above
   tma::Barrier free[slots];     // the block below has read what this block sent
 };
-
-/// Tells the block above that a slot has been read. Nothing but the reads has to be ordered before
-/// it, and their values have been used: a release at cluster scope would wait for all the block's
-/// stores.
-__device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
-  AMASIA_SM90_ASM(
-      "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
-      : "memory");
-}
 
 /// The walker's link inside a cluster. Which of its two neighbours is in the cluster is the same
 /// for all bands of a block. Addresses, here and there, are worked out once: a walk waits for each.
@@ -111,7 +105,7 @@ struct ClusterLink {
 
   __device__ unsigned missing(int late) const {
     const auto slot = ring_slot<slots>(taken);
-    const unsigned absent = left > 0 && !completed_at(arrived + 8 * slot.stage, slot.parity);
+    const unsigned absent = left > 0 && !tma::completed_at(arrived + 8 * slot.stage, slot.parity);
     return absent | words.missing(late);
   }
   __device__ void await() {
@@ -128,7 +122,7 @@ struct ClusterLink {
       __syncwarp();
       if (lane == 0) {
         tma::expect_at(arrived + 8 * slot.stage, slot_bytes);
-        arrive_remote_relaxed(above_free + 8 * slot.stage);
+        dsm::arrive_remote_relaxed(above_free + 8 * slot.stage);
       }
       --left;
       ++taken;

@@ -5,7 +5,8 @@
 #include <cstdint>
 
 #include "apps/nw/nw.hpp"
-#include "variants/device/host_device.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::nw {
 

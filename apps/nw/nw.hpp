@@ -20,7 +20,7 @@
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
 #include "variants/geometry/ring.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
 
 namespace amasia::nw {
 
@@ -75,36 +75,6 @@ AMASIA_HD constexpr int border(std::int64_t distance, int penalty) {
   return -static_cast<int>(distance) * penalty;
 }
 
-/// Letters (0 ... 23) of both sequences.
-struct Sequences {
-  std::vector<signed char> rows;
-  std::vector<signed char> cols;
-  int ref(std::int64_t r, std::int64_t c) const { return blosum62.score[rows[r]][cols[c]]; }
-};
-
-/// As the parameters ask: generated, Rodinia's, or from files.
-Sequences sequences_of(const Parameters& p, std::uint64_t seed);
-
-/// Reads exactly `count` letters of the alphabet, upper or lower case; line breaks and CRLF are
-/// skipped. Throws UsageError "path:line: what was expected" for any other character, too few or
-/// too many letters, and "path: ..." for a file that cannot be read.
-std::vector<signed char> read_sequence_file(const std::string& path, std::int64_t count);
-
-/// glibc's rand() after srand(seed): an additive feedback generator over 31 words (its TYPE_3), so
-/// that Rodinia's input is the same on every platform.
-class GlibcRandom {
- public:
-  explicit GlibcRandom(std::uint32_t seed);
-  int next();
-
- private:
-  std::uint32_t state_[31];
-  int at_ = 0;
-};
-
-/// Rodinia's input: srand(7), rows first, every letter rand() % 10 + 1.
-Sequences rodinia_sequences(std::int64_t rows, std::int64_t cols);
-
 const std::vector<ParameterSpec>& parameter_specs();
 
 /// Throws UsageError where a score might not fit in 32 bits.
@@ -112,51 +82,5 @@ void check_range(std::int64_t rows, std::int64_t cols, std::int64_t penalty);
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(std::int64_t rows, std::int64_t cols);
-
-/// The next row of scores in place: `row` holds row r - 1 (r = 0: border) and becomes row r,
-/// interior only. O(cols) memory for the reference of any size.
-void advance_row(const Sequences& s, std::int64_t r, int penalty, std::vector<int>& row);
-
-/// Row -1: the upper border, as advance_row() takes it.
-std::vector<int> border_row(std::int64_t cols, int penalty);
-
-/// All interior scores by another route: columns from left to right, every cell pushing what it is
-/// worth to its three successors instead of pulling from three predecessors; 64 bits. For checking.
-std::vector<std::int64_t> scores_by_relaxation(const Sequences& s, int penalty);
-
-/// Adds one row to a verdict.
-void compare_row(const int* got, const std::vector<int>& expected, std::int64_t row,
-                 Verdict& verdict);
-
-/// What the host can ask of the app's device instance, without CUDA headers.
-class ScoreSource {
- public:
-  virtual ~ScoreSource() = default;
-  virtual std::int64_t rows() const = 0;
-  virtual std::int64_t cols() const = 0;
-  /// Interior rows first ... first + count - 1 of the last run, dense.
-  virtual std::vector<int> score_rows(std::int64_t first, std::int64_t count) const = 0;
-  virtual const Sequences& sequences() const = 0;
-};
-
-/// An optimal alignment: cells from (rows, cols) back to (0, 0), numbered as in the formula above.
-struct Alignment {
-  struct Cell {
-    std::int64_t row, col;
-    friend bool operator==(const Cell& a, const Cell& b) {
-      return a.row == b.row && a.col == b.col;
-    }
-  };
-  std::vector<Cell> cells;
-  std::int64_t score = 0;
-};
-
-/// Walks back through the scores; ties go to the diagonal, then up. Throws std::runtime_error where
-/// no predecessor explains a score.
-Alignment trace_back(const ScoreSource& source, int penalty);
-
-/// The score of an alignment, from its cells and the sequences alone. Throws std::runtime_error
-/// when it is no path of single steps from (rows, cols) to (0, 0).
-std::int64_t score_of(const Alignment& alignment, const Sequences& s, int penalty);
 
 }  // namespace amasia::nw

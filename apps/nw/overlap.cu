@@ -5,6 +5,8 @@
 // - bands: a ring of stages along the band; all that is not being computed or stored is in flight.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
 namespace {

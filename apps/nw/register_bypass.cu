@@ -6,6 +6,8 @@
 // to hide it, a latency under load is just about covered.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::nw {
 namespace {

@@ -1,39 +1,37 @@
-// The sequences of nw: BLOSUM62, Rodinia's generator, files.
-#include <cctype>
-#include <filesystem>
-#include <fstream>
+// BLOSUM62, and the sequences: Rodinia's generator, ours, files.
+#include "apps/nw/sequences.hpp"
 
-#include "apps/nw/nw.hpp"
+#include "inputs/formats/sequences.hpp"
 
 namespace amasia::nw {
 
 // clang-format off
 const Substitution blosum62{{
-    // A   R   N   D   C   Q   E   G   H   I   L   K   M   F   P   S   T   W   Y   V   B   Z   X   *
-    {  4, -1, -2, -2,  0, -1, -1,  0, -2, -1, -1, -1, -1, -2, -1,  1,  0, -3, -2,  0, -2, -1,  0, -4},
-    { -1,  5,  0, -2, -3,  1,  0, -2,  0, -3, -2,  2, -1, -3, -2, -1, -1, -3, -2, -3, -1,  0, -1, -4},
-    { -2,  0,  6,  1, -3,  0,  0,  0,  1, -3, -3,  0, -2, -3, -2,  1,  0, -4, -2, -3,  3,  0, -1, -4},
-    { -2, -2,  1,  6, -3,  0,  2, -1, -1, -3, -4, -1, -3, -3, -1,  0, -1, -4, -3, -3,  4,  1, -1, -4},
-    {  0, -3, -3, -3,  9, -3, -4, -3, -3, -1, -1, -3, -1, -2, -3, -1, -1, -2, -2, -1, -3, -3, -2, -4},
-    { -1,  1,  0,  0, -3,  5,  2, -2,  0, -3, -2,  1,  0, -3, -1,  0, -1, -2, -1, -2,  0,  3, -1, -4},
-    { -1,  0,  0,  2, -4,  2,  5, -2,  0, -3, -3,  1, -2, -3, -1,  0, -1, -3, -2, -2,  1,  4, -1, -4},
-    {  0, -2,  0, -1, -3, -2, -2,  6, -2, -4, -4, -2, -3, -3, -2,  0, -2, -2, -3, -3, -1, -2, -1, -4},
-    { -2,  0,  1, -1, -3,  0,  0, -2,  8, -3, -3, -1, -2, -1, -2, -1, -2, -2,  2, -3,  0,  0, -1, -4},
-    { -1, -3, -3, -3, -1, -3, -3, -4, -3,  4,  2, -3,  1,  0, -3, -2, -1, -3, -1,  3, -3, -3, -1, -4},
-    { -1, -2, -3, -4, -1, -2, -3, -4, -3,  2,  4, -2,  2,  0, -3, -2, -1, -2, -1,  1, -4, -3, -1, -4},
-    { -1,  2,  0, -1, -3,  1,  1, -2, -1, -3, -2,  5, -1, -3, -1,  0, -1, -3, -2, -2,  0,  1, -1, -4},
-    { -1, -1, -2, -3, -1,  0, -2, -3, -2,  1,  2, -1,  5,  0, -2, -1, -1, -1, -1,  1, -3, -1, -1, -4},
-    { -2, -3, -3, -3, -2, -3, -3, -3, -1,  0,  0, -3,  0,  6, -4, -2, -2,  1,  3, -1, -3, -3, -1, -4},
-    { -1, -2, -2, -1, -3, -1, -1, -2, -2, -3, -3, -1, -2, -4,  7, -1, -1, -4, -3, -2, -2, -1, -2, -4},
-    {  1, -1,  1,  0, -1,  0,  0,  0, -1, -2, -2,  0, -1, -2, -1,  4,  1, -3, -2, -2,  0,  0,  0, -4},
-    {  0, -1,  0, -1, -1, -1, -1, -2, -2, -1, -1, -1, -1, -2, -1,  1,  5, -2, -2,  0, -1, -1,  0, -4},
-    { -3, -3, -4, -4, -2, -2, -3, -2, -2, -3, -2, -3, -1,  1, -4, -3, -2, 11,  2, -3, -4, -3, -2, -4},
-    { -2, -2, -2, -3, -2, -1, -2, -3,  2, -1, -1, -2, -1,  3, -3, -2, -2,  2,  7, -1, -3, -2, -1, -4},
-    {  0, -3, -3, -3, -1, -2, -2, -3, -3,  3,  1, -2,  1, -1, -2, -2,  0, -3, -1,  4, -3, -2, -1, -4},
-    { -2, -1,  3,  4, -3,  0,  1, -1,  0, -3, -4,  0, -3, -3, -2,  0, -1, -4, -3, -3,  4,  1, -1, -4},
-    { -1,  0,  0,  1, -3,  3,  4, -2,  0, -3, -3,  1, -1, -3, -1,  0, -1, -3, -2, -2,  1,  4, -1, -4},
-    {  0, -1, -1, -1, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -2,  0,  0, -2, -1, -1, -1, -1, -1, -4},
-    { -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4,  1},
+  // A   R   N   D   C   Q   E   G   H   I   L   K   M   F   P   S   T   W   Y   V   B   Z   X   *
+  {  4, -1, -2, -2,  0, -1, -1,  0, -2, -1, -1, -1, -1, -2, -1,  1,  0, -3, -2,  0, -2, -1,  0, -4},
+  { -1,  5,  0, -2, -3,  1,  0, -2,  0, -3, -2,  2, -1, -3, -2, -1, -1, -3, -2, -3, -1,  0, -1, -4},
+  { -2,  0,  6,  1, -3,  0,  0,  0,  1, -3, -3,  0, -2, -3, -2,  1,  0, -4, -2, -3,  3,  0, -1, -4},
+  { -2, -2,  1,  6, -3,  0,  2, -1, -1, -3, -4, -1, -3, -3, -1,  0, -1, -4, -3, -3,  4,  1, -1, -4},
+  {  0, -3, -3, -3,  9, -3, -4, -3, -3, -1, -1, -3, -1, -2, -3, -1, -1, -2, -2, -1, -3, -3, -2, -4},
+  { -1,  1,  0,  0, -3,  5,  2, -2,  0, -3, -2,  1,  0, -3, -1,  0, -1, -2, -1, -2,  0,  3, -1, -4},
+  { -1,  0,  0,  2, -4,  2,  5, -2,  0, -3, -3,  1, -2, -3, -1,  0, -1, -3, -2, -2,  1,  4, -1, -4},
+  {  0, -2,  0, -1, -3, -2, -2,  6, -2, -4, -4, -2, -3, -3, -2,  0, -2, -2, -3, -3, -1, -2, -1, -4},
+  { -2,  0,  1, -1, -3,  0,  0, -2,  8, -3, -3, -1, -2, -1, -2, -1, -2, -2,  2, -3,  0,  0, -1, -4},
+  { -1, -3, -3, -3, -1, -3, -3, -4, -3,  4,  2, -3,  1,  0, -3, -2, -1, -3, -1,  3, -3, -3, -1, -4},
+  { -1, -2, -3, -4, -1, -2, -3, -4, -3,  2,  4, -2,  2,  0, -3, -2, -1, -2, -1,  1, -4, -3, -1, -4},
+  { -1,  2,  0, -1, -3,  1,  1, -2, -1, -3, -2,  5, -1, -3, -1,  0, -1, -3, -2, -2,  0,  1, -1, -4},
+  { -1, -1, -2, -3, -1,  0, -2, -3, -2,  1,  2, -1,  5,  0, -2, -1, -1, -1, -1,  1, -3, -1, -1, -4},
+  { -2, -3, -3, -3, -2, -3, -3, -3, -1,  0,  0, -3,  0,  6, -4, -2, -2,  1,  3, -1, -3, -3, -1, -4},
+  { -1, -2, -2, -1, -3, -1, -1, -2, -2, -3, -3, -1, -2, -4,  7, -1, -1, -4, -3, -2, -2, -1, -2, -4},
+  {  1, -1,  1,  0, -1,  0,  0,  0, -1, -2, -2,  0, -1, -2, -1,  4,  1, -3, -2, -2,  0,  0,  0, -4},
+  {  0, -1,  0, -1, -1, -1, -1, -2, -2, -1, -1, -1, -1, -2, -1,  1,  5, -2, -2,  0, -1, -1,  0, -4},
+  { -3, -3, -4, -4, -2, -2, -3, -2, -2, -3, -2, -3, -1,  1, -4, -3, -2, 11,  2, -3, -4, -3, -2, -4},
+  { -2, -2, -2, -3, -2, -1, -2, -3,  2, -1, -1, -2, -1,  3, -3, -2, -2,  2,  7, -1, -3, -2, -1, -4},
+  {  0, -3, -3, -3, -1, -2, -2, -3, -3,  3,  1, -2,  1, -1, -2, -2,  0, -3, -1,  4, -3, -2, -1, -4},
+  { -2, -1,  3,  4, -3,  0,  1, -1,  0, -3, -4,  0, -3, -3, -2,  0, -1, -4, -3, -3,  4,  1, -1, -4},
+  { -1,  0,  0,  1, -3,  3,  4, -2,  0, -3, -3,  1, -1, -3, -1,  0, -1, -3, -2, -2,  1,  4, -1, -4},
+  {  0, -1, -1, -1, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -2,  0,  0, -2, -1, -1, -1, -1, -1, -4},
+  { -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4,  1},
 }};
 // clang-format on
 
@@ -42,8 +40,8 @@ GlibcRandom::GlibcRandom(std::uint32_t seed) {
   // 31 before it. The first 310 sums are thrown away.
   constexpr std::int64_t modulus = 2147483647;
   std::int64_t word = seed == 0 ? 1 : static_cast<std::int32_t>(seed);
-  for (int i = 0; i < 31; ++i) {
-    state_[i] = static_cast<std::uint32_t>(word);
+  for (std::uint32_t& state : state_) {
+    state = static_cast<std::uint32_t>(word);
     word = 16807 * word % modulus;
     if (word < 0) word += modulus;
   }
@@ -69,46 +67,6 @@ Sequences rodinia_sequences(std::int64_t rows, std::int64_t cols) {
   return s;
 }
 
-std::vector<signed char> read_sequence_file(const std::string& path, std::int64_t count) {
-  std::error_code code;
-  if (std::filesystem::is_directory(path, code)) {
-    throw UsageError(path + ": expected a file of letters, found a directory");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(path + ": cannot be opened for reading");
-  const auto fail = [&path](std::int64_t line, const std::string& what) {
-    throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-  };
-  std::vector<signed char> sequence;  // grows with the file, so that a short one costs no memory
-  std::int64_t line = 1;
-  std::vector<char> buffer(1 << 16);
-  do {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    for (const char c : std::string_view(buffer.data(), static_cast<std::size_t>(file.gcount()))) {
-      if (c == '\n') ++line;
-      if (c == '\n' || c == '\r') continue;
-      const auto letter =
-          alphabet.find(static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
-      if (letter == std::string_view::npos) {
-        const std::string shown = c > ' ' && c <= '~'
-                                      ? std::string("'") + c + "'"
-                                      : "byte " + std::to_string(static_cast<unsigned char>(c));
-        fail(line, "expected a letter of " + std::string(alphabet) + ", found " + shown);
-      }
-      if (static_cast<std::int64_t>(sequence.size()) == count) {
-        fail(line, "expected the end of the file after " + std::to_string(count) + " letters");
-      }
-      sequence.push_back(static_cast<signed char>(letter));
-    }
-  } while (file);
-  if (file.bad()) throw UsageError(path + ": reading failed");
-  if (static_cast<std::int64_t>(sequence.size()) < count) {
-    fail(line, "expected " + std::to_string(count) + " letters, the file ends after " +
-                   std::to_string(sequence.size()));
-  }
-  return sequence;
-}
-
 Sequences sequences_of(const Parameters& p, std::uint64_t seed) {
   const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
   const std::string &rows_file = p.text("rows_file"), &cols_file = p.text("cols_file");
@@ -126,8 +84,8 @@ Sequences sequences_of(const Parameters& p, std::uint64_t seed) {
     if (rows_file.empty()) s.rows = generate(0, rows);
     if (cols_file.empty()) s.cols = generate(1, cols);
   }
-  if (!rows_file.empty()) s.rows = read_sequence_file(rows_file, rows);
-  if (!cols_file.empty()) s.cols = read_sequence_file(cols_file, cols);
+  if (!rows_file.empty()) s.rows = formats::read_sequence_file(rows_file, alphabet, rows);
+  if (!cols_file.empty()) s.cols = formats::read_sequence_file(cols_file, alphabet, cols);
   return s;
 }
 

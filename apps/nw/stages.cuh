@@ -6,6 +6,7 @@
 #pragma once
 
 #include "apps/nw/walk.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 

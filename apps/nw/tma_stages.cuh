@@ -5,7 +5,10 @@
 
 #include "apps/nw/walk.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::nw {
 
@@ -29,21 +32,6 @@ __device__ inline bool asks() { return threadIdx.x >= 32 && threadIdx.x % 32 == 
 template <class B>
 AMASIA_HD constexpr int stages_of_walk(std::int64_t columns) {
   return B::periods(columns);  // those filled, and one of nothing that the last lanes run into
-}
-
-/// Has the phase with this parity completed? As tma::wait_at(), without waiting.
-__device__ inline int completed_at(unsigned barrier, unsigned parity) {
-  int done = 1;
-  AMASIA_SM90_ASM(
-      "{\n"
-      ".reg .pred done;\n"
-      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-      "selp.s32 %0, 1, 0, done;\n"
-      "}\n"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return done;
 }
 
 /// The walker's side. Addresses instead of indices: a walk has no instruction to spare.
@@ -78,7 +66,9 @@ struct TmaRing {
   __device__ unsigned stage_before() const { return before; }
   __device__ void wait() {}
   /// Asked early, the answer is there when missing() needs it.
-  __device__ void look(int k) { absent = k + 1 < stages ? !completed_at(ahead_full, parity) : 0; }
+  __device__ void look(int k) {
+    absent = k + 1 < stages ? !tma::completed_at(ahead_full, parity) : 0;
+  }
   __device__ unsigned missing() const { return absent; }
   __device__ void await() {
     if (absent) tma::wait_at(ahead_full, parity);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "apps/nw/link.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 

@@ -9,7 +9,8 @@
 //       for in registers.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/geometry/slide.cuh"
+#include "variants/copies/sliding_tile.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {

@@ -5,7 +5,9 @@
 // as well.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/geometry/slide.cuh"
+#include "variants/copies/sliding_tile.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {

@@ -12,8 +12,11 @@
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
-#include "variants/ptx/dsm.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "variants/device/host_device.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::pathfinder {
 

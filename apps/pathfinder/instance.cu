@@ -2,9 +2,11 @@
 // verification of the last row.
 #include <optional>
 
+#include "apps/pathfinder/cpu_reference.hpp"
+#include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/registry.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
 

@@ -3,7 +3,10 @@
 // possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
-#include "variants/geometry/slide.cuh"
+#include "variants/copies/sliding_tile.cuh"
+#include "variants/copies/tile_by_cp_async.cuh"
+#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {

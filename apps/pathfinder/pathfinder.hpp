@@ -17,7 +17,7 @@
 
 #include "harness/app.hpp"
 #include "inputs/random.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
 
 namespace amasia::pathfinder {
 
@@ -59,38 +59,9 @@ struct Problem {
   Exchange exchange;
 };
 
-/// What the host can ask of the app's device instance, without CUDA headers.
-class ResultSource {
- public:
-  virtual ~ResultSource() = default;
-  virtual std::vector<int> last_row() const = 0;  // of the last run, (cols)
-  virtual std::uint64_t seed() const = 0;
-};
-
 const std::vector<ParameterSpec>& parameter_specs();
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(std::int64_t rows, std::int64_t cols);
-
-/// The last row of costs, (cols): row by row, OpenMP inside a row. rows, cols >= 1.
-std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
-
-/// The same by another route: shortest paths in a layered graph, every cell pushing its cost along
-/// its three outgoing edges instead of pulling along the incoming ones. Serial, in 64 bits; for
-/// checking the reference.
-std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
-                                              std::uint64_t seed);
-
-/// Exact comparison of two last rows.
-Verdict compare(const std::vector<int>& got, const std::vector<int>& expected);
-
-/// A cheapest path: column[i] is the column in row i, cost the sum of the walls on it. Ties go to
-/// the leftmost column. Costs of every sqrt(rows)-th row are kept and the rows between computed
-/// again on the way back: O(cols * sqrt(rows)) memory, twice the work of the reference.
-struct Path {
-  std::vector<std::int64_t> column;
-  std::int64_t cost = 0;
-};
-Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
 
 }  // namespace amasia::pathfinder

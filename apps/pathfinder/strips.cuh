@@ -19,8 +19,9 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "harness/variant.hpp"
-#include "variants/ptx/cp_async.cuh"
 #include "variants/device/launch.hpp"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 

@@ -6,6 +6,7 @@
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::pathfinder {
 namespace {

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/geometry/ring.hpp"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::pathfinder {
 

@@ -1,16 +1,9 @@
 // The `amasia` program: arguments in, exit status out.
 #pragma once
 
-namespace amasia {
+#include "harness/cli/exit_status.hpp"
 
-enum ExitStatus {
-  exit_ok = 0,
-  exit_wrong_result = 1,
-  exit_usage = 2,
-  exit_no_device = 3,
-  exit_invalid_measurement = 4,  // only under --strict
-  exit_interrupted = 130,
-};
+namespace amasia {
 
 int amasia_main(int argc, char** argv);
 

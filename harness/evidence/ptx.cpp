@@ -230,7 +230,7 @@ std::string operation_of(std::string_view opcode) {
   });
   if (known != whole.end()) return std::string(*known);
 
-  const std::string verb(opcode.substr(0, opcode.find('.')));
+  std::string verb(opcode.substr(0, opcode.find('.')));
   if (verb == "bar" || verb == "barrier") {
     const std::size_t second = opcode.find('.', verb.size() + 1);
     return std::string(opcode.substr(0, second));

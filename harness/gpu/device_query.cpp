@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "harness/device.hpp"
-#include "variants/device/cuda.hpp"
 #include "inputs/random.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia {
 namespace {

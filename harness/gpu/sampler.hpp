@@ -1,6 +1,6 @@
 // One sample: the time of one run between two events, launched from behind a spin kernel so that
-// the host's launch jitter stays out, with the SM clock the run really had (MEASURING: "One
-// sample").
+// the host's launch jitter stays out, with the SM clock the run really had
+// (docs/methodology.md, "A sample").
 #pragma once
 
 #include <memory>
@@ -9,19 +9,12 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
+#include "harness/gpu/timed_run.hpp"
+#include "harness/nvml.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/prepared_run.hpp"
-#include "harness/nvml.hpp"
 
 namespace amasia {
-
-enum class CacheMode { cold, hot };
-
-struct TimedRun {
-  double time_ms = 0;
-  std::optional<double> sm_clock_mhz{};
-  bool throttled = false;
-};
 
 /// What one SM's clock and the global timer read at one moment.
 struct ClockStamp {

@@ -15,8 +15,8 @@
 #include "harness/cli/command_line.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
-#include "harness/registry.hpp"
 #include "harness/plan/study.hpp"
+#include "harness/registry.hpp"
 
 namespace amasia {
 namespace {
@@ -75,7 +75,7 @@ class Bench {
 
 int bench_main(int argc, char** argv) {
   const char* chosen = std::getenv("AMASIA_PRESET");
-  const Preset preset = preset_from(chosen == nullptr ? "quick" : chosen);
+  const Preset preset = chosen == nullptr ? Preset::quick : preset_from(chosen);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return exit_usage;
   std::string reason;
@@ -88,10 +88,10 @@ int bench_main(int argc, char** argv) {
     for (const Parameters& size : app->sizes(preset)) {
       for (const Variant* v : variants_of(app->name())) {
         for (const auto& [role, config] :
-             {std::pair<std::string, std::string>{"iso", v->configs.front().info.name},
-              {"best", ""}}) {
+             {std::pair<Role, std::string>{Role::iso, v->configs.front().info.name},
+              {Role::best, ""}}) {
           benchmark::RegisterBenchmark(
-              fmt::format("{}/{}/{}", v->name(), role, size.to_string()).c_str(),
+              fmt::format("{}/{}/{}", v->name(), word_of(role), size.to_string()).c_str(),
               [&bench, v, config = config, app, size](benchmark::State& state) {
                 bench.run(state, *v, config, *app, size);
               })

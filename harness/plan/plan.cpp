@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "harness/app.hpp"
-#include "harness/results/provenance.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/provenance.hpp"
 
 namespace amasia {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool contains(const std::vector<std::string>& list, const std::string& item) {
+bool contains(const std::vector<Role>& list, Role item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -19,29 +19,33 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
 
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
                                         const std::vector<const Variant*>& selected,
-                                        const std::vector<std::string>& roles,
-                                        const TuningTable& tuning, const std::string& device,
-                                        const std::string& cache, const std::string& launch) {
+                                        const std::vector<Role>& roles, const TuningTable& tuning,
+                                        const std::string& device, CacheMode cache,
+                                        LaunchMode launch) {
   std::vector<PlannedRow> rows;
-  const auto best = [&](const Variant& v, const std::string& role) {
+  const auto best = [&](const Variant& v, Role role) {
     PlannedRow row{v.name(), role};
     const auto choice =
         tuning.choose(device, v.name(), size, cache, launch, source_digest(v.name()));
     row.config = choice ? choice->config : "";
-    row.config_source = choice ? choice->source : "built-in default";
+    row.config_source = choice ? choice->source
+                        : tuning.digests_by_path()
+                            ? "built-in default (the tuning file is of version 1, with digests by "
+                              "path: whether it is of this code is not known)"
+                            : "built-in default";
     return row;
   };
   for (const Variant* v : variants_of(app)) {
     const bool is_baseline = v->strategy == "baseline";
     if (!is_baseline && std::find(selected.begin(), selected.end(), v) == selected.end()) continue;
     if (v->comparator) {
-      rows.push_back(best(*v, "comparator"));
+      rows.push_back(best(*v, Role::comparator));
       continue;
     }
-    for (const std::string& role : {std::string("iso"), std::string("best")}) {
+    for (const Role role : {Role::iso, Role::best}) {
       if (!contains(roles, role)) continue;
       PlannedRow row = best(*v, role);
-      if (role == "iso") {
+      if (role == Role::iso) {
         row.config = v->configs.front().info.name;
         row.config_source = "the original geometry";
       }
@@ -59,7 +63,7 @@ std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& select
   std::vector<PlannedRow> rows;
   for (const Variant* v : selected) {
     for (const Config& c : v->configs) {
-      rows.push_back({v->name(), "candidate", 0, c.info.name, "candidate"});
+      rows.push_back({v->name(), Role::candidate, 0, c.info.name, "candidate"});
     }
   }
   return rows;
@@ -71,7 +75,7 @@ Json to_json(const PlannedGroup& g) {
   Json rows = Json::array();
   for (const PlannedRow& r : g.rows) {
     rows.push_back({{"variant", r.variant},
-                    {"role", r.role},
+                    {"role", word_of(r.role)},
                     {"repeat", r.repeat},
                     {"config", r.config},
                     {"config_source", r.config_source},
@@ -80,9 +84,9 @@ Json to_json(const PlannedGroup& g) {
   const Effort& e = g.effort;
   return {{"app", g.key.app},
           {"size", size},
-          {"cache", g.key.cache},
-          {"launch", g.key.launch},
-          {"preset", g.preset},
+          {"cache", word_of(g.key.cache)},
+          {"launch", word_of(g.key.launch)},
+          {"preset", word_of(g.preset)},
           {"seed", g.seed},
           {"effort",
            {{"min_rounds", e.min_rounds},
@@ -103,9 +107,9 @@ PlannedGroup planned_group_from_json(const Json& j) {
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : j.at("size").items()) given[name] = value.get<std::string>();
   g.key.size = Parameters(app->parameters(), given);
-  g.key.cache = j.at("cache").get<std::string>();
-  g.key.launch = j.at("launch").get<std::string>();
-  g.preset = j.at("preset").get<std::string>();
+  g.key.cache = from_word<CacheMode>(j.at("cache").get<std::string>());
+  g.key.launch = from_word<LaunchMode>(j.at("launch").get<std::string>());
+  g.preset = find_word<Preset>(j.at("preset").get<std::string>());
   g.seed = j.at("seed").get<std::uint64_t>();
   const Json& e = j.at("effort");
   g.effort.min_rounds = e.at("min_rounds").get<int>();
@@ -116,9 +120,9 @@ PlannedGroup planned_group_from_json(const Json& j) {
   g.effort.energy = e.at("energy").get<bool>();
   g.effort.verify_only = e.at("verify_only").get<bool>();
   for (const Json& r : j.at("rows")) {
-    g.rows.push_back({r.at("variant").get<std::string>(), r.at("role").get<std::string>(),
-                      r.at("repeat").get<int>(), r.at("config").get<std::string>(),
-                      r.at("config_source").get<std::string>(),
+    g.rows.push_back({r.at("variant").get<std::string>(),
+                      from_word<Role>(r.at("role").get<std::string>()), r.at("repeat").get<int>(),
+                      r.at("config").get<std::string>(), r.at("config_source").get<std::string>(),
                       r.at("excluded").get<std::string>()});
   }
   return g;
@@ -159,7 +163,7 @@ Json to_json(const PlannedMicrobenchmark& plan) {
   }
   for (const auto& [point, reason] : plan.excluded) excluded[std::to_string(point)] = reason;
   return {{"name", plan.name},
-          {"scope", plan.scope == Scope::quick ? "quick" : "full"},
+          {"scope", word_of(plan.scope)},
           {"effort",
            {{"min_samples", plan.effort.min_samples},
             {"max_samples", plan.effort.max_samples},
@@ -173,7 +177,7 @@ Json to_json(const PlannedMicrobenchmark& plan) {
 PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& j) {
   PlannedMicrobenchmark plan;
   plan.name = j.at("name").get<std::string>();
-  plan.scope = j.at("scope").get<std::string>() == "quick" ? Scope::quick : Scope::full;
+  plan.scope = from_word<Scope>(j.at("scope").get<std::string>());
   const Json& e = j.at("effort");
   plan.effort.min_samples = e.at("min_samples").get<int>();
   plan.effort.max_samples = e.at("max_samples").get<int>();

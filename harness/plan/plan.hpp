@@ -8,48 +8,29 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/result.hpp"
+#include "harness/plan/effort.hpp"
 #include "harness/plan/tuning.hpp"
+#include "harness/results/result.hpp"
 #include "harness/variant.hpp"
 
 namespace amasia {
 
-/// How long and how precisely to measure one group.
-struct Effort {
-  int min_rounds = 15;  // enough for the sign test after correction for 14 comparisons
-  int max_rounds = 101;
-  double seconds = 20;       // wall-clock cap of the timed part
-  double precision = 0.005;  // stop when every interval's half width is below this share
-  double confidence = 0.95;  // joint, over all comparisons of the group
-  bool energy = false;
-  bool verify_only = false;
-};
-
 /// A row before it runs: which variant in which config and role.
 struct PlannedRow {
   std::string variant{};
-  std::string role{};    // "iso", "best", "comparator", "candidate" (tuning, verification)
+  Role role = Role::iso;
   int repeat = 0;        // 1: the A/A control
-  std::string config{};  // "" with role "best": the first that device and problem support
+  std::string config{};  // "" with role best: the first that device and problem support
   std::string config_source{};
   std::string excluded{};  // why it must not run (it crashed before): becomes status crashed
 };
 
 struct PlannedGroup {
   GroupKey key;
-  std::string preset;
+  std::optional<Preset> preset{};
   std::uint64_t seed = 0;
   Effort effort{};
   std::vector<PlannedRow> rows{};
-};
-
-/// How long and how precisely to measure one point of a microbenchmark.
-struct PointEffort {
-  int min_samples = 7;  // 6 is the least for a sign-test interval at 95 %
-  int max_samples = 51;
-  double seconds = 0.4;      // wall-clock cap of the samples of one point
-  double precision = 0.005;  // stop when the interval's half width is below this share
-  double confidence = 0.95;
 };
 
 /// A microbenchmark, or those of its points that a study asks for.
@@ -73,9 +54,9 @@ PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_j
 /// comparators once. The baseline is always included, as the reference of every ratio.
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
                                         const std::vector<const Variant*>& selected,
-                                        const std::vector<std::string>& roles,
-                                        const TuningTable& tuning, const std::string& device,
-                                        const std::string& cache, const std::string& launch);
+                                        const std::vector<Role>& roles, const TuningTable& tuning,
+                                        const std::string& device, CacheMode cache,
+                                        LaunchMode launch);
 
 /// Every config of each selected variant, once: for `tune` and `verify`.
 std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected);
@@ -85,6 +66,7 @@ PlannedGroup planned_group_from_json(const nlohmann::ordered_json&);
 
 /// Roughly what the group will take, for the ETA before anything was measured.
 double expected_seconds(const PlannedGroup& group);
+/// The same for `points` points of a microbenchmark.
 double expected_seconds(const PlannedMicrobenchmark& plan, std::size_t points);
 
 }  // namespace amasia

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/published/inventory.hpp"
 #include "harness/text/pattern.hpp"
-#include "harness/published/published.hpp"
 
 namespace amasia {
 namespace {
@@ -20,29 +20,29 @@ Effort effort(int max_rounds, double seconds, bool energy) {
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all{
-      {"smoke",
+      {word_of(Preset::smoke),
        "every variant at tiny and odd sizes: does it run and is it right",
        Preset::smoke,
-       {"cold"},
-       {"stream"},
+       {CacheMode::cold},
+       {LaunchMode::stream},
        effort(15, 1, false)},
-      {"quick",
+      {word_of(Preset::quick),
        "every variant at one realistic size, cold, in both launch modes: under two minutes",
        Preset::quick,
-       {"cold"},
-       {"stream", "graph"},
+       {CacheMode::cold},
+       {LaunchMode::stream, LaunchMode::graph},
        effort(51, 4, false)},
-      {"paper",
+      {word_of(Preset::paper),
        "the sizes of Svedin et al. 2021, Table 2, and those of the targets; cold and hot, energy",
        Preset::paper,
-       {"cold", "hot"},
-       {"stream", "graph"},
+       {CacheMode::cold, CacheMode::hot},
+       {LaunchMode::stream, LaunchMode::graph},
        effort(101, 8, true)},
-      {"sweep",
+      {word_of(Preset::sweep),
        "from launch-bound to memory-filling sizes, cold: where each strategy begins to pay",
        Preset::sweep,
-       {"cold"},
-       {"graph"},
+       {CacheMode::cold},
+       {LaunchMode::graph},
        effort(41, 4, false)},
   };
   return all;
@@ -58,14 +58,17 @@ const Study& find_study(const std::string& name) {
   throw UsageError(fmt::format("no study '{}': {}", name, suggestion(name, names)));
 }
 
+void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& asked) {
+  request.sizes.preset = study.preset;
+  if (request.caches.empty()) request.caches = study.caches;
+  if (request.launches.empty()) request.launches = study.launches;
+  request.effort = effort_of(asked, study.effort);
+}
+
 Preset preset_from(const std::string& name) {
-  std::vector<std::string> names;
-  int index = 0;
-  for (const auto& known : preset_names) {
-    if (known == name) return static_cast<Preset>(index);
-    names.emplace_back(known);
-    ++index;
-  }
+  if (const auto preset = find_word<Preset>(name)) return *preset;
+  const std::vector<std::string> names(std::begin(Words<Preset>::list),
+                                       std::end(Words<Preset>::list));
   throw UsageError(fmt::format("no preset '{}': {}", name, suggestion(name, names)));
 }
 

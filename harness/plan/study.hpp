@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/plan/plan.hpp"
+#include "harness/app.hpp"
+#include "harness/plan/campaign.hpp"
+#include "harness/plan/effort.hpp"
 
 namespace amasia {
 
@@ -13,17 +15,22 @@ struct Study {
   std::string_view name;
   std::string_view summary;
   Preset preset;
-  std::vector<std::string> caches;
-  std::vector<std::string> launches;
+  std::vector<CacheMode> caches;
+  std::vector<LaunchMode> launches;
   Effort effort{};
 };
 
 const std::vector<Study>& studies();
 
-/// Throws UsageError with the nearest names, those of the inventory (harness/published/published.hpp) too.
+/// Throws UsageError with the nearest names, those of the inventory
+/// (harness/published/inventory.hpp) too.
 const Study& find_study(const std::string& name);
 
-/// Throws UsageError unless `name` is one of preset_names.
+/// Makes the request one for this study: its sizes, and its modes and effort wherever none were
+/// asked for (`caches` and `launches` empty).
+void ask_for(CampaignRequest& request, const Study& study, const EffortAsked& asked);
+
+/// Throws UsageError with the nearest names unless `name` is the word of a preset.
 Preset preset_from(const std::string& name);
 
 }  // namespace amasia

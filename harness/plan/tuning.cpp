@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/provenance.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int tuning_version = 1;
+constexpr int tuning_version = 2;  // 1: digests by path
 
 std::optional<double> as_number(const std::string& text) {
   long long value = 0;
@@ -51,7 +52,7 @@ Json size_json(const Parameters& size) {
 Json entry_json(const TuningEntry& e) {
   Json table = Json::array();
   for (const auto& c : e.table) {
-    Json row{{"config", c.config}, {"status", c.status}, {"reason", c.reason}};
+    Json row{{"config", c.config}, {"status", word_of(c.status)}, {"reason", c.reason}};
     if (c.time_ms) {
       row["median_ms"] = c.time_ms->median;
       row["low_ms"] = c.time_ms->low;
@@ -63,8 +64,8 @@ Json entry_json(const TuningEntry& e) {
   return {{"device", e.device},
           {"variant", e.variant},
           {"size", size_json(e.size)},
-          {"cache", e.cache},
-          {"launch", e.launch},
+          {"cache", word_of(e.cache)},
+          {"launch", word_of(e.launch)},
           {"config", e.config},
           {"source_digest", e.source_digest},
           {"date_utc", e.date_utc},
@@ -84,20 +85,25 @@ Parameters size_from(const Json& j) {
   return Parameters(specs, given);
 }
 
+template <class Enum>
+Enum word_in(const Json& j) {
+  return from_word<Enum, ResultError>(j.get<std::string>());
+}
+
 TuningEntry entry_from(const Json& j) {
   TuningEntry e;
   e.device = j.at("device").get<std::string>();
   e.variant = j.at("variant").get<std::string>();
   e.size = size_from(j.at("size"));
-  e.cache = j.at("cache").get<std::string>();
-  e.launch = j.at("launch").get<std::string>();
+  e.cache = word_in<CacheMode>(j.at("cache"));
+  e.launch = word_in<LaunchMode>(j.at("launch"));
   e.config = j.at("config").get<std::string>();
   e.source_digest = j.at("source_digest").get<std::string>();
   e.date_utc = j.at("date_utc").get<std::string>();
   for (const auto& row : j.at("table")) {
     TuningCandidate c;
     c.config = row.at("config").get<std::string>();
-    c.status = row.at("status").get<std::string>();
+    c.status = word_in<RowStatus>(row.at("status"));
     c.reason = row.at("reason").get<std::string>();
     if (row.contains("median_ms")) {
       MedianInterval t;
@@ -119,11 +125,16 @@ TuningTable TuningTable::read(const std::string& path) {
   if (!std::filesystem::exists(path)) return table;
   const Json j = read_json_file(path);
   try {
-    if (j.at("schema") != "amasia-tuning" || j.at("version") != tuning_version) {
-      throw ResultError(
-          fmt::format("{}: expected an amasia-tuning file of version {}", path, tuning_version));
+    const Json& version = j.at("version");
+    if (j.at("schema") != "amasia-tuning" || (version != 1 && version != tuning_version)) {
+      throw ResultError(fmt::format("{}: expected an amasia-tuning file of version 1 to {}", path,
+                                    tuning_version));
     }
+    table.digests_by_path_ = version == 1;
     for (const auto& e : j.at("entries")) table.entries_.push_back(entry_from(e));
+    if (table.digests_by_path_) {
+      for (TuningEntry& e : table.entries_) e.source_digest.clear();  // not known by content
+    }
   } catch (const nlohmann::json::exception& error) {
     throw ResultError(fmt::format("{}: not a tuning file: {}", path, error.what()));
   }
@@ -152,14 +163,17 @@ void TuningTable::record(TuningEntry entry) {
 
 std::optional<TuningChoice> TuningTable::choose(const std::string& device,
                                                 const std::string& variant, const Parameters& size,
-                                                const std::string& cache, const std::string& launch,
+                                                CacheMode cache, LaunchMode launch,
                                                 const std::string& digest) const {
   // A different cache or launch mode matters less than any real difference in size.
   constexpr double mode_penalty = 1e-3;
   const TuningEntry* best = nullptr;
   double best_distance = std::numeric_limits<double>::infinity();
   for (const auto& e : entries_) {
-    if (e.device != device || e.variant != variant || e.source_digest != digest) continue;
+    if (e.device != device || e.variant != variant || e.source_digest.empty() ||
+        e.source_digest != digest) {
+      continue;
+    }
     const double d = distance(e.size, size) + (e.cache == cache ? 0 : mode_penalty) +
                      (e.launch == launch ? 0 : mode_penalty);
     if (d < best_distance) {
@@ -171,6 +185,37 @@ std::optional<TuningChoice> TuningTable::choose(const std::string& device,
   const bool exact = best->size == size;
   return TuningChoice{best->config, fmt::format("tuned at {}{}", exact ? "" : "the nearest size ",
                                                 best->size.to_string())};
+}
+
+std::string default_tuning_path(const Device& device) {
+  return "results/" + device_slug(device.name) + "/tuning.json";
+}
+
+TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
+                         const std::string& device) {
+  TuningEntry entry;
+  entry.device = device;
+  entry.variant = variant.name();
+  entry.size = search.key.size;
+  entry.cache = search.key.cache;
+  entry.launch = search.key.launch;
+  entry.source_digest = source_digest(variant.name());
+  entry.date_utc = utc_now();
+  double least = 0;
+  for (const Row& row : search.rows) {
+    if (row.variant != variant.name()) continue;
+    entry.table.push_back({row.config, row.status, row.reason, row.time_ms});
+    const bool reference_only =
+        std::any_of(variant.configs.begin(), variant.configs.end(), [&row](const Config& config) {
+          return config.info.name == row.config && config.info.reference_only;
+        });
+    if (!row.time_ms || reference_only) continue;
+    if (entry.config.empty() || row.time_ms->median < least) {
+      entry.config = row.config;
+      least = row.time_ms->median;
+    }
+  }
+  return entry;
 }
 
 }  // namespace amasia

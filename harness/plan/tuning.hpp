@@ -7,15 +7,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/device.hpp"
 #include "harness/parameters.hpp"
+#include "harness/results/result.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "harness/variant.hpp"
+#include "harness/words.hpp"
 
 namespace amasia {
 
 /// One candidate of one search: time is absent when it did not run, `reason` says why.
 struct TuningCandidate {
   std::string config;
-  std::string status;  // "ok", "failed", "skipped", "crashed"
+  RowStatus status = RowStatus::ok;
   std::string reason{};
   std::optional<MedianInterval> time_ms{};
 };
@@ -24,7 +28,8 @@ struct TuningEntry {
   std::string device;  // as the driver names it
   std::string variant;
   Parameters size;
-  std::string cache, launch;
+  CacheMode cache = CacheMode::cold;
+  LaunchMode launch = LaunchMode::stream;
   std::string config;         // the winner
   std::string source_digest;  // of the variant when it was tuned
   std::string date_utc;
@@ -47,12 +52,25 @@ class TuningTable {
   /// the logarithm of its integer parameters), preferring the same cache and launch mode; nothing
   /// when the variant was never tuned there or its code has changed since (`digest` differs).
   std::optional<TuningChoice> choose(const std::string& device, const std::string& variant,
-                                     const Parameters& size, const std::string& cache,
-                                     const std::string& launch, const std::string& digest) const;
+                                     const Parameters& size, CacheMode cache, LaunchMode launch,
+                                     const std::string& digest) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
+  /// Read from a file of version 1: whether its winners are of this code is not known, none is
+  /// chosen.
+  bool digests_by_path() const { return digests_by_path_; }
 
  private:
   std::vector<TuningEntry> entries_;
+  bool digests_by_path_ = false;
 };
+
+/// results/<gpu>/tuning.json
+std::string default_tuning_path(const Device& device);
+
+/// The winner of a variant in a finished search and the table it was chosen from. A config that is
+/// there for comparison only (reference_only) is never chosen; the entry has no config when nothing
+/// ran that may be.
+TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
+                         const std::string& device);
 
 }  // namespace amasia

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -18,7 +18,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/process/child_task.hpp"
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
 
@@ -85,26 +84,9 @@ std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-/// Folds one line of the child's answer into the outcome.
-void take_line(const std::string& line, ChildOutcome& outcome,
-               const std::function<void(const std::string&)>& on_line) {
-  const Json j = Json::parse(line, nullptr, false);
-  if (j.is_discarded() || !j.is_object()) {  // a library's chatter on stdout
-    on_line(line);
-    return;
-  }
-  if (j.contains("row")) outcome.row = j["row"].get<int>();
-  if (j.contains("line") && !j["line"].get_ref<const std::string&>().empty()) {
-    on_line(j["line"].get<std::string>());
-  }
-  if (j.contains("result")) {
-    outcome.finished = true;
-    outcome.result = j["result"];
-  }
-  if (j.contains("error")) {
-    outcome.failure = j["error"].get<std::string>();
-    outcome.usage_error = j.value("usage", false);
-  }
+/// SIGKILL is also what the kernel sends when memory runs out, whoever took it.
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
 [[noreturn]] void become_child(int in, int out, const std::string& path) {
@@ -120,12 +102,31 @@ void take_line(const std::string& line, ChildOutcome& outcome,
 
 }  // namespace
 
+void take_line(const std::string& line, ChildOutcome& outcome,
+               const std::function<void(const std::string&)>& on_line) {
+  const Json j = Json::parse(line, nullptr, false);
+  const auto has = [&j](const char* name, bool (Json::*type)() const noexcept) {
+    return j.contains(name) && (j[name].*type)();
+  };
+  if (j.contains("result")) {
+    outcome.finished = true;
+    outcome.result = j["result"];
+  } else if (has("error", &Json::is_string)) {
+    outcome.failure = j["error"].get<std::string>();
+    outcome.usage_error = has("usage", &Json::is_boolean) && j["usage"].get<bool>();
+  } else if (has("row", &Json::is_number_integer) && has("line", &Json::is_string)) {
+    outcome.row = j["row"].get<int>();
+    if (const auto text = j["line"].get<std::string>(); !text.empty()) on_line(text);
+  } else {  // no message of this program: a library's chatter on stdout
+    on_line(line);
+  }
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = note_interrupt;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a child that dies early must not take this process along
 }
 
 bool interrupted() { return interrupt_signal != 0; }
@@ -146,7 +147,6 @@ ChildOutcome run_in_child(const Json& task, double seconds,
 
   ChildOutcome outcome;
   std::string pending;
-  bool timed_out = false;
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     if (interrupted()) {
@@ -154,7 +154,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
       break;
     }
     if (Clock::now() >= deadline) {
-      timed_out = true;
+      outcome.timed_out = true;
       break;
     }
     pollfd waiting{answer_read.get(), POLLIN, 0};
@@ -171,27 +171,28 @@ ChildOutcome run_in_child(const Json& task, double seconds,
       pending.erase(0, end + 1);
     }
   }
-  if (timed_out || outcome.interrupted) kill(-child, SIGKILL);
+  if (outcome.timed_out || outcome.interrupted) kill(-child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (outcome.interrupted) {
     outcome.finished = false;
     outcome.failure = "interrupted";
-  } else if (timed_out) {
+  } else if (outcome.timed_out) {
     outcome.finished = false;
     outcome.failure = fmt::format("no result within {:.0f} s (hang)", seconds);
   } else if (!outcome.finished && outcome.failure.empty()) {
     outcome.failure = describe_end(status);
+    outcome.killed = WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status));
   }
   return outcome;
 }
 
-ChildOutcome run_in_process(const Json& task,
+ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
                             const std::function<void(const std::string&)>& on_line) {
   ChildOutcome outcome;
   try {
-    outcome.result = perform_task(task, [&](int row, const std::string& line) {
+    outcome.result = perform(task, [&](int row, const std::string& line) {
       outcome.row = row;
       if (!line.empty()) on_line(line);
     });
@@ -204,12 +205,12 @@ ChildOutcome run_in_process(const Json& task,
   return outcome;
 }
 
-int serve_child() {
+int serve_child(const TaskPerformer& perform) {
   const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, one_line(j)); };
   std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
   int last_row = -2;
   try {
-    const Json result = perform_task(Json::parse(text), [&](int row, const std::string& line) {
+    const Json result = perform(Json::parse(text), [&](int row, const std::string& line) {
       if (row == last_row && line.empty()) return;
       last_row = row;
       answer(Json{{"row", row}, {"line", line}});

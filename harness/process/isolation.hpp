@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/process/task.hpp"
+
 namespace amasia {
 
 struct ChildOutcome {
@@ -14,6 +16,8 @@ struct ChildOutcome {
   nlohmann::ordered_json result{};
   std::string failure{};     // a sentence, when not finished
   bool usage_error = false;  // the child says that the request cannot be served at all
+  bool killed = false;       // from outside, by a signal that no fault of its own raises
+  bool timed_out = false;    // it was still at work when the time was over
   int row = -1;              // the row at work when it ended
   bool interrupted = false;  // this process was asked to stop (SIGINT, SIGTERM)
 };
@@ -24,11 +28,16 @@ ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line);
 
 /// The same in this process, for debuggers and compute-sanitizer: no time limit, no protection.
-ChildOutcome run_in_process(const nlohmann::ordered_json& task,
+ChildOutcome run_in_process(const nlohmann::ordered_json& task, const TaskPerformer& perform,
                             const std::function<void(const std::string&)>& on_line);
 
 /// The child's side: reads the task from stdin, answers on stdout, returns the exit status.
-int serve_child();
+int serve_child(const TaskPerformer& perform);
+
+/// Folds one line of a child's stdout into the outcome. What is not of the protocol is the chatter
+/// of a library and goes to `on_line`.
+void take_line(const std::string& line, ChildOutcome& outcome,
+               const std::function<void(const std::string&)>& on_line);
 
 /// SIGINT and SIGTERM set a flag instead of ending the process; run_in_child() obeys it.
 void catch_interrupts();

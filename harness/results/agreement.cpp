@@ -44,6 +44,8 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
       {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
       {"compiler flags", a.flags, b.flags},
       {"architectures", a.architectures, b.architectures},
+      {"the kind of the digests of the code", std::string(word_of(a.digests)),
+       std::string(word_of(b.digests))},
       {"sources of the harness", a.harness_digest, b.harness_digest},
   };
   for (const Fact& fact : facts) {

@@ -7,14 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/claim.hpp"
+#include "harness/results/comparison.hpp"
+
 namespace amasia {
 namespace {
 
 /// What makes rows of two files the same case. Candidates of a search differ by config alone; a
 /// `best` row is the best of each file, whatever its config.
 std::string name_of(const GroupResult& group, const Row& row) {
-  const std::string config = row.role == "candidate" ? " " + row.config : "";
-  return fmt::format("{} {}{} ({})", row.variant, row.role, config, group.key.to_string());
+  const std::string config = row.role == Role::candidate ? " " + row.config : "";
+  return fmt::format("{} {}{} ({})", row.variant, word_of(row.role), config, group.key.to_string());
 }
 
 struct Timed {
@@ -30,10 +33,7 @@ std::map<std::string, Timed> timed_rows(const ResultFile& file, std::vector<std:
   for (const GroupResult& group : file.groups) {
     for (const Row& row : group.rows) {
       if (row.status != RowStatus::ok || row.repeat != 0) continue;
-      Timed timed{&group, &row};
-      for (const Sample& sample : row.samples) {
-        if (!sample.throttled) timed.times.push_back(sample.time_ms);
-      }
+      Timed timed{&group, &row, usable_times(row)};
       if (timed.times.empty()) continue;
       const std::string name = name_of(group, row);
       if (rows.emplace(name, std::move(timed)).second) order.push_back(name);
@@ -76,9 +76,7 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     row.a_ms = median_interval(left.times, each).median;
     row.b_ms = median_interval(right.times, each).median;
     row.speedup = independent_ratio(left.times, right.times, each);
-    row.verdict = !row.speedup.resolved     ? "not resolved"
-                  : row.speedup.ratio > 1.0 ? "faster"
-                                            : "slower";
+    row.verdict = verdict_on(row.speedup);
     if (source_of(a, *left.row) != source_of(b, *right.row)) changed.insert(row.variant);
     seeds_differ = seeds_differ || left.group->seed != right.group->seed;
     result.rows.push_back(std::move(row));
@@ -92,19 +90,25 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
   const Provenance &pa = a.provenance, &pb = b.provenance;
   warn_if("GPU", pa.device.name, pb.device.name);
   if (pa.device.name == pb.device.name && pa.device.uuid_hash != pb.device.uuid_hash) {
-    result.warnings.push_back("the files are from two GPUs of one type");
+    result.warnings.emplace_back("the files are from two GPUs of one type");
   }
   warn_if("CUDA driver", pa.device.driver_version, pb.device.driver_version);
   warn_if("CUDA compiler", pa.cuda_compiler, pb.cuda_compiler);
   warn_if("compiler flags", pa.flags, pb.flags);
-  if (pa.harness_digest != pb.harness_digest) {
-    result.warnings.push_back("the sources of the harness differ");
+  if (pa.digests != pb.digests) {
+    result.warnings.push_back(
+        fmt::format("whether the sources differ is not known: the digests are {} in A, {} in B",
+                    word_of(pa.digests), word_of(pb.digests)));
+  } else {
+    if (pa.harness_digest != pb.harness_digest) {
+      result.warnings.emplace_back("the sources of the harness differ");
+    }
+    for (const std::string& variant : changed) {
+      result.warnings.push_back("the sources of " + variant + " differ");
+    }
   }
-  for (const std::string& variant : changed) {
-    result.warnings.push_back("the sources of " + variant + " differ");
-  }
-  if (seeds_differ) result.warnings.push_back("the seeds of the inputs differ");
-  if (result.rows.empty()) result.warnings.push_back("the files have no case in common");
+  if (seeds_differ) result.warnings.emplace_back("the seeds of the inputs differ");
+  if (result.rows.empty()) result.warnings.emplace_back("the files have no case in common");
   return result;
 }
 
@@ -124,10 +128,11 @@ Table to_table(const FileComparison& comparison) {
                    {"coverage", "coverage"},
                    {"verdict", "B is"}};
   for (const FileComparisonRow& row : comparison.rows) {
-    table.add({row.key.app, row.key.size.to_string(), row.key.cache, row.key.launch, row.variant,
-               row.role, row.a_config, row.b_config, row.a_ms, row.b_ms,
+    table.add({row.key.app, row.key.size.to_string(), word_cell(row.key.cache),
+               word_cell(row.key.launch), row.variant, word_cell(row.role), row.a_config,
+               row.b_config, row.a_ms, row.b_ms,
                Estimate{row.speedup.ratio, row.speedup.low, row.speedup.high}, row.speedup.coverage,
-               row.verdict});
+               word_cell(row.verdict)});
   }
   return table;
 }

@@ -11,12 +11,13 @@ namespace amasia {
 
 /// One case timed in both files: the same variant, role, size, cache and launch mode.
 struct FileComparisonRow {
-  std::string variant, role;
+  std::string variant;
+  Role role = Role::iso;
   GroupKey key;
   std::string a_config, b_config;  // `best` may be another config in each
   double a_ms = 0, b_ms = 0;
-  RatioInterval speedup{};  // time in A / time in B
-  std::string verdict;      // "faster", "slower", "not resolved": of B against A
+  RatioInterval speedup{};                            // time in A / time in B
+  SpeedVerdict verdict = SpeedVerdict::not_resolved;  // of B against A
 };
 
 struct FileComparison {
@@ -25,8 +26,9 @@ struct FileComparison {
   std::vector<std::string> warnings{};  // GPUs, drivers, builds, sources, seeds differ
 };
 
-/// Compares the medians of the samples that were not throttled. The runs were not interleaved, so
-/// the samples count as independent; `confidence` holds for all rows jointly.
+/// Compares the medians of the samples that were not throttled, or of all where all were. The runs
+/// were not interleaved, so the samples count as independent; `confidence` holds for all rows
+/// jointly.
 FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence);
 
 /// The one table that the other forms render.

@@ -22,9 +22,9 @@ double time_for(double amount, std::string_view name, const std::vector<Ceiling>
 
 double Floor::floor_ms() const { return std::max({bytes_ms, operations_ms, dependency_ms}); }
 
-std::string Floor::bound_by() const {
-  if (bytes_ms >= operations_ms && bytes_ms >= dependency_ms) return "bytes";
-  return operations_ms >= dependency_ms ? "operations" : "dependency";
+Bound Floor::bound_by() const {
+  if (bytes_ms >= operations_ms && bytes_ms >= dependency_ms) return Bound::bytes;
+  return operations_ms >= dependency_ms ? Bound::operations : Bound::dependency;
 }
 
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings) {
@@ -40,7 +40,7 @@ std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>&
         giga_per_s_to_ms * (time_for(bytes * copied, "copy_bandwidth", ceilings, known) +
                             time_for(bytes * (1 - copied), rest, ceilings, known));
   }
-  const std::string rate = std::string(name_of(work.kind)) + "_rate";
+  const std::string rate = std::string(word_of(work.kind)) + "_rate";
   floor.operations_ms = giga_per_s_to_ms * time_for(work.operations, rate, ceilings, known);
 
   constexpr double ns_to_ms = 1e-6;

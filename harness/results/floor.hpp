@@ -1,5 +1,5 @@
-// The least time this GPU needs for an app's work, from ceilings measured on it (MEASURING: "Work
-// and limits").
+// The least time this GPU needs for an app's work, from ceilings measured on it
+// (docs/methodology.md, "Floor and rates").
 #pragma once
 
 #include <optional>

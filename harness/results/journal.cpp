@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -23,14 +24,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* journal_schema = "amasia-journal";
 
-std::string path_of(const std::string& out) { return out + ".journal"; }
-
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 /// What a journal holds, up to its last whole line.
 struct Contents {
+  int version = result_schema_version;
   std::optional<Provenance> provenance;
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
@@ -41,13 +41,17 @@ struct Contents {
 void take_line(const Json& json, bool first, Contents& contents) {
   if (first) {
     if (!json.is_object() || json.value("schema", "") != journal_schema ||
-        json.value("version", 0) != result_schema_version || !json.contains("provenance")) {
-      throw ResultError("expected the first line of a journal of version " +
+        !json.contains("provenance")) {
+      throw ResultError("expected the first line of a journal");
+    }
+    contents.version = json.value("version", 0);
+    if (contents.version < 1 || contents.version > result_schema_version) {
+      throw ResultError("expected a journal of version 1 to " +
                         std::to_string(result_schema_version));
     }
-    contents.provenance = provenance_from_json(json["provenance"]);
+    contents.provenance = provenance_from_json(json["provenance"], contents.version);
   } else if (json.is_object() && json.contains("group")) {
-    contents.groups.push_back(group_from_json(json["group"]));
+    contents.groups.push_back(group_from_json(json["group"], contents.version));
   } else if (json.is_object() && json.contains("microbenchmark")) {
     contents.microbenchmarks.push_back(microbenchmark_from_json(json["microbenchmark"]));
   } else if (json.is_object() && json.contains("ceilings") && json["ceilings"].is_array()) {
@@ -81,29 +85,105 @@ Contents contents_of(const std::string& path) {
   return contents;
 }
 
+/// Opens and locks the file that has this name.
+OpenFile locked(const std::string& path) {
+  for (;;) {
+    OpenFile file(path, O_RDWR | O_CREAT | O_APPEND);
+    if (!file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw UsageError(path + ": another run is writing to it; choose another --out");
+    }
+    // A run that ended in between has removed or replaced the file that was opened here.
+    struct stat opened {};
+    struct stat named {};
+    if (::fstat(file.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+        opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) {
+      return file;
+    }
+  }
+}
+
 }  // namespace
 
 struct Journal::State {
-  std::string out;
+  Destination out;
+  std::string path;
+  Provenance now;
   OpenFile file{};
+  bool begun = false;  // it has its first line
+  bool added = false;  // something was finished that `out` does not have
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
   std::vector<MicrobenchmarkResult> microbenchmarks{};
 
-  void append(const Json& json) {
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  State(Destination destination, Provenance provenance)
+      : out(std::move(destination)), path(out.path + ".journal"), now(std::move(provenance)) {}
+  ~State() {
+    if (file.is_open() && !begun) ::unlink(path.c_str());  // empty
+  }
+
+  std::string first_lines() const {
+    std::string text = line_of(Json{{"schema", journal_schema},
+                                    {"version", result_schema_version},
+                                    {"provenance", to_json(now)}});
+    if (!ceilings.empty()) text += line_of(ceilings);
+    for (const MicrobenchmarkResult& m : microbenchmarks) {
+      text += line_of(Json{{"microbenchmark", to_json(m)}});
+    }
+    for (const GroupResult& group : groups) text += line_of(Json{{"group", to_json(group)}});
+    return text;
+  }
+
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw ResultError(path + ": cannot be written: " + reason);
+  }
+
+  /// The journal of a new run: its first line.
+  void begin() {
+    if (!file.write_durably(first_lines())) fail(system_reason());
+    begun = true;
+    sync_parent_directory(path);
+  }
+
+  /// The journal of a run that continues a finished file, in one step: were it written line by
+  /// line and the run killed meanwhile, a journal with a part of the results would stand beside the
+  /// file that has them all, and be the one to continue.
+  void begin_with_what_is_finished() {
+    FileBeside whole = create_beside(path);
+    OpenFile next;
+    if (whole.file.is_open() && whole.file.write_durably(first_lines()) && whole.file.close()) {
+      next = OpenFile(whole.name, O_RDWR | O_APPEND);
+    }
+    if (!next.is_open() || ::flock(next.get(), LOCK_EX | LOCK_NB) != 0 ||
+        ::rename(whole.name.c_str(), path.c_str()) != 0) {
+      const std::string reason = system_reason();
+      ::unlink(whole.name.c_str());
+      fail(reason);
+    }
+    file = std::move(next);  // the lock on the old one ends here, the new one has its own
+    begun = true;
+    sync_parent_directory(path);
+  }
+
+  void append(const std::string& line) {
+    added = true;
+    if (out.special) return;
+    if (!begun) begin_with_what_is_finished();
     const off_t whole = ::lseek(file.get(), 0, SEEK_END);
-    if (file.write_durably(line_of(json))) return;
+    if (file.write_durably(line)) return;
     const std::string reason = system_reason();
     // Take the half-written line back, so that a later one does not continue it.
     const bool repaired = whole >= 0 && ::ftruncate(file.get(), whole) == 0;
-    throw ResultError(path_of(out) + ": cannot be written: " + reason +
-                      (repaired ? "" : "; its last line is damaged"));
+    fail(reason + (repaired ? "" : "; its last line is damaged"));
   }
 
-  void append(const std::vector<Ceiling>& set) {
+  static std::string line_of(const Json& json) { return amasia::line_of(json); }
+  static std::string line_of(const std::vector<Ceiling>& set) {
     Json array = Json::array();
     for (const Ceiling& ceiling : set) array.push_back(to_json(ceiling));
-    append(Json{{"ceilings", std::move(array)}});
+    return amasia::line_of(Json{{"ceilings", std::move(array)}});
   }
 };
 
@@ -112,66 +192,65 @@ Journal::Journal(Journal&&) noexcept = default;
 Journal& Journal::operator=(Journal&&) noexcept = default;
 Journal::~Journal() = default;
 
-Journal Journal::open(const std::string& out, const Provenance& now, bool resume) {
-  const std::string path = path_of(out);
-  auto state = std::make_unique<State>();
-  state->out = out;
-  state->file = OpenFile(path, O_RDWR | O_CREAT | O_APPEND);
-  if (!state->file.is_open()) {
-    throw UsageError(path + ": cannot be written: " + system_reason());
-  }
-  if (::flock(state->file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw UsageError(path + ": another run is writing to it; choose another --out");
-  }
+Journal Journal::open(const std::string& out, const Provenance& now, Existing existing) {
+  auto state = std::make_unique<State>(destination_of(out), now);
+  if (state->out.special) return Journal(std::move(state));
+  const std::string& path = state->path;
+  // The lock first: nothing of another run may be read half-written, and none of it touched.
+  state->file = locked(path);
+
+  struct stat found {};
+  state->begun = ::fstat(state->file.get(), &found) != 0 || found.st_size > 0;
 
   Contents contents = contents_of(path);
-  std::string source = path;
-  if (resume && !contents.provenance && std::filesystem::exists(out)) {
-    // The run had finished: its result file is what there is to continue, a repeated array job then
-    // measures nothing twice.
-    ResultFile finished = read_result_file(out);
-    contents.provenance = std::move(finished.provenance);
-    contents.ceilings = std::move(finished.ceilings);
-    contents.groups = std::move(finished.groups);
-    contents.microbenchmarks = std::move(finished.microbenchmarks);
-    source = out;
-  }
-  const bool has_results =
+  const bool interrupted =
       !contents.groups.empty() || !contents.ceilings.empty() || !contents.microbenchmarks.empty();
-  if (!resume && has_results) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(state->out.path, error);
+  const bool finished = !error && bytes > 0;
+  if (existing == Existing::refuse && interrupted) {
     throw UsageError(
         path + ": holds " +
         std::to_string(contents.groups.size() + contents.microbenchmarks.size()) +
-        " finished groups of an interrupted run; continue it with --resume, or remove it");
+        " finished groups of an interrupted run; continue it with --resume, or start over with "
+        "--overwrite");
   }
-  if (has_results) {
+  if (existing == Existing::refuse && finished) {
+    throw UsageError(out +
+                     ": holds the results of another run; continue it with --resume, replace "
+                     "it with --overwrite, or choose another --out");
+  }
+  const bool continues_journal = existing == Existing::resume && interrupted;
+  const bool continues_file = existing == Existing::resume && !contents.provenance && finished;
+  if (continues_file) {
+    // The run had finished: its result file is what there is to continue, a repeated array job then
+    // measures nothing twice.
+    ResultFile file = read_result_file(state->out.path);
+    contents.provenance = std::move(file.provenance);
+    contents.ceilings = std::move(file.ceilings);
+    contents.groups = std::move(file.groups);
+    contents.microbenchmarks = std::move(file.microbenchmarks);
+  }
+  if (continues_journal || continues_file) {
     if (const auto why = disagreement(*contents.provenance, now,
                                       measured_code(contents.groups, contents.microbenchmarks),
                                       /*same_gpu=*/true)) {
-      throw ResultError(source + ": cannot be resumed, it differs from this run in " + *why +
+      throw ResultError((continues_file ? out : path) +
+                        ": cannot be resumed, it differs from this run in " + *why +
                         "; remove it to start over");
     }
+    state->ceilings = std::move(contents.ceilings);
+    state->groups = std::move(contents.groups);
+    state->microbenchmarks = std::move(contents.microbenchmarks);
   }
-  state->ceilings = std::move(contents.ceilings);
-  state->groups = std::move(contents.groups);
-  state->microbenchmarks = std::move(contents.microbenchmarks);
-
-  const bool continued = has_results && source == path;
-  const std::size_t keep = continued ? contents.whole_bytes : 0;
+  const std::size_t keep = continues_journal ? contents.whole_bytes : 0;
   if (::ftruncate(state->file.get(), static_cast<off_t>(keep)) != 0) {
     throw UsageError(path + ": cannot be written: " + system_reason());
   }
-  if (!continued) {
-    state->append(Json{{"schema", journal_schema},
-                       {"version", result_schema_version},
-                       {"provenance", to_json(now)}});
-    if (!state->ceilings.empty()) state->append(state->ceilings);
-    for (const MicrobenchmarkResult& m : state->microbenchmarks) {
-      state->append(Json{{"microbenchmark", to_json(m)}});
-    }
-    for (const GroupResult& group : state->groups) state->append(Json{{"group", to_json(group)}});
-    sync_parent_directory(path);
-  }
+  state->begun = continues_journal;
+  // What only continues a finished file stays empty until there is something to add to it.
+  state->added = !continues_file;
+  if (!continues_journal && !continues_file) state->begin();
   return Journal(std::move(state));
 }
 
@@ -181,15 +260,21 @@ const std::vector<MicrobenchmarkResult>& Journal::microbenchmarks() const {
   return state_->microbenchmarks;
 }
 
-void Journal::append(const std::vector<Ceiling>& ceilings) { state_->append(ceilings); }
-void Journal::append(const GroupResult& group) { state_->append(Json{{"group", to_json(group)}}); }
+void Journal::append(const std::vector<Ceiling>& ceilings) {
+  state_->append(State::line_of(ceilings));
+}
+void Journal::append(const GroupResult& group) {
+  state_->append(State::line_of(Json{{"group", to_json(group)}}));
+}
 void Journal::append(const MicrobenchmarkResult& result) {
-  state_->append(Json{{"microbenchmark", to_json(result)}});
+  state_->append(State::line_of(Json{{"microbenchmark", to_json(result)}}));
 }
 
 void Journal::finish(const ResultFile& file) {
-  write_result_file(state_->out, file);
-  ::unlink(path_of(state_->out).c_str());
+  if (state_->added) write_result_file(state_->out.path, file);
+  // Only now: until the result is on the disk, the journal is all there is of it.
+  if (state_->file.is_open()) ::unlink(state_->path.c_str());
+  state_->begun = true;  // nothing is left to be removed
   state_->file.close();
 }
 
@@ -208,21 +293,27 @@ ResultFile read_journal(const std::string& path) {
 
 void check_writable(const std::string& path, std::uint64_t bytes) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(path).parent_path();
+  const Destination destination = destination_of(path);
+  if (destination.special) {
+    if (::access(destination.path.c_str(), W_OK) == 0) return;
+    throw UsageError(path + ": cannot be written: " + system_reason());
+  }
+  const fs::path folder = fs::path(destination.path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) throw UsageError(path + ": cannot create its folder: " + error.message());
-  if (fs::is_directory(path, error)) throw UsageError(path + ": is a directory, not a file");
+  if (fs::is_directory(destination.path, error)) {
+    throw UsageError(path + ": is a directory, not a file");
+  }
 
-  const std::string probe = path + ".tmp";
-  OpenFile file(probe, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
+  FileBeside probe = create_beside(destination.path);
+  if (!probe.file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
   // A quota or a full disk that only shows on writing shows here, in one block.
-  const bool written = file.write_durably(std::string(4096, ' ')) && file.close();
+  const bool written = probe.file.write_durably(std::string(4096, ' ')) && probe.file.close();
   const std::string reason = written ? "" : system_reason();
   struct statvfs disk {};
-  const bool known = ::statvfs(probe.c_str(), &disk) == 0;
-  ::unlink(probe.c_str());
+  const bool known = ::statvfs(probe.name.c_str(), &disk) == 0;
+  ::unlink(probe.name.c_str());
   if (!written) throw UsageError(path + ": cannot be written: " + reason);
   if (!known) return;
   const std::uint64_t block = disk.f_frsize;
@@ -231,6 +322,21 @@ void check_writable(const std::string& path, std::uint64_t bytes) {
     throw UsageError(path + ": its disk has " + std::to_string(disk.f_bavail * block) +
                      " bytes left, results may need " + std::to_string(bytes) +
                      "; free some space or choose another --out");
+  }
+}
+
+std::string default_output(const std::string& stem, bool resume) {
+  namespace fs = std::filesystem;
+  std::string last, last_interrupted;
+  for (int run = 1;; ++run) {
+    std::string path = run == 1 ? stem + ".json" : stem + '-' + std::to_string(run) + ".json";
+    const bool interrupted = fs::exists(path + ".journal");
+    if (!interrupted && !fs::exists(path)) {
+      if (!resume || last.empty()) return path;
+      return last_interrupted.empty() ? last : last_interrupted;
+    }
+    last = path;
+    if (interrupted) last_interrupted = path;
   }
 }
 

@@ -12,15 +12,19 @@
 
 namespace amasia {
 
+/// What to do with what an earlier run of the same name left behind.
+enum class Existing { refuse, resume, overwrite };
+
 class Journal {
  public:
-  /// Starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off. With
-  /// `resume` and no journal, a finished `out` is continued; with neither, this is a first run.
-  /// Throws UsageError when there are finished groups and `resume` is not given (they would be
-  /// lost), when another process has the journal open, or it cannot be written; ResultError when
-  /// the journal is malformed or the settings, build, GPU or the sources of a finished variant
-  /// differ from now.
-  static Journal open(const std::string& out, const Provenance& now, bool resume);
+  /// Locks and starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off.
+  /// With `resume` and no journal, a finished `out` is continued, and left as it is unless
+  /// something is appended; with neither, this is a first run. Where `out` is a device or FIFO
+  /// there is no journal. Throws UsageError when something is there and `existing` is `refuse`,
+  /// when another process has the journal open, or it cannot be written; ResultError when the
+  /// journal is malformed or the settings, build, GPU or the sources of a finished variant differ
+  /// from now.
+  static Journal open(const std::string& out, const Provenance& now, Existing existing);
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
   ~Journal();
@@ -34,7 +38,7 @@ class Journal {
   void append(const std::vector<Ceiling>& ceilings);
   void append(const GroupResult& group);
   void append(const MicrobenchmarkResult& result);
-  /// Writes the result file and removes the journal.
+  /// Writes the result file, where there is anything new for it, and then removes the journal.
   void finish(const ResultFile& file);
 
  private:
@@ -43,12 +47,18 @@ class Journal {
   std::unique_ptr<State> state_;
 };
 
-/// What an interrupted run had finished, from its journal: where it cannot be continued, `amasia merge`
-/// still makes a result file of it. Throws ResultError as open() does, and when nothing is in it.
+/// What an interrupted run had finished, from its journal: where it cannot be continued, `amasia
+/// merge` still makes a result file of it. Throws ResultError as open() does, and when nothing is
+/// in it.
 ResultFile read_journal(const std::string& path);
 
 /// One clear line (UsageError) when `path` cannot be created or its disk has less than `bytes`
 /// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);
+
+/// Where results go when nobody says: "<stem>.json", "<stem>-2.json" and so on, the first that no
+/// run has left anything at. With `resume` what there is to continue: the last interrupted one, or
+/// else the last.
+std::string default_output(const std::string& stem, bool resume);
 
 }  // namespace amasia

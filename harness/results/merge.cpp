@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/results/agreement.hpp"
+#include "harness/results/upgrade.hpp"
 
 namespace amasia {
 namespace {
@@ -116,20 +117,8 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
       }
     }
   }
+  upgrade(merged, {});  // digests of version 1 have no place in the file that is written
   return merged;
-}
-
-std::vector<std::size_t> shard_members(std::size_t count, int i, int n) {
-  if (n < 1 || i < 1 || i > n) {
-    throw UsageError(fmt::format("shard {}/{}: expected i/n with 1 <= i <= n", i, n));
-  }
-  // Dealt like cards, not cut into blocks: neighbours in a plan are the same app at growing sizes.
-  std::vector<std::size_t> members;
-  for (std::size_t member = static_cast<std::size_t>(i - 1); member < count;
-       member += static_cast<std::size_t>(n)) {
-    members.push_back(member);
-  }
-  return members;
 }
 
 }  // namespace amasia

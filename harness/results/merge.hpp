@@ -1,7 +1,6 @@
-// A campaign split over machines: which groups a shard runs, and its result files joined again.
+// The result files of a campaign that was split over machines, joined again.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,5 @@ namespace amasia {
 /// another GPU of the type say so in a warning. Throws ResultError naming the two files that do not
 /// fit or that both have the same group.
 ResultFile merge_files(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
-
-/// The part of 0..count-1 that shard `i` of `n` (1-based) runs: over all i disjoint, complete and
-/// the same on every machine. Throws UsageError unless 1 <= i <= n.
-std::vector<std::size_t> shard_members(std::size_t count, int i, int n);
 
 }  // namespace amasia

@@ -10,20 +10,22 @@
 
 namespace amasia {
 
-/// "app/strategy" -> SHA-256 (hex) over apps/<app>/<strategy>.cu and what it includes from apps/
-/// and variants/, comments and blank space normalised away: two builds agree on a digest exactly
-/// when the variant's code is the same. Covers every variant in the source tree, built or not.
+/// "app/strategy" -> SHA-256 (hex) over all that can change what is timed, judged or bounded: the
+/// variant with what it includes, the app's instance, reference and schedules, the ceilings, and
+/// the options the compiler gets. By content: moving, renaming, reformatting or commenting changes
+/// nothing. Covers every variant and comparator in the source tree, built or not. Result files of
+/// schema version 1 carry digests of an older kind, which cover less and equal none of these.
 const std::map<std::string, std::string>& source_digests();
 
-/// "question/name" -> the same over microbench/<question>/<name>.cu and what it includes from
-/// microbench/ and variants/.
+/// "question/name" -> the same of microbench/<question>/<name>.cu, what it includes and its
+/// options.
 const std::map<std::string, std::string>& microbenchmark_digests();
 
-/// Digest of one variant or microbenchmark, "" when the source tree has none of that name (a
-/// comparator has one, too: it is a file apps/<app>/<library>.cu).
+/// Digest of one variant, comparator or microbenchmark, "" when the source tree has none of that
+/// name.
 std::string source_digest(const std::string& name);
 
-/// The same over harness/ and inputs/: what times, verifies and generates.
+/// The same over harness/ and inputs/ with what they include: what times, generates and compares.
 const std::string& harness_digest();
 
 /// Everything known without a GPU. `device` and `device_state` are left for the caller; the host

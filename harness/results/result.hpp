@@ -14,13 +14,14 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
-#include "harness/text/json_file.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "harness/text/json_file.hpp"
 
 namespace amasia {
 
-inline constexpr int result_schema_version = 1;
+/// 1: digests over files by path, no claim in a comparison. 2: digests by content, claims.
+inline constexpr int result_schema_version = 2;
 
 /// One timed run. `round` is the round of the interleaved schedule, `position` the place in it.
 struct Sample {
@@ -31,7 +32,7 @@ struct Sample {
   bool throttled = false;  // excluded from summaries and comparisons, kept here
 };
 
-/// Facts about the code that ran (MEASURING: "Proof of mechanism").
+/// Facts about the code that ran (docs/methodology.md, "Proof of mechanism").
 struct KernelEvidence {
   std::string kernel;  // mangled name
   int registers = 0;
@@ -47,12 +48,10 @@ struct KernelEvidence {
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
 };
 
-enum class RowStatus { ok, failed, skipped, crashed };
-
 /// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.
 struct Row {
   std::string variant;  // "hotspot/tma"
-  std::string role;     // "iso", "best", or "comparator"
+  Role role = Role::iso;
   int repeat = 0;
   std::string config;
   std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
@@ -74,11 +73,12 @@ struct Row {
 /// Paired comparison of one row with its reference row in the same group.
 struct Comparison {
   std::string variant;
-  std::string role;         // "iso": against baseline iso; "best": against baseline best
+  Role role = Role::iso;    // iso: against baseline iso; best: against baseline best
   std::string against;      // "hotspot/baseline"
   bool control = false;     // baseline against itself: the noise floor
   RatioInterval speedup{};  // time(reference) / time(variant)
-  std::string verdict;      // "faster", "slower", "not resolved"
+  SpeedVerdict verdict = SpeedVerdict::not_resolved;
+  SpeedClaim claim = SpeedClaim::not_resolved;
 };
 
 struct Floor {
@@ -86,15 +86,15 @@ struct Floor {
   double operations_ms = 0;
   double dependency_ms = 0;
   double floor_ms() const;
-  std::string bound_by() const;  // "bytes", "operations", "dependency"
+  Bound bound_by() const;
 };
 
 /// One app, one size, one cache mode, one launch mode: the unit of isolation and of comparison.
 struct GroupKey {
   std::string app;
   Parameters size;
-  std::string cache;   // "cold" or "hot"
-  std::string launch;  // "stream" or "graph"
+  CacheMode cache = CacheMode::cold;
+  LaunchMode launch = LaunchMode::stream;
   /// "hotspot rows=512,cols=512 cold stream"
   std::string to_string() const;
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
@@ -102,12 +102,12 @@ struct GroupKey {
 
 struct GroupResult {
   GroupKey key;
-  std::string preset;  // which preset the size came from, "" for --size
+  std::optional<Preset> preset{};  // which the size came from; none for --size
   std::uint64_t seed = 0;
   Work work{};
   std::optional<Floor> floor{};
   int rounds = 0;
-  std::string stop_reason;     // "interval narrow enough", "round limit", "time limit"
+  std::optional<StopReason> stop_reason{};
   bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
   std::vector<Row> rows{};
   std::vector<Comparison> comparisons{};
@@ -150,7 +150,7 @@ struct MicrobenchmarkRow {
   std::optional<double> cycles{};         // medians of what the samples have
   std::optional<double> time_ns{};
   std::optional<double> clock_mhz{};
-  std::string stop_reason{};  // "interval narrow enough", "sample limit", "time limit"
+  std::optional<StopReason> stop_reason{};
 };
 
 /// All points of one microbenchmark: the unit of isolation.
@@ -158,12 +158,22 @@ struct MicrobenchmarkResult {
   std::string name;
   std::string question;
   std::string method;
-  std::string scope;  // "quick" or "full"
+  Scope scope = Scope::quick;
   std::vector<MicrobenchmarkRow> rows{};
   std::vector<Finding> findings{};
   std::vector<std::string> warnings{};
   std::string source_digest{};
   double wall_s = 0;
+};
+
+/// What the digests of a file are taken over. Those of two kinds can be neither equal nor
+/// different.
+enum class DigestKind { by_path, by_content };
+template <>
+struct Words<DigestKind> {
+  static constexpr std::string_view what = "kind of digest",
+                                    list[] = {"by path (schema version 1, see amasia upgrade)",
+                                              "by content"};
 };
 
 struct Provenance {
@@ -180,6 +190,8 @@ struct Provenance {
   std::map<std::string, std::string>
       device_state{};       // NVML: power limit, temperature, MIG, ... ; absent = unknown
   std::string host_name{};  // only with --record-host
+  /// By the schema version of the file it was read from; not a field of it.
+  DigestKind digests = DigestKind::by_content;
 };
 
 struct ResultFile {
@@ -201,18 +213,18 @@ nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
 nlohmann::ordered_json to_json(const Provenance&);
 nlohmann::ordered_json to_json(const GroupKey&);
 nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
+// A file of an older version is brought up to date: what it does not say is computed from what it
+// says. Summaries and comparisons that do not follow from the samples are refused.
 ResultFile result_from_json(const nlohmann::ordered_json&);
-GroupResult group_from_json(const nlohmann::ordered_json&);
+/// Throws ResultError unless the document is a result file of a version that can be read.
+int result_version_of(const nlohmann::ordered_json&);
+GroupResult group_from_json(const nlohmann::ordered_json&, int version = result_schema_version);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
 MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
-Provenance provenance_from_json(const nlohmann::ordered_json&);
+Provenance provenance_from_json(const nlohmann::ordered_json&, int version = result_schema_version);
 
 GroupKey group_key_from_json(const nlohmann::ordered_json&);
 Parameters parameters_from_json(const nlohmann::ordered_json&);
-
-/// The words of the enums, as written.
-std::string_view name_of(RowStatus);
-std::string_view name_of(Work::Kind);
 
 /// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the
 /// content.

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
+
+#include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
@@ -32,7 +33,7 @@ void Progress::end(const std::string& line) {
   expected_left_ -= expected_current_;
   expected_done_ += expected_current_;
   if (terminal_) rewrite("");
-  fmt::print(stderr, "[{}/{}] {}: {} (ETA {})\n", current_, cases_, name_, line, eta());
+  print_prose("[{}/{}] {}: {} (ETA {})\n", current_, cases_, name_, line, eta());
 }
 
 std::string Progress::eta() const {
@@ -44,8 +45,7 @@ std::string Progress::eta() const {
 
 void Progress::rewrite(const std::string& line) {
   // CR and "erase to end of line": cursor control, not colour.
-  fmt::print(stderr, "\r{}\x1b[K", line.substr(0, terminal_columns));
-  std::fflush(stderr);
+  print_prose("\r{}\x1b[K", line.substr(0, terminal_columns));
 }
 
 }  // namespace amasia

@@ -5,15 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "harness/evidence/evidence.hpp"
-#include "harness/results/floor.hpp"
 #include "harness/process/isolation.hpp"
+#include "harness/registry.hpp"
 #include "harness/results/journal.hpp"
-#include "harness/session/measured.hpp"
+#include "harness/session/child_task.hpp"
+#include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
 #include "harness/text/file.hpp"
-#include "harness/results/provenance.hpp"
-#include "harness/registry.hpp"
 
 namespace amasia {
 namespace {
@@ -27,7 +25,20 @@ constexpr double device_seconds = 60;  // a first context on a big machine can t
 
 ChildOutcome perform(const Json& task, double seconds, const SessionOptions& options,
                      const LineSink& on_line) {
-  return options.in_process ? run_in_process(task, on_line) : run_in_child(task, seconds, on_line);
+  return options.in_process ? run_in_process(task, perform_task, on_line)
+                            : run_in_child(task, seconds, on_line);
+}
+
+std::string no_answer(const ResultError& error) {
+  return fmt::format("the process answered what is no result: {}", error.what());
+}
+
+/// Once for each group: whoever killed the child need not have meant the row that was at work.
+bool deserves_another_try(const ChildOutcome& outcome, bool& tried_again, const LineSink& on_line) {
+  if (!outcome.killed || tried_again) return false;
+  tried_again = true;
+  on_line(outcome.failure + "; trying again");
+  return true;
 }
 
 /// A group none of whose rows ran, with the reason on each.
@@ -38,7 +49,6 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   g.preset = plan.preset;
   g.seed = plan.seed;
   g.work = find_app(plan.key.app)->work(plan.key.size);
-  g.stop_reason = reason;
   g.warnings.push_back(reason);
   for (const PlannedRow& p : plan.rows) {
     Row row;
@@ -59,39 +69,18 @@ std::string summary_line(const GroupResult& g) {
   int bad = 0;
   for (const Row& r : g.rows) {
     if (r.status == RowStatus::failed || r.status == RowStatus::crashed) ++bad;
-    if (r.status == RowStatus::ok && r.time_ms && r.role != "comparator" &&
+    if (r.status == RowStatus::ok && r.time_ms && r.role != Role::comparator &&
         (fastest == nullptr || r.time_ms->median < fastest->time_ms->median)) {
       fastest = &r;
     }
   }
-  std::string line =
-      fastest == nullptr
-          ? fmt::format("{} rows", g.rows.size())
-          : fmt::format("fastest {} ({}) {:.4g} ms, {} rounds, {}", fastest->variant,
-                        fastest->config, fastest->time_ms->median, g.rounds, g.stop_reason);
+  std::string line = fastest == nullptr
+                         ? fmt::format("{} rows", g.rows.size())
+                         : fmt::format("fastest {} ({}) {:.4g} ms, {} rounds, {}", fastest->variant,
+                                       fastest->config, fastest->time_ms->median, g.rounds,
+                                       word_of(g.stop_reason));
   if (bad > 0) line += fmt::format(", {} FAILED", bad);
   return line;
-}
-
-/// Adds what only the parent knows: floors from the ceilings, digests, instruction counts.
-void complete(GroupResult& group, const std::vector<Ceiling>& ceilings, CodeEvidence& evidence) {
-  group.floor = compute_floor(group.work, ceilings);
-  std::vector<std::string> kernels;
-  for (const Row& row : group.rows) {
-    for (const KernelEvidence& k : row.evidence) kernels.push_back(k.kernel);
-  }
-  evidence.read(kernels);
-  for (Row& row : group.rows) {
-    row.source_digest = source_digest(row.variant);
-    if (group.floor && row.time_ms) {
-      row.floor_fraction = group.floor->floor_ms() / row.time_ms->median;
-    }
-    for (KernelEvidence& k : row.evidence) {
-      const CodeEvidence::Kernel code = evidence.of(k.kernel);
-      k.source = code.source;
-      k.instructions = code.instructions;
-    }
-  }
 }
 
 /// A microbenchmark none of whose points ran, with the reason on each.
@@ -103,7 +92,7 @@ MicrobenchmarkResult without_points(const PlannedMicrobenchmark& plan,
   result.name = m.name;
   result.question = m.question;
   result.method = m.method;
-  result.scope = plan.scope == Scope::quick ? "quick" : "full";
+  result.scope = plan.scope;
   result.warnings.push_back(reason);
   for (const Point& p : points) {
     MicrobenchmarkRow row;
@@ -136,29 +125,55 @@ std::string summary_line(const MicrobenchmarkResult& result) {
 Provenance query_in_child(const SessionOptions& options) {
   const ChildOutcome outcome = perform(Json{{"task", "device"}, {"index", options.device_index}},
                                        device_seconds, options, [](const std::string&) {});
+  if (outcome.interrupted) throw Interrupted();
   if (outcome.usage_error) throw UsageError(outcome.failure);
   if (!outcome.finished) throw NoDevice(outcome.failure);
   return provenance_from_json(outcome.result);
 }
 
+Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
+                        const SessionOptions& options) {
+  const ChildOutcome outcome = perform(reference_task(app, size, seed), options.extra_seconds,
+                                       options, [](const std::string&) {});
+  if (outcome.interrupted) throw Interrupted();
+  if (outcome.usage_error) throw UsageError(outcome.failure);
+  if (outcome.finished) return reference_verdict(outcome.result);
+  Verdict none;
+  none.norm = "no verdict";
+  none.first_mismatches.push_back(
+      outcome.failure +
+      (outcome.timed_out ? ": choose a smaller --size or a longer --group-timeout" : ""));
+  return none;
+}
+
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const LineSink& on_line,
                          bool& was_interrupted) {
   const double limit = plan.effort.seconds + options.extra_seconds;
+  bool tried_again = false;
   for (;;) {
     const Json task{{"task", "group"}, {"index", options.device_index}, {"plan", to_json(plan)}};
     const ChildOutcome outcome = perform(task, limit, options, on_line);
-    if (outcome.finished) return group_from_json(outcome.result);
+    if (outcome.finished) {
+      try {
+        GroupResult result = group_from_json(outcome.result);
+        summarise(result, plan.effort.confidence);
+        return result;
+      } catch (const ResultError& error) {
+        return group_without_rows(plan, RowStatus::crashed, no_answer(error));
+      }
+    }
     if (outcome.interrupted) {
       was_interrupted = true;
       return group_without_rows(plan, RowStatus::skipped, "interrupted");
     }
     if (outcome.usage_error) throw UsageError(outcome.failure);
+    if (deserves_another_try(outcome, tried_again, on_line)) continue;
     const auto culprit = static_cast<std::size_t>(outcome.row);
     if (outcome.row < 0 || culprit >= plan.rows.size() || !plan.rows[culprit].excluded.empty()) {
       return group_without_rows(plan, RowStatus::crashed, outcome.failure);
     }
     on_line(fmt::format("{} ({}) took the process down; going on without it",
-                        plan.rows[culprit].variant, plan.rows[culprit].role));
+                        plan.rows[culprit].variant, word_of(plan.rows[culprit].role)));
     // The same code would crash again in its other rows of the same config: the A/A control.
     for (PlannedRow& row : plan.rows) {
       if (row.variant == plan.rows[culprit].variant && row.config == plan.rows[culprit].config &&
@@ -171,29 +186,32 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
 }
 
 MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
-                                  CodeEvidence& evidence, const SessionOptions& options,
-                                  const LineSink& on_line, bool& was_interrupted) {
+                                  const SessionOptions& options, const LineSink& on_line,
+                                  bool& was_interrupted) {
   const std::vector<Point> points = planned_points(plan, device);
   // A point takes its samples, the unrecorded one and its preparation: gigabytes to lay out.
   const double limit =
       static_cast<double>(points.size()) * (plan.effort.seconds + 1) + options.extra_seconds;
+  bool tried_again = false;
   for (;;) {
     const Json task{
         {"task", "microbenchmark"}, {"index", options.device_index}, {"plan", to_json(plan)}};
     const ChildOutcome outcome = perform(task, limit, options, on_line);
     if (outcome.finished) {
-      MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
-      result.source_digest = source_digest(result.name);
-      summarise(result, plan.effort.confidence);
-      prove(result, points, evidence);
-      find(result, device);
-      return result;
+      try {
+        MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
+        summarise(result, plan.effort.confidence);
+        return result;
+      } catch (const ResultError& error) {
+        return without_points(plan, points, RowStatus::crashed, no_answer(error));
+      }
     }
     if (outcome.interrupted) {
       was_interrupted = true;
       return without_points(plan, points, RowStatus::skipped, "interrupted");
     }
     if (outcome.usage_error) throw UsageError(outcome.failure);
+    if (deserves_another_try(outcome, tried_again, on_line)) continue;
     if (outcome.row < 0 || static_cast<std::size_t>(outcome.row) >= points.size() ||
         plan.excluded.contains(outcome.row)) {
       return without_points(plan, points, RowStatus::crashed, outcome.failure);
@@ -214,7 +232,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
   std::optional<Journal> journal;
   std::set<std::string> finished;
   if (!options.out.empty()) {
-    journal.emplace(Journal::open(options.out, file.provenance, options.resume));
+    journal.emplace(Journal::open(options.out, file.provenance, options.existing));
     file.ceilings = journal->ceilings();
     file.groups = journal->groups();
     file.microbenchmarks = journal->microbenchmarks();
@@ -251,7 +269,8 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     progress.end(file.ceilings.empty() ? "left out" : "from the journal");
   }
 
-  CodeEvidence evidence(executable_path(), file.provenance.device.compute_capability);
+  Completion completion(device, file.ceilings,
+                        CodeEvidence(executable_path(), device.compute_capability));
 
   for (std::size_t i = 0; i < microbenchmarks.size(); ++i) {
     if (outcome.interrupted || interrupted()) {
@@ -259,14 +278,14 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
       break;
     }
     const PlannedMicrobenchmark& m = microbenchmarks[i];
-    if (finished.count("microbench/" + m.name) > 0) continue;
+    if (finished.contains("microbench/" + m.name)) continue;
     progress.begin(m.name, expected_of[i]);
-    MicrobenchmarkResult result =
-        run_isolated(m, device, evidence, options, note, outcome.interrupted);
+    MicrobenchmarkResult result = run_isolated(m, device, options, note, outcome.interrupted);
     if (outcome.interrupted) {
       progress.end("interrupted");
       break;
     }
+    completion.complete(result, planned_points(m, device));
     if (journal) journal->append(result);
     progress.end(summary_line(result));
     file.microbenchmarks.push_back(std::move(result));
@@ -277,7 +296,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
       outcome.interrupted = true;
       break;
     }
-    if (finished.count(group.key.to_string()) > 0) continue;
+    if (finished.contains(group.key.to_string())) continue;
     progress.begin(group.key.to_string(), expected_seconds(group));
     GroupResult result;
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
@@ -294,7 +313,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
         break;
       }
     }
-    complete(result, file.ceilings, evidence);
+    completion.complete(result);
     if (journal) journal->append(result);
     progress.end(summary_line(result));
     file.groups.push_back(std::move(result));

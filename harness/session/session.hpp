@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "harness/evidence/evidence.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/results/journal.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
 
 struct SessionOptions {
   int device_index = 0;
-  std::string out{};  // result file; "" keeps the result in memory only
-  bool resume = false;
-  bool in_process = false;  // no child processes: for debuggers and compute-sanitizer
+  std::string out{};                     // result file; "" keeps the result in memory only
+  Existing existing = Existing::refuse;  // what to do with what an earlier run left at `out`
+  bool in_process = false;               // no child processes: for debuggers and compute-sanitizer
   bool ceilings = true;
   double extra_seconds = 120;  // a group may take this much longer than its effort allows
 };
@@ -28,11 +28,17 @@ struct SessionOutcome {
   int skipped_groups = 0;  // too large for the device's memory: the reason is in their warnings
 };
 
-/// The device and its state, asked of a child. Throws NoDevice with the reason.
+/// SIGINT or SIGTERM came where nothing is kept that could be continued.
+class Interrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
 class NoDevice : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+/// The device and its state, asked of a child. Throws NoDevice with the reason, and Interrupted.
 Provenance query_in_child(const SessionOptions& options);
 
 /// `provenance` comes filled, device included. Microbenchmarks run before the groups.
@@ -40,13 +46,20 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
                            const SessionOptions& options,
                            const std::vector<PlannedMicrobenchmark>& microbenchmarks = {});
 
-/// Runs one group, leaving out whatever row crashes, until the rest finishes.
+/// Checks a CPU reference against the second one, in a child that may take extra_seconds. Where it
+/// comes to no verdict, that is a failed one with the reason as its first mismatch. Throws
+/// Interrupted.
+Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
+                        const SessionOptions& options);
+
+/// Runs one group, leaving out whatever row crashes, until the rest finishes. With its summaries. A
+/// child that is killed from outside is started again before a row is blamed.
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options,
                          const std::function<void(const std::string&)>& on_line, bool& interrupted);
 
-/// The same for a microbenchmark and its points; complete with proofs and findings.
+/// The same for a microbenchmark and its points.
 MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
-                                  CodeEvidence& evidence, const SessionOptions& options,
+                                  const SessionOptions& options,
                                   const std::function<void(const std::string&)>& on_line,
                                   bool& interrupted);
 

@@ -78,6 +78,14 @@ MedianInterval median_interval(std::vector<double> sample, double confidence) {
   return result;
 }
 
+double half_width(const MedianInterval& interval) {
+  return (interval.high - interval.low) / (2 * interval.median);
+}
+
+double half_width(const RatioInterval& interval) {
+  return (interval.high - interval.low) / (2 * interval.ratio);
+}
+
 RatioInterval paired_ratio(const std::vector<double>& reference,
                            const std::vector<double>& candidate, double confidence) {
   check_confidence(confidence);

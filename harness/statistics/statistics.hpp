@@ -1,4 +1,4 @@
-// Order statistics with exact, distribution-free intervals (MEASURING: "One comparison").
+// Order statistics with exact, distribution-free intervals (docs/methodology.md, "A comparison").
 #pragma once
 
 #include <vector>
@@ -25,6 +25,10 @@ struct RatioInterval {
   int n = 0;
   bool resolved = false;
 };
+
+/// Half the width of an interval as a share of its middle.
+double half_width(const MedianInterval& interval);
+double half_width(const RatioInterval& interval);
 
 /// reference[i] / candidate[i], pairs of the same round. `confidence` is per comparison, corrected
 /// already (see corrected_confidence). Throws std::invalid_argument when sizes differ, are 0, or a

@@ -29,13 +29,45 @@ bool OpenFile::close() {
 }
 
 bool OpenFile::write_durably(std::string_view text) {
+  return write(text) && ::fsync(descriptor_) == 0;
+}
+
+bool OpenFile::write(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fsync(descriptor_) == 0;
+  return true;
+}
+
+FileBeside create_beside(const std::string& path) {
+  FileBeside beside;
+  for (int attempt = 0;; ++attempt) {
+    beside.name = path + ".tmp-" + std::to_string(::getpid()) + '-' + std::to_string(attempt);
+    beside.file = OpenFile(beside.name, O_WRONLY | O_CREAT | O_EXCL);
+    if (beside.file.is_open() || errno != EEXIST) return beside;
+  }
+}
+
+Destination destination_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as the kernel
+  std::error_code error;
+  fs::path target = path;
+  for (int link = 0; link < most_links && fs::is_symlink(target, error); ++link) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) break;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+    // /dev/stdout and its like: what stands behind the descriptor, if it is a file at all, is not
+    // ours to replace.
+    if (target.string().starts_with("/proc/")) return {path, true};
+  }
+  const fs::file_status status = fs::status(target, error);
+  const bool special =
+      fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+  return {target.string(), special};
 }
 
 std::string executable_path() {

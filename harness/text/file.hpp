@@ -22,10 +22,30 @@ class OpenFile {
   bool close();
   /// Writes all of `text` and waits until it is on the disk. False with errno.
   bool write_durably(std::string_view text);
+  /// Writes all of `text`. False with errno.
+  bool write(std::string_view text);
 
  private:
   int descriptor_ = -1;
 };
+
+/// A new file beside `path`, open for writing, under a name that no other process has at the same
+/// time ("<path>.tmp-1234-0"). The name is the caller's to remove or to rename; when the file is
+/// not open, errno says why.
+struct FileBeside {
+  std::string name;
+  OpenFile file;
+};
+FileBeside create_beside(const std::string& path);
+
+/// What a name on the command line stands for. Symbolic links are followed, also to a target that
+/// is not there yet: it is the target that is written, the link stays.
+struct Destination {
+  std::string path;  // without links
+  bool special =
+      false;  // a device, a FIFO or a descriptor of a process: written to, never replaced
+};
+Destination destination_of(const std::string& path);
 
 /// Path of this executable. Throws std::runtime_error when the system does not tell it.
 std::string executable_path();

@@ -44,7 +44,7 @@ void append_pretty(std::string& text, const Json& value, std::size_t depth) {
 /// The message of the parser without its prefix "[json.exception...] parse error at line .., column
 /// ..: ".
 std::string reason_of(const nlohmann::json::exception& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::size_t prefix = text.find("] ");
   if (prefix == std::string::npos) return text;
   const std::size_t column = text.find("column ", prefix);
@@ -99,16 +99,23 @@ Json read_json_file(const std::string& path) {
 }
 
 void write_text_file(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".tmp";
-  const auto fail = [&](const char* what) {
+  const Destination destination = destination_of(path);
+  if (destination.special) {
+    // O_APPEND for a regular file behind /dev/stdout: it may hold something already.
+    OpenFile file(destination.path, O_WRONLY | O_APPEND);
+    if (file.is_open() && file.write(text) && file.close()) return;
+    throw ResultError(path + ": cannot be written: " + system_reason());
+  }
+  FileBeside unfinished = create_beside(destination.path);
+  // A quota or a full disk shows in any of the three.
+  const bool written =
+      unfinished.file.is_open() && unfinished.file.write_durably(text) && unfinished.file.close();
+  if (!written || ::rename(unfinished.name.c_str(), destination.path.c_str()) != 0) {
     const std::string reason = system_reason();
-    ::unlink(unfinished.c_str());
-    throw ResultError(path + ": cannot be " + what + ": " + reason);
-  };
-  OpenFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open() || !file.write_durably(text) || !file.close()) fail("written");
-  if (::rename(unfinished.c_str(), path.c_str()) != 0) fail("replaced");
-  sync_parent_directory(path);
+    ::unlink(unfinished.name.c_str());
+    throw ResultError(path + ": cannot be " + (written ? "replaced: " : "written: ") + reason);
+  }
+  sync_parent_directory(destination.path);
 }
 
 }  // namespace amasia

@@ -16,7 +16,9 @@ std::string dump_json(const nlohmann::ordered_json&);
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
 /// Any JSON document of at most 1 GiB. Throws ResultError.
 nlohmann::ordered_json read_json_file(const std::string& path);
-/// Writes path.tmp, fsyncs, renames: the file is the old one or the new one, never half of it.
+/// Writes a new file beside it, fsyncs, renames: the file is the old one or the new one, never half
+/// of it, also while others write to the same path. A link stays a link, its target is replaced; a
+/// device or FIFO is written to. Throws ResultError.
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace amasia

@@ -79,7 +79,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& va
   constexpr std::size_t most = 12;  // what still reads as one line
   std::vector<std::string> shown(
       valid.begin(), valid.begin() + static_cast<std::ptrdiff_t>(std::min(valid.size(), most)));
-  if (shown.size() < valid.size()) shown.push_back("...");
+  if (shown.size() < valid.size()) shown.emplace_back("...");
   return "valid: " + join_names(shown);
 }
 

@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/words.hpp"
+
 namespace amasia {
 
 /// A value with its interval.
@@ -19,6 +21,13 @@ struct Estimate {
 
 /// monostate: unknown; an empty field in CSV, null in JSON, "-" in Markdown.
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, Estimate>;
+
+/// The word of an enum; nothing for an optional without a value.
+template <class Enum>
+Cell word_cell(Enum value) {
+  const std::string_view word = word_of(value);
+  return word.empty() ? Cell() : Cell(std::string(word));
+}
 
 struct Column {
   std::string key;     // in CSV and JSON: "time_ms"; an estimate adds key_low and key_high

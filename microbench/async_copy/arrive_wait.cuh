@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/guarded_asm.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::async_copy {
 

@@ -18,7 +18,8 @@
 #include <cuda/pipeline>
 
 #include "microbench/async_copy/pass.cuh"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::async_copy {
 

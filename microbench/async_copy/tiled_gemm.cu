@@ -19,8 +19,8 @@
 #include <stdexcept>
 
 #include "microbench/async_copy/tiled_gemm.cuh"
-#include "microbench/walks.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/walks.cuh"
 
 namespace amasia::async_copy {
 namespace {

@@ -14,8 +14,8 @@
 #include <algorithm>
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 namespace {

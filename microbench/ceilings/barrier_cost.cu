@@ -8,10 +8,10 @@
 #include <cooperative_groups.h>
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
-#include "variants/ptx/dsm.cuh"
+#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia::ceilings {
 namespace {

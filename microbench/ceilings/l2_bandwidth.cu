@@ -7,8 +7,8 @@
 // folded into a sum that could be stored.
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 namespace {

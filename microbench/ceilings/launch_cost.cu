@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 namespace {

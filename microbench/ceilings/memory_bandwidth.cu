@@ -19,8 +19,8 @@
 #include <string>
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 namespace {

@@ -6,8 +6,8 @@
 // values are folded pairwise into a sum, less ALU work than the loads leave room for.
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::ceilings {
 namespace {

@@ -9,10 +9,10 @@
 // so that the power limit acts as it does on an application.
 
 #include "harness/ceiling.hpp"
-#include "variants/device/cuda.hpp"
 #include "microbench/ceilings/timing.hpp"
+#include "variants/device/cuda.hpp"
+#include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mma.cuh"
-#include "variants/ptx/tma.cuh"
 #include "variants/ptx/wgmma.cuh"
 
 namespace amasia::ceilings {

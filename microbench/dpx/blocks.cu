@@ -9,8 +9,8 @@
 // the plain form, an ordinary mixture of instructions, is there to tell whether the teeth are
 // DPX's.
 
-#include "microbench/dpx/functions.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/dpx/functions.cuh"
 
 namespace amasia::dpx {
 namespace {

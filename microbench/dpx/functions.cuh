@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::dpx {
 

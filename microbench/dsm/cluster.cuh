@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
-#include "variants/ptx/dsm.cuh"
+#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia::dsm {
 

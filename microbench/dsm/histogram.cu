@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "microbench/dsm/cluster.cuh"
-#include "variants/ptx/remote_atomics.cuh"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia::dsm {
 namespace {

@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::instruction {
 

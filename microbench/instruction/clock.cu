@@ -10,9 +10,9 @@
 
 #include <memory>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::instruction {
 namespace {

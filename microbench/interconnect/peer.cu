@@ -16,8 +16,8 @@
 #include <string>
 #include <utility>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia {
 namespace {

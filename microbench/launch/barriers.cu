@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "microbench/walks.cuh"
-#include "variants/ptx/dsm.cuh"
 #include "variants/device/launch.hpp"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "microbench/walks.cuh"
-#include "variants/ptx/dsm.cuh"
 #include "variants/device/launch.hpp"
+#include "variants/ptx/cluster.cuh"
 
 namespace amasia {
 namespace {

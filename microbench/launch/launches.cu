@@ -12,10 +12,10 @@
 
 #include <memory>
 
-#include "variants/device/prepared_run.hpp"
 #include "microbench/walks.cuh"
 #include "variants/device/launch.hpp"
-#include "variants/ptx/tma.cuh"
+#include "variants/device/prepared_run.hpp"
+#include "variants/ptx/guarded_asm.cuh"
 
 namespace amasia {
 namespace {

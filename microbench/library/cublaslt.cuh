@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "variants/device/cuda.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 #include "variants/device/library.hpp"
 
 namespace amasia::library {

@@ -17,8 +17,8 @@
 #include <stdexcept>
 
 #include "microbench/ceilings/timing.hpp"
-#include "microbench/memory/one_sm.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/memory/one_sm.cuh"
 
 namespace amasia::memory {
 namespace {

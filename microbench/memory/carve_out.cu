@@ -7,8 +7,8 @@
 // bisection to 3 %: where the first lines begin to miss, not where the last ones do. The driver
 // rounds a preference up to a size the hardware has.
 
-#include "microbench/memory/chase.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/memory/chase.cuh"
 
 namespace amasia::memory {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
 #include "inputs/permutation.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::memory {
 

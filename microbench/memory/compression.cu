@@ -17,10 +17,10 @@
 #include <optional>
 
 #include "microbench/ceilings/timing.hpp"
+#include "microbench/curve.hpp"
 #include "microbench/memory/mapped_memory.hpp"
 #include "microbench/memory/pattern.hpp"
 #include "microbench/walks.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

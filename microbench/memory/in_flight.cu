@@ -10,8 +10,8 @@
 
 #include <map>
 
-#include "microbench/memory/chase.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/memory/chase.cuh"
 
 namespace amasia::memory {
 namespace {

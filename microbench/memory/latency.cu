@@ -25,9 +25,9 @@
 // Method, shared memory: a chain of addresses in shared memory; the store is what a store of the
 // word before each load adds to the link (a store alone has no latency that a thread could see).
 
+#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/shared_chain.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

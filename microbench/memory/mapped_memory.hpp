@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "variants/device/cuda.hpp"
 #include "harness/microbenchmark.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::memory {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia::memory {
 

@@ -24,10 +24,10 @@
 
 #include <optional>
 
+#include "microbench/curve.hpp"
 #include "microbench/memory/chase.cuh"
 #include "microbench/memory/persistence.hpp"
 #include "microbench/memory/set_aside.cuh"
-#include "microbench/curve.hpp"
 
 namespace amasia::memory {
 namespace {

@@ -1,7 +1,7 @@
 // mma.sync and mma.sp.sync in the shapes and types of the source documents' tables, as one
 // template: Mma<f16, f32, 16, dense> is mma.sync.m16n8k16 of f16 into f32. Fragments in 32-bit
-// words as in variants/ptx/mma.cuh, f16 sums packed by two; B of a sparse product has twice the words
-// of A's row.
+// words as in variants/ptx/mma.cuh, f16 sums packed by two; B of a sparse product has twice the
+// words of A's row.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -7,7 +7,7 @@
 #include "microbench/ceilings/timing.hpp"
 #include "microbench/tensor_core/mma.cuh"
 #include "microbench/walks.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::tensor {
 

@@ -3,8 +3,8 @@
 
 #include "microbench/tensor_core/wgmma_ops.cuh"
 #include "microbench/walks.cuh"
-#include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::tensor {
 

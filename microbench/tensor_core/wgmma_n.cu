@@ -8,8 +8,8 @@
 
 #include <map>
 
-#include "microbench/tensor_core/wgmma_run.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/tensor_core/wgmma_run.cuh"
 
 namespace amasia::tensor {
 namespace {

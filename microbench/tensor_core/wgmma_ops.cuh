@@ -1,7 +1,7 @@
 // wgmma in the types and widths of the source documents' tables, dense and sparse, A from shared
 // memory (SS) or registers (RS), as one template: Wgmma<f16, f32, 256>. Sums are 32-bit words, f16
-// packed by two. Tiles, descriptors and fences: variants/ptx/wgmma.cuh. B of a sparse product has twice
-// the k of A's stored half.
+// packed by two. Tiles, descriptors and fences: variants/ptx/wgmma.cuh. B of a sparse product has
+// twice the k of A's stored half.
 #pragma once
 
 #include "microbench/tensor_core/mma.cuh"

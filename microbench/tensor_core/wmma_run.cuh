@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "variants/device/cuda.hpp"
 #include "microbench/walks.cuh"
+#include "variants/device/cuda.hpp"
 
 namespace amasia::tensor {
 

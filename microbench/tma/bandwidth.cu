@@ -14,8 +14,8 @@
 
 #include <map>
 
-#include "microbench/tma/measure.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/tma/measure.cuh"
 
 namespace amasia::tma {
 namespace {

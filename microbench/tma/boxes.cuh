@@ -14,7 +14,8 @@
 #include <string>
 
 #include "microbench/walks.cuh"
-#include "variants/ptx/dsm.cuh"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/tensor.cuh"
 
 namespace amasia::tma {
 

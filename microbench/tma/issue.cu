@@ -12,6 +12,7 @@
 
 #include "harness/machine_code.hpp"
 #include "microbench/tma/measure.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::tma {
 namespace {

@@ -12,8 +12,9 @@
 // one block to that of the other, both ways at once, with the same hand-over. Beside
 // them way=cp.async: one warp copies as many bytes by cp.async, 16 per thread, and waits for them.
 
-#include "microbench/tma/measure.cuh"
 #include "microbench/curve.hpp"
+#include "microbench/tma/measure.cuh"
+#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::tma {
 namespace {

@@ -16,9 +16,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "microbench/curve.hpp"
 #include "microbench/tma/expected.cuh"
 #include "variants/device/launch.hpp"
-#include "microbench/curve.hpp"
 
 namespace amasia::tma {
 

@@ -1,35 +1,34 @@
-"""The figures by name. Each is a pure function from frames to a matplotlib Figure."""
+"""The figures: one module each, with the drawing, the prose around it and its registration.
 
-from plots.figures.async_copy import async_copy
-from plots.figures.dpx import dpx_blocks
-from plots.figures.dsm import dsm_ring
-from plots.figures.expectation import balance, expectation, generations
-from plots.figures.floor import floor
-from plots.figures.heatmap import heatmap
-from plots.figures.launch import launch, launch_costs
-from plots.figures.memory import in_flight, latency, persistence
-from plots.figures.roofline import roofline
-from plots.figures.samples import samples
-from plots.figures.speedup import speedup
-from plots.figures.tensor import tensor_energy, wgmma_n
+A module of this package that registers a FigureKind is a figure of the command line and, if it
+names a chapter, of the report. There is no other list to add it to.
+"""
+
+import sys
+
+from plots.discovery import import_modules
+from plots.figures.registry import (
+    FIGURES,
+    Chapter,
+    FigureKind,
+    GpuSubject,
+    PairSubject,
+    Picture,
+    SuiteSubject,
+    of_chapter,
+    register,
+)
+
+import_modules(sys.modules[__name__])
 
 __all__ = [
-    "async_copy",
-    "balance",
-    "dpx_blocks",
-    "dsm_ring",
-    "expectation",
-    "floor",
-    "generations",
-    "heatmap",
-    "in_flight",
-    "latency",
-    "launch",
-    "launch_costs",
-    "persistence",
-    "roofline",
-    "samples",
-    "speedup",
-    "tensor_energy",
-    "wgmma_n",
+    "FIGURES",
+    "Chapter",
+    "FigureKind",
+    "GpuSubject",
+    "PairSubject",
+    "Picture",
+    "SuiteSubject",
+    "of_chapter",
+    "register",
 ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.figures import common
-from plots.figures.memory import byte_axis, points
+from plots.figures.points import byte_axis, points
+from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
+from plots.prose import paragraph
 from plots.style import COMPARATOR_COLOUR, colour, new_figure, styled
 
 # A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
@@ -123,3 +126,51 @@ def async_copy(results: Results) -> Figure:
         f"{common.origin(swept)}; filled: as many blocks as fit, hollow: one per SM",
     )
     return figure
+
+
+def gains(results: Results) -> pd.Series:
+    """mechanism -> the most that it gains over plain copies at any intensity with all blocks that
+    fit, as a ratio."""
+    swept = points(results, "async_copy/intensity", "mechanism", "intensity", "occupancy")
+    rates = swept[swept["occupancy"] == "full"].pivot_table(
+        index="intensity", columns="mechanism", values="median"
+    )
+    if "plain" not in rates:
+        return pd.Series(dtype=float)
+    return rates.div(rates["plain"], axis=0).max().drop("plain")
+
+
+def _above(subject: GpuSubject) -> Markup:
+    most = gains(subject.results)
+    ahead = [name for name in ("pipeline", "barrier", "drop_off", "bulk") if name in most.index]
+    listed = ", ".join(f"{name} {100 * (most[name] - 1):.0f} %" for name in ahead)
+    waiting = most.get("register_bypass")
+    return paragraph(
+        "Panel a: left of the ridge every line is the memory's, right of it the arithmetic's. With "
+        "all blocks that fit, other blocks hide the latency and plain copies already lie on the "
+        "roof; what is left is the corner, where a block that waits does not compute.",
+        f"The most that a way to overlap gains there: {listed}; some of it stays right of the "
+        "corner, because they have a barrier less per tile."
+        if listed
+        else "",
+        "With one block per SM (hollow) plain copies leave the roof: nobody has a load under way "
+        "while all compute.",
+        f"Waiting at once (register_bypass) gains {100 * (waiting - 1):.1f} % at most: it saves "
+        "registers, not time."
+        if waiting is not None
+        else "",
+        "Panels b and c: the smaller the tile, the more of the time is bookkeeping. The "
+        "arrive/wait barriers have two waits and two arrivals of every warp for each tile; the "
+        "pipeline has one block barrier. Panel d is the same as the gap between filled and hollow "
+        "in panel a.",
+    )
+
+
+microbenchmark_figure(
+    "async_copy",
+    "when an asynchronous copy pays: Fig. 3 of Svedin et al.",
+    async_copy,
+    "async_copy/intensity",
+    order=40,
+    above=_above,
+)

@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 
 from plots.errors import PlotsError
 from plots.style import NOISE_COLOUR, colour, marker
+from plots.units import shortened
 
 # Readable stops of a ratio axis, from which as many as fit are taken.
 _DENSE = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2]
@@ -27,7 +28,9 @@ def origin(frame: pd.DataFrame) -> str:
     parts = []
     for gpu, of_gpu in frame.groupby("gpu", sort=False):
         days = sorted({date[:10] for date in of_gpu["date"]})
-        parts.append(f"{gpu}, {days[0] if len(days) == 1 else days[0] + ' to ' + days[-1]}")
+        parts.append(
+            f"{shortened(str(gpu))}, {days[0] if len(days) == 1 else days[0] + ' to ' + days[-1]}"
+        )
     return "; ".join(parts)
 
 
@@ -98,20 +101,3 @@ def unresolved_handle() -> Line2D:
 def noise_handle() -> Patch:
     """Legend entry: what the grey band means."""
     return Patch(facecolor=NOISE_COLOUR, label="baseline against itself (A/A)")
-
-
-def milliseconds(value: float) -> str:
-    """A time with three digits, in the unit that suits it."""
-    if not np.isfinite(value):
-        return "–"
-    scaled, unit = (value * 1e3, "µs") if value < 1e-1 else (value, "ms")
-    if value >= 1e3:
-        scaled, unit = value / 1e3, "s"
-    return f"{scaled:#.3g}".rstrip(".") + f" {unit}"
-
-
-def times(value: float) -> str:
-    """A ratio as people read it: "1.18×"."""
-    if value >= 100:
-        return f"{value:.0f}×"
-    return f"{value:.1f}×" if value >= 10 else f"{value:.2f}×"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.load import Results, sizes_of, strategy_order
+from plots.prose import paragraph
 from plots.style import colour, new_figure, styled
+from plots.units import milliseconds
 
 _BOUND = {
     "bytes": "bound by memory traffic",
@@ -44,7 +48,7 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
                 alpha=0.45 if role == "iso" else 1, label=f"{strategy} {role}",
             )  # fmt: skip
             ax.text(
-                percent + 1, at, f"{percent:.0f} %  {common.milliseconds(row['median'])}",
+                percent + 1, at, f"{percent:.0f} %  {milliseconds(row['median'])}",
                 va="center", fontsize=7, zorder=4,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3},
             )  # fmt: skip
@@ -53,12 +57,12 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     parts = ", ".join(
-        f"{name} {common.milliseconds(group[f'{name}_ms'])}"
+        f"{name} {milliseconds(group[f'{name}_ms'])}"
         for name in ("bytes", "operations", "dependency")
     )
     ax.set_title(
         f"{app}, {group['size_label']}\n"
-        f"floor {common.milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})",
+        f"floor {milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})",
         loc="left",
         fontsize=8.5,
     )
@@ -102,3 +106,31 @@ def floor(results: Results) -> Figure:
         ncols=2,
     )
     return figure
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    return [Picture("floor", f"Time against the floor on {subject.gpu}", floor, (subject.main,))]
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "The floor is the least time this GPU needs for the work: the largest of compulsory bytes "
+        "over measured bandwidth, operations over measured rate, and the longest chain of "
+        "dependent operations times its measured latency. A bar says how much of the time that is; "
+        "what is missing to 100 % can still be won. With a hot cache data may never reach device "
+        "memory, so that the floor of the bytes can be passed."
+    )
+
+
+register(
+    FigureKind(
+        "floor",
+        "time against the floor",
+        lambda selection: floor(selection.one_mode()),
+        Chapter.COMPARISONS,
+        order=30,
+        heading="Time against the floor",
+        pictures=_pictures,
+        above=_above,
+    )
+)

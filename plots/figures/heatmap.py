@@ -6,17 +6,23 @@ from collections.abc import Collection
 
 import matplotlib
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from plots.claims import UNDECIDED
 from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.figures.speedup import ROLES
 from plots.load import Results, main_size
-from plots.strategies import APPS, NAMES
+from plots.prose import paragraph
+from plots.selection import Selection
+from plots.strategies import APPS, NAMES, built_variants
 from plots.style import new_figure, styled
+from plots.units import times
 
 _TICKS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
 _MAP = matplotlib.colormaps["PuOr"]  # orange: slower, purple: faster; safe for colour-blind readers
@@ -54,9 +60,9 @@ def _draw_cell(ax: Axes, x: int, y: int, kind: str, ratio: float, norm: TwoSlope
         face = _MAP(norm(np.log2(ratio)))
         luminance = float(np.dot(face[:3], (0.2126, 0.7152, 0.0722)))
         ink = "white" if luminance < 0.45 else "black"
-        text = common.times(ratio)
-    elif kind == "not resolved":
-        text = f"{common.times(ratio)}\nnot resolved"
+        text = times(ratio)
+    elif kind in UNDECIDED:
+        text = f"{times(ratio)}\n{kind}"
     elif kind == "reference":
         text, face = "reference", "#F4F4F4"
     elif kind == "not built":
@@ -127,3 +133,36 @@ def heatmap(results: Results, built: Collection[str]) -> Figure:
         f"{common.origin(results.groups)}; {common.modes(results.groups)}",
     )
     return figure
+
+
+def _of_selection(selection: Selection) -> Figure:
+    results = selection.one_mode()
+    recorded = {name for p in results.files["provenance"] for name in p["sources"]}
+    return heatmap(results, built_variants() | recorded)
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    label = f"Apps by strategies, speed-up over baseline on {subject.gpu}"
+    return [Picture("heatmap", label, heatmap, (subject.main, subject.built))]
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "One number per variant, at the main size of its app. Purple is faster than baseline, "
+        "orange slower, on a logarithmic scale, so that 2× and 0.5× are equally strong. A cell "
+        "without colour makes no claim; a hatched one does not exist yet or has no time."
+    )
+
+
+register(
+    FigureKind(
+        "heatmap",
+        "apps x strategies",
+        _of_selection,
+        Chapter.COMPARISONS,
+        order=20,
+        heading="Apps and strategies",
+        pictures=_pictures,
+        above=_above,
+    )
+)

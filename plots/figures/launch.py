@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.figures import common
-from plots.load import Results, sizes_of, strategy_order, usable_times
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.load import Results, main_cache, sizes_of, strategy_order, usable_times
+from plots.prose import paragraph
+from plots.selection import Selection
 from plots.statistics import independent_ratio
 from plots.style import colour, marker, new_figure, styled
+from plots.units import milliseconds
 
 CONFIDENCE = 0.95
 _COLUMNS = 2
+_OF_ROW = ["gpu", "app", "size", "size_label", "cache", "launch", "variant", "strategy", "role",
+           "config", "row", "date", "median"]  # fmt: skip
+_ROLES = ("iso", "best", "comparator")
 
 
 def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFrame:
@@ -24,7 +32,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     """
     rows = results.rows
     rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & rows["median"].notna()]
-    rows = rows[rows["role"] != "candidate"]
+    rows = rows.loc[rows["role"] != "candidate", _OF_ROW]
     keys = ["gpu", "app", "size", "cache", "variant", "role", "config"]
     both = rows[rows["launch"] == "stream"].merge(
         rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
@@ -77,23 +85,31 @@ def launch(results: Results) -> Figure:
         ax.set_visible(False)
     for ax, (app, size, cache) in zip(axes.flat, panels, strict=False):
         here = costs[(costs["app"] == app) & (costs["size"] == size) & (costs["cache"] == cache)]
+        here = here.assign(
+            order=here["strategy"].map(
+                {s: i for i, s in enumerate(strategy_order(here["strategy"]))}
+            ),
+            rank=here["role"].map({role: i for i, role in enumerate(_ROLES)}),
+        ).sort_values(["order", "rank"], kind="stable")
         labels = []
-        for strategy in strategy_order(here["strategy"]):
-            for role in ("iso", "best", "comparator"):
-                for c in here[(here["strategy"] == strategy) & (here["role"] == role)].itertuples():
-                    ax.errorbar(
-                        [c.ratio], [len(labels)], xerr=[[c.ratio - c.low], [c.high - c.ratio]],
-                        color=colour(strategy), marker=marker(strategy), markersize=5,
-                        markerfacecolor=colour(strategy) if c.resolved else "white",
-                        elinewidth=1.2, capsize=2, linestyle="none", label=c.variant,
-                    )  # fmt: skip
-                    ax.annotate(
-                        f"{common.milliseconds(c.stream_ms)} → {common.milliseconds(c.graph_ms)}",
-                        (1, len(labels)), xycoords=("axes fraction", "data"), xytext=(-2, 0),
-                        textcoords="offset points", ha="right", va="center", fontsize=6.5,
-                        color="#555555",
-                    )  # fmt: skip
-                    labels.append(f"{strategy} {role}")
+        points: dict[tuple[str, bool], list[tuple[float, int, float, float]]] = {}
+        for c in here[here["rank"].notna()].itertuples():
+            point = (c.ratio, len(labels), c.ratio - c.low, c.high - c.ratio)
+            points.setdefault((c.strategy, c.resolved), []).append(point)
+            ax.annotate(
+                f"{milliseconds(c.stream_ms)} → {milliseconds(c.graph_ms)}",
+                (1, len(labels)), xycoords=("axes fraction", "data"), xytext=(-2, 0),
+                textcoords="offset points", ha="right", va="center", fontsize=6.5,
+                color="#555555",
+            )  # fmt: skip
+            labels.append(f"{c.strategy} {c.role}")
+        for (strategy, resolved), found in points.items():
+            xs, ys, left, right = zip(*found, strict=True)
+            ax.errorbar(
+                xs, ys, xerr=[left, right], color=colour(strategy), marker=marker(strategy),
+                markersize=5, markerfacecolor=colour(strategy) if resolved else "white",
+                elinewidth=1.2, capsize=2, linestyle="none", label=strategy,
+            )  # fmt: skip
         ax.axvline(1, color="black", linewidth=1)
         ax.set_yticks(range(len(labels)), labels, fontsize=7.5)
         ax.set_ylim(len(labels) - 0.4, -0.6)
@@ -113,3 +129,44 @@ def launch(results: Results) -> Figure:
         f"{common.origin(costs)}; right of 1: the stream is slower; hollow: not resolved",
     )
     return figure
+
+
+def _of_selection(selection: Selection) -> Figure:
+    results = selection.all_modes()
+    return launch(results.where(cache=selection.cache or main_cache(results.groups)))
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    label = f"Stream against graph launches on {subject.gpu}"
+    return [Picture("launch", label, launch, (subject.results.where(cache=subject.cache),))]
+
+
+def _above(subject: GpuSubject) -> Markup:
+    ceilings = subject.results.ceilings.drop_duplicates("name", keep="last")
+    values = ceilings.set_index("name")["value"]
+    empty = ""
+    if {"launch_stream_us", "launch_graph_us"} <= set(values.index):
+        empty = (
+            f"An empty launch cost {values['launch_stream_us']:.2f} µs in a stream and "
+            f"{values['launch_graph_us']:.2f} µs in a graph."
+        )
+    return paragraph(
+        "The same launches, enqueued one by one in a stream or captured once and replayed as a "
+        "graph. A variant of many short kernels gains from the graph what launching cost it; that "
+        "gain belongs to no strategy.",
+        empty,
+    )
+
+
+register(
+    FigureKind(
+        "launch",
+        "stream against graph",
+        _of_selection,
+        Chapter.COMPARISONS,
+        order=50,
+        heading="Stream against graph",
+        pictures=_pictures,
+        above=_above,
+    )
+)

@@ -6,13 +6,16 @@ import math
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.load import Results, main_size, sizes_of, strategy_order
+from plots.prose import fold, number, paragraph, table
 from plots.style import colour, marker, new_figure, styled
 
 _SLOPES = {
@@ -106,7 +109,7 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
             )  # fmt: skip
     half = 10 ** (_SPREAD * (len(names) / 2 + 0.3))
     reach = [column["at"] / half, column["at"] * half]
-    if np.isfinite(column["floor_ms"]):
+    if column["floor_ms"] > 0:  # neither unknown nor nothing to do
         allowed = column["operations"] / column["floor_ms"] / 1e6
         ax.plot(
             reach, [allowed] * 2, color="#444444", linewidth=2, zorder=2.5,
@@ -131,7 +134,9 @@ def roofline(results: Results) -> Figure:
         & (results.rows["role"] != "candidate")
     ]
     groups = results.groups[
-        results.groups["group"].isin(timed["group"]) & (results.groups["operations"] > 0)
+        results.groups["group"].isin(timed["group"])
+        & (results.groups["operations"] > 0)
+        & (results.groups["bytes"] > 0)
     ]
     common.need(groups, "times of variants")
     shown = columns(groups)
@@ -141,6 +146,7 @@ def roofline(results: Results) -> Figure:
     ax.set_yscale("log")
     rates = timed[timed["group"].isin(shown["group"])]["gflops"]
     ceilings = results.ceilings.drop_duplicates("name", keep="last").set_index("name")["value"]
+    ceilings = ceilings[ceilings > 0]
     levels = [ceilings[n] for n in _LEVELS if n in ceilings]
     low, high = shown["at"].min() / 2.5, shown["at"].max() * 2.5
     if levels and "copy_bandwidth" in ceilings:  # the bend is part of the picture
@@ -171,3 +177,57 @@ def roofline(results: Results) -> Figure:
     for text in along:
         text.set_rotation(math.degrees(math.atan2(y1 - y0, x1 - x0)))
     return figure
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    label = f"Every variant under the ceilings of {subject.gpu}"
+    return [Picture("roofline", label, roofline, (subject.main,))]
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "The same variants as rates, all apps in one picture. The slopes are measured bandwidths, "
+        "the levels measured rates, and each slope bends where bytes stop and operations begin to "
+        "set the time. A column is an app at its main size: its place is operations per compulsory "
+        "byte, equal for all its variants, and its bar is what the floor allows. The bar is off "
+        "the lowest slope where an app mostly reads, which is faster than copying, and below slope "
+        "and level where a chain of dependent operations sets the floor. Hollow markers at the "
+        "foot of a column are the original geometry; what lies between them and the filled ones is "
+        "schedule and tiling, what lies between filled ones the way data moves. Bytes that a "
+        "variant moves beyond the compulsory ones put it further down, not further left."
+    )
+
+
+def _below(subject: GpuSubject) -> Markup:
+    ceilings = subject.results.ceilings.drop_duplicates("name", keep="last")
+    if ceilings.empty:
+        return Markup("")
+    lines = [
+        (
+            c.name,
+            number(c.value, 4),
+            c.unit,
+            number(c.minimum, 4),
+            number(c.maximum, 4),
+            c.n,
+            c.method,
+        )
+        for c in ceilings.itertuples(index=False)
+    ]  # fmt: skip
+    columns = ("ceiling", ">median", "unit", ">least", ">most", ">samples", "how")
+    return fold("The ceilings behind the floors", table(columns, lines))
+
+
+register(
+    FigureKind(
+        "roofline",
+        "all variants under the measured ceilings",
+        lambda selection: roofline(selection.one_mode()),
+        Chapter.COMPARISONS,
+        order=40,
+        heading="Roofline",
+        pictures=_pictures,
+        above=_above,
+        below=_below,
+    )
+)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from plots import expect
+from plots.claims import UNDECIDED
 from plots.figures import common
-from plots.load import Results, sizes_of, strategy_order
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
+from plots.load import Results, main_size, sizes_of, strategy_order
+from plots.prose import paragraph, ratio, table
 from plots.strategies import BY_NAME
 from plots.style import NOISE_COLOUR, colour, marker, new_figure, styled
+from plots.units import times
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
+_OF_COMPARISON = ["size", "strategy", "role", "control", "ratio", "low", "high", "claim"]
 _SPREAD = 0.74  # of the distance between two sizes that the strategies share
 
 
@@ -28,12 +37,13 @@ def _noise_in_words(ax: Axes, x: float, text: str) -> None:
 
 def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], shown: list[str]):
     comparisons = results.comparisons
-    comparisons = comparisons[comparisons["app"] == app]
+    comparisons = comparisons.loc[comparisons["app"] == app, _OF_COMPARISON]
     # A vendor's library is a line to reach, never a strategy; it has been compared with the best.
     libraries = comparisons[(comparisons["role"] == "comparator") & (role == "best")]
     comparisons = comparisons[comparisons["role"] == role]
     rows = results.rows
-    rows = rows[(rows["app"] == app) & (rows["role"] == role) & (rows["repeat"] == 0)]
+    wanted = (rows["app"] == app) & (rows["role"] == role) & (rows["repeat"] == 0)
+    rows = rows.loc[wanted, ["size", "strategy", "status"]]
     strategies = [s for s in shown if s in BY_NAME and s != "baseline"]
     many = len(sizes) > 6
     each_in_words = len(sizes) <= 4  # more A/A intervals than that do not fit side by side
@@ -42,6 +52,8 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
         for i, s in enumerate(strategies)
     }
     ax.axhline(1, color=colour("baseline"), linewidth=0.6, zorder=1.7)
+    # (strategy, hollow) -> x, y, how far down and up its bar reaches.
+    points: dict[tuple[str, bool], list[tuple[float, float, float, float]]] = {}
     for x, size in enumerate(sizes):
         here = comparisons[comparisons["size"] == size]
         for control in here[here["control"]].itertuples():
@@ -60,20 +72,15 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                 linewidth=1.2, zorder=2, label=library.strategy,
             )  # fmt: skip
         here = here[~here["control"]]
-        claimed = here[here["claim"] != "not resolved"]
+        claimed = here[~here["claim"].isin(UNDECIDED)]
         leader = claimed["ratio"].idxmax() if len(claimed) else None
         for c in here.itertuples():
             position = x + offsets.get(c.strategy, 0)
-            hollow = c.claim == "not resolved"
-            ax.errorbar(
-                [position], [c.ratio], yerr=[[c.ratio - c.low], [c.high - c.ratio]],
-                color=colour(c.strategy), marker=marker(c.strategy), markersize=5.5,
-                markerfacecolor="white" if hollow else colour(c.strategy),
-                elinewidth=1.2, capsize=2.2, linestyle="none", zorder=3, label=c.strategy,
-            )  # fmt: skip
+            point = (position, c.ratio, c.ratio - c.low, c.high - c.ratio)
+            points.setdefault((c.strategy, c.claim in UNDECIDED), []).append(point)
             if c.Index == leader and not many:
                 ax.annotate(
-                    common.times(c.ratio), (position, c.high), xytext=(0, 3),
+                    times(c.ratio), (position, c.high), xytext=(0, 3),
                     textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
                 )  # fmt: skip
         attempts = rows[rows["size"] == size]
@@ -94,6 +101,13 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
                 x, 0.5, "not run", transform=ax.get_xaxis_transform(), ha="center",
                 fontsize=7.5, color="#777777",
             )  # fmt: skip
+    for (strategy, hollow), found in points.items():
+        xs, ys, down, up = zip(*found, strict=True)
+        ax.errorbar(
+            xs, ys, yerr=[down, up], color=colour(strategy), marker=marker(strategy),
+            markersize=5.5, markerfacecolor="white" if hollow else colour(strategy),
+            elinewidth=1.2, capsize=2.2, linestyle="none", zorder=3, label=strategy,
+        )  # fmt: skip
     if many:
         for strategy in strategies:
             line = comparisons[(comparisons["strategy"] == strategy) & ~comparisons["control"]]
@@ -160,3 +174,80 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
         handletextpad=0.4,
     )
     return figure
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    """The mode that single pictures show, and the others folded."""
+
+    def picture(results: Results, cache: str, launch: str, fold: str) -> Picture:
+        mode = mode_name(cache, launch)
+        label = f"Speed-up of each strategy over baseline on {subject.gpu}, {mode}"
+        return Picture(
+            f"speedup-{cache}-{launch}",
+            label,
+            speedup,
+            (results,),
+            f"{fold}, {mode}" if fold else "",
+        )
+
+    pictures = [picture(subject.main, subject.cache, subject.launch, "")]
+    for cache, launch in itertools.product(("cold", "hot"), ("stream", "graph")):
+        of_mode = subject.results.where(cache=cache, launch=launch)
+        if (cache, launch) != (subject.cache, subject.launch) and len(of_mode.groups):
+            pictures.append(picture(of_mode, cache, launch, "The same"))
+    return pictures
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "A point is the median of the ratios time(baseline) / time(strategy), each ratio from two "
+        "runs of the same round. Its bar is the exact interval of that median, corrected for the "
+        "number of comparisons in the group. Above 1 the strategy is faster. A hollow point makes "
+        "no claim: its interval spans 1, or its ratio lies within what baseline differs from "
+        "itself (grey). On the left all strategies have the geometry of the original code, which "
+        "isolates the mechanism; on the right each has its fastest geometry, baseline too, which "
+        "is what one would ship."
+    )
+
+
+def _below(subject: GpuSubject) -> Markup:
+    """What the paper reports of a strategy beside what was measured here at the main size."""
+    measured = subject.main
+    apps = set(measured.groups["app"])
+    lines = []
+    for quote in expect.strategy_quotes().itertuples():
+        if quote.app not in apps:
+            continue
+        found = measured.comparisons
+        found = found[(found["app"] == quote.app) & (found["strategy"] == quote.strategy)]
+        found = found[found["size"] == main_size(measured.groups, quote.app)]
+        ours = {c.role: c for c in found[~found["control"]].itertuples()}
+        ends = dict.fromkeys((f"{quote.low:.2f}", f"{quote.high:.2f}"))
+        cells = [ratio(ours.get(role)) for role in ("iso", "best")]
+        lines.append([quote.app, quote.strategy, " to ".join(ends), *cells, quote.remark])
+    if not lines:
+        return Markup("")
+    heading = paragraph(
+        Markup(
+            "Svedin et al. (2021) put <code>register_bypass</code>, <code>overlap</code> and "
+            "<code>drop_off</code> into Rodinia codes on an A100. What they report, beside what "
+            "was measured here at the main size ({}):"
+        ).format(subject.mode)
+    )
+    columns = ("app", "strategy", ">paper, A100", "iso here", "best here", "remark")
+    return heading + table(columns, lines)
+
+
+register(
+    FigureKind(
+        "speedup",
+        "strategies x sizes, speed-up with intervals, iso and best",
+        lambda selection: speedup(selection.one_mode()),
+        Chapter.COMPARISONS,
+        order=10,
+        heading="Strategies and sizes",
+        pictures=_pictures,
+        above=_above,
+        below=_below,
+    )
+)

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/tile_walk.hpp"
+#include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
-#include "apps/common/fp32_tile.hpp"
 #include "apps/gemm/sharing.hpp"
 #include "harness/registry.hpp"
 
@@ -28,7 +29,7 @@ Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const char* mode
                                         {"mode", mode}});
 }
 
-// ---- geometry.hpp
+// ---- tile_walk.hpp
 
 TEST(Walk, EveryTileIsComputedOnce) {
   for (int cluster : {1, 2, 4}) {

@@ -8,10 +8,12 @@
 #include <set>
 #include <vector>
 
+#include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/geometry.hpp"
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/kernel.cuh"
 #include "harness/registry.hpp"
+#include "tests/files.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia::histogram {
@@ -322,6 +324,21 @@ TEST(HistogramCub, MultipliesInDoubleOnlyWhereThatIsExact) {
   EXPECT_EQ(cub_config(3, 97), "even");       // no width is a whole number
   EXPECT_EQ(cub_config(1000, 3000), "even");  // 1/3 has no end in binary
   EXPECT_EQ(cub_config(1, 2147483647), "even");
+}
+
+TEST(HistogramFiles, FeedTheCounts) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "keys";
+  const auto counts = [&](const char* type, const char* keys, const char* bins, const char* range) {
+    const amasia::histogram::Setup setup = setup_of(
+        {{"keys", keys}, {"type", type}, {"bins", bins}, {"range", range}, {"key_file", path}});
+    EXPECT_EQ(count_keys(setup), count_by_sorting(setup));
+    return count_keys(setup);
+  };
+  write_text(path, "5\n-1\n9\n10\n0\n");
+  EXPECT_EQ(counts("int32", "5", "2", "10"), (std::vector<std::uint32_t>{1, 2, 2}));
+  write_text(path, std::string("\0\1\2\377", 4));
+  EXPECT_EQ(counts("uint8", "4", "2", "4"), (std::vector<std::uint32_t>{2, 1, 1}));
 }
 
 }  // namespace

@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "apps/hotspot/cpu_reference.hpp"
 #include "apps/hotspot/hotspot.hpp"
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/pyramid.hpp"
 #include "apps/hotspot/schedule.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/registry.hpp"
+#include "tests/files.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::hotspot {
 namespace {
@@ -396,6 +399,17 @@ TEST(App, PaperSizesAreTheOriginals) {
     EXPECT_EQ(p.integer("rows"), 8192);
     EXPECT_EQ(p.integer("cols"), 8192);
   }
+}
+
+// ---- files
+
+TEST(HotspotFiles, FeedTheProblem) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "grid.txt";
+  write_text(path, "330\n331\n332\n333\n334\n335\n");
+  const Parameters p(parameter_specs(), {{"rows", "2"}, {"cols", "3"}, {"temp_file", path}});
+  EXPECT_EQ(host_temperature(p, 1).cells, (std::vector<float>{330, 331, 332, 333, 334, 335}));
+  EXPECT_EQ(host_power(p, 1).cells.size(), 6u);
 }
 
 }  // namespace

@@ -12,9 +12,14 @@
 #include <vector>
 
 #include "apps/lud/blocked.hpp"
+#include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/diagonal.hpp"
 #include "apps/lud/lud.hpp"
+#include "apps/lud/matrices.hpp"
 #include "harness/registry.hpp"
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+#include "variants/geometry/ring.hpp"
 
 namespace amasia::lud {
 namespace {
@@ -502,6 +507,20 @@ TEST(App, WorkAndBytes) {
   EXPECT_EQ(app->device_bytes(size(33)), 2 * 33 * 64 * 4 + 2 * 128 * 128 * 4);
   EXPECT_THROW(size(0), UsageError);
   EXPECT_THROW(size((std::int64_t{1} << 20) + 1), UsageError);
+}
+
+// ---- files
+
+TEST(LudFiles, FeedTheProblemAndAreRefusedWhenTheyNeedPivoting) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "matrix.dat";
+  const auto matrix = [&] {
+    return host_matrix(Parameters(parameter_specs(), {{"n", "2"}, {"matrix_file", path}}), 1);
+  };
+  write_text(path, "2\n4 -1\n2.5 3\n");
+  EXPECT_EQ(matrix().elements, (std::vector<float>{4, -1, 2.5f, 3}));
+  write_text(path, "2\n0 1\n1 0\n");
+  EXPECT_TRUE(contains(message_of<UsageError>([&] { (void)matrix(); }), "zero pivot in row 1"));
 }
 
 }  // namespace

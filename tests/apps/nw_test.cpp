@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "apps/nw/alignment.hpp"
+#include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/geometry.hpp"
 #include "apps/nw/kernel.cuh"
 #include "apps/nw/nw.hpp"
+#include "apps/nw/sequences.hpp"
 #include "harness/parameters.hpp"
 #include "harness/registry.hpp"
+#include "tests/files.hpp"
 
 namespace amasia::nw {
 namespace {
@@ -148,6 +152,33 @@ TEST(Compare, CountsAndNamesMismatches) {
   EXPECT_EQ(v.mismatches, 1);
   EXPECT_EQ(v.checked, 6);
   EXPECT_EQ(v.first_mismatches.at(0), "(row 7, column 1): got 5, expected 2");
+}
+
+TEST(Verdict, OfManyRowsIsThatOfEach) {
+  constexpr std::int64_t rows = 70, cols = 5;
+  std::vector<int> expected(rows * cols);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<int>(i);
+  Verdict right;
+  compare_rows(expected.data(), expected.data(), 100, rows, cols, right);
+  EXPECT_TRUE(right.passed);
+  EXPECT_EQ(right.checked, rows * cols);
+
+  // One wrong score in the last row, two in another: each is counted and named by its place.
+  std::vector<int> got = expected;
+  got[rows * cols - 1] = -1;
+  got[3 * cols] = got[3 * cols + 4] = -2;
+  Verdict one_by_one, together;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    compare_row(got.data() + r * cols,
+                {expected.begin() + r * cols, expected.begin() + (r + 1) * cols}, 100 + r,
+                one_by_one);
+  }
+  compare_rows(got.data(), expected.data(), 100, rows, cols, together);
+  EXPECT_FALSE(together.passed);
+  EXPECT_EQ(together.mismatches, 3);
+  EXPECT_EQ(together.checked, one_by_one.checked);
+  EXPECT_EQ(together.first_mismatches, one_by_one.first_mismatches);
+  EXPECT_EQ(together.first_mismatches.at(0), "(row 103, column 0): got -2, expected 15");
 }
 
 // --- kernel.cuh
@@ -426,6 +457,17 @@ TEST(Bands, CoverTheGrid) {
   EXPECT_EQ(B::tiles(33), 2);
   EXPECT_EQ(B::tile_of(B::filled(33) - 1, B::groups - 1), B::tiles(33) - 1);
   EXPECT_EQ(B::stage_bytes, 16384);
+}
+
+TEST(NwFiles, FeedTheProblem) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "sequence.txt";
+  write_text(path, "WYV");
+  const Parameters p(parameter_specs(), {{"rows", "3"}, {"cols", "5"}, {"rows_file", path}});
+  const Sequences s = sequences_of(p, 1);
+  EXPECT_EQ(s.rows, (std::vector<signed char>{17, 18, 19}));
+  EXPECT_EQ(s.cols.size(), 5u);
+  EXPECT_EQ(s.ref(0, 0), blosum62.score[17][s.cols[0]]);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <limits>
 #include <vector>
 
+#include "apps/pathfinder/cpu_reference.hpp"
 #include "apps/pathfinder/geometry.hpp"
+#include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/pathfinder.hpp"
 #include "apps/pathfinder/team.hpp"

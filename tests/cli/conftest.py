@@ -15,9 +15,15 @@ BUILD = pathlib.Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).reso
 Run = Callable[..., subprocess.CompletedProcess]
 
 
+def built_with_cuda() -> bool:
+    return "AMASIA_CUDA:BOOL=OFF" not in (BUILD / "CMakeCache.txt").read_text()
+
+
 def program(name: str) -> str:
     path = BUILD / name
     if not path.exists():
+        if name in ("amasia-gbench", "amasia-example", "amasia-probe") and not built_with_cuda():
+            pytest.skip(f"{name} is device code, and this build has none")
         pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")
     return str(path)
 
@@ -47,6 +53,13 @@ def amasia() -> Run:
 def probe() -> Run:
     """The program with the apps of tests/gpu/probe_apps.cu instead of the real ones."""
     return runner("amasia-probe")
+
+
+@pytest.fixture(scope="session")
+def variants() -> None:
+    """Skips where the program has no variants and no microbenchmarks."""
+    if not built_with_cuda():
+        pytest.skip("needs variants, and this build has no device code")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-// Launches that are prepared one after the other and run in another order (variants/device/launch.cpp).
+// Launches that are prepared one after the other and run in another order
+// (variants/device/launch.cpp).
 #include <gtest/gtest.h>
 
 #include <string>

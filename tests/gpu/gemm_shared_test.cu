@@ -9,9 +9,9 @@
 
 #include "apps/gemm/gemm.hpp"
 #include "harness/device.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/registry.hpp"
 #include "harness/variant.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia {
 namespace {

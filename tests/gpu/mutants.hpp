@@ -1,6 +1,6 @@
-// What the mutants of all apps share: the faults, and a fixture that is parameterised by them. A test
-// <app>_mutants_test.cu writes one plain kernel of its app that commits each fault on demand; the
-// verification must catch all of them, and pass the same kernel without a fault.
+// What the mutants of all apps share: the faults, and a fixture that is parameterised by them. A
+// test <app>_mutants_test.cu writes one plain kernel of its app that commits each fault on demand;
+// the verification must catch all of them, and pass the same kernel without a fault.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/registry.hpp"
+#include "variants/device/cuda.hpp"
 
 namespace amasia {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "harness/app.hpp"
-#include "variants/device/cuda.hpp"
 #include "harness/variant.hpp"
 #include "inputs/random.hpp"
+#include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
 namespace amasia {

@@ -4,17 +4,23 @@
 
 #include <stdexcept>
 
-#include "harness/report/export.hpp"
-#include "harness/results/journal.hpp"
-#include "harness/session/measured.hpp"
-#include "harness/results/merge.hpp"
 #include "harness/plan/plan.hpp"
+#include "harness/report/csv.hpp"
+#include "harness/report/markdown.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/results/merge.hpp"
+#include "harness/session/completion.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {
 namespace {
+
+/// Proofs and findings, with this code in place of the executable's.
+void prove(MicrobenchmarkResult& result, const std::vector<Point>& points, CodeEvidence code) {
+  Completion({}, {}, std::move(code)).complete(result, points);
+}
 
 Point point(const std::string& footprint, const std::string& hint = "ca") {
   Point p;
@@ -113,7 +119,7 @@ MicrobenchmarkResult measured() {
   result.name = "probe/first";
   result.question = "What is asked?";
   result.method = "So.";
-  result.scope = "full";
+  result.scope = Scope::full;
   for (const Point& p : two_points({}, Scope::full)) {
     MicrobenchmarkRow row;
     row.at = p.at;
@@ -215,7 +221,6 @@ MicrobenchmarkResult complete() {
   summarise(result, 0.95);
   CodeEvidence code = code_with(32);
   prove(result, two_points({}, Scope::full), code);
-  find(result, {});
   result.rows[2].status = RowStatus::skipped;
   result.rows[2].reason = "needs compute capability 9.0, this is 8.0";
   result.rows[2].value.reset();
@@ -245,21 +250,21 @@ TEST(Journals, KeepMicrobenchmarksForResume) {
   const std::string out = folder / "run.json";
   Provenance now = sample_provenance();
   {
-    Journal journal = Journal::open(out, now, false);
+    Journal journal = Journal::open(out, now, Existing::refuse);
     journal.append(complete());
   }
-  EXPECT_THROW(Journal::open(out, now, false), UsageError);
+  EXPECT_THROW(Journal::open(out, now, Existing::refuse), UsageError);
   {
-    Journal journal = Journal::open(out, now, true);
+    Journal journal = Journal::open(out, now, Existing::resume);
     ASSERT_EQ(journal.microbenchmarks().size(), 1u);
     ResultFile file;
     file.provenance = now;
     file.microbenchmarks = journal.microbenchmarks();
     journal.finish(file);
   }
-  EXPECT_EQ(Journal::open(out, now, true).microbenchmarks().size(), 1u);
+  EXPECT_EQ(Journal::open(out, now, Existing::resume).microbenchmarks().size(), 1u);
   now.sources["probe/first"] = "other code";
-  EXPECT_THROW(Journal::open(out, now, true), ResultError);
+  EXPECT_THROW(Journal::open(out, now, Existing::resume), ResultError);
 }
 
 TEST(Merge, TakesEachMicrobenchmarkOnce) {

@@ -12,9 +12,11 @@
 #include <string>
 
 #include "harness/evidence/evidence.hpp"
-#include "harness/text/file.hpp"
 #include "harness/microbenchmark.hpp"
-#include "harness/published/published.hpp"
+#include "harness/published/comparisons.hpp"
+#include "harness/published/inventory.hpp"
+#include "harness/published/selectors.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 namespace {
@@ -136,43 +138,55 @@ CodeEvidence::Kernel kernel_of(const CodeEvidence& code, const std::string& stub
   return code.of(stub);
 }
 
-TEST(Points, ClaimWhatTheirCodeHoldsForEveryArchitectureOfTheBuild) {
+std::vector<int> built_architectures() {
+  std::vector<int> numbers;
+  std::istringstream architectures(AMASIA_ARCHITECTURES);
+  for (std::string a; architectures >> a;) numbers.push_back(std::stoi(a));
+  return numbers;
+}
+
+/// A test for each architecture, because reading the code of one takes long: ctest runs them beside
+/// each other.
+class PointsOf : public testing::TestWithParam<int> {};
+
+TEST_P(PointsOf, ClaimWhatTheirCodeHolds) {
   if (microbenchmarks().empty()) GTEST_SKIP() << "a build without CUDA";
   const auto names = symbols();
   if (names.empty()) GTEST_SKIP() << "needs nm, of the binutils";
-  std::istringstream architectures(AMASIA_ARCHITECTURES);
-  for (std::string architecture; architectures >> architecture;) {
-    const int number = std::stoi(architecture);
-    CodeEvidence evidence(executable_path(), number);      // the machine code, where it can be read
-    CodeEvidence kept(AMASIA_BINARY_DIR "/none", number);  // and the PTX that the build keeps
-    evidence.read_all();
-    kept.read_all();
-    Device d = gpus()[0];
-    d.compute_capability = number;
-    for (const Microbenchmark* m : microbenchmarks()) {
-      for (const Point& p : m->points(d, Scope::full)) {
-        if (!p.unsupported.empty() || number < p.runs_from) continue;
-        for (const Claim& claim : p.claims) {
-          const auto address = reinterpret_cast<std::uintptr_t>(p.kernels[claim.kernel].function);
-          const auto name = names.find(address);
-          ASSERT_NE(name, names.end()) << m->name;
-          for (const CodeEvidence* code : {&evidence, &kept}) {
-            const CodeEvidence::Kernel kernel = kernel_of(*code, name->second);
-            if (code == &evidence && kernel.source != "sass") continue;
-            const std::string& instruction = kernel.source == "sass" ? claim.sass : claim.ptx;
-            const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
-            const auto found = counts.find(instruction);
-            const int claims = claim.count_in(kernel.source);
-            const int held = found == counts.end() ? 0 : found->second;
-            EXPECT_TRUE(claim.or_more ? held >= claims : held == claims)
-                << held << " of " << claims << ", " << m->name << " [" << to_string(p.at) << "] sm_"
-                << architecture << ", " << instruction << " (" << kernel.source << ")";
-          }
+  const int number = GetParam();
+  CodeEvidence evidence(executable_path(), number);      // the machine code, where it can be read
+  CodeEvidence kept(AMASIA_BINARY_DIR "/none", number);  // and the PTX that the build keeps
+  evidence.read_all();
+  kept.read_all();
+  Device d = gpus()[0];
+  d.compute_capability = number;
+  for (const Microbenchmark* m : microbenchmarks()) {
+    for (const Point& p : m->points(d, Scope::full)) {
+      if (!p.unsupported.empty() || number < p.runs_from) continue;
+      for (const Claim& claim : p.claims) {
+        const auto address = reinterpret_cast<std::uintptr_t>(p.kernels[claim.kernel].function);
+        const auto name = names.find(address);
+        ASSERT_NE(name, names.end()) << m->name;
+        for (const CodeEvidence* code : {&evidence, &kept}) {
+          const CodeEvidence::Kernel kernel = kernel_of(*code, name->second);
+          if (code == &evidence && kernel.source != "sass") continue;
+          const std::string& instruction = kernel.source == "sass" ? claim.sass : claim.ptx;
+          const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
+          const auto found = counts.find(instruction);
+          const int claims = claim.count_in(kernel.source);
+          const int held = found == counts.end() ? 0 : found->second;
+          EXPECT_TRUE(claim.or_more ? held >= claims : held == claims)
+              << held << " of " << claims << ", " << m->name << " [" << to_string(p.at) << "] sm_"
+              << number << ", " << instruction << " (" << kernel.source << ")";
         }
       }
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Architectures, PointsOf, testing::ValuesIn(built_architectures()),
+                         testing::PrintToStringParamName());
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PointsOf);  // a build without CUDA
 
 }  // namespace
 }  // namespace amasia

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,14 @@ for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().par
 import synthetic  # noqa: E402
 
 from plots.load import Results, load  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the tests compute is kept apart from what the user did."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +61,23 @@ def load_groups(save: Callable[..., Path]) -> Callable[..., Results]:
 
     def make(*groups: dict[str, Any], **options: Any) -> Results:
         return load([save(synthetic.document(list(groups), **options))])
+
+    return make
+
+
+@pytest.fixture
+def two_gpus(save: Callable[..., Path]) -> Callable[..., tuple[Results, Results]]:
+    """Results of an H200 and of an A100 that takes ``factor`` times as long."""
+
+    def make(factor: float = 2.0, **old_options: Any) -> tuple[Results, Results]:
+        size = {"n": 512}
+        new = synthetic.document([synthetic.group("nw", size, 1.0, seed=1)])
+        old = synthetic.document(
+            [synthetic.group("nw", size, factor, seed=2, **old_options)],
+            gpu=synthetic.A100,
+            ceiling_scale=0.4,
+        )
+        return load([save(new, "new.json")]), load([save(old, "old.json")])
 
     return make
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plots.claims import claim_of
 from plots.statistics import median_interval
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
@@ -47,6 +48,9 @@ def device(name: str = "NVIDIA H200", compute_capability: int = 90) -> dict[str,
         "runtime_version": 13000,
         "uuid_hash": "0123456789abcdef",
     }
+
+
+A100 = device("NVIDIA A100-SXM4-40GB", 80)
 
 
 def provenance(
@@ -307,9 +311,12 @@ def document(
     ceiling_scale: float = 1.0,
 ) -> dict[str, Any]:
     variants = sorted({row["variant"] for g in groups for row in g["rows"]})
+    for g in groups:
+        for c in g["comparisons"]:
+            c["claim"] = claim_of(g["comparisons"], c)
     return {
         "schema": "amasia-result",
-        "version": 1,
+        "version": 2,
         "provenance": provenance(variants, date, gpu),
         "ceilings": ceilings(ceiling_scale),
         "groups": groups,

@@ -123,3 +123,15 @@ def test_text_names_gpu_date_and_modes(paper):
 def test_an_empty_selection(paper):
     with pytest.raises(PlotsError, match="no comparison group"):
         advise(paper, app="gemm")
+
+
+def test_a_winner_whose_row_failed_is_not_advised(load_groups):
+    group = sized(64, winners("tma", "overlap"))
+    for row in group["rows"]:
+        if row["variant"] == "nw/tma":
+            row.update(status="crashed", reason="hung", time_ms=None)
+    (a,) = advise(load_groups(group))
+    assert a.strategy == "overlap" and "tma crashed: hung" in a.remarks
+    group["rows"] = [r for r in group["rows"] if r["variant"] in ("nw/baseline", "nw/tma")]
+    (b,) = advise(load_groups(group))
+    assert b.outcome == "no comparison"

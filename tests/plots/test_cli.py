@@ -8,7 +8,9 @@ import sys
 import pytest
 import synthetic
 
-from plots.cli import COMMANDS, FIGURES, main
+from plots.cli import main
+from plots.commands import COMMANDS
+from plots.commands.figure import drawable
 from plots.strategies import ROOT
 
 
@@ -19,7 +21,7 @@ def run(capsys, *arguments):
 
 
 def test_expect_two_gpus_by_name(capsys):
-    status, out, err = run(capsys, "expect", "A100", "V100")
+    status, out, err = run(capsys, "expect", "V100", "A100")
     assert status == 0 and err == ""
     assert "expected 1.38 = min(FLOP 1.38, bandwidth 1.73)" in out
     assert "section 6.1): 1.34" in out
@@ -33,16 +35,16 @@ def test_expect_alone_prints_the_paper(capsys):
 
 
 def test_expect_two_files(capsys, save, tmp_path):
-    from test_plots_expect import A100
-
     size = {"n": 512}
     new = save(synthetic.document([synthetic.group("nw", size, 1.0)]), "new.json")
-    old = save(synthetic.document([synthetic.group("nw", size, 2.0)], gpu=A100), "old.json")
+    old = save(
+        synthetic.document([synthetic.group("nw", size, 2.0)], gpu=synthetic.A100), "old.json"
+    )
     figure = tmp_path / "pair.png"
-    status, out, err = run(capsys, "expect", new, old, "--out", figure)
+    status, out, err = run(capsys, "expect", old, new, "--out", figure)
     assert status == 0 and figure.is_file() and f"wrote {figure}" in err
     assert "12 rows match; 0 only in" in out and "best       tma" in out
-    status, out, _ = run(capsys, "expect", new, "A100")
+    status, out, _ = run(capsys, "expect", "A100", new)
     assert status == 0 and out.startswith("H200 SXM over A100, fp32: expected 3.09")
 
 
@@ -54,7 +56,7 @@ def test_advise(capsys, paper_file):
 
 
 @pytest.mark.parametrize(
-    ("name", "suffix"), [*((name, "svg") for name in FIGURES), ("samples", "png")]
+    ("name", "suffix"), [*((name, "svg") for name in drawable()), ("samples", "png")]
 )
 def test_every_figure_can_be_written(
     capsys, paper_file, memory_file, async_copy_file, dsm_file, dpx_file, tmp_path, name, suffix
@@ -98,14 +100,14 @@ def test_report(capsys, save, tmp_path):
         (["figure", "floor", "{paper}", "-o", "{paper}/x.svg"], "cannot be written"),
         (["report", "{empty}"], "no result files under"),
         (["report", "{broken}"], "truncated"),
-        (["report", "{version}"], "expected result schema version 1, found 9"),
+        (["report", "{version}"], "expected result schema version 1 to 2, found 9"),
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
         (["report", "{groupless}"], "hold no comparison group"),
         (["advise", "{groupless}"], "hold no comparison group"),
         (["readme", "{paper}", "--readme", "{empty}/README.md"], "expected README's text"),
         (["readme", "{paper}", "--readme", "{broken}"], "expected one line <!-- generated:results"),
         (["expect", "A100"], "expect needs two GPUs"),
-        (["expect", "A101", "V100"], 'no GPU and no file "A101"; nearest: '),
+        (["expect", "V100", "A101"], 'no GPU and no file "A101"; nearest: '),
         (["expect", "{absent}.json", "{paper}"], "found nothing"),
         (["reprot", "{paper}"], 'no command "reprot"; nearest: report'),
         (["advise", "--cache", "warm"], "invalid choice: 'warm'"),
@@ -138,7 +140,7 @@ def test_what_was_left_out_goes_to_stderr(capsys, save):
 
 def test_it_runs_as_a_module_from_the_repository():
     done = subprocess.run(
-        [sys.executable, "-m", "plots", "expect", "A100", "V100"],
+        [sys.executable, "-m", "plots", "expect", "V100", "A100"],
         cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and "1.38" in done.stdout

@@ -106,22 +106,8 @@ def test_unknown_and_ambiguous_names():
         expect.find_spec("GTX")
 
 
-A100 = synthetic.device("NVIDIA A100-SXM4-40GB", 80)
-
-
-def two_gpus(save, factor=2.0, **old_options):
-    """Results of an H200 and of an A100 that takes ``factor`` times as long."""
-    size = {"n": 512}
-    new = synthetic.group("nw", size, 1.0, seed=1)
-    old = synthetic.group("nw", size, factor, seed=2, **old_options)
-    old_document = synthetic.document([old], gpu=A100, ceiling_scale=0.4)
-    return load([save(synthetic.document([new]), "new.json")]), load(
-        [save(old_document, "old.json")]
-    )
-
-
-def test_two_result_files(save):
-    new, old = two_gpus(save)
+def test_two_result_files(two_gpus):
+    new, old = two_gpus()
     m = expect.compare(new, old)
     assert (m.new_gpu, m.old_gpu) == ("NVIDIA H200", "NVIDIA A100-SXM4-40GB")
     assert len(m.rows) == 12 and m.only_new == 0 and m.only_old == 0
@@ -140,9 +126,9 @@ def test_two_result_files(save):
     assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
 
 
-def test_only_matching_rows_count(save):
+def test_only_matching_rows_count(two_gpus):
     fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
-    new, old = two_gpus(save, speedups=fewer)
+    new, old = two_gpus(speedups=fewer)
     m = expect.compare(new, old)
     assert len(m.rows) == 8 and m.only_new == 4 and m.only_old == 0
     assert set(m.rows["strategy"]) == set(fewer)
@@ -157,7 +143,7 @@ def test_rows_that_never_match(save):
 
 def test_several_gpus_on_one_side(save):
     group = synthetic.group("nw", {"n": 1}, 1.0)
-    save(synthetic.document([group], gpu=A100), "r/a.json")
+    save(synthetic.document([group], gpu=synthetic.A100), "r/a.json")
     both = load([save(synthetic.document([group]), "r/b.json").parent])
     with pytest.raises(PlotsError, match="one GPU on each side"):
         expect.compare(both, both)
@@ -167,3 +153,13 @@ def test_published_data_cite_their_source():
     for path in (expect.TABLE1, expect.QUOTED, expect.STRATEGY_QUOTES):
         first = path.read_text(encoding="utf-8").splitlines()[0]
         assert re.match(r"# Svedin.*2021, arXiv 2106\.04979", first), path
+
+
+def test_work_without_a_floor_has_no_ratio_of_floors(save):
+    group = synthetic.group("nw", {"n": 512}, 1.0)
+    group["floor"].update(bytes_ms=0, operations_ms=0, dependency_ms=0, floor_ms=0)
+    document = synthetic.document([group])
+    new = load([save(document, "new.json")])
+    document["provenance"]["device"] = synthetic.A100
+    m = expect.compare(new, load([save(document, "old.json")]))
+    assert np.isnan(m.rows["floor_ratio"]).all() and (m.rows["ratio"] > 0).all()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import html.parser
+import io
 import json
 import re
+import time
 
 import pytest
 import synthetic
+from fontTools.ttLib import TTFont
 
+from plots.cache import Cache
 from plots.errors import PlotsError
+from plots.figures.samples import MOST_PICTURES
 from plots.load import load
-from plots.report import MAX_SAMPLE_FIGURES, render
+from plots.report import MOST_PAIRS, render
 
 
 class Page(html.parser.HTMLParser):
@@ -74,8 +81,9 @@ def test_it_is_self_contained(page):
 
 def test_it_has_every_figure(page):
     # Four modes of speed-up, heat map, floor, roofline, launch, expectation, balance; the samples.
-    assert page.count["figure"] == 4 + 6 + MAX_SAMPLE_FIGURES
+    assert page.count["figure"] == 4 + 6 + MOST_PICTURES
     assert "4 more groups" in page.words
+    assert "The same, hot cache, graph launches" in page.words
 
 
 def test_it_says_whose_data_these_are(page):
@@ -161,3 +169,39 @@ def test_every_row_failed(save):
 def test_no_groups_is_an_error(save):
     with pytest.raises(PlotsError, match="no comparison group"):
         render(load([save(json.dumps(synthetic.document([])))]))
+
+
+def test_the_same_results_make_the_same_page(save, tmp_path):
+    path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]))
+    cache = Cache(tmp_path / "cache")
+    first = render(load([path]), cache)
+    assert render(load([path]), cache) == first and cache.hits == first.count("<figure>") > 0
+    assert render(load([path])) == first
+
+
+def test_a_name_of_any_length_takes_no_longer(save):
+    group = synthetic.group("nw", {"n": "9" * 20_000}, 1.0)
+    gpu = synthetic.device("NVIDIA " + "H200 " * 4_000)
+    start = time.process_time()
+    text = render(load([save(synthetic.document([group], gpu=gpu))]))
+    assert time.process_time() - start < 30
+    assert len(text) < 5_000_000
+
+
+def test_of_many_gpus_not_every_pair_has_its_figure(save):
+    for i in range(5):
+        gpu = synthetic.device(f"NVIDIA X{i}", 80 + i)
+        group = synthetic.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1, 1), "tma": (2, 2)})
+        folder = save(synthetic.document([group], gpu=gpu), f"r/{i}.json").parent
+    page = Page(render(load([folder])))
+    assert page.words.count("rows match") == MOST_PAIRS
+    assert f"{10 - MOST_PAIRS} more pairs: python -m plots expect OLD NEW" in page.words
+
+
+def test_the_font_of_the_figures_comes_along(paper_file):
+    text = render(load([paper_file]))
+    (font,) = re.findall(r"url\(data:font/woff;base64,([^)]*)\)", text)
+    with TTFont(io.BytesIO(base64.b64decode(font))) as subset:
+        known = set(subset.getBestCmap())
+    shown = "".join(re.findall(r"<text[^>]*>([^<]*)", text))
+    assert {ord(c) for c in html.unescape(shown)} <= known | {0x0A}

@@ -1,4 +1,4 @@
-"""Exact intervals on known vectors; the same numbers as harness/statistics/statistics.hpp must give."""
+"""Exact intervals on known vectors: the numbers that harness/statistics/statistics.hpp gives."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -117,25 +119,82 @@ def test_missing_libraries_are_named_with_their_packages(tmp_path: Path) -> None
     assert "apt-get install libfmt-dev libgtest-dev " in reason(result)
 
 
+WITHOUT_CUDA = ("-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF")
+
+
 def test_unknown_app_is_refused(tmp_path: Path) -> None:
-    result = configure(
-        tmp_path, "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF", "-DAMASIA_APPS=nosuch"
+    result = configure(tmp_path, *WITHOUT_CUDA, "-DAMASIA_APPS=nosuch")
+    assert reason(result) == "AMASIA_APPS names 'nosuch', but there is no folder apps/nosuch."
+
+
+@pytest.mark.parametrize("folders", ["nosuch", "ceilings;nosuch", "all;nosuch"])
+def test_unknown_microbenchmarks_are_refused(tmp_path: Path, folders: str) -> None:
+    result = configure(tmp_path, *WITHOUT_CUDA, f"-DAMASIA_MICROBENCHMARKS={folders}")
+    wrong = folders.split(";")[0] if folders.startswith("all") else "nosuch"
+    assert reason(result).startswith(
+        f"AMASIA_MICROBENCHMARKS names '{wrong}', but there is no folder microbench/{wrong}: "
+        "use all, or some of async_copy, ceilings, "
     )
-    assert result.returncode != 0
-    assert "apps/nosuch" in result.stderr
+
+
+def sources_of(build: Path) -> set[str]:
+    """Return what the build compiles, as paths from the root."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    files = {Path(command["file"]) for command in commands}
+    return {str(path.relative_to(ROOT)) for path in files if path.is_relative_to(ROOT)}
 
 
 def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
     """Configuring without CUDA asks for no nvcc, even where one that works could be found."""
-    result = configure(
-        tmp_path,
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DAMASIA_CUDA=OFF",
-        CUDACXX="/nonexistent/nvcc",
-    )
+    result = configure(tmp_path, *WITHOUT_CUDA, CUDACXX="/nonexistent/nvcc")
     assert result.returncode == 0, result.stderr
     cache = (tmp_path / "CMakeCache.txt").read_text()
     assert "CMAKE_CUDA_COMPILER" not in cache
+
+
+@pytest.mark.parametrize("together", ["ON", "OFF"])
+def test_rooms_are_compiled_together_unless_asked_otherwise(tmp_path: Path, together: str) -> None:
+    """Either way every file of the harness is compiled; those that each build writes, alone."""
+    result = configure(
+        tmp_path, *WITHOUT_CUDA, "-DAMASIA_TESTS=OFF", f"-DCMAKE_UNITY_BUILD={together}"
+    )
+    assert result.returncode == 0, result.stderr
+    alone = {name for name in sources_of(tmp_path) if name.startswith("harness/")}
+    joined = [
+        str(Path(path).relative_to(ROOT))
+        for unit in tmp_path.glob("harness/CMakeFiles/*.dir/Unity/unity_*.cxx")
+        for path in re.findall(r'^#include "(.*)"', unit.read_text(), re.MULTILINE)
+    ]
+    present = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "harness").rglob("*.cpp")
+        if path.parent.name != "gpu" and path.name != "gbench.cpp"
+    }
+    assert alone | set(joined) == present
+    assert not alone & set(joined)
+    assert "harness/results/provenance.cpp" in alone
+    assert (len(joined) > 40) == (together == "ON")
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_the_study_needs_the_ceilings_only(tmp_path: Path) -> None:
+    """With the options of run.sh: no other microbenchmark, no library for tests."""
+    result = configure(
+        tmp_path,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_CUDA_ARCHITECTURES=90a-real",
+        "-DAMASIA_TESTS=OFF",
+        "-DAMASIA_GBENCH=OFF",
+        "-DAMASIA_MICROBENCHMARKS=ceilings",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+    )
+    assert result.returncode == 0, result.stderr
+    sources = sources_of(tmp_path)
+    folders = {name.split("/")[1] for name in sources if re.match("microbench/.*/", name)}
+    assert folders == {"ceilings"}
+    assert "apps/hotspot/tma.cu" in sources
+    assert not any(name.startswith("tests/") or "gbench" in name for name in sources)
 
 
 def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) -> None:

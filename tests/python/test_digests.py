@@ -2,16 +2,21 @@
 And `best` ran what the tuner found at that size.
 
 AMASIA_BUILD names the build folder (default build/ci). The digests themselves are computed by
-cmake/source_digests.cmake; the tests below it show that code counts, and comments do not.
+cmake/source_digests.cmake. The tests below run it on a small tree and on copies of the real one:
+what can change what is timed, judged or bounded counts; moves, names, formatting and comments do
+not.
 """
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +41,16 @@ def measured_microbenchmarks(file: dict) -> dict[str, str]:
 def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
     """Return the variants whose code is not what it was when they were measured."""
     return sorted(name for name, digest in recorded.items() if present.get(name) != digest)
+
+
+def refuse_old_kind(path: Path, file: dict) -> None:
+    """Fail when the file's digests were made by paths and includes (schema version 1): they cover
+    less than today's, and equal none of them.
+    """
+    assert file["version"] > 1, (
+        f"{path.name} has digests of the old kind (schema version 1), which no program of today "
+        "gives: it can be read, but not whether it was made by this code. Measure again"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +78,7 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
     file = json.loads(path.read_text())
     if "groups" not in file:
         pytest.skip("not a result file")
+    refuse_old_kind(path, file)
     old = stale(measured(file), present)
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
@@ -70,17 +86,21 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
 
 
 @pytest.fixture(scope="session")
-def present_microbenchmarks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    out = tmp_path_factory.mktemp("digests")
-    run_script(ROOT, out)
-    return digests_in(out / "microbenchmark_digests.inc")
+def present_microbenchmarks() -> dict[str, str]:
+    if not PROGRAM.exists():
+        pytest.fail(f"{PROGRAM} is missing: build it, or set AMASIA_BUILD")
+    generated = PROGRAM.parent / "generated" / "provenance"
+    return digests_in(generated / "microbenchmark_digests.inc")
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_microbenchmarks_were_made_by_this_code(
     path: Path, present_microbenchmarks: dict[str, str]
 ) -> None:
-    recorded = measured_microbenchmarks(json.loads(path.read_text()))
+    file = json.loads(path.read_text())
+    recorded = measured_microbenchmarks(file)
+    if recorded:
+        refuse_old_kind(path, file)
     old = stale(recorded, present_microbenchmarks)
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
@@ -130,6 +150,12 @@ def test_a_config_that_did_not_win_would_be_found() -> None:
         assert len(not_winners(file, {"entries": [entry | other]})) == 1
 
 
+def test_digests_of_the_old_kind_are_said_so() -> None:
+    with pytest.raises(AssertionError, match=r"dpx\.json has digests of the old kind"):
+        refuse_old_kind(Path("results/x/dpx.json"), {"version": 1})
+    refuse_old_kind(Path("results/x/dpx.json"), {"version": 2})
+
+
 def test_a_changed_variant_would_be_found() -> None:
     file = {"groups": [{"rows": [{"variant": "a/tma", "source_digest": "1"}]}, {"rows": []}]}
     assert stale(measured(file), {"a/tma": "1", "a/dsm": "5"}) == []
@@ -137,53 +163,84 @@ def test_a_changed_variant_would_be_found() -> None:
     assert stale(measured(file), {}) == ["a/tma"]
 
 
-# --- what a digest covers -------------------------------------------------------------------------
+# --- what a digest covers, on a small tree --------------------------------------------------------
 
 VARIANT = """\
-// nw/tma: a comment with a "quotation mark and a 'single one
+// nw/tma: a comment with a "quotation mark and a 'single one; register_ceiling
 #include "apps/nw/kernel.cuh"
 #include "variants/copy.hpp"
 #include <cuda.h>
 
 /* a longer
    comment */
+#define SQUARE(x) ((x) * \\
+                   (x))
+#define FEW
 constexpr int million = 1'000'000;  // digits apart
 const char* url = "https://example.org/a//b /* no comment */";
+const char* two = "one; " "[two";
 const char quote = '"';  // and after it a comment
-__global__ void kernel(int* p) { p[0] = 4 / 2; }
+std::vector<std::vector<int>> deep;
+__global__ void kernel(int* p) { p[0] = 4 / 2 + ++p[1]; }
 const bool registered = register_variant("nw");
 """
+
+OPTIONS = "-std=c++17 -O3"
+
+
+SMALL_TREE = {
+    "apps/nw/tma.cu": VARIANT,
+    "apps/nw/dsm.cu": "const bool registered = register_variant();\n",
+    "apps/nw/instance.cu": '#include "inputs/random.hpp"\nint instance;\n',
+    "apps/nw/schedule.cpp": "int schedule = 2;\n",
+    "apps/nw/kernel.cuh": '#include "geometry.hpp"\nint kernel;\n',
+    "apps/nw/geometry.hpp": "#pragma once\nint geometry;\n",
+    "apps/nw/README.md": "text\n",
+    "apps/lud/cublas.cu": "const bool registered = register_comparator();\n",
+    "apps/lud/options.cmake": "# why\ntarget_compile_options(x -Xptxas=-O1)\n",
+    "variants/copy.hpp": '#include "harness/gpu.hpp"\nint copy();\n',
+    "variants/copy.cpp": '#include "variants/copy.hpp"\nint copy() { return 1; }\n',
+    "variants/other.hpp": "int other;\n",
+    "harness/gpu.hpp": '#include "variants/strategy.hpp"\nint harness;\n',
+    "variants/strategy.hpp": "int strategy;\n",
+    "inputs/random.hpp": "int inputs;\n",
+    "inputs/published/table.csv": "latency,33\n",
+    "microbench/ceilings/memory.cu": '#include "timing.hpp"\nbool b = register_ceiling();\n',
+    "microbench/ceilings/timing.hpp": "int timing;\n",
+    "microbench/ceilings/options.cmake": "target_compile_options(x -Xptxas=-O3)\n",
+    "microbench/tma/latency.cu": ('#include "operands.hpp"\nbool b = register_microbenchmark();\n'),
+    "microbench/tma/issue.cu": "bool issue = register_microbenchmark();\n",
+    "microbench/tma/operands.hpp": "int operands();\n",
+    "microbench/tma/operands.cpp": "int operands() { return 3; }\n",
+    "microbench/tma/instances.cu": "template int f<3>();\n",
+}
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    if not shutil.which("cmake"):
-        pytest.skip("needs CMake")
-    files = {
-        "apps/nw/tma.cu": VARIANT,
-        "apps/nw/dsm.cu": "const bool registered = register_variant();\n",
-        "apps/nw/instance.cu": "int instance;\n",
-        "apps/nw/kernel.cuh": '#include "geometry.hpp"\nint kernel;\n',
-        "apps/nw/geometry.hpp": "int geometry;\n",
-        "variants/copy.hpp": '#include "harness/gpu.hpp"\nint copy();\n',
-        "variants/copy.cpp": '#include "variants/copy.hpp"\nint copy() { return 1; }\n',
-        "variants/other.hpp": "int other;\n",
-        "harness/gpu.hpp": "int harness;\n",
-        "inputs/random.hpp": "int inputs;\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_small_tree(tmp_path)
 
 
-def run_script(tree: Path, out: Path) -> None:
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Digests of the small tree as it stands above."""
+    return digests(write_small_tree(tmp_path_factory.mktemp("small")))
+
+
+def write_small_tree(folder: Path) -> Path:
+    for name, text in SMALL_TREE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def run_script(tree: Path, out: Path, options: str = OPTIONS) -> None:
     """Run the build step that computes digests."""
     script = ROOT / "cmake" / "source_digests.cmake"
     subprocess.run(
-        ["cmake", f"-DROOT={tree}", f"-DOUTPUT={out}", "-P", script],
+        ["cmake", f"-DROOT={tree}", f"-DOUTPUT={out}", f"-DOPTIONS={options}", "-P", script],
         check=True,
-        timeout=60,
+        timeout=120,
         capture_output=True,
     )
 
@@ -193,45 +250,104 @@ def digests_in(path: Path) -> dict[str, str]:
     return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\},\n', path.read_text()))
 
 
-def digests(tree: Path) -> dict[str, str]:
-    """Run the build step; the harness's digest is under the name "harness"."""
-    run_script(tree, tree / "out")
-    found = digests_in(tree / "out" / "source_digests.inc")
-    found["harness"] = (tree / "out" / "harness_digest.inc").read_text().strip().strip('"')
+def all_digests(generated: Path) -> dict[str, str]:
+    """Return the digests of all files that the build step wrote; the harness's is "harness"."""
+    found = digests_in(generated / "source_digests.inc")
+    found |= digests_in(generated / "microbenchmark_digests.inc")
+    found["harness"] = (generated / "harness_digest.inc").read_text().strip().strip('"')
     return found
 
 
-def changed_by(tree: Path, name: str, old: str, new: str) -> set[str]:
-    """Return the digests that differ after `old` became `new` in one file."""
-    before = digests(tree)
-    text = (tree / name).read_text()
-    assert old in text
-    (tree / name).write_text(text.replace(old, new, 1))
-    after = digests(tree)
+def digests(tree: Path, options: str = OPTIONS) -> dict[str, str]:
+    """Run the build step and return all digests."""
+    run_script(tree, tree / "out", options)
+    return all_digests(tree / "out")
+
+
+def covered(generated: Path) -> dict[str, set[str]]:
+    """Return the paths that each digest covers, from the build step's manifest."""
+    paths: dict[str, set[str]] = collections.defaultdict(set)
+    for line in (generated / "source_manifest.txt").read_text().splitlines():
+        name, _, path = line.split(" ", 2)
+        paths[name].add(path)
+    return paths
+
+
+def differing(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    """Return the names whose digests differ."""
     assert before.keys() == after.keys()
     return {key for key in before if before[key] != after[key]}
 
 
-def test_only_variants_have_digests(tree: Path) -> None:
-    assert set(digests(tree)) == {"nw/tma", "nw/dsm", "harness"}
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+NW = {"nw/tma", "nw/dsm"}
+VARIANTS = NW | {"lud/cublas"}
+MICROBENCHMARKS = {"tma/latency", "tma/issue"}
+
+
+def test_only_what_is_measured_has_digests(tree: Path) -> None:
+    assert set(digests(tree)) == VARIANTS | MICROBENCHMARKS | {"harness"}
     assert digests(tree) == digests(tree)
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new"),
+    ("old", "new"),
     [
-        ("apps/nw/tma.cu", "4 / 2", "5 / 2"),
-        ("apps/nw/tma.cu", "a//b", "a//c"),
-        ("apps/nw/tma.cu", "no comment */", "any comment */"),
-        ("apps/nw/tma.cu", "1'000'000", "2'000'000"),
-        ("apps/nw/kernel.cuh", "int kernel", "int kernels"),
-        ("apps/nw/geometry.hpp", "int geometry", "long geometry"),
-        ("variants/copy.hpp", "int copy", "long copy"),
-        ("variants/copy.cpp", "return 1", "return 2"),
+        ("4 / 2", "5 / 2"),
+        ("a//b", "a//c"),
+        ("no comment */", "any comment */"),
+        ("no comment */", "no  comment */"),
+        ("1'000'000", "2'000'000"),
+        ("+ ++p[1]", "++ +p[1]"),
+        ("+ ++p[1]", "+ + +p[1]"),
+        ("SQUARE(x)", "SQUARE (x)"),
+        ("#define FEW\n", "#define FEW "),
+        ('"[two"', '"{two"'),
+        ("'\"'", "'\\''"),
+        ("int* p", "int*p2"),
     ],
 )
-def test_code_counts(tree: Path, name: str, old: str, new: str) -> None:
-    assert changed_by(tree, name, old, new) == {"nw/tma"}
+def test_tokens_count(tree: Path, small: dict[str, str], old: str, new: str) -> None:
+    replace(tree / "apps/nw/tma.cu", old, new)
+    assert differing(small, digests(tree)) == {"nw/tma"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "changed"),
+    [
+        ("apps/nw/kernel.cuh", "int kernel", "int kernels", {"nw/tma"}),
+        ("apps/nw/geometry.hpp", "int geometry", "long geometry", {"nw/tma"}),
+        ("variants/copy.hpp", "int copy", "long copy", {"nw/tma"}),
+        ("variants/copy.cpp", "return 1", "return 2", {"nw/tma"}),
+        ("apps/nw/instance.cu", "int instance", "long instance", NW),
+        ("apps/nw/schedule.cpp", "schedule = 2", "schedule = 3", NW),
+        ("inputs/random.hpp", "int inputs", "long inputs", NW | {"harness"}),
+        ("inputs/published/table.csv", "33", "34", {"harness"}),
+        ("harness/gpu.hpp", "int harness", "long harness", {"harness"}),
+        ("variants/strategy.hpp", "int strategy", "long strategy", {"harness"}),
+        ("microbench/ceilings/memory.cu", "bool b", "bool c", VARIANTS),
+        ("microbench/ceilings/timing.hpp", "int timing", "long timing", VARIANTS),
+        ("microbench/ceilings/options.cmake", "-O3", "-O2", VARIANTS),
+        ("microbench/tma/operands.cpp", "3", "4", {"tma/latency"}),
+        ("microbench/tma/instances.cu", "3", "4", MICROBENCHMARKS),
+        ("apps/lud/options.cmake", "-O1", "-O2", {"lud/cublas"}),
+    ],
+)
+def test_whatever_can_change_a_result_counts(
+    tree: Path, small: dict[str, str], name: str, old: str, new: str, changed: set[str]
+) -> None:
+    replace(tree / name, old, new)
+    assert differing(small, digests(tree)) == changed
+
+
+def test_options_of_the_compiler_count(tree: Path) -> None:
+    after = digests(tree, OPTIONS + " -use_fast_math")
+    assert differing(digests(tree), after) == VARIANTS | MICROBENCHMARKS
 
 
 @pytest.mark.parametrize(
@@ -241,25 +357,322 @@ def test_code_counts(tree: Path, name: str, old: str, new: str) -> None:
         ("apps/nw/tma.cu", "// digits apart", "/* digits */ // 'apart"),
         ("apps/nw/tma.cu", "// and after it a comment", ""),
         ("apps/nw/tma.cu", "a longer\n   comment", "no\n\n   longer ** one **"),
-        ("apps/nw/tma.cu", "{ p[0]", "{   p[0]"),
-        ("apps/nw/tma.cu", "\n\n", "\n\n\n  \n"),
+        ("apps/nw/tma.cu", "{ p[0] = 4 / 2", "{\n  p [ 0 ]=4/2"),
+        ("apps/nw/tma.cu", "+ ++p[1]", "+\n  ++ p[1]"),
+        ("apps/nw/tma.cu", '"one; " "[two"', '"one; [two"'),
+        ("apps/nw/tma.cu", "<int>> deep", "<int> > deep"),
+        ("apps/nw/tma.cu", "((x) * \\\n                   (x))", "( ( x ) * ( x ) )  // why"),
+        ("apps/nw/tma.cu", "#define FEW", "  #  define  FEW // why"),
+        ("apps/nw/tma.cu", "#include <cuda.h>", "#include <cuda_runtime.h>"),
+        ("apps/nw/geometry.hpp", "#pragma once", "#pragma  once  // and again"),
+        ("apps/nw/geometry.hpp", "#pragma once", ""),
+        ("apps/nw/kernel.cuh", '"geometry.hpp"', '"apps/nw/geometry.hpp"'),
         ("apps/nw/kernel.cuh", "int kernel;\n", "\tint  kernel; // one\r\n"),
-        ("apps/nw/instance.cu", "int instance", "long instance"),
+        ("apps/nw/README.md", "text", "more text"),
+        ("apps/lud/options.cmake", "# why", "# why not"),
+        ("apps/lud/options.cmake", "(x -X", "(\n  x -X"),
         ("variants/other.hpp", "int other", "long other"),
     ],
 )
-def test_comments_blanks_and_unrelated_files_do_not(
-    tree: Path, name: str, old: str, new: str
+def test_form_and_unrelated_files_do_not_count(
+    tree: Path, small: dict[str, str], name: str, old: str, new: str
 ) -> None:
-    assert changed_by(tree, name, old, new) == set()
+    replace(tree / name, old, new)
+    assert digests(tree) == small
 
 
-@pytest.mark.parametrize("name", ["harness/gpu.hpp", "inputs/random.hpp"])
-def test_the_harness_has_its_own(tree: Path, name: str) -> None:
-    assert changed_by(tree, name, "int", "long") == {"harness"}
+def test_raw_strings_are_taken_exactly(tree: Path) -> None:
+    path = tree / "apps/nw/geometry.hpp"
+
+    def changed_by(old: str, new: str) -> set[str]:
+        before = digests(tree)
+        replace(path, old, new)
+        return differing(before, digests(tree))
+
+    path.write_text('auto a = R"(// "; [text\n#include  "x")";  // 1\nint after;\n')
+    assert changed_by("; [text", "; [other") == {"nw/tma"}
+    assert changed_by("#include  ", "#include ") == {"nw/tma"}
+    assert changed_by("// 1", "/* 2 */") == set()
+    # With a delimiter the whole file counts as it stands.
+    path.write_text('auto a = R"x(// ")" text)x";  // 1\n')
+    assert changed_by("text", "other") == {"nw/tma"}
+    assert changed_by("// 1", "// 2") == {"nw/tma"}
 
 
-def test_a_raw_string_is_taken_as_it_stands(tree: Path) -> None:
-    (tree / "apps/nw/geometry.hpp").write_text('auto a = R"(// " text)";  // 1\n')
-    assert changed_by(tree, "apps/nw/geometry.hpp", '" text', '" other') == {"nw/tma"}
-    assert changed_by(tree, "apps/nw/geometry.hpp", "// 1", "// 2") == {"nw/tma"}
+def test_files_of_equal_content_are_one(tree: Path) -> None:
+    before = digests(tree)
+    (tree / "apps/nw/copy_of_schedule.cpp").write_text("int schedule = 2; // the same\n")
+    (tree / "apps/nw/only_includes.cpp").write_text('#include "apps/nw/kernel.cuh"\n')
+    assert differing(before, digests(tree)) == {"nw/dsm"}, "which did not cover kernel.cuh before"
+    (tree / "apps/nw/only_includes.cpp").unlink()
+    assert digests(tree) == before
+
+
+# --- what a digest covers, on a copy of the real tree ---------------------------------------------
+
+FOLDERS = ("apps", "cmake", "harness", "inputs", "microbench", "variants")
+SOURCES = (".cpp", ".cu", ".cuh", ".hpp")
+
+
+def copy_sources(to: Path) -> Path:
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, to / folder)
+    return to
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of this tree's sources."""
+    return copy_sources(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def shared_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that tests leave as they found it."""
+    return copy_sources(tmp_path_factory.mktemp("copy"))
+
+
+@contextlib.contextmanager
+def edited(path: Path) -> Iterator[Path]:
+    """For an edit that is taken back."""
+    text = path.read_text()
+    try:
+        yield path
+    finally:
+        path.write_text(text)
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the build step writes for this tree."""
+    out = tmp_path_factory.mktemp("digests")
+    run_script(ROOT, out)
+    return out
+
+
+def sources_of(tree: Path) -> list[Path]:
+    return sorted(
+        path for folder in FOLDERS for path in (tree / folder).rglob("*") if path.suffix in SOURCES
+    )
+
+
+def move(tree: Path, moves: dict[str, str]) -> None:
+    """Move files and folders, and correct every include line that names one of them."""
+    names = {}
+    for old, new in moves.items():
+        moved = [p.relative_to(tree) for p in [tree / old, *(tree / old).rglob("*")] if p.is_file()]
+        assert moved, f"{old} is not in the tree"
+        names |= {f'"{path}"': f'"{new}{str(path).removeprefix(old)}"' for path in moved}
+        (tree / new).parent.mkdir(parents=True, exist_ok=True)
+        (tree / old).rename(tree / new)
+    for path in sources_of(tree):
+        text = path.read_text()
+        moved_text = re.sub(
+            r'(?<=#include )"[^"]+"', lambda found: names.get(found[0], found[0]), text
+        )
+        if moved_text != text:
+            path.write_text(moved_text)
+
+
+def change_a_number(path: Path) -> None:
+    """Add one to the first integer in code."""
+    lines = path.read_text().splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        code = line.split("//")[0]
+        found = re.search(r"(?<![\w.\"'<])\d+(?![\w.\"'])", code)
+        if found and not code.startswith("#"):
+            changed = str(int(found[0]) + 1)
+            lines[i] = line[: found.start()] + changed + line[found.end() :]
+            path.write_text("".join(lines))
+            return
+    raise AssertionError(f"{path} has no number")
+
+
+def one_of(tree: Path, *patterns: str) -> str:
+    """Return the only file that matches one of the patterns."""
+    found = [str(p.relative_to(tree)) for pattern in patterns for p in tree.glob(pattern)]
+    assert len(found) == 1, f"{patterns}: {found}"
+    return found[0]
+
+
+def of_app(app: str, generated: Path) -> set[str]:
+    return {name for name in covered(generated) if name.startswith(app + "/")}
+
+
+def users_of(path: str, generated: Path) -> set[str]:
+    return {name for name, paths in covered(generated).items() if path in paths}
+
+
+def measured_names(generated: Path, kind: str) -> set[str]:
+    return set(digests_in(generated / f"{kind}_digests.inc"))
+
+
+# A file of the real tree, found by pattern, and whose digests it is to change.
+EDITS = {
+    "a schedule": (("apps/hotspot/schedule*.cpp",), lambda g: of_app("hotspot", g)),
+    "an instance": (("apps/nw/instance.cu",), lambda g: of_app("nw", g)),
+    "a reference": (
+        ("apps/lud/reference.cpp", "apps/lud/cpu_reference.cpp"),
+        lambda g: of_app("lud", g),
+    ),
+    "a variant": (("apps/nw/tma.cu",), lambda g: {"nw/tma"}),
+    "a ceiling": (
+        ("microbench/ceilings/memory_bandwidth.cu",),
+        lambda g: measured_names(g, "source"),
+    ),
+    "what ceilings include": (
+        ("microbench/ceilings/timing.hpp",),
+        lambda g: measured_names(g, "source") | users_of("microbench/ceilings/timing.hpp", g),
+    ),
+    "a microbenchmark": (("microbench/dpx/functions.cu",), lambda g: {"dpx/functions"}),
+    "options of an app": (("apps/gemm/options.cmake",), lambda g: of_app("gemm", g)),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_a_constant_of_the_real_tree_counts(what: str, shared_copy: Path, generated: Path) -> None:
+    patterns, expected = EDITS[what]
+    with edited(shared_copy / one_of(shared_copy, *patterns)) as path:
+        if path.suffix == ".cmake":
+            replace(path, "-Xptxas=-O1", "-Xptxas=-O2")
+        else:
+            change_a_number(path)
+        changed = differing(all_digests(generated), digests(shared_copy))
+    assert changed == expected(generated)
+    assert changed
+
+
+def test_the_ground_counts_for_those_who_stand_on_it(shared_copy: Path, generated: Path) -> None:
+    """Also what is implemented in a .cpp, and nobody else's digest."""
+    header, implementation = "variants/device/tensor_map.hpp", "variants/device/tensor_map.cpp"
+    users = users_of(header, generated)
+    assert {"hotspot/tma", "tensor_core/wgmma_tma"} <= users
+    assert "instruction/clock" not in users
+    with edited(shared_copy / implementation) as path:
+        change_a_number(path)
+        changed = differing(all_digests(generated), digests(shared_copy))
+    assert changed == users
+
+
+def test_every_app_covers_its_folder(generated: Path) -> None:
+    """Every source of an app is covered by a variant of that app; what registers none, by all."""
+    paths_of = covered(generated)
+    for app in (ROOT / "apps").iterdir():
+        variants = of_app(app.name, generated)
+        for path in app.glob("*"):
+            name = str(path.relative_to(ROOT))
+            if path.suffix in SOURCES and variants:
+                by = {variant for variant in variants if name in paths_of[variant]}
+                shared = path.suffix in (".cpp", ".cu") and "register_" not in path.read_text()
+                assert by == variants if shared else by, f"no digest covers {name}"
+
+
+def test_every_source_of_microbench_and_variants_is_covered(generated: Path) -> None:
+    everything = set().union(*covered(generated).values())
+    for folder in ("microbench", "variants", "inputs", "harness"):
+        for path in (ROOT / folder).rglob("*"):
+            name = str(path.relative_to(ROOT))
+            assert path.suffix not in SOURCES or name in everything or not path.read_text(), name
+
+
+def test_moves_and_renames_do_not_count(copy: Path, generated: Path) -> None:
+    schedule = Path(one_of(copy, "apps/hotspot/schedule*.cpp")).with_suffix("")
+    moves = {
+        f"{schedule}.cpp": "apps/hotspot/planning/passes.cpp",
+        f"{schedule}.hpp": "apps/hotspot/planning/passes.hpp",
+        "apps/nw/instance.cu": "apps/nw/device_instance.cu",
+        "variants/ptx": "variants/instructions",
+        "variants/device/tensor_map.cpp": "variants/maps/tensor.cpp",
+        "variants/device/tensor_map.hpp": "variants/maps/tensor.hpp",
+        "microbench/ceilings": "microbench/limits",
+        "inputs/random.hpp": "inputs/generators/random.hpp",
+        "harness/text": "harness/words",
+    }
+    move(copy, moves)
+    assert digests(copy) == all_digests(generated)
+    assert (copy / "apps/hotspot/planning/passes.cpp").exists()
+    assert covered(copy / "out") != covered(generated)
+
+
+@pytest.mark.skipif(not shutil.which("clang-format"), reason="needs clang-format")
+def test_another_style_and_comments_do_not_count(copy: Path, generated: Path) -> None:
+    """All sources reformatted in another style, which also splits strings and sorts includes."""
+    files = sources_of(copy)
+    style = "{BasedOnStyle: LLVM, ColumnLimit: 72, SortUsingDeclarations: false}"
+    subprocess.run(["clang-format", "-i", f"--style={style}", *files], check=True, timeout=300)
+    for path in files:
+        text = path.read_text()
+        assert text != (ROOT / path.relative_to(copy)).read_text()
+        path.write_bytes(("// a new comment\n" + text).replace("\n", "\r\n").encode())
+    assert digests(copy) == all_digests(generated)
+
+
+# --- the options that a build passes --------------------------------------------------------------
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(amasia CXX)
+list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
+set(AMASIA_CUDA OFF)
+include(BuildSettings)
+include(digests)
+add_library(harness OBJECT EXCLUDE_FROM_ALL source.cpp)
+amasia_add_provenance(harness)
+"""
+
+
+@pytest.fixture
+def project(tree: Path) -> Path:
+    """The small tree with this tree's build settings and build step."""
+    for name in ("BuildSettings", "digests", "source_digests", "commit"):
+        (tree / "cmake").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "cmake" / f"{name}.cmake", tree / "cmake")
+    (tree / "CMakeLists.txt").write_text(PROJECT)
+    (tree / "source.cpp").write_text("int source;\n")
+    return tree
+
+
+def built(project: Path, *arguments: str) -> dict[str, str]:
+    """Configure the project, run the build step and return the digests."""
+    build = project / "build"
+    for command in (
+        ["cmake", "-S", project, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *arguments],
+        ["cmake", "--build", build, "--target", "harness_digests"],
+    ):
+        subprocess.run(command, check=True, timeout=300, capture_output=True)
+    return all_digests(build / "generated" / "provenance")
+
+
+def test_a_build_passes_what_reaches_the_kernels(project: Path) -> None:
+    plain = built(project)
+    options = project / "build" / "generated" / "provenance" / "code_options.txt"
+    assert options.read_text().split()[0] == "-std=c++17"
+    assert options.read_text().endswith(" -O3 -DNDEBUG\n")
+    assert digests(project, options.read_text().strip()) == plain
+
+    everything = VARIANTS | MICROBENCHMARKS
+    for flags in ("-use_fast_math", "-Xptxas -O1", "-DX=1", "-Xcompiler=-ffast-math"):
+        assert differing(plain, built(project, f"-DCMAKE_CUDA_FLAGS={flags}")) == everything, flags
+    harmless = (
+        "-I/a -I /a -isystem=/b -ccbin=g++-12 -Wno-x -Xcompiler=-Wall -Xcompiler -Wextra "
+        "--Werror=all-warnings -Xptxas=--warn-on-spills -diag-suppress=177 "
+        "-Xcudafe --diag_suppress=1 -gencode arch=compute_80,code=sm_80 -arch=sm_90a "
+        "--allow-unsupported-compiler"
+    )
+    assert built(project, f"-DCMAKE_CUDA_FLAGS={harmless}") == plain
+
+
+def test_the_common_options_are_those_of_the_build_settings(project: Path) -> None:
+    plain = built(project)
+    settings = project / "cmake" / "BuildSettings.cmake"
+    text = settings.read_text()
+    everything = VARIANTS | MICROBENCHMARKS
+    for old, new in (
+        ("set(amasia_device_options ", "set(amasia_device_options -fmad=false "),
+        ("set(CMAKE_CUDA_STANDARD 17)", "set(CMAKE_CUDA_STANDARD 20)"),
+    ):
+        assert old in text
+        settings.write_text(text.replace(old, new))
+        assert differing(plain, built(project)) == everything
+    # And these are the ones that nvcc gets.
+    assert re.search(r"COMPILE_LANGUAGE:CUDA>:[^>]*\$\{amasia_device_options\}", text)

@@ -206,6 +206,94 @@ def test_run_refuses_a_gpu_it_cannot_build_for(tmp_path: Path) -> None:
     assert "CUDA 12 toolkit" in result.stderr
 
 
+def without_gpu(tmp_path: Path, copied: Path, **environment: str):
+    """Run a copy of run.sh without a GPU, where each program only says what it is asked."""
+    for name in ("run.sh", "scripts/setup.sh", "pyproject.toml"):
+        (copied / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copied / name)
+    log = tmp_path / "calls"
+    said = f'echo "$(basename "$0") $*" >>"{log}"\n'
+    python = f"""if [[ "$*" == "-m venv --clear .venv" ]]; then
+  mkdir -p .venv/bin && cp "$0" .venv/bin/python
+elif [[ "$*" == *_base_executable* ]]; then
+  echo "$0"
+elif [[ "$*" == "-m plots"* || "$*" == "-m pip"* ]]; then
+  {said}  [[ "$*" != *"${{FAILING:-none}}"* ]] || exit 9
+else
+  exec {sys.executable} "$@"
+fi
+"""
+    program(tmp_path / "bin", "python3", python)
+    program(tmp_path / "bin", "nvidia-smi", "exit 9\n")
+    program(tmp_path / "bin", "nvcc", said + "exit 9\n")
+    program(
+        tmp_path / "bin",
+        "cmake",
+        """[[ $* != --version ]] || { echo "cmake version 3.25.1"; exit; }
+"""
+        + said
+        + '''[[ $* != --build* ]] || [[ ${FAILING:-} != build ]] || exit 7
+mkdir -p build/cpu
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/cpu/CMakeCache.txt
+printf '#!/bin/sh\\necho "amasia $*" >>"%s"\\nexit ${AMASIA_STATUS:-0}\\n' "'''
+        + str(log)
+        + """" >build/cpu/amasia
+chmod +x build/cpu/amasia
+""",
+    )
+    result = subprocess.run(
+        [copied / "run.sh"],
+        env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return result, log.read_text().splitlines() if log.exists() else []
+
+
+needs_packages = pytest.mark.skipif(
+    not shutil.which("ninja") or not Path("/usr/include/CLI/CLI.hpp").exists(),
+    reason="needs the system packages: setup.sh would install them",
+)
+
+
+@needs_packages
+def test_without_a_gpu_the_answer_needs_no_cuda(tmp_path: Path) -> None:
+    """No nvcc is run or installed, no package for tests, and the second time pip is not asked."""
+    result, calls = without_gpu(tmp_path, tmp_path / "copy")
+    assert result.returncode == 0, result.stderr
+    assert not any("nvcc" in call or "nvidia" in call or "pytest" in call for call in calls), calls
+    assert "cmake --preset cpu -DAMASIA_TESTS=OFF" in calls
+    assert "cmake --build build/cpu --target amasia" in calls
+    assert "amasia verify --reference" in calls
+    assert "python -m plots report results --out report.html" in calls
+    assert sum("-m pip" in call for call in calls) == 1
+
+    _, again = without_gpu(tmp_path, tmp_path / "copy")
+    again = again[len(calls) :]
+    assert not any("-m pip" in call for call in again), again
+    assert "cmake --preset cpu" in again, "options for a new folder only"
+
+
+@needs_packages
+@pytest.mark.parametrize(
+    ("environment", "status"),
+    [
+        ({"FAILING": "build"}, 7),
+        ({"FAILING": "-m plots"}, 9),
+        ({"AMASIA_STATUS": "1"}, 1),
+        ({"FAILING": "-m pip"}, 1),
+    ],
+    ids=["build", "report", "references", "packages"],
+)
+def test_without_a_gpu_each_failure_is_the_end(
+    tmp_path: Path, environment: dict[str, str], status: int
+) -> None:
+    result, _ = without_gpu(tmp_path, tmp_path / "copy", **environment)
+    assert result.returncode == status, result.stderr
+    assert "done: open report.html" not in result.stderr
+
+
 # --- sanitize.sh ----------------------------------------------------------------------------------
 
 AMASIA = """case $1 in

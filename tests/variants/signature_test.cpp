@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/evidence/disassembler.hpp"
 #include "harness/evidence/evidence.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "variants/strategy.hpp"
@@ -323,8 +324,7 @@ std::vector<BuiltVariant> built_variants() {
       const fs::path source = fs::path(AMASIA_SOURCE_DIR) / "apps" / app / (strategy + ".cu");
       if (!fs::exists(source)) continue;
       BuiltVariant v{app + "/" + strategy, traits, {}, {}};
-      for (const fs::path& file :
-           kept_files(fs::path(code_folder()) / "apps" / app, strategy)) {
+      for (const fs::path& file : kept_files(fs::path(code_folder()) / "apps" / app, strategy)) {
         const bool fresh =
             fs::exists(file) && fs::last_write_time(file) >= fs::last_write_time(source);
         (fresh ? v.ptx : v.missing).push_back(file);

@@ -2,6 +2,22 @@
 
 namespace amasia {
 
+LaunchAttributes attributes_of(const LaunchShape& shape) {
+  LaunchAttributes attributes;
+  if (shape.cluster_blocks > 1) {
+    cudaLaunchAttribute& cluster = attributes.list[attributes.count++];
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = shape.cluster_blocks;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  }
+  if (shape.cooperative) {
+    cudaLaunchAttribute& cooperative = attributes.list[attributes.count++];
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+  }
+  return attributes;
+}
+
 void allow_launch(const void* kernel, const LaunchShape& shape) {
   // Only ever raised: another config may use the same kernel with fewer stages, and launches are
   // prepared before the first one runs.

@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "variants/device/cuda.hpp"
-#include "variants/geometry/tile.cuh"
+#include "variants/geometry/tile.hpp"
 
 namespace amasia {
 
@@ -21,31 +21,25 @@ struct LaunchShape {
 /// shape was allowed before stays allowed.
 void allow_launch(const void* kernel, const LaunchShape& shape);
 
+/// What a launch of this shape has to be told beyond grid and block.
+struct LaunchAttributes {
+  cudaLaunchAttribute list[2] = {};
+  unsigned count = 0;
+};
+LaunchAttributes attributes_of(const LaunchShape& shape);
+
 /// Launches kernel(arguments...) on the stream. Throws CudaError.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
             Arguments&&... arguments) {
-  cudaLaunchAttribute attributes[2] = {};
-  unsigned count = 0;
-  if (shape.cluster_blocks > 1) {
-    attributes[count].id = cudaLaunchAttributeClusterDimension;
-    attributes[count].val.clusterDim.x = shape.cluster_blocks;
-    attributes[count].val.clusterDim.y = 1;
-    attributes[count].val.clusterDim.z = 1;
-    ++count;
-  }
-  if (shape.cooperative) {
-    attributes[count].id = cudaLaunchAttributeCooperative;
-    attributes[count].val.cooperative = 1;
-    ++count;
-  }
+  LaunchAttributes attributes = attributes_of(shape);
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.dynamic_shared_bytes;
   config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = count;
+  config.attrs = attributes.list;
+  config.numAttrs = attributes.count;
   AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 

@@ -23,7 +23,8 @@ Library::Library(std::initializer_list<const char*> names) {
   }
   reason_ = "none of";
   for (const char* name : names) reason_ += std::string(" ") + name;
-  reason_ += " was found: install the CUDA toolkit's libraries, or name their folder in LD_LIBRARY_PATH";
+  reason_ +=
+      " was found: install the CUDA toolkit's libraries, or name their folder in LD_LIBRARY_PATH";
 }
 
 void* Library::symbol(const char* name) const {

@@ -1,5 +1,5 @@
-// A vendor library loaded at run time, so that the suite builds and runs without it: comparators are
-// skipped with the reason where it is missing.
+// A vendor library loaded at run time, so that the suite builds and runs without it: comparators
+// are skipped with the reason where it is missing.
 #pragma once
 
 #include <initializer_list>
@@ -7,9 +7,9 @@
 
 namespace amasia {
 
-/// A shared library, looked for under each of `names` in turn ("libcublas.so.13", "libcublas.so.12")
-/// in the loader's path, $CUDA_HOME/lib64 and /usr/local/cuda/lib64. It stays loaded: libraries of the
-/// CUDA toolkit cannot be unloaded while a context lives.
+/// A shared library, looked for under each of `names` in turn ("libcublas.so.13",
+/// "libcublas.so.12") in the loader's path, $CUDA_HOME/lib64 and /usr/local/cuda/lib64. It stays
+/// loaded: libraries of the CUDA toolkit cannot be unloaded while a context lives.
 class Library {
  public:
   Library(std::initializer_list<const char*> names);

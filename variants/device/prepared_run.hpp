@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
 

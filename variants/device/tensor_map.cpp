@@ -36,6 +36,10 @@ constexpr CUtensorMapSwizzle driver_swizzles[] = {
 template <class T>
 CUtensorMap encode(const Grid<const T>& grid, CUtensorMapDataType type, int box_rows,
                    int box_columns, Swizzle swizzle) {
+  const auto objection =
+      objection_to({reinterpret_cast<std::uintptr_t>(grid.data), grid.rows, grid.columns,
+                    grid.pitch, static_cast<int>(sizeof(T)), box_rows, box_columns, swizzle});
+  if (objection) throw std::runtime_error("no tensor map: " + *objection);
   const cuuint64_t extent[2] = {static_cast<cuuint64_t>(grid.columns),
                                 static_cast<cuuint64_t>(grid.rows)};
   const cuuint64_t stride[1] = {static_cast<cuuint64_t>(grid.pitch) * sizeof(T)};

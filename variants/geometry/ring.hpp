@@ -2,7 +2,7 @@
 // Plain arithmetic, the same on host and device, so the CPU tests cover it.
 #pragma once
 
-#include "variants/device/host_device.hpp"
+#include "variants/host_device.hpp"
 
 namespace amasia {
 

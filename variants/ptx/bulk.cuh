@@ -1,15 +1,38 @@
-// More of the bulk copy engine: flat stores, reductions into global memory, loads that arrive in
-// several blocks of a cluster (PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk"; sm_90).
+// Bulk copies of flat runs of bytes, issued by one thread: loads counted in bytes by an mbarrier,
+// stores and reductions in groups (PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk"; sm_90). Boxes
+// of a grid: tensor.cuh. Into several blocks at once: cluster.cuh.
 #pragma once
 
-#include <cstdint>
-
-#include "variants/ptx/tma.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::tma {
 
-/// Stores a flat run of bytes (multiple of 16, both addresses 16-byte aligned). The rules of
-/// store_tile() hold.
+/// Orders this thread's ordinary accesses to shared memory before copies by the engine that follow
+/// (a bulk store that reads it, a bulk load that overwrites it).
+__device__ inline void fence_async_proxy() {
+  AMASIA_SM90_ASM("fence.proxy.async.shared::cta;\n" ::: "memory");
+}
+
+/// Loads a flat run of bytes (multiple of 16, both addresses 16-byte aligned).
+__device__ inline void load_bytes(void* shared, const void* global, unsigned bytes,
+                                  Barrier* barrier) {
+  AMASIA_SM90_ASM(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::
+          "r"(shared_address(shared)),
+      "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+
+/// Brings a run of bytes (multiple of 16, 16-byte aligned) into L2. Nobody waits for it.
+__device__ inline void prefetch_bytes(const void* global, unsigned bytes) {
+  AMASIA_SM90_ASM(
+      "cp.async.bulk.prefetch.L2.global [%0], %1;\n" ::"l"(__cvta_generic_to_global(global)),
+      "r"(bytes)
+      : "memory");
+}
+
+/// Stores a flat run of bytes (multiple of 16, both addresses 16-byte aligned). Precede with
+/// fence_async_proxy() by every thread that wrote them and a barrier; follow with commit_stores().
 __device__ inline void store_bytes(void* global, const void* shared, unsigned bytes) {
   AMASIA_SM90_ASM("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n" ::"l"(
                       __cvta_generic_to_global(global)),
@@ -20,21 +43,28 @@ __device__ inline void store_bytes(void* global, const void* shared, unsigned by
 /// Adds a run of 32-bit integers in shared memory to one in global memory, element by element and
 /// atomically each. The rules of store_bytes() hold.
 __device__ inline void add_bytes(unsigned* global, const unsigned* shared, unsigned bytes) {
-  AMASIA_SM90_ASM("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;\n" ::
-                      "l"(__cvta_generic_to_global(global)),
-                  "r"(shared_address(shared)), "r"(bytes)
-                  : "memory");
+  AMASIA_SM90_ASM(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;\n" ::"l"(
+          __cvta_generic_to_global(global)),
+      "r"(shared_address(shared)), "r"(bytes)
+      : "memory");
 }
 
-/// As load_tile(), into the same place of every block of the cluster whose bit is set in `blocks`; each
-/// block's own `barrier` counts the whole box.
-__device__ inline void load_tile_multicast(void* shared, const CUtensorMap* map, int column, int row,
-                                           Barrier* barrier, std::uint16_t blocks) {
-  AMASIA_SM90_ASM(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;\n" ::"r"(shared_address(shared)),
-      "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(blocks)
-      : "memory");
+/// Closes the group of stores this thread has issued since the last commit.
+__device__ inline void commit_stores() {
+  AMASIA_SM90_ASM("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+
+/// Waits until at most PENDING store groups of this thread still read their shared source.
+template <int PENDING>
+__device__ void wait_stores_read() {
+  AMASIA_SM90_ASM("cp.async.bulk.wait_group.read %0;\n" ::"n"(PENDING) : "memory");
+}
+
+/// Waits until the stores themselves are complete (visible to later kernels either way).
+template <int PENDING>
+__device__ void wait_stores() {
+  AMASIA_SM90_ASM("cp.async.bulk.wait_group %0;\n" ::"n"(PENDING) : "memory");
 }
 
 }  // namespace amasia::tma

@@ -1,15 +1,11 @@
 // cp.async, the mechanism of register_bypass, overlap and drop_off: global -> shared without a
-// register (PTX ISA: "Data Movement: cp.async"; sm_80). Below sm_80 the same calls are plain copies,
-// which the result rows name as the fallback they are.
+// register (PTX ISA: "Data Movement: cp.async"; sm_80). Below sm_80 the same calls are plain
+// copies, which the result rows name as the fallback they are.
 #pragma once
 
-#include "variants/geometry/tile.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::async {
-
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 /// Copies BYTES (4, 8, 16) of which the first `valid` come from `global`, the rest is zero-filled.
 /// 16-byte copies go past L1 (.cg): the data is wanted in shared memory, not twice in the SM.
@@ -32,17 +28,9 @@ __device__ void copy(void* shared, const void* global, int valid = BYTES) {
 #endif
 }
 
-/// Where a copy to shared memory goes on its way: past L1, or through it, for data that several warps
-/// of an SM copy for themselves.
+/// Where a copy to shared memory goes on its way: past L1, or through it, for data that several
+/// warps of an SM copy for themselves.
 enum class Cache { l2, l1_too };
-
-/// The 32-bit shared address of `p`, kept in a register. In a loop that lives on latency, the compiler
-/// would rather work an address out anew, which costs a special-register read (~20 cycles) on sm_90.
-__device__ inline unsigned held_address(const void* p) {
-  unsigned address = shared_address(p);
-  asm volatile("" : "+r"(address));
-  return address;
-}
 
 /// Copies 16 bytes to a 32-bit shared address.
 template <Cache CACHE = Cache::l2>
@@ -62,22 +50,6 @@ __device__ void copy16(unsigned shared, const void* global) {
 #endif
 }
 
-__device__ inline void store16(unsigned shared, int4 v) {
-  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};\n" ::"r"(shared), "r"(v.x), "r"(v.y),
-               "r"(v.z), "r"(v.w)
-               : "memory");
-}
-
-/// Reads 16 bytes from a 32-bit shared address.
-__device__ inline int4 load16(unsigned shared) {
-  int4 v;
-  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "r"(shared)
-               : "memory");
-  return v;
-}
-
 /// Closes the group of copies this thread has issued since the last commit.
 __device__ inline void commit() {
 #if __CUDA_ARCH__ >= 800
@@ -92,18 +64,6 @@ __device__ void wait() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;\n" ::"n"(PENDING) : "memory");
 #endif
-}
-
-/// Starts the copy of a tile with THREADS threads. Follow with commit() (overlap) or wait<0>().
-template <class TileT, int THREADS, class T>
-__device__ void copy_tile(T* shared, const Grid<const T>& grid, TileOrigin origin, int thread) {
-#pragma unroll
-  for (int i = thread; i < TileT::chunks; i += THREADS) {
-    const Chunk c = chunk_of<TileT>(i, grid, origin);
-    // A chunk outside the grid reads nothing (valid = 0) but still needs a mapped address.
-    copy<TileT::chunk_bytes>(shared + c.tile_offset, grid.data + (c.inside > 0 ? c.grid_offset : 0),
-                             c.inside * static_cast<int>(sizeof(T)));
-  }
 }
 
 }  // namespace amasia::async

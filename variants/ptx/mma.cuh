@@ -6,15 +6,9 @@
 //   d[0..3] = D[g][2 t], D[g][2 t + 1], D[g + 8][2 t], D[g + 8][2 t + 1]
 #pragma once
 
-#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/guarded_asm.cuh"
 
 namespace amasia::mma {
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-#define AMASIA_SM80_ASM(...) asm volatile(__VA_ARGS__)
-#else
-#define AMASIA_SM80_ASM(...) __trap()
-#endif
 
 /// Four 8 x 8 matrices of 16-bit elements: lane 8 i + r gives the 32-bit shared address of row r of
 /// matrix i, 16 bytes; word[i] is then word t of row g of matrix i: with A's rows 0-7 and 8-15 at k

@@ -10,16 +10,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "variants/ptx/cp_async.cuh"
+#include "variants/ptx/guarded_asm.cuh"
+#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::wgmma {
-
-// A macro, because an asm statement with its operands can be passed no other way.
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define AMASIA_WGMMA_ASM(...) asm volatile(__VA_ARGS__)
-#else
-#define AMASIA_WGMMA_ASM(...) __trap()
-#endif
 
 /// Which index runs along the 128-byte rows of a tile in shared memory: k, or m (of A) or n (of B).
 /// tf32 and 8-bit types have k only.

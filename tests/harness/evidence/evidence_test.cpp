@@ -1,4 +1,5 @@
 #include "harness/evidence/evidence.hpp"
+#include "harness/evidence/disassembler.hpp"
 
 #include <elf.h>
 #include <gtest/gtest.h>

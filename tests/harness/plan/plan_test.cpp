@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/registry.hpp"
 #include "harness/plan/study.hpp"
+#include "harness/registry.hpp"
 
 namespace amasia {
 namespace {
@@ -44,53 +44,54 @@ const bool registered = register_app(std::make_unique<PlannedApp>()) &&
                         register_variant(variant("vendor", true));
 
 std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
-                                 const std::vector<std::string>& roles) {
+                                 const std::vector<Role>& roles) {
   const App* app = find_app("planned");
   return comparison_rows("planned", app->sizes(Preset::quick).front(), select_variants(patterns),
-                         roles, TuningTable{}, "GPU A", "cold", "graph");
+                         roles, TuningTable{}, "GPU A", CacheMode::cold, LaunchMode::graph);
 }
 
 std::multiset<std::string> names(const std::vector<PlannedRow>& rows) {
   std::multiset<std::string> all;
   for (const PlannedRow& r : rows) {
-    all.insert(r.variant + " " + r.role + (r.repeat > 0 ? " again" : ""));
+    all.insert(r.variant + " " + std::string(word_of(r.role)) + (r.repeat > 0 ? " again" : ""));
   }
   return all;
 }
 
 TEST(Plan, HasTheBaselineAndItsControlEvenWhenNotSelected) {
-  EXPECT_EQ(names(rows_for({"planned/tma"}, {"iso", "best"})),
+  EXPECT_EQ(names(rows_for({"planned/tma"}, {Role::iso, Role::best})),
             (std::multiset<std::string>{"planned/baseline iso", "planned/baseline iso again",
                                         "planned/baseline best", "planned/baseline best again",
                                         "planned/tma iso", "planned/tma best"}));
 }
 
 TEST(Plan, LeavesOutRolesAndVariantsNotAskedFor) {
-  EXPECT_EQ(names(rows_for({"planned/dsm"}, {"iso"})),
+  EXPECT_EQ(names(rows_for({"planned/dsm"}, {Role::iso})),
             (std::multiset<std::string>{"planned/baseline iso", "planned/baseline iso again",
                                         "planned/dsm iso"}));
 }
 
 TEST(Plan, TakesAComparatorOnce) {
-  const auto rows = rows_for({"planned"}, {"iso", "best"});
+  const auto rows = rows_for({"planned"}, {Role::iso, Role::best});
   EXPECT_EQ(names(rows).count("planned/vendor comparator"), 1u);
   EXPECT_EQ(rows.size(), 9u);
 }
 
 TEST(Plan, NamesTheIsoConfigAndLeavesBestToTheDeviceWithoutTuning) {
-  for (const PlannedRow& r : rows_for({"planned/tma"}, {"iso", "best"})) {
-    EXPECT_EQ(r.config, r.role == "iso" ? "iso" : "");
-    EXPECT_EQ(r.config_source, r.role == "iso" ? "the original geometry" : "built-in default");
+  for (const PlannedRow& r : rows_for({"planned/tma"}, {Role::iso, Role::best})) {
+    EXPECT_EQ(r.config, r.role == Role::iso ? "iso" : "");
+    EXPECT_EQ(r.config_source, r.role == Role::iso ? "the original geometry" : "built-in default");
   }
 }
 
 TEST(Plan, SurvivesTheWayToTheChild) {
   PlannedGroup g;
-  g.key = GroupKey{"planned", find_app("planned")->sizes(Preset::quick).front(), "hot", "graph"};
-  g.preset = "quick";
+  g.key = GroupKey{"planned", find_app("planned")->sizes(Preset::quick).front(), CacheMode::hot,
+                   LaunchMode::graph};
+  g.preset = Preset::quick;
   g.seed = UINT64_MAX;
   g.effort = {3, 7, 1.25, 0.125, 0.875, true, true};
-  g.rows = rows_for({"planned"}, {"iso", "best"});
+  g.rows = rows_for({"planned"}, {Role::iso, Role::best});
   g.rows[1].excluded = "crashed before";
   const PlannedGroup back = planned_group_from_json(to_json(g));
   EXPECT_EQ(to_json(back), to_json(g));
@@ -110,7 +111,9 @@ TEST(Study, UnknownNamesSuggestTheNearest) {
     EXPECT_NE(std::string(error.what()).find("paper"), std::string::npos);
   }
   EXPECT_THROW(preset_from("huge"), UsageError);
-  for (const auto& name : preset_names) EXPECT_NO_THROW(preset_from(std::string(name)));
+  for (const Preset preset : all_values<Preset>()) {
+    EXPECT_EQ(preset_from(std::string(word_of(preset))), preset);
+  }
 }
 
 }  // namespace

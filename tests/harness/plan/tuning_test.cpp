@@ -24,8 +24,8 @@ TuningEntry entry(Parameters at, std::string winner) {
   e.device = "GPU A";
   e.variant = "app/tma";
   e.size = std::move(at);
-  e.cache = "cold";
-  e.launch = "graph";
+  e.cache = CacheMode::cold;
+  e.launch = LaunchMode::graph;
   e.config = std::move(winner);
   e.source_digest = "d1";
   e.date_utc = "2026-01-01T00:00:00Z";
@@ -41,7 +41,7 @@ TEST(Tuning, TakesTheExactSizeBeforeTheNearest) {
   t.record(entry(size("1000", "1000"), "small"));
   t.record(entry(size("10000", "10000"), "large"));
   const auto choose = [&](const Parameters& at) {
-    return t.choose("GPU A", "app/tma", at, "cold", "graph", "d1");
+    return t.choose("GPU A", "app/tma", at, CacheMode::cold, LaunchMode::graph, "d1");
   };
   EXPECT_EQ(choose(size("1000", "1000"))->config, "small");
   EXPECT_EQ(choose(size("1000", "1000"))->source.find("nearest"), std::string::npos);
@@ -53,22 +53,30 @@ TEST(Tuning, TakesTheExactSizeBeforeTheNearest) {
 TEST(Tuning, AnotherProblemDeviceVariantOrCodeIsNoMatch) {
   TuningTable t;
   t.record(entry(size("1000", "1000"), "winner"));
-  EXPECT_FALSE(t.choose("GPU A", "app/tma", size("1000", "1000", "rodinia"), "cold", "graph", "d1"));
-  EXPECT_FALSE(t.choose("GPU B", "app/tma", size("1000", "1000"), "cold", "graph", "d1"));
-  EXPECT_FALSE(t.choose("GPU A", "app/dsm", size("1000", "1000"), "cold", "graph", "d1"));
-  EXPECT_FALSE(t.choose("GPU A", "app/tma", size("1000", "1000"), "cold", "graph", "d2"));
+  EXPECT_FALSE(t.choose("GPU A", "app/tma", size("1000", "1000", "rodinia"), CacheMode::cold,
+                        LaunchMode::graph, "d1"));
+  EXPECT_FALSE(
+      t.choose("GPU B", "app/tma", size("1000", "1000"), CacheMode::cold, LaunchMode::graph, "d1"));
+  EXPECT_FALSE(
+      t.choose("GPU A", "app/dsm", size("1000", "1000"), CacheMode::cold, LaunchMode::graph, "d1"));
+  EXPECT_FALSE(
+      t.choose("GPU A", "app/tma", size("1000", "1000"), CacheMode::cold, LaunchMode::graph, "d2"));
 }
 
 TEST(Tuning, PrefersTheSameModeAtTheSameSize) {
   TuningTable t;
   t.record(entry(size("1000", "1000"), "graph winner"));
   auto stream = entry(size("1000", "1000"), "stream winner");
-  stream.launch = "stream";
+  stream.launch = LaunchMode::stream;
   t.record(stream);
-  EXPECT_EQ(t.choose("GPU A", "app/tma", size("1000", "1000"), "cold", "stream", "d1")->config,
-            "stream winner");
-  EXPECT_EQ(t.choose("GPU A", "app/tma", size("1000", "1000"), "hot", "graph", "d1")->config,
-            "graph winner");
+  EXPECT_EQ(
+      t.choose("GPU A", "app/tma", size("1000", "1000"), CacheMode::cold, LaunchMode::stream, "d1")
+          ->config,
+      "stream winner");
+  EXPECT_EQ(
+      t.choose("GPU A", "app/tma", size("1000", "1000"), CacheMode::hot, LaunchMode::graph, "d1")
+          ->config,
+      "graph winner");
 }
 
 TEST(Tuning, RecordReplacesTheSameSearch) {
@@ -83,8 +91,9 @@ TEST(Tuning, SurvivesTheDisk) {
   const std::string path = temporary("tuning.json");
   TuningTable t;
   auto e = entry(size("1000", "999"), "winner");
-  e.table.push_back({"winner", "ok", "", MedianInterval{1.5, 1.4, 1.6, 0.97, 15, 1.3, 1.9}});
-  e.table.push_back({"loser", "skipped", "does not fit", std::nullopt});
+  e.table.push_back(
+      {"winner", RowStatus::ok, "", MedianInterval{1.5, 1.4, 1.6, 0.97, 15, 1.3, 1.9}});
+  e.table.push_back({"loser", RowStatus::skipped, "does not fit", std::nullopt});
   t.record(e);
   t.write(path);
   const TuningTable back = TuningTable::read(path);
@@ -96,19 +105,89 @@ TEST(Tuning, SurvivesTheDisk) {
   EXPECT_EQ(b.table[0].time_ms->n, 15);
   EXPECT_FALSE(b.table[1].time_ms);
   EXPECT_EQ(b.table[1].reason, "does not fit");
-  EXPECT_EQ(back.choose("GPU A", "app/tma", size("1000", "999"), "cold", "graph", "d1")->config,
-            "winner");
+  EXPECT_EQ(
+      back.choose("GPU A", "app/tma", size("1000", "999"), CacheMode::cold, LaunchMode::graph, "d1")
+          ->config,
+      "winner");
 }
 
 TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
   EXPECT_TRUE(TuningTable::read(temporary("none.json")).entries().empty());
-  for (const char* text : {"", "{", "[]", "{\"schema\": \"other\", \"version\": 1, \"entries\": []}",
-                           "{\"schema\": \"amasia-tuning\", \"version\": 1}",
-                           "{\"schema\": \"amasia-tuning\", \"version\": 1, \"entries\": [{}]}"}) {
+  for (const char* text :
+       {"", "{", "[]", "{\"schema\": \"other\", \"version\": 1, \"entries\": []}",
+        "{\"schema\": \"amasia-tuning\", \"version\": 1}",
+        "{\"schema\": \"amasia-tuning\", \"version\": 1, \"entries\": [{}]}"}) {
     const std::string path = temporary("broken.json");
     std::ofstream(path) << text;
     EXPECT_THROW(TuningTable::read(path), ResultError) << text;
   }
+}
+
+Row candidate(const std::string& variant, const std::string& config, double ms) {
+  Row row;
+  row.variant = variant;
+  row.role = Role::candidate;
+  row.config = config;
+  if (ms > 0) {
+    row.time_ms = MedianInterval{};
+    row.time_ms->median = ms;
+  } else {
+    row.status = RowStatus::failed;
+    row.reason = "wrong result";
+  }
+  return row;
+}
+
+TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
+  Variant v;
+  v.app = "pathfinder";
+  v.strategy = "dsm";
+  for (const char* name : {"iso", "wide", "narrow", "cluster of one", "broken"}) {
+    Config c;
+    c.info.name = name;
+    c.info.reference_only = std::string(name) == "cluster of one";
+    v.configs.push_back(c);
+  }
+  GroupResult search;
+  search.key = {"pathfinder", Parameters{}, CacheMode::cold, LaunchMode::graph};
+  search.rows = {
+      candidate("pathfinder/dsm", "iso", 3),      candidate("pathfinder/dsm", "wide", 2),
+      candidate("pathfinder/dsm", "narrow", 2.5), candidate("pathfinder/dsm", "cluster of one", 1),
+      candidate("pathfinder/dsm", "broken", 0),   candidate("pathfinder/baseline", "iso", 0.5)};
+  TuningEntry entry = tuning_entry(search, v, "GPU A");
+  EXPECT_EQ(entry.config, "wide");
+  EXPECT_EQ(entry.device, "GPU A");
+  EXPECT_EQ(entry.cache, CacheMode::cold);
+  EXPECT_EQ(entry.launch, LaunchMode::graph);
+  ASSERT_EQ(entry.table.size(), 5u) << "the whole search, and no other variant's rows";
+  EXPECT_EQ(entry.table[4].status, RowStatus::failed);
+  EXPECT_EQ(entry.table[4].reason, "wrong result");
+
+  search.rows = {candidate("pathfinder/dsm", "cluster of one", 1),
+                 candidate("pathfinder/dsm", "broken", 0)};
+  EXPECT_EQ(tuning_entry(search, v, "GPU A").config, "");
+}
+
+TEST(Tuning, ItsFileIsTheGpus) {
+  Device device;
+  device.name = "NVIDIA H200";
+  EXPECT_EQ(default_tuning_path(device), "results/h200/tuning.json");
+}
+
+TEST(Tuning, AFileOfVersion1IsReadAndChoosesNothing) {
+  const std::string path = temporary("tuning-1.json");
+  TuningTable t;
+  t.record(entry(size("1000", "1000"), "winner"));
+  t.write(path);
+  nlohmann::ordered_json json = read_json_file(path);
+  EXPECT_EQ(json["version"], 2);
+  json["version"] = 1;
+  write_text_file(path, dump_json(json));
+  const TuningTable old = TuningTable::read(path);
+  EXPECT_TRUE(old.digests_by_path());
+  ASSERT_EQ(old.entries().size(), 1u);
+  EXPECT_FALSE(old.choose("GPU A", "app/tma", size("1000", "1000"), CacheMode::cold,
+                          LaunchMode::graph, "d1"));
 }
 
 }  // namespace

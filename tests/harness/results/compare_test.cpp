@@ -17,12 +17,11 @@ void scale(Row& row, double factor) {
   for (Sample& sample : row.samples) sample.time_ms *= factor;
 }
 
-const FileComparisonRow& row_of(const FileComparison& c, const std::string& variant,
-                                const std::string& role) {
+const FileComparisonRow& row_of(const FileComparison& c, std::string_view variant, Role role) {
   for (const FileComparisonRow& row : c.rows) {
     if (row.variant == variant && row.role == role) return row;
   }
-  throw std::runtime_error("no row " + variant);
+  throw std::runtime_error("no row " + std::string(variant));
 }
 
 bool warns(const FileComparison& c, const std::string& part) {
@@ -34,7 +33,7 @@ TEST(CompareFiles, AFileDoesNotDifferFromItself) {
   const FileComparison c = compare_files(one_group(), one_group(), 0.9);
   EXPECT_EQ(c.rows.size(), 5u);  // the A/A controls are no cases of their own
   for (const FileComparisonRow& row : c.rows) {
-    EXPECT_EQ(row.verdict, "not resolved");
+    EXPECT_EQ(row.verdict, SpeedVerdict::not_resolved);
     EXPECT_EQ(row.speedup.ratio, 1);
   }
   EXPECT_TRUE(c.warnings.empty());
@@ -48,15 +47,15 @@ TEST(CompareFiles, SaysWhichIsFasterAndByHowMuch) {
   scale(b.groups[0].rows[2], 2);    // tma iso
   b.groups[0].rows[2].config = "32x16";
   const FileComparison c = compare_files(one_group(), b, 0.9);
-  const FileComparisonRow& baseline = row_of(c, "hotspot/baseline", "iso");
-  EXPECT_EQ(baseline.verdict, "faster");
+  const FileComparisonRow& baseline = row_of(c, "hotspot/baseline", Role::iso);
+  EXPECT_EQ(baseline.verdict, SpeedVerdict::faster);
   EXPECT_DOUBLE_EQ(baseline.speedup.ratio, 2);
   EXPECT_DOUBLE_EQ(baseline.a_ms, 2 * baseline.b_ms);
-  const FileComparisonRow& tma = row_of(c, "hotspot/tma", "iso");
-  EXPECT_EQ(tma.verdict, "slower");
+  const FileComparisonRow& tma = row_of(c, "hotspot/tma", Role::iso);
+  EXPECT_EQ(tma.verdict, SpeedVerdict::slower);
   EXPECT_EQ(tma.a_config, "iso");
   EXPECT_EQ(tma.b_config, "32x16");
-  EXPECT_EQ(row_of(c, "hotspot/tma", "best").verdict, "not resolved");
+  EXPECT_EQ(row_of(c, "hotspot/tma", Role::best).verdict, SpeedVerdict::not_resolved);
 }
 
 TEST(CompareFiles, TheControlDoesNotStandInForTheBaseline) {
@@ -74,32 +73,41 @@ TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
   small.groups[0].rows.resize(1);
   const FileComparison one = compare_files(small, small, 0.9);
   const auto times = valid_times(one_group().groups[0].rows[0]);
-  EXPECT_EQ(row_of(one, "hotspot/baseline", "iso").speedup.coverage,
+  EXPECT_EQ(row_of(one, "hotspot/baseline", Role::iso).speedup.coverage,
             independent_ratio(times, times, 0.9).coverage);
-  EXPECT_EQ(row_of(five, "hotspot/baseline", "iso").speedup.coverage,
+  EXPECT_EQ(row_of(five, "hotspot/baseline", Role::iso).speedup.coverage,
             independent_ratio(times, times, corrected_confidence(0.9, 5)).coverage);
-  EXPECT_GT(row_of(five, "hotspot/baseline", "iso").speedup.coverage,
-            row_of(one, "hotspot/baseline", "iso").speedup.coverage);
+  EXPECT_GT(row_of(five, "hotspot/baseline", Role::iso).speedup.coverage,
+            row_of(one, "hotspot/baseline", Role::iso).speedup.coverage);
 }
 
 TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {
   ResultFile b = one_group();
-  for (Sample& sample : b.groups[0].rows[0].samples) {
-    if (sample.throttled) sample.time_ms = 1e6;
+  // So many that they would carry the median away.
+  for (int round = 20; round < 60; ++round) {
+    b.groups[0].rows[0].samples.push_back({round, 0, 1e6, 900.0, true});
   }
   b.groups[0].rows[2].status = RowStatus::failed;
   const FileComparison c = compare_files(one_group(), b, 0.9);
-  EXPECT_EQ(row_of(c, "hotspot/baseline", "iso").speedup.ratio, 1);
+  EXPECT_EQ(row_of(c, "hotspot/baseline", Role::iso).speedup.ratio, 1);
   ASSERT_EQ(c.only_in_a.size(), 1u);
   EXPECT_TRUE(contains(c.only_in_a[0], "hotspot/tma iso (hotspot rows=512"));
+}
+
+TEST(CompareFiles, ARowThatIsAlwaysThrottledIsComparedAllTheSame) {
+  ResultFile b = one_group();
+  for (Sample& sample : b.groups[0].rows[0].samples) sample.throttled = true;
+  const FileComparison c = compare_files(one_group(), b, 0.9);
+  EXPECT_TRUE(c.only_in_a.empty());
+  EXPECT_NEAR(row_of(c, "hotspot/baseline", Role::iso).speedup.ratio, 1, 0.01);
 }
 
 TEST(CompareFiles, CasesMatchBySizeCacheAndLaunch) {
   for (const char* what : {"size", "cache", "launch"}) {
     ResultFile b = one_group();
     if (std::string(what) == "size") b.groups[0] = sample_group(1024);
-    if (std::string(what) == "cache") b.groups[0].key.cache = "hot";
-    if (std::string(what) == "launch") b.groups[0].key.launch = "graph";
+    if (std::string(what) == "cache") b.groups[0].key.cache = CacheMode::hot;
+    if (std::string(what) == "launch") b.groups[0].key.launch = LaunchMode::graph;
     const FileComparison c = compare_files(one_group(), b, 0.9);
     EXPECT_TRUE(c.rows.empty()) << what;
     EXPECT_EQ(c.only_in_a.size(), 5u) << what;
@@ -111,7 +119,7 @@ TEST(CompareFiles, CasesMatchBySizeCacheAndLaunch) {
 TEST(CompareFiles, CandidatesMatchByConfig) {
   ResultFile a = one_group();
   a.groups[0].rows.resize(1);
-  a.groups[0].rows[0].role = "candidate";
+  a.groups[0].rows[0].role = Role::candidate;
   a.groups[0].rows.push_back(a.groups[0].rows[0]);
   a.groups[0].rows[1].config = "other";
   scale(a.groups[0].rows[1], 4);

@@ -71,11 +71,11 @@ TEST(Floor, ADependentChainTakesItsLatencies) {
 
 TEST(Floor, TheLargestBinds) {
   EXPECT_EQ((Floor{3, 2, 1}).floor_ms(), 3);
-  EXPECT_EQ((Floor{3, 2, 1}).bound_by(), "bytes");
+  EXPECT_EQ((Floor{3, 2, 1}).bound_by(), Bound::bytes);
   EXPECT_EQ((Floor{1, 3, 2}).floor_ms(), 3);
-  EXPECT_EQ((Floor{1, 3, 2}).bound_by(), "operations");
+  EXPECT_EQ((Floor{1, 3, 2}).bound_by(), Bound::operations);
   EXPECT_EQ((Floor{1, 2, 3}).floor_ms(), 3);
-  EXPECT_EQ((Floor{1, 2, 3}).bound_by(), "dependency");
+  EXPECT_EQ((Floor{1, 2, 3}).bound_by(), Bound::dependency);
 }
 
 TEST(Floor, OnlyTheCeilingsNeededMustBeThere) {

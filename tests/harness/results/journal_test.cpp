@@ -1,17 +1,52 @@
 #include "harness/results/journal.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
+#include <cstdio>
+#include <filesystem>
 
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
+namespace {
+
+/// What this program asks of the disk, in order: "fsync run.json", "rename run.json", "unlink
+/// run.json.journal". A name of a temporary file is cut at ".tmp".
+std::vector<std::string> disk_calls;
+
+void note(const char* call, const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  disk_calls.push_back(std::string(call) + ' ' + name.substr(0, name.find(".tmp")));
+}
+
+}  // namespace
+
+// In place of the library's, for the whole program: each notes that it was called.
+extern "C" int fsync(int descriptor) {
+  std::error_code error;
+  note(
+      "fsync",
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error).string());
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  note("rename", to);
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+extern "C" int unlink(const char* path) noexcept {
+  note("unlink", path);
+  return static_cast<int>(::syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+
 namespace amasia {
 namespace {
+
+using Calls = std::vector<std::string>;
 
 class JournalTest : public testing::Test {
  protected:
@@ -20,7 +55,7 @@ class JournalTest : public testing::Test {
 
   /// A run that finished the ceilings and two groups, then was killed.
   void leave_a_journal() const {
-    Journal j = Journal::open(out(), sample_provenance(), false);
+    Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
     j.append(sample_ceilings());
     j.append(sample_group(512));
     j.append(sample_trouble());
@@ -33,7 +68,7 @@ std::string text_of(const GroupResult& group) { return dump_json(to_json(group))
 
 TEST_F(JournalTest, ResumeReturnsWhatWasFinished) {
   leave_a_journal();
-  const Journal j = Journal::open(out(), sample_provenance(), true);
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
   ASSERT_EQ(j.groups().size(), 2u);
   EXPECT_EQ(text_of(j.groups()[0]), text_of(sample_group(512)));
   EXPECT_EQ(text_of(j.groups()[1]), text_of(sample_trouble()));
@@ -51,13 +86,13 @@ TEST_F(JournalTest, AnInterruptedRunCanBeReadAsAResultFile) {
 }
 
 TEST_F(JournalTest, AJournalWithNothingFinishedIsNoResult) {
-  { Journal::open(out(), sample_provenance(), false).append(sample_ceilings()); }
+  { Journal::open(out(), sample_provenance(), Existing::refuse).append(sample_ceilings()); }
   EXPECT_TRUE(contains(message_of<ResultError>([&] { read_journal(journal()); }),
                        "holds nothing that was finished"));
 }
 
 TEST_F(JournalTest, EachAppendIsOnDiskBeforeTheNext) {
-  Journal j = Journal::open(out(), sample_provenance(), false);
+  Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
   const auto lines = [&] {
     const std::string text = read_text(journal());
     return std::count(text.begin(), text.end(), '\n');
@@ -71,8 +106,8 @@ TEST_F(JournalTest, EachAppendIsOnDiskBeforeTheNext) {
 
 TEST_F(JournalTest, AppendsAfterResuming) {
   leave_a_journal();
-  { Journal::open(out(), sample_provenance(), true).append(sample_group(1024)); }
-  const Journal j = Journal::open(out(), sample_provenance(), true);
+  { Journal::open(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
   ASSERT_EQ(j.groups().size(), 3u);
   EXPECT_EQ(j.groups()[2].key, sample_group(1024).key);
   EXPECT_EQ(j.ceilings().size(), 3u);
@@ -87,13 +122,13 @@ TEST_F(JournalTest, TornAtEveryByteKeepsTheWholeLines) {
     write_text(journal(), torn);
     const auto whole = std::count(torn.begin(), torn.end(), '\n');
     {
-      Journal j = Journal::open(out(), sample_provenance(), true);
+      Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
       ASSERT_EQ(j.ceilings().size(), whole >= 2 ? 3u : 0u) << length;
       ASSERT_EQ(j.groups().size(), static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, whole - 2)))
           << length;
       j.append(sample_group(2048));  // must not continue the torn line
     }
-    const Journal again = Journal::open(out(), sample_provenance(), true);
+    const Journal again = Journal::open(out(), sample_provenance(), Existing::resume);
     ASSERT_EQ(again.groups().back().key, sample_group(2048).key) << length;
   }
 }
@@ -102,41 +137,151 @@ TEST_F(JournalTest, WithoutResumeFinishedGroupsAreNotOverwritten) {
   leave_a_journal();
   const std::string before = read_text(journal());
   const std::string error =
-      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), false); });
+      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::refuse); });
   EXPECT_TRUE(contains(error, "holds 2 finished groups"));
   EXPECT_TRUE(contains(error, "--resume"));
   EXPECT_EQ(read_text(journal()), before);
 }
 
 TEST_F(JournalTest, AJournalWithNothingFinishedIsStartedAnew) {
-  { Journal::open(out(), sample_provenance(), false); }
+  { Journal::open(out(), sample_provenance(), Existing::refuse); }
   Provenance other = sample_provenance();
   other.settings["precision"] = "0.01";
-  EXPECT_NO_THROW(Journal::open(out(), other, false));
-  EXPECT_NO_THROW(Journal::open(out(), sample_provenance(), true));
+  EXPECT_NO_THROW(Journal::open(out(), other, Existing::refuse));
+  EXPECT_NO_THROW(Journal::open(out(), sample_provenance(), Existing::resume));
 }
 
 TEST_F(JournalTest, ResumeWithoutAnythingIsAFirstRun) {
-  const Journal j = Journal::open(out(), sample_provenance(), true);
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
   EXPECT_TRUE(j.groups().empty());
   EXPECT_TRUE(j.ceilings().empty());
 }
 
-TEST_F(JournalTest, ResumeOfAFinishedRunContinuesItsResultFile) {
-  {
-    Journal j = Journal::open(out(), sample_provenance(), false);
+TEST_F(JournalTest, EachStepIsOnTheDiskBeforeTheNext) {
+  const std::string folder = folder_.path().filename().string();
+  disk_calls.clear();
+  Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  EXPECT_EQ(disk_calls, (Calls{"fsync run.json.journal", "fsync " + folder}));
+  disk_calls.clear();
+  j.append(sample_group(512));
+  EXPECT_EQ(disk_calls, Calls{"fsync run.json.journal"});
+  disk_calls.clear();
+  j.finish(sample_results());
+  // Until the result is on the disk under its name, the journal is all there is of it.
+  EXPECT_EQ(disk_calls, (Calls{"fsync run.json", "rename run.json", "fsync " + folder,
+                               "unlink run.json.journal"}));
+}
+
+class FinishedTest : public JournalTest {
+ protected:
+  /// A run that ended well.
+  void SetUp() override {
+    Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
     j.append(sample_group(512));
     j.finish(sample_results());
   }
+};
+
+TEST_F(FinishedTest, ResumeContinuesItsResultFile) {
   EXPECT_FALSE(std::filesystem::exists(journal()));
   EXPECT_EQ(read_result_file(out()).groups.size(), 2u);
-  { Journal::open(out(), sample_provenance(), true).append(sample_group(1024)); }
-  const Journal j = Journal::open(out(), sample_provenance(), true);
+  { Journal::open(out(), sample_provenance(), Existing::resume).append(sample_group(1024)); }
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
   ASSERT_EQ(j.groups().size(), 3u);
   EXPECT_EQ(j.ceilings().size(), 3u);
-  // Without --resume it is measured again.
-  std::filesystem::remove(journal());
-  EXPECT_TRUE(Journal::open(out(), sample_provenance(), false).groups().empty());
+}
+
+TEST_F(FinishedTest, ResumeThatAddsNothingLeavesItAsItIs) {
+  const std::string before = read_text(out());
+  {
+    Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+    EXPECT_EQ(read_text(journal()), "");  // a kill now leaves nothing that outranks the file
+    ResultFile other = sample_results();
+    other.provenance.date_utc = "2027-01-01T00:00:00Z";
+    j.finish(other);
+  }
+  EXPECT_EQ(read_text(out()), before);
+  EXPECT_FALSE(std::filesystem::exists(journal()));
+  { Journal::open(out(), sample_provenance(), Existing::resume); }  // never finished
+  EXPECT_EQ(read_text(out()), before);
+  EXPECT_FALSE(std::filesystem::exists(journal()));
+}
+
+TEST_F(FinishedTest, TheJournalThatContinuesItAppearsInOneStep) {
+  Journal j = Journal::open(out(), sample_provenance(), Existing::resume);
+  disk_calls.clear();
+  j.append(sample_group(1024));
+  EXPECT_EQ(disk_calls,
+            (Calls{"fsync run.json.journal", "rename run.json.journal",
+                   "fsync " + folder_.path().filename().string(), "fsync run.json.journal"}));
+  EXPECT_EQ(read_journal(journal()).groups.size(), 3u);
+  // It is as locked as the one it replaced.
+  EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), UsageError);
+  j.append(sample_group(2048));
+  EXPECT_EQ(read_journal(journal()).groups.size(), 4u);
+}
+
+TEST_F(FinishedTest, IsNotReplacedUnasked) {
+  const std::string before = read_text(out());
+  const std::string error =
+      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::refuse); });
+  EXPECT_TRUE(is_one_line(error));
+  for (const char* way_out : {"--resume", "--overwrite", "another --out"}) {
+    EXPECT_TRUE(contains(error, way_out));
+  }
+  EXPECT_EQ(read_text(out()), before);
+  EXPECT_FALSE(std::filesystem::exists(journal()));
+  EXPECT_TRUE(Journal::open(out(), sample_provenance(), Existing::overwrite).groups().empty());
+}
+
+TEST_F(JournalTest, OverwriteStartsOver) {
+  leave_a_journal();
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::overwrite);
+  EXPECT_TRUE(j.groups().empty());
+  const std::string text = read_text(journal());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST_F(JournalTest, AnEmptyOutIsNothingToKeep) {
+  write_text(out(), "");
+  EXPECT_NO_THROW(Journal::open(out(), sample_provenance(), Existing::refuse));
+}
+
+TEST_F(JournalTest, ADamagedJournalStaysForAPersonToLookAt) {
+  write_text(journal(), "no newline, no JSON");
+  { Journal::open(out(), sample_provenance(), Existing::refuse); }  // a torn first line
+  write_text(journal(), "no JSON\n");
+  EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError);
+  EXPECT_EQ(read_text(journal()), "no JSON\n");
+}
+
+TEST_F(JournalTest, ADeviceHasNone) {
+  const std::string device = null_device(folder_);
+  Journal j = Journal::open(device, sample_provenance(), Existing::refuse);
+  j.append(sample_group(512));
+  j.finish(sample_results());
+  EXPECT_TRUE(std::filesystem::is_character_file(device));
+  EXPECT_FALSE(std::filesystem::exists(device + ".journal"));
+}
+
+TEST_F(JournalTest, ALinkAndItsTargetAreOne) {
+  std::filesystem::create_symlink("run.json", folder_ / "link.json");
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  EXPECT_THROW(Journal::open(folder_ / "link.json", sample_provenance(), Existing::refuse),
+               UsageError);
+}
+
+TEST_F(JournalTest, DefaultNamesAreNumbered) {
+  const std::string stem = folder_ / "h200-quick";
+  EXPECT_EQ(default_output(stem, false), stem + ".json");
+  EXPECT_EQ(default_output(stem, true), stem + ".json");
+  write_text(stem + ".json", "{}");
+  EXPECT_EQ(default_output(stem, false), stem + "-2.json");
+  EXPECT_EQ(default_output(stem, true), stem + ".json");
+  write_text(stem + "-2.json.journal", "{}");
+  write_text(stem + "-3.json", "{}");
+  EXPECT_EQ(default_output(stem, false), stem + "-4.json");
+  EXPECT_EQ(default_output(stem, true), stem + "-2.json");  // the interrupted one
 }
 
 TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
@@ -168,7 +313,8 @@ TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
   for (const Case& c : cases) {
     Provenance now = sample_provenance();
     c.change(now);
-    const std::string error = message_of<ResultError>([&] { Journal::open(out(), now, true); });
+    const std::string error =
+        message_of<ResultError>([&] { Journal::open(out(), now, Existing::resume); });
     EXPECT_TRUE(contains(error, c.expected));
     EXPECT_TRUE(contains(error, "remove it to start over"));
   }
@@ -178,7 +324,7 @@ TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
   now.argv.push_back("--resume");
   now.device.free_bytes = 1;
   now.sources["gemm/tma"] = "00";
-  EXPECT_EQ(Journal::open(out(), now, true).groups().size(), 2u);
+  EXPECT_EQ(Journal::open(out(), now, Existing::resume).groups().size(), 2u);
 }
 
 TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
@@ -186,40 +332,35 @@ TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
   std::string text = read_text(journal());
   text[text.find('\n') + 5] = '\x01';
   write_text(journal(), text);
-  EXPECT_TRUE(
-      contains(message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), true); }),
-               journal() + ":2: expected JSON"));
-  write_text(journal(), "{\"schema\":\"amasia-journal\",\"version\":9}\n");
-  EXPECT_TRUE(
-      contains(message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), true); }),
-               ":1: expected the first line of a journal of version 1"));
+  EXPECT_TRUE(contains(
+      message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+      journal() + ":2: expected JSON"));
+  write_text(journal(), "{\"schema\":\"amasia-journal\",\"version\":9,\"provenance\":{}}\n");
+  EXPECT_TRUE(contains(
+      message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+      ":1: expected a journal of version 1 to 2"));
   for (const char* foreign : {"[1]\n", "3\n", "{\"schema\": 3}\n", "{}\n"}) {
     write_text(journal(), foreign);
-    EXPECT_THROW(Journal::open(out(), sample_provenance(), true), ResultError) << foreign;
+    EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError)
+        << foreign;
   }
 }
 
 TEST_F(JournalTest, TwoRunsCannotShareOne) {
-  const Journal j = Journal::open(out(), sample_provenance(), false);
-  EXPECT_TRUE(
-      contains(message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), true); }),
-               "another run is writing to it"));
+  const Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
+  EXPECT_TRUE(contains(
+      message_of<UsageError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+      "another run is writing to it"));
 }
 
 TEST_F(JournalTest, AFullDiskIsReportedAndLeavesTheJournalWhole) {
-  Journal j = Journal::open(out(), sample_provenance(), false);
+  Journal j = Journal::open(out(), sample_provenance(), Existing::refuse);
   j.append(sample_group(512));
   const std::string before = read_text(journal());
-  // A file-size limit fails a write half way, as a full disk does.
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit tight = old;
-  tight.rlim_cur = before.size() + 100;
-  setrlimit(RLIMIT_FSIZE, &tight);
-  const std::string error = message_of<ResultError>([&] { j.append(sample_group(1024)); });
-  setrlimit(RLIMIT_FSIZE, &old);
-  std::signal(SIGXFSZ, old_handler);
+  const std::string error = [&] {
+    const FileSizeLimit disk_full(before.size() + 100);
+    return message_of<ResultError>([&] { j.append(sample_group(1024)); });
+  }();
   EXPECT_TRUE(contains(error, "run.json.journal: cannot be written: "));
   EXPECT_EQ(read_text(journal()), before);
   j.append(sample_group(2048));
@@ -228,7 +369,8 @@ TEST_F(JournalTest, AFullDiskIsReportedAndLeavesTheJournalWhole) {
 
 TEST_F(JournalTest, UnwritableIsAUsageError) {
   EXPECT_TRUE(contains(message_of<UsageError>([&] {
-                         Journal::open(folder_ / "none/run.json", sample_provenance(), false);
+                         Journal::open(folder_ / "none/run.json", sample_provenance(),
+                                       Existing::refuse);
                        }),
                        "cannot be written: No such file or directory"));
 }
@@ -245,6 +387,12 @@ TEST(CheckWritable, CreatesFoldersAndLeavesNothing) {
   write_text(folder / "old.json", "kept");
   check_writable(folder / "old.json", 1000);
   EXPECT_EQ(read_text(folder / "old.json"), "kept");
+  // What another run is writing at the moment is not its to use.
+  write_text(folder / "old.json.tmp", "of another");
+  check_writable(folder / "old.json", 1000);
+  EXPECT_EQ(read_text(folder / "old.json.tmp"), "of another");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
+  check_writable(null_device(folder), 1000);
 }
 
 TEST(CheckWritable, SaysInOneLineWhyNot) {
@@ -261,7 +409,7 @@ TEST(CheckWritable, SaysInOneLineWhyNot) {
   EXPECT_TRUE(contains(error(folder / "folder", 1), "is a directory"));
   EXPECT_TRUE(contains(error("/proc/run.json", 1), "cannot be written"));
   EXPECT_TRUE(contains(error(folder / "run.json", UINT64_MAX), "results may need"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "run.json.tmp"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "harness/results/merge.hpp"
+#include "harness/plan/shard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,38 +20,6 @@ ResultFile shard(const std::string& name, const std::vector<int>& rows) {
 
 std::string error_of(const std::vector<ResultFile>& files) {
   return message_of<ResultError>([&] { merge_files(files, {"a.json", "b.json"}); });
-}
-
-TEST(ShardMembers, AreDisjointCompleteAndEven) {
-  for (std::size_t count = 0; count <= 30; ++count) {
-    for (int n = 1; n <= 12; ++n) {
-      std::set<std::size_t> seen;
-      std::size_t least = count, most = 0;
-      for (int i = 1; i <= n; ++i) {
-        const auto members = shard_members(count, i, n);
-        least = std::min(least, members.size());
-        most = std::max(most, members.size());
-        for (const std::size_t member : members) {
-          EXPECT_LT(member, count);
-          EXPECT_TRUE(seen.insert(member).second) << member << " is dealt twice";
-        }
-      }
-      EXPECT_EQ(seen.size(), count);
-      EXPECT_LE(most - least, 1u);
-    }
-  }
-}
-
-TEST(ShardMembers, AreStable) {
-  EXPECT_EQ(shard_members(7, 1, 3), (std::vector<std::size_t>{0, 3, 6}));
-  EXPECT_EQ(shard_members(7, 3, 3), (std::vector<std::size_t>{2, 5}));
-}
-
-TEST(ShardMembers, NumbersAreChecked) {
-  EXPECT_THROW(shard_members(5, 0, 3), UsageError);
-  EXPECT_THROW(shard_members(5, 4, 3), UsageError);
-  EXPECT_THROW(shard_members(5, 1, 0), UsageError);
-  EXPECT_THROW(shard_members(5, -1, -3), UsageError);
 }
 
 TEST(MergeFiles, ShardsGiveBackThePlan) {

@@ -195,6 +195,15 @@ TEST(IndependentRatio, SidesMayDifferInSizeButEachMustSuffice) {
   EXPECT_EQ(independent_ratio({2}, {1}, 0.95).coverage, 0);
 }
 
+TEST(IndependentRatio, EachSideNeedsTheCorrectedConfidence) {
+  const std::vector<double> six(6, 2.0), seven(7, 2.0);  // cover 0.969 and 0.984; 0.975 is needed
+  const std::vector<double> six_faster(6, 1.0), seven_faster(7, 1.0);
+  EXPECT_FALSE(independent_ratio(six, six_faster, 0.95).resolved);
+  EXPECT_FALSE(independent_ratio(seven, six_faster, 0.95).resolved);
+  EXPECT_FALSE(independent_ratio(six, seven_faster, 0.95).resolved);
+  EXPECT_TRUE(independent_ratio(seven, seven_faster, 0.95).resolved);
+}
+
 TEST(CorrectedConfidence, SharesTheErrorAmongTheComparisons) {
   EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 1), 0.95);
   EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 5), 0.99);

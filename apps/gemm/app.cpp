@@ -1,0 +1,148 @@
+// gemm as the harness sees it: parameters, sizes, work.
+#include <array>
+#include <limits>
+#include <memory>
+
+#include "apps/gemm/cpu_reference.hpp"
+#include "apps/gemm/gemm.hpp"
+
+namespace amasia::gemm {
+
+const std::vector<ParameterSpec>& parameter_specs() {
+  using Kind = ParameterSpec::Kind;
+  // 2^20 keeps rows, columns and tiles within 32 bits, and a row of fp32 within 2^22 bytes.
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  static const std::vector<ParameterSpec> specs = {
+      {"m", Kind::integer, "rows of A and C", "4096", 1, most, {}},
+      {"n", Kind::integer, "columns of B and C", "4096", 1, most, {}},
+      {"k", Kind::integer, "columns of A, rows of B", "4096", 1, most, {}},
+      {"mode",
+       Kind::choice,
+       "inputs: 'fp32', or rounded for the tensor cores, 'tf32' or 'bf16'; sums are fp32",
+       "fp32",
+       1,
+       1,
+       {"fp32", "tf32", "bf16"}}};
+  return specs;
+}
+
+Mode mode_of(const Parameters& p) {
+  const std::string& text = p.text("mode");
+  return text == "bf16" ? Mode::bf16 : text == "tf32" ? Mode::tf32 : Mode::fp32;
+}
+
+namespace {
+
+struct Bytes {
+  std::int64_t a, b, c, expected;
+};
+Bytes bytes_of(const Parameters& p) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const bool half = mode_of(p) == Mode::bf16;
+  const std::int64_t pitch_a = half ? padded_pitch<std::uint16_t>(k) : padded_pitch<float>(k);
+  const std::int64_t pitch_b = half ? padded_pitch<std::uint16_t>(n) : padded_pitch<float>(n);
+  const std::int64_t size = element_bytes(mode_of(p));
+  return {checked_product({m, pitch_a, size}, "A in bytes"),
+          checked_product({k, pitch_b, size}, "B in bytes"),
+          checked_product({m, padded_pitch<float>(n), 4}, "C in bytes"),
+          checked_product({m, n, static_cast<std::int64_t>(sizeof(double) + sizeof(float))},
+                          "expected values of C in bytes")};
+}
+
+class Gemm final : public App {
+ public:
+  std::string_view name() const override { return "gemm"; }
+  std::string_view summary() const override {
+    return "matrix product C = A B, row-major, fp32, tf32 or bf16";
+  }
+  const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Parameters> sizes(Preset preset) const override {
+    struct Shape {
+      std::int64_t m, n, k;
+    };
+    std::vector<std::pair<Shape, const char*>> sizes;
+    switch (preset) {
+      case Preset::smoke:
+        // Degenerate; around the 32-tile of iso; around the 128 x 256 tiles and the 32- and
+        // 64-slices of the others; one, two and more slices than a ring has stages; more tiles
+        // than a group that is walked together; sums that blocks share, of all tiles and of those
+        // that full waves of an H200 leave over.
+        for (const Shape& s :
+             {Shape{1, 1, 1}, Shape{1, 7, 3}, Shape{33, 65, 17}, Shape{129, 127, 131},
+              Shape{128, 256, 32}, Shape{257, 300, 1}, Shape{64, 513, 200}, Shape{1153, 70, 97},
+              Shape{300, 1, 64}, Shape{1, 600, 320}, Shape{130, 129, 350}, Shape{1, 38400, 192}}) {
+          sizes.emplace_back(s, "fp32");
+        }
+        for (const char* mode : {"tf32", "bf16"}) {
+          for (const Shape& s : {Shape{1, 1, 1}, Shape{33, 65, 17}, Shape{129, 127, 131},
+                                 Shape{128, 256, 64}, Shape{257, 300, 1}, Shape{1153, 70, 97},
+                                 Shape{64, 513, 400}, Shape{3, 300, 2600}}) {
+            sizes.emplace_back(s, mode);
+          }
+        }
+        break;
+      case Preset::quick:
+        sizes = {{{2048, 2048, 2048}, "fp32"}, {{4096, 4096, 4096}, "bf16"}};
+        break;
+      case Preset::paper:
+        sizes = {{{4096, 4096, 4096}, "fp32"},
+                 {{8192, 8192, 8192}, "fp32"},
+                 {{8192, 8192, 8192}, "bf16"},
+                 {{8192, 8192, 8192}, "tf32"}};
+        break;
+      case Preset::sweep:
+        for (std::int64_t n : {512, 1024, 2048, 3072, 4096, 8192}) {
+          sizes.emplace_back(Shape{n, n, n}, "fp32");
+        }
+        sizes.emplace_back(Shape{16384, 1024, 1024}, "fp32");
+        sizes.emplace_back(Shape{1024, 1024, 16384}, "fp32");
+        for (std::int64_t n : {1024, 2048, 4096, 8192}) {
+          sizes.emplace_back(Shape{n, n, n}, "bf16");
+        }
+        break;
+    }
+    std::vector<Parameters> all;
+    for (const auto& [s, mode] : sizes) {
+      all.emplace_back(parameter_specs(),
+                       std::map<std::string, std::string>{{"m", std::to_string(s.m)},
+                                                          {"n", std::to_string(s.n)},
+                                                          {"k", std::to_string(s.k)},
+                                                          {"mode", mode}});
+    }
+    return all;
+  }
+
+  Work work(const Parameters& p) const override {
+    const auto m = static_cast<double>(p.integer("m")), n = static_cast<double>(p.integer("n")),
+               k = static_cast<double>(p.integer("k"));
+    constexpr std::array kinds{Work::Kind::fp32, Work::Kind::tf32, Work::Kind::bf16};
+    Work w;
+    w.operations = 2 * m * n * k;
+    w.kind = kinds[static_cast<std::size_t>(mode_of(p))];
+    w.bytes_read = (m * k + k * n) * element_bytes(mode_of(p));
+    w.bytes_written = m * n * sizeof(float);
+    return w;
+  }
+
+  std::int64_t device_bytes(const Parameters& p) const override {
+    const Bytes bytes = bytes_of(p);
+    std::int64_t sum = 0;
+    for (std::int64_t x : {bytes.a, bytes.b, bytes.c, bytes.expected}) {
+      if (x > std::numeric_limits<std::int64_t>::max() - sum) {
+        throw UsageError("gemm: A, B and C together exceed 2^63 bytes; take a smaller shape");
+      }
+      sum += x;
+    }
+    return sum;
+  }
+
+  Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
+    return check_references(p, seed);
+  }
+};
+
+const bool registered = register_app(std::make_unique<Gemm>());
+
+}  // namespace
+}  // namespace amasia::gemm

@@ -1,0 +1,112 @@
+#include "apps/gemm/cpu_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace amasia::gemm {
+namespace {
+
+std::vector<double> input(const Parameters& p, std::uint64_t seed, int which, std::int64_t rows,
+                          std::int64_t columns) {
+  const Mode mode = mode_of(p);
+  std::vector<double> x(
+      static_cast<std::size_t>(checked_product({rows, columns}, "rows x columns")));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      x[i * columns + j] = input_element(seed, which, mode, columns, i, j);
+    }
+  }
+  return x;
+}
+
+// The second reference: rows of C as sums of rows of B, where the first one takes dot products; and
+// the terms in the opposite order.
+std::vector<Sums> reference_by_rows(const Parameters& p, std::uint64_t seed) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const std::vector<double> a = input(p, seed, 0, m, k), b = input(p, seed, 1, k, n);
+  std::vector<Sums> c(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t q = k - 1; q >= 0; --q) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        const double term = a[i * k + q] * b[q * n + j];
+        c[i * n + j].value += term;
+        c[i * n + j].magnitude += std::abs(term);
+      }
+    }
+  }
+  return c;
+}
+
+}  // namespace
+
+std::vector<Sums> reference(const Parameters& p, std::uint64_t seed) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const std::vector<double> a = input(p, seed, 0, m, k), b = input(p, seed, 1, k, n);
+  std::vector<Sums> c(static_cast<std::size_t>(m * n));
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      Sums& sum = c[i * n + j];
+      for (std::int64_t q = 0; q < k; ++q) {
+        const double term = a[i * k + q] * b[q * n + j];
+        sum.value += term;
+        sum.magnitude += std::abs(term);
+      }
+    }
+  }
+  return c;
+}
+
+double error_bound(Mode mode, std::int64_t k) {
+  const auto terms = static_cast<double>(k);
+  if (mode == Mode::fp32) return std::ldexp(8 + 4 * std::sqrt(terms), -24);
+  return std::ldexp(8 + terms / 8, -22);
+}
+
+Verdict compare(const float* got, std::int64_t pitch, const Parameters& p,
+                const std::vector<Sums>& expected) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n");
+  Verdict v{true, "max |C - AB| / (|A||B|)", 0, error_bound(mode_of(p), p.integer("k")), m * n, 0};
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const Sums& sum = expected[i * n + j];
+      const double c = got[i * pitch + j];
+      const double error = c == sum.value ? 0 : std::abs(c - sum.value) / sum.magnitude;
+      if (std::isfinite(error)) v.error = std::max(v.error, error);
+      if (error <= v.bound) continue;  // false for NaN
+      if (++v.mismatches <= 5) {
+        v.first_mismatches.push_back(
+            fmt::format("({}, {}): got {:.9g}, expected {:.9g}", i, j, c, sum.value));
+      }
+    }
+  }
+  v.passed = v.mismatches == 0;
+  return v;
+}
+
+Verdict check_references(const Parameters& p, std::uint64_t seed) {
+  const std::vector<Sums> first = reference(p, seed), second = reference_by_rows(p, seed);
+  const std::int64_t k = p.integer("k");
+  Verdict v{true,
+            "max |difference of the two references| / (|A||B|)",
+            0,
+            0,
+            static_cast<std::int64_t>(first.size()),
+            0};
+  v.bound = std::ldexp(1.0, -53) * static_cast<double>(k + 1);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const double error = std::abs(first[i].value - second[i].value) / first[i].magnitude;
+    v.error = std::max(v.error, error);
+    if (error <= v.bound) continue;
+    if (++v.mismatches <= 5) {
+      v.first_mismatches.push_back(
+          fmt::format("element {}: {:.17g} and {:.17g}", i, first[i].value, second[i].value));
+    }
+  }
+  v.passed = v.mismatches == 0;
+  return v;
+}
+
+}  // namespace amasia::gemm

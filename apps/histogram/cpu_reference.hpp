@@ -1,0 +1,27 @@
+// The CPU references of histogram, two of them, and how a result is judged by them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/histogram/histogram.hpp"
+
+namespace amasia::histogram {
+
+/// All keys of a setup, sign-extended: generated, or from the file. For files and small sizes.
+std::vector<std::int32_t> host_keys(const Setup& setup);
+
+/// counts(bins + 1): OpenMP, one private histogram per thread.
+std::vector<std::uint32_t> count_keys(const Setup& setup);
+
+/// The same by another route: the keys are sorted, and a bin's count is the distance of its limits,
+/// which are found by division and binary search. Serial; for checking the reference.
+std::vector<std::uint32_t> count_by_sorting(const Setup& setup);
+
+/// Exact comparison; the last element is named as the counter of keys outside the range.
+Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::uint32_t>& expected);
+
+/// The verdict of comparing the two references with each other, which `verify --reference` reports.
+Verdict check_references(const Parameters& p, std::uint64_t seed);
+
+}  // namespace amasia::histogram

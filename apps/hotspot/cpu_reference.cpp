@@ -1,0 +1,157 @@
+#include "apps/hotspot/cpu_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "inputs/formats/grid.hpp"
+
+namespace amasia::hotspot {
+namespace {
+
+HostGrid read_or_generate(const Parameters& p, std::string_view file, auto&& generate) {
+  HostGrid grid{p.integer("rows"), p.integer("cols"), {}};
+  if (const std::string& path = p.text(file); !path.empty()) {
+    grid.cells = formats::read_grid_file(path, grid.rows, grid.cols);
+    return grid;
+  }
+  grid.cells.resize(checked_product({grid.rows, grid.cols}, "rows x cols"));
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(grid.cells.size()); ++i) {
+    grid.cells[i] = generate(static_cast<std::uint64_t>(i));
+  }
+  return grid;
+}
+
+// The second reference, built the other way round: not cell by cell from its neighbours but edge by
+// edge, as heat that flows from the warmer of two cells to the other. Heat leaves no cell through
+// the edge of the chip because no edge is there to carry it, so clamping is implied rather than
+// coded.
+HostGrid reference_by_flux(const HostGrid& temperature, const HostGrid& power,
+                           const ExactCoefficients& k, int steps) {
+  const std::int64_t rows = temperature.rows, cols = temperature.cols;
+  std::vector<double> now(temperature.cells.begin(), temperature.cells.end());
+  const double to_ambient = 1 - k.centre - 2 * k.vertical - 2 * k.horizontal;  // step / (Cap Rz)
+  std::vector<double> gain(now.size());
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      gain[i] = k.power * power.cells[i] + k.ambient - to_ambient * now[i];
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < cols; ++c) {
+        const std::int64_t i = r * cols + c;
+        if (c + 1 < cols) {
+          const double flow = k.horizontal * (now[i] - now[i + 1]);
+          gain[i] -= flow;
+          gain[i + 1] += flow;
+        }
+        if (r + 1 < rows) {
+          const double flow = k.vertical * (now[i] - now[i + cols]);
+          gain[i] -= flow;
+          gain[i + cols] += flow;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] += gain[i];
+  }
+  HostGrid result{rows, cols, {}};
+  result.cells.assign(now.begin(), now.end());
+  return result;
+}
+
+}  // namespace
+
+HostGrid host_temperature(const Parameters& p, std::uint64_t seed) {
+  return read_or_generate(p, "temp_file",
+                          [seed](std::uint64_t i) { return generated_temperature(seed, i); });
+}
+
+HostGrid host_power(const Parameters& p, std::uint64_t seed) {
+  return read_or_generate(p, "power_file",
+                          [seed](std::uint64_t i) { return generated_power(seed, i); });
+}
+
+HostGrid reference(const HostGrid& temperature, const HostGrid& power, const ExactCoefficients& k,
+                   int steps) {
+  const std::int64_t rows = temperature.rows, cols = temperature.cols;
+  std::vector<double> now(temperature.cells.begin(), temperature.cells.end());
+  std::vector<double> next(now.size());
+  for (int step = 0; step < steps; ++step) {
+#pragma omp parallel for
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const double* own = now.data() + r * cols;
+      const double* north = r > 0 ? own - cols : own;
+      const double* south = r < rows - 1 ? own + cols : own;
+      for (std::int64_t c = 0; c < cols; ++c) {
+        const double west = own[c > 0 ? c - 1 : c], east = own[c < cols - 1 ? c + 1 : c];
+        next[r * cols + c] = k.centre * own[c] + k.vertical * (north[c] + south[c]) +
+                             k.horizontal * (west + east) + k.power * power.cells[r * cols + c] +
+                             k.ambient;
+      }
+    }
+    now.swap(next);
+  }
+  HostGrid result{rows, cols, {}};
+  result.cells.assign(now.begin(), now.end());
+  return result;
+}
+
+double error_bound(int steps, Chip chip) {
+  return std::ldexp(8.0, -24) * steps * (chip == Chip::rodinia ? 4 : 1);
+}
+
+Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound) {
+  double largest = 0, largest_error = 0;
+  const std::int64_t rows = expected.rows, cols = expected.cols;
+#pragma omp parallel for reduction(max : largest)
+  for (std::int64_t i = 0; i < rows * cols; ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(expected.cells[i])));
+  }
+  const double allowed = bound * largest;
+  const auto wrong = [&](double value, double reference) {
+    return !(std::abs(value - reference) <= allowed);  // NaN and infinity are wrong, too
+  };
+  std::int64_t mismatches = 0;
+#pragma omp parallel for reduction(max : largest_error) reduction(+ : mismatches)
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const double value = got[r * pitch + c], reference = expected.cells[r * cols + c];
+      const double error = std::isfinite(value) ? std::abs(value - reference)
+                                                : std::numeric_limits<double>::infinity();
+      largest_error = std::max(largest_error, error);
+      mismatches += wrong(value, reference);
+    }
+  }
+  Verdict verdict;
+  verdict.norm = "max abs error / max abs reference";
+  verdict.error = largest > 0 ? largest_error / largest : largest_error;
+  verdict.bound = bound;
+  verdict.checked = rows * cols;
+  verdict.mismatches = mismatches;
+  verdict.passed = mismatches == 0;
+  for (std::int64_t r = 0; r < rows && mismatches > 0 && verdict.first_mismatches.size() < 5; ++r) {
+    for (std::int64_t c = 0; c < cols && verdict.first_mismatches.size() < 5; ++c) {
+      const float value = got[r * pitch + c], reference = expected.cells[r * cols + c];
+      if (wrong(value, reference)) {
+        verdict.first_mismatches.push_back(
+            fmt::format("({}, {}): got {:.9g}, expected {:.9g}", r, c, value, reference));
+      }
+    }
+  }
+  return verdict;
+}
+
+Verdict check_references(const Parameters& p, std::uint64_t seed) {
+  const HostGrid temperature = host_temperature(p, seed), power = host_power(p, seed);
+  const ExactCoefficients k = exact_coefficients(p.integer("rows"), p.integer("cols"), chip_of(p));
+  const int steps = static_cast<int>(p.integer("steps"));
+  const HostGrid expected = reference(temperature, power, k, steps);
+  const HostGrid second = reference_by_flux(temperature, power, k, steps);
+  // Both are fp64 and rounded once: a unit in the last place between them, whatever the steps.
+  return compare(second.cells.data(), second.cols, expected, std::ldexp(1.0, -23));
+}
+
+}  // namespace amasia::hotspot

@@ -1,0 +1,125 @@
+// lud as the harness sees it: parameters, sizes, work.
+#include <memory>
+
+#include "apps/lud/cpu_reference.hpp"
+#include "apps/lud/instance.hpp"
+#include "apps/lud/lud.hpp"
+#include "inputs/formats/matrix.hpp"
+#include "variants/geometry/tile.hpp"
+
+namespace amasia::lud {
+
+const std::vector<ParameterSpec>& parameter_specs() {
+  using Kind = ParameterSpec::Kind;
+  // 2^20 keeps the tiles of a matrix, and rows and columns, within 32 bits on the device.
+  static const std::vector<ParameterSpec> specs = {
+      {"n", Kind::integer, "order of the matrix", "8192", 1, std::int64_t{1} << 20, {}},
+      {"input",
+       Kind::choice,
+       "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|)",
+       "random",
+       1,
+       1,
+       {"random", "rodinia"}},
+      {"matrix_file",
+       Kind::file,
+       "matrix in Rodinia's text format (default: generated)",
+       "",
+       1,
+       1,
+       {}},
+      {"out_file",
+       Kind::file,
+       "where to write L and U in one matrix (default: nowhere)",
+       "",
+       1,
+       1,
+       {}}};
+  return specs;
+}
+
+Input input_of(const Parameters& p) {
+  return p.text("input") == "rodinia" ? Input::rodinia : Input::random;
+}
+
+namespace {
+
+std::int64_t pitch_of(const Parameters& p) {
+  checked_product({p.integer("n"), 32}, "n");  // padded_pitch adds up to 31 columns
+  return padded_pitch<float>(p.integer("n"));
+}
+
+class Lud final : public App {
+ public:
+  std::string_view name() const override { return "lud"; }
+  std::string_view summary() const override {
+    return "LU decomposition without pivoting, in place, fp32";
+  }
+  const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Parameters> sizes(Preset preset) const override {
+    std::vector<std::pair<std::int64_t, const char*>> sizes;
+    switch (preset) {
+      case Preset::smoke:
+        // Degenerate; around the 16-tile of iso; around the 128-block of the others and its
+        // 32-sub-blocks; one, two and several blocks, with and without a remainder.
+        for (std::int64_t n :
+             {1, 2, 3, 15, 16, 17, 31, 37, 127, 128, 129, 131, 160, 255, 256, 257, 389, 512, 643}) {
+          sizes.emplace_back(n, "random");
+        }
+        sizes.emplace_back(400, "rodinia");
+        break;
+      case Preset::quick:
+        sizes = {{2048, "random"}};
+        break;
+      case Preset::paper:
+        sizes = {{8192, "random"}, {2048, "random"}};
+        break;
+      case Preset::sweep:
+        for (std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) sizes.emplace_back(n, "random");
+        break;
+    }
+    std::vector<Parameters> all;
+    for (const auto& [n, input] : sizes) {
+      all.emplace_back(parameter_specs(), std::map<std::string, std::string>{
+                                              {"n", std::to_string(n)}, {"input", input}});
+    }
+    return all;
+  }
+
+  Work work(const Parameters& p) const override {
+    const auto n = static_cast<double>(p.integer("n"));
+    Work w;
+    // n (n - 1) / 2 divisions, and a multiplication and a subtraction for each (n-1) n (2n-1) / 6
+    // updates.
+    w.operations = n * (n - 1) / 2 + (n - 1) * n * (2 * n - 1) / 3;
+    w.kind = Work::Kind::fp32;
+    w.bytes_read = n * n * sizeof(float);
+    w.bytes_written = n * n * sizeof(float);
+    w.dependent_operations = 3 * (n - 1);  // pivot to pivot: reciprocal, multiplication, FMA
+    return w;
+  }
+
+  std::int64_t device_bytes(const Parameters& p) const override {
+    // The matrix, the copy it is restored from, and one row each for the two scratch blocks.
+    const std::int64_t matrices = checked_product({p.integer("n"), pitch_of(p), 2, sizeof(float)},
+                                                  "two matrices of n x n x 4 bytes");
+    return matrices + std::int64_t{2 * sizeof(float)} * panel_width * panel_width;
+  }
+
+  Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
+    return check_references(p, seed);
+  }
+
+  void export_outputs(const Parameters& p, Instance& instance) const override {
+    if (const std::string& path = p.text("out_file"); !path.empty()) {
+      const HostMatrix lu = dynamic_cast<const LudInstance&>(instance).download_result();
+      formats::write_matrix_file(path, lu.n, lu.elements);
+    }
+  }
+};
+
+const bool registered = register_app(std::make_unique<Lud>());
+
+}  // namespace
+}  // namespace amasia::lud

@@ -1,0 +1,136 @@
+#include "apps/lud/cpu_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace amasia::lud {
+namespace {
+
+// The second reference, built the other way round: Crout's, which finishes column k of L and row k
+// of U by dot products with all that went before, and puts the unit diagonal into U. Scaled to the
+// first one's normalisation at the end.
+std::vector<double> reference_by_dot_products(const HostMatrix& matrix) {
+  const std::int64_t n = matrix.n;
+  std::vector<double> lu(matrix.elements.begin(), matrix.elements.end());
+  const auto dot = [&](std::int64_t i, std::int64_t j, std::int64_t count) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < count; ++k) sum += lu[i * n + k] * lu[k * n + j];
+    return sum;
+  };
+  for (std::int64_t k = 0; k < n; ++k) {
+    for (std::int64_t i = k; i < n; ++i) lu[i * n + k] -= dot(i, k, k);
+    for (std::int64_t j = k + 1; j < n; ++j) {
+      lu[k * n + j] = (lu[k * n + j] - dot(k, j, k)) / lu[k * n + k];
+    }
+  }
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double pivot = lu[k * n + k];
+    for (std::int64_t i = k + 1; i < n; ++i) lu[i * n + k] /= pivot;
+    for (std::int64_t j = k + 1; j < n; ++j) lu[k * n + j] *= pivot;
+  }
+  return lu;
+}
+
+// sum and sum of magnitudes of l(i,k) u(k,j) over k
+struct ProductOfRow {
+  double value = 0, magnitude = 0;
+};
+ProductOfRow product(const float* lu, std::int64_t pitch, std::int64_t i, std::int64_t j,
+                     Normalisation which) {
+  const std::int64_t last = std::min(i, j);
+  ProductOfRow sum;
+  for (std::int64_t k = 0; k <= last; ++k) {
+    const double l = k == i && which == Normalisation::unit_lower ? 1.0 : lu[i * pitch + k];
+    const double u = k == j && which == Normalisation::unit_upper ? 1.0 : lu[k * pitch + j];
+    sum.value += l * u;
+    sum.magnitude += std::abs(l * u);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> reference(const HostMatrix& matrix) {
+  const std::int64_t n = matrix.n;
+  std::vector<double> lu(matrix.elements.begin(), matrix.elements.end());
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double* pivot_row = lu.data() + k * n;
+#pragma omp parallel for if (n - k > 256)
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      double* row = lu.data() + i * n;
+      row[k] /= pivot_row[k];
+      for (std::int64_t j = k + 1; j < n; ++j) row[j] -= row[k] * pivot_row[j];
+    }
+  }
+  return lu;
+}
+
+double error_bound(std::int64_t n) {
+  return std::ldexp(1.0, -24) * (32 + 4 * std::sqrt(static_cast<double>(n)));
+}
+
+Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix) {
+  double lower = 0, upper = 0;
+  for (std::int64_t t = 0; t < matrix.n; ++t) {
+    for (const auto& cell : {std::pair<std::int64_t, std::int64_t>{0, t}, {t, 0}}) {
+      const auto i = cell.first, j = cell.second;
+      const double a = matrix.elements[i * matrix.n + j];
+      const auto error = [&](Normalisation which) {
+        const double e = std::abs(a - product(got, pitch, i, j, which).value);
+        return std::isfinite(e) ? e : std::abs(a);
+      };
+      lower += error(Normalisation::unit_lower);
+      upper += error(Normalisation::unit_upper);
+    }
+  }
+  return upper < lower ? Normalisation::unit_upper : Normalisation::unit_lower;
+}
+
+Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix,
+                Normalisation which) {
+  const std::int64_t n = matrix.n;
+  Verdict v{
+      true, std::string("max |A - LU| / (|L||U|), ") + name_of(which), 0, error_bound(n), n * n, 0};
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double a = matrix.elements[i * n + j];
+      const ProductOfRow p = product(got, pitch, i, j, which);
+      const double error = a == p.value ? 0 : std::abs(a - p.value) / p.magnitude;
+      if (std::isfinite(error)) v.error = std::max(v.error, error);
+      if (std::isfinite(error) && error <= v.bound) continue;
+      if (++v.mismatches <= 5) {
+        v.first_mismatches.push_back(
+            fmt::format("({}, {}): LU is {:.9g}, expected {:.9g}", i, j, p.value, a));
+      }
+    }
+  }
+  v.passed = v.mismatches == 0;
+  return v;
+}
+
+Verdict check_references(const Parameters& p, std::uint64_t seed) {
+  const HostMatrix matrix = host_matrix(p, seed);
+  const std::vector<double> first = reference(matrix), second = reference_by_dot_products(matrix);
+  // fp64 against fp64: n roundings of 2^-53 at worst, amplified by no more than the growth that a
+  // trial elimination accepts.
+  Verdict v{
+      true, "max abs difference of the two references / max abs element", 0, 0, matrix.n * matrix.n,
+      0};
+  double largest = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    largest = std::max(largest, std::abs(first[i]));
+    v.error = std::max(v.error, std::abs(first[i] - second[i]));
+  }
+  v.error /= largest;
+  v.bound = std::ldexp(1.0, -53) * 100 * static_cast<double>(matrix.n + 1);
+  v.passed = std::isfinite(v.error) && v.error <= v.bound;
+  if (!v.passed) {
+    v.mismatches = 1;
+    v.first_mismatches.emplace_back("the two references differ");
+  }
+  return v;
+}
+
+}  // namespace amasia::lud

@@ -1,0 +1,39 @@
+// The CPU references of lud, two of them, and how a result is judged by them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/lud/lud.hpp"
+#include "apps/lud/matrices.hpp"
+
+namespace amasia::lud {
+
+/// The reference: row-oriented elimination (Doolittle) in fp64.
+std::vector<double> reference(const HostMatrix& matrix);
+
+/// Which of the two triangles has the unit diagonal. cuSOLVER, which is column-major, leaves
+/// Crout's.
+enum class Normalisation { unit_lower, unit_upper };
+constexpr const char* name_of(Normalisation which) {
+  return which == Normalisation::unit_lower ? "unit diagonal in L" : "unit diagonal in U";
+}
+
+/// Largest accepted |A - L U| (i,j) / (|L| |U|) (i,j) over all elements, the componentwise backward
+/// error. An element is rounded at most n times for its products and n / 16 for its updates, each
+/// time by at most u = 2^-24 of something no larger than (|L| |U|)(i,j). Independent roundings add
+/// up as sqrt(n) u with overwhelming probability (Higham and Mary 2019); 4 of these deviations
+/// cover n^2 elements whose partial sums are far below their bound, and 32 u the panels at small n.
+double error_bound(std::int64_t n);
+
+/// Componentwise backward error of `got` (n x n, rows `pitch` apart) in fp64 on the CPU; for small
+/// n.
+Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix,
+                Normalisation which);
+/// The normalisation that reproduces the first row and column better.
+Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix);
+
+/// The verdict of comparing the two references with each other, which `verify --reference` reports.
+Verdict check_references(const Parameters& p, std::uint64_t seed);
+
+}  // namespace amasia::lud

@@ -1,0 +1,102 @@
+#include "apps/lud/matrices.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/lud/cpu_reference.hpp"
+#include "inputs/formats/matrix.hpp"
+
+namespace amasia::lud {
+
+std::vector<float> rodinia_table(std::int64_t n) {
+  std::vector<float> table(static_cast<std::size_t>(n));
+  constexpr float lambda = -0.001f;
+  for (std::int64_t d = 0; d < n; ++d) {
+    const float exponent = lambda * static_cast<float>(d);
+    table[d] = static_cast<float>(10 * std::exp(static_cast<double>(exponent)));
+  }
+  return table;
+}
+
+HostMatrix host_matrix(const Parameters& p, std::uint64_t seed) {
+  HostMatrix matrix{p.integer("n"), {}};
+  const std::int64_t n = matrix.n;
+  if (const std::string& path = p.text("matrix_file"); !path.empty()) {
+    matrix.elements = formats::read_matrix_file(path, n);
+    if (const auto objection = objection_to(matrix)) throw UsageError(path + ": " + *objection);
+    return matrix;
+  }
+  matrix.elements.resize(static_cast<std::size_t>(checked_product({n, n}, "n x n")));
+  const bool rodinia = input_of(p) == Input::rodinia;
+  const std::vector<float> table = rodinia ? rodinia_table(n) : std::vector<float>{};
+  const float diagonal = least_diagonal(n, std::sqrt(static_cast<float>(n)));
+#pragma omp parallel for
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      matrix.elements[i * n + j] =
+          rodinia ? table[std::abs(i - j)] : random_element(seed, n, i, j, diagonal);
+    }
+  }
+  return matrix;
+}
+
+std::optional<std::string> objection_to(const HostMatrix& matrix) {
+  const std::int64_t n = matrix.n;
+  std::vector<double> of_row(n), of_column(n);  // magnitudes off the diagonal
+  double largest = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double a = std::abs(matrix.elements[i * n + j]);
+      largest = std::max(largest, a);
+      if (i == j) continue;
+      of_row[i] += a;
+      of_column[j] += a;
+    }
+  }
+  bool rows = true, columns = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double a = std::abs(matrix.elements[i * n + i]);
+    rows = rows && a > of_row[i];
+    columns = columns && a > of_column[i];
+  }
+  if (rows || columns) return std::nullopt;
+  if (n > largest_trial) {
+    return fmt::format(
+        "the matrix is not diagonally dominant; a trial of elimination without pivoting is made up "
+        "to order {} only",
+        largest_trial);
+  }
+  const std::vector<double> lu = reference(matrix);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double pivot = lu[k * n + k];
+    // A pivot that is rounding error only: the matrix is singular, or needs pivoting.
+    if (!std::isfinite(pivot) || std::abs(pivot) <= std::ldexp(largest, -40)) {
+      return fmt::format(
+          "elimination without pivoting meets a zero pivot in row {}: the matrix is singular or "
+          "needs pivoting",
+          k + 1);
+    }
+  }
+  // |L| |U| is at most n times max |L| max |U|, a bound too coarse to refuse with: rows of U and L.
+  double growth = 0;
+#pragma omp parallel for reduction(max : growth)
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::vector<double> sums(n);
+    for (std::int64_t k = 0; k <= i; ++k) {
+      const double l = k == i ? 1 : std::abs(lu[i * n + k]);
+      for (std::int64_t j = k; j < n; ++j) sums[j] += l * std::abs(lu[k * n + j]);
+    }
+    for (std::int64_t j = 0; j < n; ++j) growth = std::max(growth, sums[j] / largest);
+  }
+  if (growth > largest_growth) {
+    return fmt::format(
+        "the matrix is not diagonally dominant, and elements grow {:.3g}-fold in elimination "
+        "without pivoting (at most {:.0f} is accepted): it needs pivoting",
+        growth, largest_growth);
+  }
+  return std::nullopt;
+}
+
+}  // namespace amasia::lud

@@ -1,0 +1,137 @@
+// pathfinder as the harness sees it: parameters, sizes, work, and the path it writes.
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <memory>
+
+#include "apps/pathfinder/cpu_reference.hpp"
+#include "apps/pathfinder/instance.hpp"
+#include "apps/pathfinder/pathfinder.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia::pathfinder {
+namespace {
+
+// Column and row numbers are TMA coordinates and loop counters: 32-bit. Cells are counted in 64
+// bits.
+constexpr std::int64_t largest_extent = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
+const std::vector<ParameterSpec>& parameter_specs() {
+  static const std::vector<ParameterSpec> specs{
+      {"rows", ParameterSpec::Kind::integer, "rows of the grid", "10000", 1, largest_extent},
+      {"cols", ParameterSpec::Kind::integer, "columns of the grid", "10000", 1, largest_extent},
+      {"path", ParameterSpec::Kind::file,
+       "text file to write the cheapest path to, one 'row column wall' per line; none: do not",
+       "none"},
+  };
+  return specs;
+}
+
+std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
+  const std::int64_t pitch = padded_pitch<int>(cols);
+  const std::int64_t wall = checked_product({rows, pitch, 4}, "bytes of the wall");
+  const std::int64_t row = checked_product({pitch, 4}, "bytes of a row");
+  const std::int64_t exchange = cols <= widest_exchange ? 16 * pitch + 8 : 0;
+  if (wall > INT64_MAX - 2 * row - exchange) {
+    throw UsageError("the grid and its result rows do not fit in 63 bits of bytes");
+  }
+  return wall + 2 * row + exchange;
+}
+
+namespace {
+
+std::map<std::string, std::string> extent(std::int64_t rows, std::int64_t cols) {
+  return {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}};
+}
+
+class Pathfinder : public App {
+ public:
+  std::string_view name() const override { return "pathfinder"; }
+  std::string_view summary() const override {
+    return "cheapest way down a grid, row by row (dynamic programming, int32)";
+  }
+  const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Parameters> sizes(Preset preset) const override {
+    std::vector<std::pair<std::int64_t, std::int64_t>> extents;
+    switch (preset) {
+      case Preset::smoke:
+        // Degenerate; primes; wider than one launch; one below, at and above the 20 rows and 216
+        // columns of the original geometry; many columns and rows over every strip, exchange and
+        // stage of the others.
+        extents = {{1, 1},      {1, 257},    {257, 1},    {2, 2},       {3, 131},     {20, 216},
+                   {21, 215},   {22, 217},   {41, 433},   {97, 1009},   {127, 4099},  {337, 257},
+                   {509, 2011}, {1021, 769}, {43, 30011}, {211, 10007}, {70, 1200007}};
+        break;
+      case Preset::quick:
+        extents = {{10000, 10000}, {1000, 100000}};
+        break;
+      case Preset::paper:
+        extents = {{10000, 10000}, {1000, 1000000}};
+        break;
+      case Preset::sweep:
+        // 1000 rows, from launch-bound to 33 GB, powers of two and sizes between; then squares.
+        for (const std::int64_t cols :
+             {1024, 3000, 8192, 20000, 65536, 200000, 524288, 1000000, 2097152, 4000000, 8388608}) {
+          extents.emplace_back(1000, cols);
+        }
+        for (const std::int64_t side : {1024, 3000, 8192, 20000, 32768}) {
+          extents.emplace_back(side, side);
+        }
+        break;
+    }
+    std::vector<Parameters> result;
+    for (const auto& [rows, cols] : extents) result.emplace_back(parameters(), extent(rows, cols));
+    return result;
+  }
+
+  Work work(const Parameters& p) const override {
+    const double rows = static_cast<double>(p.integer("rows"));
+    const double cols = static_cast<double>(p.integer("cols"));
+    Work w;
+    w.kind = Work::Kind::int32;
+    w.operations = 3 * (rows - 1) * cols;  // two minima and an addition
+    w.bytes_read = 4 * rows * cols;
+    w.bytes_written = 4 * cols;
+    w.dependent_operations = 2 * (rows - 1);  // a three-way minimum and an addition per row
+    return w;
+  }
+
+  std::int64_t device_bytes(const Parameters& p) const override {
+    return pathfinder::device_bytes(p.integer("rows"), p.integer("cols"));
+  }
+
+  Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
+    return check_references(p, seed);
+  }
+
+  void export_outputs(const Parameters& p, Instance& instance) const override {
+    const std::string& file = p.text("path");
+    if (file == "none") return;
+    const auto& source = dynamic_cast<const ResultSource&>(instance);
+    const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
+    const std::vector<int> row = source.last_row();
+    const Path path = cheapest_path(rows, cols, source.seed());
+    const int device = *std::min_element(row.begin(), row.end());
+    if (path.cost != device) {
+      throw std::runtime_error("the cheapest path costs " + std::to_string(path.cost) +
+                               ", but the least cost computed on the device is " +
+                               std::to_string(device));
+    }
+    std::ofstream out(file);
+    out << "# cheapest path, cost " << path.cost << "; row column wall\n";
+    for (std::int64_t i = 0; i < rows; ++i) {
+      out << i << ' ' << path.column[i] << ' '
+          << wall_height(source.seed(), cols, i, path.column[i]) << '\n';
+    }
+    out.flush();
+    if (!out) throw UsageError("parameter path: cannot write '" + file + "'");
+  }
+};
+
+const bool registered = register_app(std::make_unique<Pathfinder>());
+
+}  // namespace
+}  // namespace amasia::pathfinder

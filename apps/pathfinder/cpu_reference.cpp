@@ -1,0 +1,149 @@
+#include "apps/pathfinder/cpu_reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "apps/pathfinder/team.hpp"
+
+namespace amasia::pathfinder {
+namespace {
+
+/// next = costs of `row` from `previous`, the costs of the row above.
+void advance(std::int64_t row, std::int64_t cols, std::uint64_t seed,
+             const std::vector<int>& previous, std::vector<int>& next) {
+#pragma omp for schedule(static)
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const int left = previous[j > 0 ? j - 1 : j];
+    const int right = previous[j + 1 < cols ? j + 1 : j];
+    next[j] = wall_height(seed, cols, row, j) + std::min(previous[j], std::min(left, right));
+  }
+}
+
+/// Costs of rows first ... last, given the costs of row `first`, handed to `visit(row, costs)`.
+template <class Visit>
+void walk_rows(std::int64_t first, std::int64_t last, std::int64_t cols, std::uint64_t seed,
+               std::vector<int>& costs, Visit visit) {
+  std::vector<int> other(costs.size());
+  [[maybe_unused]] const int team = team_size(cols, std::thread::hardware_concurrency());
+#pragma omp parallel num_threads(team)
+  {
+    for (std::int64_t row = first + 1; row <= last; ++row) {
+      advance(row, cols, seed, costs, other);
+#pragma omp single
+      {
+        costs.swap(other);
+        visit(row, costs);
+      }
+    }
+  }
+}
+
+std::vector<int> first_row(std::int64_t cols, std::uint64_t seed) {
+  std::vector<int> costs(static_cast<std::size_t>(cols));
+  for (std::int64_t j = 0; j < cols; ++j) costs[j] = wall_height(seed, cols, 0, j);
+  return costs;
+}
+
+}  // namespace
+
+std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  std::vector<int> costs = first_row(cols, seed);
+  walk_rows(0, rows - 1, cols, seed, costs, [](std::int64_t, const std::vector<int>&) {});
+  return costs;
+}
+
+std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
+                                              std::uint64_t seed) {
+  constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> here(static_cast<std::size_t>(cols), 0);
+  for (std::int64_t row = 0; row + 1 < rows; ++row) {
+    std::vector<std::int64_t> below(static_cast<std::size_t>(cols), unreached);
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const std::int64_t left = here[j] + wall_height(seed, cols, row, j);
+      for (std::int64_t to = j - 1; to <= j + 1; ++to) {
+        if (to >= 0 && to < cols && left < below[to]) below[to] = left;
+      }
+    }
+    here.swap(below);
+  }
+  std::vector<int> costs(static_cast<std::size_t>(cols));
+  for (std::int64_t j = 0; j < cols; ++j) {
+    costs[j] = static_cast<int>(here[j] + wall_height(seed, cols, rows - 1, j));
+  }
+  return costs;
+}
+
+Verdict compare(const std::vector<int>& got, const std::vector<int>& expected) {
+  Verdict verdict;
+  verdict.norm = "exact";
+  verdict.checked = static_cast<std::int64_t>(expected.size());
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    if (j < got.size() && got[j] == expected[j]) continue;
+    ++verdict.mismatches;
+    if (verdict.first_mismatches.size() < 5) {
+      const std::string value = j < got.size() ? std::to_string(got[j]) : "nothing";
+      verdict.first_mismatches.push_back("(column " + std::to_string(j) + "): got " + value +
+                                         ", expected " + std::to_string(expected[j]));
+    }
+  }
+  verdict.error = static_cast<double>(verdict.mismatches);
+  verdict.passed = verdict.mismatches == 0 && got.size() == expected.size();
+  return verdict;
+}
+
+Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  const std::int64_t spacing =
+      std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(rows))));
+  std::vector<std::vector<int>> kept;  // costs of rows 0, spacing, 2 * spacing, ...
+  std::vector<int> costs = first_row(cols, seed);
+  kept.push_back(costs);
+  walk_rows(0, rows - 1, cols, seed, costs, [&](std::int64_t row, const std::vector<int>& at) {
+    if (row % spacing == 0) kept.push_back(at);
+  });
+
+  Path path;
+  path.column.resize(static_cast<std::size_t>(rows));
+  std::int64_t column = std::min_element(costs.begin(), costs.end()) - costs.begin();
+  path.cost = costs[column];
+  path.column[rows - 1] = column;
+  std::int64_t last = rows - 1;  // the path is known from here down
+  for (auto checkpoint = kept.size(); checkpoint-- > 0;) {
+    const std::int64_t first = static_cast<std::int64_t>(checkpoint) * spacing;
+    std::vector<std::vector<int>> block{kept[checkpoint]};  // costs of rows first ... last - 1
+    std::vector<int> at = kept[checkpoint];
+    walk_rows(first, last - 1, cols, seed, at,
+              [&](std::int64_t, const std::vector<int>& row) { block.push_back(row); });
+    for (std::int64_t row = last - 1; row >= first; --row) {
+      const std::vector<int>& above = block[row - first];
+      std::int64_t best = std::max<std::int64_t>(column - 1, 0);
+      for (std::int64_t j = best + 1; j <= std::min(column + 1, cols - 1); ++j) {
+        if (above[j] < above[best]) best = j;
+      }
+      column = best;
+      path.column[row] = column;
+    }
+    last = first;
+  }
+  return path;
+}
+
+Verdict check_references(const Parameters& p, std::uint64_t seed) {
+  const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
+  const std::vector<int> first = last_row_costs(rows, cols, seed);
+  const std::vector<int> second = last_row_costs_by_relaxation(rows, cols, seed);
+  Verdict verdict = compare(first, second);
+  // A path whose own cells add up to the least cost closes the circle.
+  const Path path = cheapest_path(rows, cols, seed);
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < rows; ++i) sum += wall_height(seed, cols, i, path.column[i]);
+  if (sum != path.cost || path.cost != *std::min_element(second.begin(), second.end())) {
+    verdict.passed = false;
+    verdict.first_mismatches.push_back("cheapest path: its cells add up to " + std::to_string(sum) +
+                                       ", its cost is " + std::to_string(path.cost));
+  }
+  return verdict;
+}
+
+}  // namespace amasia::pathfinder

@@ -1,0 +1,20 @@
+#include "harness/cli/closing.hpp"
+
+#include "harness/text/output.hpp"
+
+namespace amasia {
+
+void say_next(const std::string& command, const std::string& what_it_does) {
+  print_prose("next: {} {}\n", command, what_it_does);
+}
+
+std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns) {
+  std::string text = command;
+  for (const std::string& pattern : patterns) {
+    const bool plain = pattern.find_first_of("*?[ ") == std::string::npos;
+    text += plain ? " " + pattern : " '" + pattern + "'";
+  }
+  return text;
+}
+
+}  // namespace amasia

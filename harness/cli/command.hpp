@@ -1,0 +1,56 @@
+// What a command of the `amasia` program is. A command is one file harness/cli/commands/<name>.cpp
+// that registers itself on its last lines; help, completion and the manual page are made of what
+// is registered here and of the options it declares.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/cli/exit_status.hpp"
+
+namespace amasia {
+
+/// Under which heading a command is listed, in this order.
+enum class CommandGroup { measure, results, help };
+inline constexpr std::array<std::string_view, 3> command_group_titles{
+    "Measure", "Work with result files", "Find out"};
+
+struct Example {
+  std::string line;     // "amasia run pathfinder"
+  std::string purpose;  // "time all variants of one app, cold"
+};
+
+/// What an action is called with.
+struct Invocation {
+  std::vector<std::string> argv;  // as typed, for the record
+  CLI::App& program;              // all commands and their options, for those that describe them
+};
+
+/// Does the command's work and returns the exit status. Throws UsageError, ResultError, NoDevice.
+using Action = std::function<ExitStatus(const Invocation&)>;
+
+struct Command {
+  std::string name;
+  CommandGroup group = CommandGroup::help;
+  std::string summary;                // one line, no full stop
+  std::string description{};          // more than the summary says: sentences
+  std::array<Example, 2> examples{};  // each starts with "amasia <name>"
+  std::vector<ExitStatus> exits{};    // those it can end with
+  /// Declares the options on `options` (with harness/cli/options.hpp) and returns the action, which
+  /// owns what they were parsed into.
+  std::function<Action(CLI::App& options)> declare;
+};
+
+/// Returns true so that a namespace-scope constant can call it. Throws std::logic_error for a
+/// second command of a name and for one that is not described in full.
+bool register_command(Command command);
+
+/// By group, then by name.
+const std::vector<Command>& commands();
+
+}  // namespace amasia

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "harness/cli/closing.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/results/compare.hpp"
+#include "harness/text/json_file.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+struct CompareRequest {
+  std::string older{}, newer{};
+  double confidence = 0.95;
+  ExportPaths exports{};
+};
+
+/// "NEW against OLD: 3 of 42 cases faster, 1 slower, 38 not resolved; most changed: ...".
+std::string summary(const FileComparison& c) {
+  const auto count = [&](bool resolved, bool faster) {
+    return std::count_if(c.rows.begin(), c.rows.end(), [&](const FileComparisonRow& row) {
+      return row.speedup.resolved == resolved && (!resolved || (row.speedup.ratio > 1) == faster);
+    });
+  };
+  std::string text =
+      fmt::format("NEW against OLD: of {} cases {} faster, {} slower, {} not resolved",
+                  c.rows.size(), count(true, true), count(true, false), count(false, false));
+  const auto change = [](const FileComparisonRow& row) {
+    return std::max(row.speedup.ratio, 1 / row.speedup.ratio);
+  };
+  const FileComparisonRow* most = nullptr;
+  for (const FileComparisonRow& row : c.rows) {
+    if (!row.speedup.resolved) continue;
+    if (most == nullptr || change(row) > change(*most)) most = &row;
+  }
+  if (most != nullptr) {
+    text += fmt::format("; most: {} ({}) {} {:.2f}x [{:.2f}, {:.2f}]", most->variant,
+                        word_of(most->role), most->key.to_string(), most->speedup.ratio,
+                        most->speedup.low, most->speedup.high);
+  }
+  return text;
+}
+
+ExitStatus compare(const CompareRequest& r) {
+  const ResultFile older = read_result_file(r.older);  // in this order: the first bad file is named
+  const ResultFile newer = read_result_file(r.newer);
+  const FileComparison c = compare_files(older, newer, r.confidence);
+  write_output(r.exports.json, dump_json(to_json(c)));
+  write_output(r.exports.csv, to_csv(c));
+  write_output(r.exports.markdown, to_markdown(c));
+  if (r.exports.none()) write_data(to_markdown(c));
+  for (const std::string& w : c.warnings) print_prose("warning: {}\n", w);
+  print_prose("{}\n", summary(c));
+  say_next(fmt::format("python -m plots expect {} {}", r.older, r.newer),
+           "sets the change beside what the source documents expect of it");
+  return exit_ok;
+}
+
+Action declare_compare(CLI::App& options) {
+  auto r = std::make_shared<CompareRequest>();
+  options.add_option("old", r->older, "result file to compare with")->required()->type_name("FILE");
+  options.add_option("new", r->newer, "result file to judge")->required()->type_name("FILE");
+  add_confidence(options, r->confidence);
+  add_output(options, "--json", r->exports.json, "as JSON, - for stdout");
+  add_output(options, "--csv", r->exports.csv, "as CSV, - for stdout");
+  add_output(options, "--markdown", r->exports.markdown, "as Markdown, - for stdout",
+             "stdout, when no form is asked for");
+  return [r](const Invocation&) { return compare(*r); };
+}
+
+const bool compare_registered = register_command(
+    {.name = "compare",
+     .group = CommandGroup::results,
+     .summary = "two result files, OLD then NEW: what became faster or slower",
+     .description = "First the old file, then the new one, as in python -m plots expect OLD NEW. A "
+                    "speed-up above 1 means that NEW is faster. The runs were not interleaved, so "
+                    "their samples count as independent. In the tables A is OLD and B is NEW.",
+     .examples = {{{"amasia compare results/h200/quick.json out/h200-quick.json",
+                    "this machine against the recorded one"},
+                   {"amasia compare OLD.json NEW.json --csv -", "the same table for a program"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_output},
+     .declare = declare_compare});
+
+}  // namespace
+}  // namespace amasia

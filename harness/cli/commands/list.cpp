@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/ceiling.hpp"
+#include "harness/cli/closing.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/plan/selection.hpp"
+#include "harness/plan/study.hpp"
+#include "harness/published/inventory.hpp"
+#include "harness/results/provenance.hpp"
+#include "harness/text/output.hpp"
+#include "harness/text/wrap.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json app_json(const App& app) {
+  Json sizes = Json::object(), parameters = Json::array(), list = Json::array();
+  for (const Preset preset : all_values<Preset>()) {
+    for (const Parameters& size : app.sizes(preset)) {
+      sizes[std::string(word_of(preset))].push_back(size.to_string());
+    }
+  }
+  for (const ParameterSpec& s : app.parameters()) {
+    parameters.push_back(
+        {{"name", s.name}, {"default", s.default_value}, {"help", s.help}, {"choices", s.choices}});
+  }
+  for (const Variant* v : variants_of(app.name())) {
+    Json configs = Json::array();
+    for (const Config& c : v->configs) {
+      Json geometry = Json::object();
+      for (const auto& [key, value] : c.info.geometry) geometry[key] = value;
+      configs.push_back({{"name", c.info.name}, {"geometry", geometry}});
+    }
+    list.push_back({{"name", v->name()},
+                    {"comparator", v->comparator},
+                    {"runs_from", v->traits.runs_from},
+                    {"native_from", v->traits.native_from},
+                    {"configs", configs}});
+  }
+  return {{"name", app.name()},
+          {"summary", app.summary()},
+          {"parameters", parameters},
+          {"sizes", sizes},
+          {"variants", list}};
+}
+
+Json everything() {
+  Json all = {{"apps", Json::array()},
+              {"microbenchmarks", Json::array()},
+              {"studies", Json::array()},
+              {"ceilings", Json::array()}};
+  for (const App* app : apps()) all["apps"].push_back(app_json(*app));
+  for (const Microbenchmark* m : microbenchmarks()) {
+    all["microbenchmarks"].push_back(
+        {{"name", m->name}, {"question", m->question}, {"method", m->method}});
+  }
+  for (const Study& s : studies()) {
+    all["studies"].push_back({{"name", s.name}, {"summary", s.summary}});
+  }
+  for (const InventoryRow& row : inventory()) {
+    all["inventory"].push_back({{"id", row.id}, {"study", row.study}, {"built", is_built(row)}});
+  }
+  for (const CeilingProbe& c : ceiling_probes()) {
+    all["ceilings"].push_back({{"name", c.name}, {"unit", c.unit}, {"method", c.method}});
+  }
+  return all;
+}
+
+constexpr std::size_t name_column = 28;
+
+/// "  <name>   <text>", wrapped under the text.
+void print_entry(const std::string& name, const std::string& text) {
+  write_data(wrapped(fmt::format("  {:<{}}", name + "  ", name_column - 2), text, name_column));
+}
+
+void print_parameters(const App& app) {
+  print_data(" parameters:\n");
+  for (const ParameterSpec& s : app.parameters()) {
+    std::string text = s.help;
+    if (!s.choices.empty()) text += fmt::format(": {}", fmt::join(s.choices, ", "));
+    print_entry(s.name, fmt::format("{} (default: {})", text,
+                                    s.default_value.empty() ? "none" : s.default_value));
+  }
+}
+
+/// The sizes of each preset, as --size takes them. Choices and files at their default are left out,
+/// and so are numbers whose default is 0: that stands for "not given".
+void print_sizes(const App& app) {
+  print_data(" sizes (--preset):\n");
+  for (const Preset preset : all_values<Preset>()) {
+    std::vector<std::string> sizes;
+    for (const Parameters& size : app.sizes(preset)) {
+      std::vector<std::string> given;
+      for (const ParameterSpec& s : app.parameters()) {
+        const std::string& value = size.text(s.name);
+        const bool extent = s.kind == ParameterSpec::Kind::integer && s.default_value != "0";
+        if (extent || value != s.default_value) {
+          given.push_back(s.name + "=" + value);
+        }
+      }
+      sizes.push_back(fmt::format("{}", fmt::join(given, ",")));
+    }
+    print_entry(std::string(word_of(preset)), fmt::format("{}", fmt::join(sizes, "  ")));
+  }
+}
+
+void print_variants(const SelectedApp& selected) {
+  if (selected.variants.empty()) {
+    print_data(" variants: none, this program was built without CUDA\n");
+    return;
+  }
+  print_data(" variants and their configs:\n");
+  for (const Variant* v : selected.variants) {
+    std::vector<std::string> names;
+    for (const Config& c : v->configs) names.push_back(c.info.name);
+    const std::string since =
+        v->traits.runs_from > 0 ? fmt::format(" (sm_{} and newer)", v->traits.runs_from) : "";
+    print_entry(v->name(), fmt::format("{}{}", fmt::join(names, ", "), since));
+  }
+}
+
+void print_microbenchmarks(const std::vector<const Microbenchmark*>& list) {
+  if (!list.empty()) print_data("microbenchmarks:\n");
+  for (const Microbenchmark* m : list) print_entry(m->name, m->question);
+  if (const std::size_t more = microbenchmarks_left_out().size(); has_device_code() && more > 0) {
+    write_data(wrapped("",
+                       fmt::format("  {} more were left out of this build: {}", more,
+                                   how_to_build_all_microbenchmarks),
+                       2));
+  }
+}
+
+void print_studies() {
+  print_data("studies:\n");
+  for (const Study& s : studies()) print_entry(std::string(s.name), std::string(s.summary));
+}
+
+void print_inventory() {
+  print_data("studies of the source documents (own values beside the published ones):\n");
+  std::map<std::string, std::pair<int, int>> counts;  // study -> rows built, rows
+  std::vector<std::string> order;
+  for (const InventoryRow& row : inventory()) {
+    auto& [built, all] = counts[row.study];
+    if (all++ == 0) order.push_back(row.study);
+    built += is_built(row);
+  }
+  for (const std::string& name : order) {
+    const auto& [built, all] = counts[name];
+    if (built > 0) print_entry(name, fmt::format("{} of {} rows", built, all));
+  }
+  print_data("  seed000 to seed003 run a document whole; one row: its id, e.g. 000-04\n");
+}
+
+ExitStatus list(const std::vector<std::string>& patterns) {
+  const Selection selected = select(patterns);
+  for (const SelectedApp& s : selected.apps) {
+    write_data(wrapped("", fmt::format("{}: {}", s.app->name(), s.app->summary()), 2));
+    print_parameters(*s.app);
+    print_sizes(*s.app);
+    print_variants(s);
+  }
+  print_microbenchmarks(patterns.empty() ? microbenchmarks() : selected.microbenchmarks);
+  print_studies();
+  if (patterns.empty()) print_inventory();
+  if (has_device_code()) {
+    say_next("amasia study quick --dry-run", "shows what the shortest study would run");
+  } else {
+    say_next("amasia verify --reference", "checks the CPU references: what this build can run");
+  }
+  return exit_ok;
+}
+
+Action declare_list(CLI::App& options) {
+  struct Request {
+    std::vector<std::string> patterns{};
+    bool json = false, sources = false;
+  };
+  auto r = std::make_shared<Request>();
+  add_patterns(options, r->patterns);
+  options.add_flag("--json", r->json, "everything, as JSON");
+  options.add_flag("--sources", r->sources, "digest of each variant's code, as JSON");
+  return [r](const Invocation&) {
+    if (!r->json && !r->sources) return list(r->patterns);
+    print_data("{}\n", (r->sources ? Json(source_digests()) : everything()).dump(1));
+    return exit_ok;
+  };
+}
+
+const bool list_registered = register_command(
+    {.name = "list",
+     .group = CommandGroup::help,
+     .summary = "apps, variants, configs, sizes, microbenchmarks, studies",
+     .examples = {{{"amasia list hotspot", "one app: parameters, sizes, variants, configs"},
+                   {"amasia list --json", "everything, for a program"}}},
+     .exits = {exit_ok, exit_usage, exit_output},
+     .declare = declare_list});
+
+}  // namespace
+}  // namespace amasia

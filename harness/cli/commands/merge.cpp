@@ -1,0 +1,46 @@
+#include <memory>
+#include <string_view>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/results/merge.hpp"
+
+namespace amasia {
+namespace {
+
+ExitStatus merge(const std::vector<std::string>& inputs, const std::string& out) {
+  std::vector<ResultFile> files;
+  for (const std::string& path : inputs) {
+    files.push_back(path.ends_with(".journal") ? read_journal(path) : read_result_file(path));
+  }
+  check_writable(out, 1 << 20);
+  write_result_file(out, merge_files(files, inputs));
+  return exit_ok;
+}
+
+Action declare_merge(CLI::App& options) {
+  auto inputs = std::make_shared<std::vector<std::string>>();
+  auto out = std::make_shared<std::string>();
+  options.add_option("inputs", *inputs, "result files, or journals of interrupted runs")
+      ->required()
+      ->type_name("FILE");
+  options.add_option("--out", *out, "the merged file")->required()->type_name("FILE");
+  return [inputs, out](const Invocation&) { return merge(*inputs, *out); };
+}
+
+const bool merge_registered = register_command(
+    {.name = "merge",
+     .group = CommandGroup::results,
+     .summary = "shards into one result file",
+     .description = "The files must agree in settings (but for the shard), build, type of GPU, "
+                    "driver and sources.",
+     .examples = {{{"amasia merge out/shard-*.json --out out/sweep.json",
+                    "what an array job with --shard i/n measured"},
+                   {"amasia merge out/h200-sweep.json.journal --out partial.json",
+                    "what an interrupted run had finished"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage},
+     .declare = declare_merge});
+
+}  // namespace
+}  // namespace amasia

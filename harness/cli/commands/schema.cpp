@@ -1,0 +1,27 @@
+#include "harness/results/schema.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/text/json_file.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+Action declare_schema(CLI::App&) {
+  return [](const Invocation&) {
+    write_data(dump_json(result_schema()));
+    return exit_ok;
+  };
+}
+
+const bool schema_registered = register_command(
+    {.name = "schema",
+     .group = CommandGroup::results,
+     .summary = "the JSON Schema of a result file",
+     .description = "Made from the declarations of the fields, as schema/result.schema.json is.",
+     .examples = {{{"amasia schema", "what a result file of this program looks like"},
+                   {"amasia schema > schema/result.schema.json", "after a field was added"}}},
+     .exits = {exit_ok, exit_output},
+     .declare = declare_schema});
+
+}  // namespace
+}  // namespace amasia

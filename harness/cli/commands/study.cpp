@@ -1,0 +1,74 @@
+#include <memory>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/measuring.hpp"
+#include "harness/cli/values.hpp"
+#include "harness/errors.hpp"
+#include "harness/plan/reproduction.hpp"
+#include "harness/plan/selection.hpp"
+#include "harness/plan/study.hpp"
+#include "harness/published/reproduction_table.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const Study& s : studies()) names.emplace_back(s.name);
+  for (std::string& name : inventory_names()) names.push_back(std::move(name));
+  return names;
+}
+
+/// Tells why nothing of this document can be measured; a table with a reason for each row comes
+/// first. Without device code that is the reason, and the device query says it.
+void refuse_if_not_reproducible(const CampaignRequest& request) {
+  const Reproducible can = reproducible(request.inventory);
+  if (can == Reproducible::yes) return;
+  if (can == Reproducible::not_built && !has_device_code()) return;
+  write_data(to_markdown(reproduction_table(ResultFile{}, request.inventory)));
+  throw UsageError(can == Reproducible::not_built
+                       ? request.study + ": what measures it is not part of this program: " +
+                             how_to_build_all_microbenchmarks
+                       : request.study + ": there is nothing to measure, the table says why");
+}
+
+Action declare_study(CLI::App& options) {
+  auto r = std::make_shared<MeasureRequest>();
+  r->campaign.caches.clear();
+  r->campaign.launches.clear();
+  options.add_option("name", r->campaign.study, "which study: amasia list shows them")
+      ->required()
+      ->check(offers(study_names()))
+      ->type_name("STUDY");
+  add_patterns(options, r->campaign.patterns);
+  add_modes(options, r->campaign);
+  add_effort(options, r->effort, "the study's");
+  add_measuring(options, *r);
+  return [r](const Invocation& invocation) {
+    CampaignRequest& c = r->campaign;
+    if (std::vector<InventoryRow> rows = inventory_rows(c.study); !rows.empty()) {
+      ask_for(c, std::move(rows), r->effort);
+      refuse_if_not_reproducible(c);
+    } else {
+      ask_for(c, find_study(c.study), r->effort);
+    }
+    return measure(*r, invocation.argv);
+  };
+}
+
+const bool study_registered = register_command(
+    {.name = "study",
+     .group = CommandGroup::measure,
+     .summary = "a named list of cases, or what a source document measured",
+     .description = "A study fixes sizes, modes and effort; options given here outweigh its own. "
+                    "The studies of the source documents print own values beside the published "
+                    "ones.",
+     .examples = {{{"amasia study quick", "every variant at one realistic size: under two minutes"},
+                   {"amasia study seed000-table4", "one table of a document, measured again"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
+               exit_output, exit_interrupted},
+     .declare = declare_study});
+
+}  // namespace
+}  // namespace amasia

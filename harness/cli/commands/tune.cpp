@@ -1,0 +1,117 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "harness/cli/closing.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/preview.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+struct TuneRequest {
+  CampaignRequest campaign{};
+  EffortAsked effort{};
+  SessionOptions session{};
+  std::string tuning{};
+  bool dry_run = false;
+};
+
+std::string to_text(const TuningCandidate& c) {
+  return c.time_ms ? fmt::format("{:.4g} ms [{:.4g}, {:.4g}]", c.time_ms->median, c.time_ms->low,
+                                 c.time_ms->high)
+                   : c.reason;
+}
+
+void print(const TuningEntry& entry) {
+  const std::string size = entry.size.to_string();
+  for (const TuningCandidate& c : entry.table) {
+    print_data("{} {} {} {}: {}\n", entry.variant, c.config, size, word_of(c.status), to_text(c));
+  }
+  if (entry.config.empty()) return;  // nothing ran
+  print_data("{} {} {} {}: best is {}\n", entry.variant, size, word_of(entry.cache),
+             word_of(entry.launch), entry.config);
+}
+
+ExitStatus tune(TuneRequest& r) {
+  CampaignRequest& c = r.campaign;
+  const std::vector<AppCases> cases = app_cases_of(c);
+  const std::vector<PlannedGroup> plan = plan_search(c, cases);
+  if (r.dry_run) {
+    const Preview::Machine machine = look_at(r.session);
+    if (machine.device) refuse_too_large(cases, c, *machine.device);
+    print_preview({"tune", {plan}, machine, true});
+    return exit_ok;
+  }
+  const Device device = query_in_child(r.session).device;
+  refuse_too_large(cases, c, device);
+  const std::string path = r.tuning.empty() ? default_tuning_path(device) : r.tuning;
+  check_writable(path, 1 << 20);
+  TuningTable table = TuningTable::read(path);
+  int failed = 0;
+  for (const PlannedGroup& group : plan) {
+    if (!fits(*find_app(group.key.app), group.key.size, device)) {
+      print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
+      continue;
+    }
+    bool stopped = false;
+    const GroupResult result = run_isolated(
+        group, r.session,
+        [&](const std::string& line) { print_prose("{}: {}\n", group.key.to_string(), line); },
+        stopped);
+    if (stopped) return exit_interrupted;
+    for (const Row& row : result.rows) {
+      failed += row.status == RowStatus::failed || row.status == RowStatus::crashed;
+    }
+    for (const AppCases& mine : cases) {
+      if (mine.app->name() != group.key.app) continue;
+      for (const Variant* v : mine.variants) {
+        TuningEntry entry = tuning_entry(result, *v, device.name);
+        print(entry);
+        if (!entry.config.empty()) table.record(std::move(entry));
+      }
+    }
+    table.write(path);  // after every group: an interrupted search keeps what it found
+  }
+  print_prose("winners are in {}\n", path);
+  say_next(with_patterns("amasia run", c.patterns),
+           "compares the variants with these winners for the role best");
+  return failed == 0 ? exit_ok : exit_wrong_result;
+}
+
+Action declare_tune(CLI::App& options) {
+  auto r = std::make_shared<TuneRequest>();
+  r->campaign.launches = {LaunchMode::graph};
+  add_patterns(options, r->campaign.patterns);
+  add_sizes(options, r->campaign.sizes, Preset::paper);
+  add_modes(options, r->campaign);
+  add_effort(options, r->effort, "");
+  add_seed(options, r->campaign.seed);
+  add_device(options, r->session);
+  add_output(options, "--tuning", r->tuning, "file to record the winners in",
+             "results/<gpu>/tuning.json");
+  add_dry_run(options, r->dry_run);
+  return [r](const Invocation&) {
+    r->campaign.effort = effort_of(r->effort, Effort{});
+    return tune(*r);
+  };
+}
+
+const bool tune_registered = register_command(
+    {.name = "tune",
+     .group = CommandGroup::measure,
+     .summary = "time every config of the variants and record the winners",
+     .description = "The winner is what `run` and `study` take for the role best at this size, or "
+                    "at the nearest one tuned, as long as the variant's code is the same.",
+     .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
+                   {"amasia tune 'hotspot/*' --preset quick --dry-run",
+                    "how many configs that would be, and how long"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
+               exit_interrupted},
+     .declare = declare_tune});
+
+}  // namespace
+}  // namespace amasia

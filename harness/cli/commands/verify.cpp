@@ -1,0 +1,130 @@
+#include <memory>
+
+#include "harness/cli/closing.hpp"
+#include "harness/cli/command.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/preview.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+struct VerifyRequest {
+  CampaignRequest campaign{};
+  SessionOptions session{};
+  bool reference = false, dry_run = false;
+};
+
+ExitStatus verify_references(const VerifyRequest& r, const std::vector<AppCases>& cases) {
+  int passed = 0, failed = 0;
+  for (const AppCases& c : cases) {
+    for (const Parameters& size : c.sizes) {
+      const Verdict v =
+          check_reference(std::string(c.app->name()), size, r.campaign.seed, r.session);
+      print_data("{} {} {}: {} over {} values, {} {:.3g} (bound {:.3g})\n", c.app->name(),
+                 size.to_string(), v.passed ? "ok" : "FAILED", "reference", v.checked, v.norm,
+                 v.error, v.bound);
+      for (const std::string& m : v.first_mismatches) print_data("  {}\n", m);
+      ++(v.passed ? passed : failed);
+    }
+  }
+  print_data("{} references ok, {} failed\n", passed, failed);
+  if (failed > 0) return exit_wrong_result;
+  say_next(has_device_code() ? "amasia verify" : "amasia doctor",
+           has_device_code() ? "holds every config on the GPU against these references"
+                             : "says what else works here, and what a GPU needs");
+  return exit_ok;
+}
+
+/// Rows of one group that are right; the others are printed with the reason.
+struct Tally {
+  int ok = 0, failed = 0, skipped = 0;
+};
+
+Tally report(const GroupResult& group) {
+  Tally tally;
+  for (const Row& row : group.rows) {
+    if (row.status == RowStatus::ok) {
+      ++tally.ok;
+      continue;
+    }
+    const bool skipped = row.status == RowStatus::skipped;
+    ++(skipped ? tally.skipped : tally.failed);
+    print_data("{} {} {} {}: {}\n", skipped ? "skipped" : "FAILED", row.variant, row.config,
+               group.key.size.to_string(), row.reason);
+    if (skipped || !row.verdict) continue;
+    for (const auto& m : row.verdict->first_mismatches) print_data("  {}\n", m);
+  }
+  print_data("{} {}: {} of {} configs verified\n", group.key.app, group.key.size.to_string(),
+             tally.ok, group.rows.size());
+  return tally;
+}
+
+ExitStatus verify(const VerifyRequest& r) {
+  const std::vector<AppCases> cases = app_cases_of(r.campaign);
+  if (r.reference && r.dry_run) {
+    for (const AppCases& c : cases) {
+      for (const Parameters& size : c.sizes) {
+        print_data("{} {}: on the CPU, no device memory\n", c.app->name(), size.to_string());
+      }
+    }
+    return exit_ok;
+  }
+  if (r.reference) return verify_references(r, cases);
+  const std::vector<PlannedGroup> plan = plan_verification(r.campaign, cases);
+  if (r.dry_run) {
+    const Preview::Machine machine = look_at(r.session);
+    if (machine.device) refuse_too_large(cases, r.campaign, *machine.device);
+    print_preview({"verify", {plan}, machine, true});
+    return exit_ok;
+  }
+  const Device device = query_in_child(r.session).device;
+  refuse_too_large(cases, r.campaign, device);
+  Tally all;
+  for (const PlannedGroup& group : plan) {
+    bool stopped = false;
+    const GroupResult result = run_isolated(
+        group, r.session, [](const std::string&) {}, stopped);
+    if (stopped) return exit_interrupted;
+    const Tally tally = report(result);
+    all.ok += tally.ok;
+    all.failed += tally.failed;
+    all.skipped += tally.skipped;
+  }
+  print_data("{} ok, {} failed, {} skipped\n", all.ok, all.failed, all.skipped);
+  if (all.failed > 0) {
+    say_next(with_patterns("scripts/sanitize.sh", r.campaign.patterns),
+             "runs them under compute-sanitizer");
+    return exit_wrong_result;
+  }
+  say_next("amasia study quick", "times what was verified: under two minutes");
+  return exit_ok;
+}
+
+Action declare_verify(CLI::App& options) {
+  auto r = std::make_shared<VerifyRequest>();
+  add_patterns(options, r->campaign.patterns);
+  add_sizes(options, r->campaign.sizes, Preset::smoke);
+  add_seed(options, r->campaign.seed);
+  options.add_flag("--reference", r->reference,
+                   "the CPU references against a second one; needs no GPU");
+  add_device(options, r->session);
+  add_dry_run(options, r->dry_run);
+  return [r](const Invocation&) { return verify(*r); };
+}
+
+const bool verify_registered = register_command(
+    {.name = "verify",
+     .group = CommandGroup::measure,
+     .summary = "every config of every variant against the reference",
+     .description = "With --reference the CPU references themselves are held against a second, "
+                    "independently written computation; that works in a build without CUDA, too.",
+     .examples = {{{"amasia verify --reference", "all references, without a GPU"},
+                   {"amasia verify nw/tma --size rows=50001,cols=50003",
+                    "one variant at a size of your own"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
+               exit_interrupted},
+     .declare = declare_verify});
+
+}  // namespace
+}  // namespace amasia

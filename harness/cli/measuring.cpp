@@ -1,0 +1,189 @@
+#include "harness/cli/measuring.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/cli/closing.hpp"
+#include "harness/cli/preview.hpp"
+#include "harness/published/reproduction_table.hpp"
+#include "harness/report/markdown.hpp"
+#include "harness/report/sentences.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/results/provenance.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+Provenance describe_run(const std::vector<std::string>& argv, const MeasureRequest& r,
+                        const Provenance& queried) {
+  const auto list = [](const std::vector<std::string>& items) {
+    return fmt::format("{}", fmt::join(items, ","));
+  };
+  const auto words = [&](const auto& values) {
+    std::vector<std::string> items;
+    for (const auto value : values) items.emplace_back(word_of(value));
+    return list(items);
+  };
+  const CampaignRequest& c = r.campaign;
+  const std::map<std::string, std::string> settings{
+      {"patterns", c.patterns.empty() ? "*" : list(c.patterns)},
+      {"sizes", list(c.sizes.given)},
+      {"preset", std::string(word_of(c.sizes.preset))},
+      {"cache", words(c.caches)},
+      {"launch", words(c.launches)},
+      {"roles", words(c.roles)},
+      {"min_rounds", std::to_string(c.effort.min_rounds)},
+      {"max_rounds", std::to_string(c.effort.max_rounds)},
+      {"seconds", fmt::format("{}", c.effort.seconds)},
+      {"precision", fmt::format("{}", c.effort.precision)},
+      {"confidence", fmt::format("{}", c.effort.confidence)},
+      {"energy", c.effort.energy ? "true" : "false"},
+      {"point_seconds", fmt::format("{}", c.point_seconds)},
+      {"seed", std::to_string(c.seed)},
+      {"shard", r.shard},
+      {"cold_method", "flush: 4 x L2 read before each run"},
+  };
+  Provenance p = collect_provenance(argv, c.study, settings, r.record_host);
+  p.device = queried.device;
+  p.device_state = queried.device_state;
+  return p;
+}
+
+/// How many rows ended how, and whether all of what was measured is valid.
+struct Tally {
+  int ok = 0, failed = 0, skipped = 0, crashed = 0;
+  bool valid = true;
+
+  void count(RowStatus status) {
+    switch (status) {
+      case RowStatus::ok:
+        ++ok;
+        break;
+      case RowStatus::failed:
+        ++failed;
+        break;
+      case RowStatus::skipped:
+        ++skipped;
+        break;
+      case RowStatus::crashed:
+        ++crashed;
+        break;
+    }
+  }
+};
+
+void report(const MicrobenchmarkResult& m, Tally& tally) {
+  for (const MicrobenchmarkRow& row : m.rows) {
+    tally.count(row.status);
+    if (row.status != RowStatus::ok) {
+      print_prose("{} {} [{}]: {}\n", word_of(row.status), m.name, to_string(row.at), row.reason);
+    }
+    tally.valid = tally.valid && row.stop_reason != StopReason::time_limit;
+  }
+  for (const std::string& w : m.warnings) print_prose("warning: {}: {}\n", m.name, w);
+}
+
+void report(const GroupResult& g, Tally& tally) {
+  for (const Row& row : g.rows) {
+    tally.count(row.status);
+    if (row.status == RowStatus::failed || row.status == RowStatus::crashed) {
+      print_prose("{} {} ({}) at {}: {} - {}\n",
+                  row.status == RowStatus::failed ? "FAILED" : "CRASHED", row.variant,
+                  word_of(row.role), g.key.to_string(), row.reason,
+                  row.verdict && !row.verdict->first_mismatches.empty()
+                      ? row.verdict->first_mismatches.front()
+                      : "no mismatch recorded");
+    } else if (row.status == RowStatus::skipped) {
+      print_prose("skipped {} ({}) at {}: {}\n", row.variant, word_of(row.role), g.key.to_string(),
+                  row.reason);
+    }
+  }
+  for (const std::string& w : g.warnings) {
+    print_prose("warning: {}: {}\n", g.key.to_string(), w);
+  }
+  tally.valid = tally.valid && g.warnings.empty() && g.launch_blocked &&
+                g.stop_reason != StopReason::time_limit;
+  for (const std::string& s : sentences(g)) print_prose("{}\n", s);
+}
+
+/// Exit status of what was measured, and the closing sentences on stderr.
+ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
+                    const std::string& path) {
+  Tally tally;
+  for (const MicrobenchmarkResult& m : outcome.file.microbenchmarks) report(m, tally);
+  for (const GroupResult& g : outcome.file.groups) report(g, tally);
+  print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
+              tally.skipped, tally.crashed);
+  if (outcome.interrupted) {
+    print_prose(
+        "interrupted: finished groups are kept; continue with the same command and "
+        "--resume\n");
+    return exit_interrupted;
+  }
+  if (tally.failed + tally.crashed > 0) {
+    say_next(with_patterns("amasia verify", r.campaign.patterns),
+             "holds every config of these variants against the reference");
+    return exit_wrong_result;
+  }
+  say_next(fmt::format("python -m plots report {}", path),
+           fmt::format("draws it; amasia compare OLD {} sets it against an earlier file", path));
+  return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
+}
+
+TuningTable recorded_winners(const MeasureRequest& r, const std::optional<Device>& device) {
+  if (!r.tuning.empty()) {
+    if (!std::filesystem::exists(r.tuning)) {
+      throw UsageError(fmt::format("no tuning file {}: make one with amasia tune", r.tuning));
+    }
+    return TuningTable::read(r.tuning);
+  }
+  return device ? TuningTable::read(default_tuning_path(*device)) : TuningTable{};
+}
+
+}  // namespace
+
+ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
+  CampaignRequest& c = r.campaign;
+  const Cases cases = cases_of(c);
+  if (!r.shard.empty()) c.shard = parse_shard(r.shard);
+  const std::string title = c.study.empty() ? "run" : c.study;
+  if (r.dry_run) {
+    const Preview::Machine machine = look_at(r.session);
+    if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
+    const std::string device = machine.device ? machine.device->name : "";
+    print_preview({title, plan_campaign(c, cases, recorded_winners(r, machine.device), device),
+                   machine, !r.tuning.empty() || machine.device});
+    return exit_ok;
+  }
+
+  const Provenance queried = query_in_child(r.session);
+  const Device& device = queried.device;
+  refuse_too_large(cases.apps, c, device);
+  const Campaign plan = plan_campaign(c, cases, recorded_winners(r, device), device.name);
+
+  SessionOptions options = r.session;
+  options.ceilings = plan.ceilings;
+  if (options.out.empty()) {
+    options.out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
+                                 options.existing == Existing::resume);
+  }
+  constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
+  check_writable(options.out, room);
+  print_prose("{} on {}: {} groups, {} microbenchmarks, results to {}\n", title, device.name,
+              plan.groups.size(), plan.microbenchmarks.size(), options.out);
+  const SessionOutcome outcome =
+      run_session(plan.groups, describe_run(argv, r, queried), options, plan.microbenchmarks);
+  write_exports(outcome.file, r.exports);
+  if (!r.exports.on_stdout()) {
+    write_data(c.inventory.empty() ? to_markdown(outcome.file)
+                                   : to_markdown(reproduction_table(outcome.file, c.inventory)));
+  }
+  return conclude(outcome, r, options.out);
+}
+
+}  // namespace amasia

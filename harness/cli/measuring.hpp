@@ -1,0 +1,16 @@
+// What `run` and `study` do with a request: plan it, run it, write and say what came out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/cli/exit_status.hpp"
+#include "harness/cli/options.hpp"
+
+namespace amasia {
+
+/// Verifies, times and compares what `request.campaign` asks for, or shows it (--dry-run). Its
+/// effort is final; modes that are still empty are an error of the caller.
+ExitStatus measure(MeasureRequest request, const std::vector<std::string>& argv);
+
+}  // namespace amasia

@@ -1,0 +1,193 @@
+#include "harness/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/cli/values.hpp"
+#include "harness/microbenchmark.hpp"
+#include "harness/plan/study.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia {
+namespace {
+
+constexpr double shortest = 0.001;           // seconds
+constexpr double longest = 7 * 24 * 3600.0;  // a week: beyond, it is a slip
+
+std::vector<std::string> names_for_patterns() {
+  std::vector<std::string> names;
+  for (const App* app : apps()) names.emplace_back(app->name());
+  for (const Variant* v : variants()) names.push_back(v->name());
+  for (const Microbenchmark* m : microbenchmarks()) names.push_back(m->name);
+  return names;
+}
+
+/// A default that only the text knows: what it stands for is decided later.
+CLI::Option* defaulting_to(CLI::Option* option, const std::string& text) {
+  return option->default_str(text);
+}
+
+template <class Enum>
+std::string list_of(const std::vector<Enum>& values) {
+  std::string list;
+  for (const Enum value : values) list += (list.empty() ? "" : ",") + std::string(word_of(value));
+  return list;
+}
+
+template <class Enum>
+std::vector<std::string> words_of(const std::vector<Enum>& values) {
+  std::vector<std::string> words;
+  for (const Enum value : values) words.emplace_back(word_of(value));
+  return words;
+}
+
+template <class Enum>
+void add_choice_list(CLI::App& command, const std::string& flag, std::vector<Enum>& target,
+                     const std::string& help,
+                     const std::vector<Enum>& choices = all_values<Enum>()) {
+  const auto take = [&target](const std::vector<std::string>& given) {
+    target.clear();
+    for (const std::string& word : given) target.push_back(from_word<Enum>(word));
+  };
+  defaulting_to(command.add_option_function<std::vector<std::string>>(flag, take, help)
+                    ->allow_extra_args(false)  // the next word is a pattern, not one more value
+                    ->delimiter(',')
+                    ->check(one_of(words_of(choices)))
+                    ->type_name("LIST"),
+                target.empty() ? "the study's" : list_of(target));
+}
+
+template <class Number>
+void add_number(CLI::App& command, const std::string& flag, Number& target,
+                const CLI::Validator& check, const std::string& value, const std::string& otherwise,
+                const std::string& help) {
+  defaulting_to(command.add_option(flag, target, help)->transform(check)->type_name(value),
+                otherwise);
+}
+
+}  // namespace
+
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
+  defaulting_to(command
+                    .add_option("patterns", patterns,
+                                "variants by glob: pathfinder, '*/tma', hotspot/dsm; else "
+                                "microbenchmarks: memory/latency, 'memory/*'")
+                    ->check(offers(names_for_patterns()))
+                    ->type_name("PATTERN"),
+                "all variants");
+}
+
+void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
+  sizes.otherwise = own;
+  const std::string preset(word_of(own));
+  defaulting_to(command.add_option("--size", sizes.given, "one size of one app (repeatable)")
+                    ->allow_extra_args(false)
+                    ->type_name("NAME=VALUE,..."),
+                "the preset's");
+  defaulting_to(
+      command
+          .add_option_function<std::string>(
+              "--preset", [&sizes](const std::string& name) { sizes.preset = preset_from(name); },
+              "the sizes of a preset")
+          ->check(one_of(words_of(all_values<Preset>())))
+          ->type_name("NAME"),
+      preset);
+}
+
+void add_modes(CLI::App& command, CampaignRequest& campaign) {
+  add_choice_list(command, "--cache", campaign.caches, "cache modes");
+  add_choice_list(command, "--launch", campaign.launches, "launch modes");
+}
+
+void add_roles(CLI::App& command, std::vector<Role>& roles) {
+  add_choice_list(command, "--roles", roles,
+                  "iso, the original geometry; best, the recorded winner", {Role::iso, Role::best});
+}
+
+void add_device(CLI::App& command, SessionOptions& session) {
+  add_number(command, "--device", session.device_index, integer_between(0, 1023), "N", "0",
+             "index of the GPU");
+  add_number(command, "--group-timeout", session.extra_seconds,
+             number_between(shortest, longest, "seconds"), "SECONDS",
+             fmt::format("{}", session.extra_seconds),
+             "what a group may take beyond --seconds before it counts as hanging");
+  command.add_flag("--in-process", session.in_process,
+                   "no child processes (for debuggers and compute-sanitizer)");
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  add_number(command, "--seed", seed, unsigned_integer(), "N", fmt::format("{}", seed),
+             "seed of the inputs");
+}
+
+void add_confidence(CLI::App& command, double& confidence) {
+  add_number(command, "--confidence", confidence, number_between(0.5, 0.999999, ""), "SHARE",
+             fmt::format("{}", confidence), "joint confidence of all comparisons");
+}
+
+void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {
+  const Effort effort;
+  const auto otherwise = [&](const auto& value) {
+    return own.empty() ? fmt::format("{}", value) : own;
+  };
+  const CLI::Validator rounds = integer_between(1, 100000);
+  add_number(command, "--max-rounds", asked.max_rounds, rounds, "N", otherwise(effort.max_rounds),
+             "rounds of the schedule at most");
+  add_number(command, "--min-rounds", asked.min_rounds, rounds, "N",
+             fmt::format("{}, or --max-rounds if that is less", effort.min_rounds),
+             "rounds of the schedule at least");
+  add_number(command, "--seconds", asked.seconds, number_between(shortest, longest, "seconds"),
+             "SECONDS", otherwise(effort.seconds), "cap on the timed part of a group");
+  add_number(command, "--precision", asked.precision, number_between(1e-6, 1, ""), "SHARE",
+             fmt::format("{}", effort.precision),
+             "stop when every interval's half width is below this share");
+  add_number(command, "--confidence", asked.confidence, number_between(0.5, 0.999999, ""), "SHARE",
+             fmt::format("{}", effort.confidence), "joint confidence of a group's claims");
+}
+
+void add_dry_run(CLI::App& command, bool& dry_run) {
+  command.add_flag(
+      "--dry-run", dry_run,
+      "show what would run, for how long and with how much device memory; run nothing");
+}
+
+void add_output(CLI::App& command, const std::string& flag, std::string& path,
+                const std::string& help, const std::string& otherwise) {
+  defaulting_to(command.add_option(flag, path, help)->type_name("FILE"), otherwise);
+}
+
+void add_measuring(CLI::App& command, MeasureRequest& r) {
+  command.add_flag("--energy", r.effort.energy, "measure energy per run in a hot batch");
+  add_number(command, "--point-seconds", r.campaign.point_seconds,
+             number_between(shortest, longest, "seconds"), "SECONDS",
+             fmt::format("{}", r.campaign.point_seconds),
+             "cap on the samples of one point of a microbenchmark");
+  add_seed(command, r.campaign.seed);
+  add_device(command, r.session);
+  add_output(command, "--tuning", r.tuning, "recorded winners, for the role best",
+             "results/<gpu>/tuning.json");
+  add_output(command, "--out", r.session.out, "result file",
+             "out/<gpu>-<study or run>.json, numbered where there is one");
+  CLI::Option* resume = command.add_flag_callback(
+      "--resume", [&r] { r.session.existing = Existing::resume; },
+      "continue an interrupted run of the same --out");
+  command
+      .add_flag_callback(
+          "--overwrite", [&r] { r.session.existing = Existing::overwrite; },
+          "replace what an earlier run left at --out")
+      ->excludes(resume);
+  defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
+                    ->type_name("I/N"),
+                "all of it");
+  add_dry_run(command, r.dry_run);
+  command.add_flag("--strict", r.strict, "exit 4 when a measurement is not valid");
+  command.add_flag("--record-host", r.record_host, "write the host name into the result file");
+  add_output(command, "--json", r.exports.json, "also write the result file here, - for stdout");
+  add_output(command, "--csv", r.exports.csv, "summary as CSV, - for stdout");
+  add_output(command, "--csv-points", r.exports.csv_points,
+             "points of the microbenchmarks as CSV, - for stdout");
+  add_output(command, "--markdown", r.exports.markdown, "summary as Markdown, - for stdout");
+  add_output(command, "--google-benchmark", r.exports.google_benchmark,
+             "one entry per sample in Google Benchmark's schema, - for stdout");
+}
+
+}  // namespace amasia

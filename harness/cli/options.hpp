@@ -1,0 +1,46 @@
+// Options that several commands share, each declared once: name, value, default and help.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/cli/outputs.hpp"
+#include "harness/plan/campaign.hpp"
+#include "harness/session/session.hpp"
+
+namespace amasia {
+
+/// What `run` and `study` are asked for.
+struct MeasureRequest {
+  CampaignRequest campaign{};
+  EffortAsked effort{};
+  SessionOptions session{};
+  ExportPaths exports{};
+  std::string shard{};
+  std::string tuning{};  // file of recorded winners, "" for that of the GPU
+  bool strict = false, record_host = false, dry_run = false;
+};
+
+void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
+/// --size and --preset; without either, `own` says which.
+void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own);
+/// --cache and --launch. `caches` and `launches` hold the defaults; empty ones are a study's.
+void add_modes(CLI::App& command, CampaignRequest& campaign);
+void add_roles(CLI::App& command, std::vector<Role>& roles);
+/// --device, --group-timeout, --in-process.
+void add_device(CLI::App& command, SessionOptions& session);
+void add_seed(CLI::App& command, std::uint64_t& seed);
+/// Rounds, seconds, precision, confidence. `own` names whose the defaults are: "the study's", or
+/// "" for those of Effort.
+void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own);
+void add_confidence(CLI::App& command, double& confidence);
+void add_dry_run(CLI::App& command, bool& dry_run);
+/// What `run` and `study` share beyond the above.
+void add_measuring(CLI::App& command, MeasureRequest& request);
+/// An output file, "-" for stdout.
+void add_output(CLI::App& command, const std::string& flag, std::string& path,
+                const std::string& help, const std::string& otherwise = "not written");
+
+}  // namespace amasia

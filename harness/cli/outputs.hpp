@@ -1,0 +1,25 @@
+// Where the result of a command goes besides the result file.
+#pragma once
+
+#include <string>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// Path of each form, "-" for stdout, "" for none.
+struct ExportPaths {
+  std::string json{}, csv{}, csv_points{}, csv_samples{}, markdown{}, google_benchmark{};
+
+  /// Whether one of them takes stdout: then nothing else may be printed there.
+  bool on_stdout() const;
+  bool none() const;
+};
+
+/// `text` to a file, or to stdout when `path` is "-"; nothing when it is empty.
+void write_output(const std::string& path, const std::string& text);
+
+/// Writes the forms of `file` that are asked for.
+void write_exports(const ResultFile& file, const ExportPaths& paths);
+
+}  // namespace amasia

@@ -1,0 +1,186 @@
+#include "harness/evidence/disassembler.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "harness/evidence/sass.hpp"
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool executable_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string on_path(std::string_view program) {
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? std::string_view{} : path;
+  while (!rest.empty()) {
+    const fs::path folder(next_field(rest, ':'));
+    if (!folder.empty() && executable_file(folder / program)) return folder / program;
+  }
+  return "";
+}
+
+/// Runs a program without a shell and hands its output over line by line. False when it cannot be
+/// started or fails.
+template <class OnLine>
+bool run_program(const std::vector<std::string>& arguments, OnLine on_line) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed != 0) {
+    close(ends[0]);
+    return false;
+  }
+  std::unique_ptr<FILE, int (*)(FILE*)> output(fdopen(ends[0], "r"), fclose);
+  char* line = nullptr;
+  std::size_t capacity = 0;
+  for (ssize_t n = 0; (n = getline(&line, &capacity, output.get())) >= 0;) {
+    std::string_view text(line, static_cast<std::size_t>(n));
+    if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+    on_line(text);
+  }
+  std::free(line);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// The SASS of some kernels (none: all) that `command` lists; false when it fails or lists nothing.
+bool list_kernels(std::vector<std::string> command, const std::string& executable,
+                  const std::vector<std::string>& kernels, KernelCodes& found) {
+  if (!kernels.empty()) {
+    std::string names;
+    for (const std::string& kernel : kernels) names += (names.empty() ? "" : ",") + kernel;
+    command.insert(command.end(), {"-fun", names});
+  }
+  command.push_back(executable);
+  SassReader reader(found);
+  const bool ran = run_program(command, [&reader](std::string_view line) { reader.line(line); });
+  reader.finish();
+  return ran && !found.empty();  // one that was killed may have listed half a kernel
+}
+
+/// A folder for a while.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "amasia-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }  // empty when there is none
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+std::string find_cuobjdump() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  std::vector<fs::path> candidates{variable("CUOBJDUMP"), on_path("cuobjdump")};
+  for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (!variable(home).empty()) candidates.push_back(variable(home) / "bin" / "cuobjdump");
+  }
+  if (const std::string nvcc = on_path("nvcc"); !nvcc.empty()) {
+    std::error_code ignored;
+    candidates.push_back(fs::canonical(nvcc, ignored).parent_path() / "cuobjdump");
+  }
+  candidates.emplace_back("/usr/local/cuda/bin/cuobjdump");
+  const auto found = std::find_if(candidates.begin(), candidates.end(), executable_file);
+  return found == candidates.end() ? "" : found->string();
+}
+
+bool list_kernels_in_parallel(const std::vector<std::string>& command,
+                              const std::string& executable,
+                              const std::vector<std::string>& kernels, KernelCodes& found) {
+  const std::size_t count =
+      std::min<std::size_t>(kernels.size(), std::max(1U, std::thread::hardware_concurrency()));
+  if (count <= 1) return list_kernels(command, executable, kernels, found);
+  std::vector<std::future<std::pair<bool, KernelCodes>>> parts;
+  for (std::size_t part = 0; part < count; ++part) {
+    std::vector<std::string> share;
+    for (std::size_t i = part; i < kernels.size(); i += count) share.push_back(kernels[i]);
+    parts.push_back(std::async(std::launch::async, [&command, &executable, share] {
+      KernelCodes listed;
+      const bool ran = list_kernels(command, executable, share, listed);
+      return std::pair(ran, std::move(listed));
+    }));
+  }
+  bool all = true;
+  for (auto& part : parts) {
+    auto [ran, listed] = part.get();
+    all = all && ran;
+    found.merge(listed);
+  }
+  return all;
+}
+
+bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
+                  const std::vector<std::size_t>& modules, KernelCodes& found) {
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return false;
+  std::vector<KernelCodes> listed(modules.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    bool all = true;
+    for (std::size_t i = next++; i < modules.size(); i = next++) {
+      const fs::path path = folder.path() / (std::to_string(modules[i]) + ".cubin");
+      std::ofstream(path, std::ios::binary) << cubins.bytes(modules[i]);
+      all = list_kernels({cuobjdump, "-sass"}, path, {}, listed[i]) && all;
+    }
+    return all;
+  };
+  const std::size_t count =
+      std::min<std::size_t>(modules.size(), std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::future<bool>> workers;
+  for (std::size_t i = 0; i < count; ++i) {
+    workers.push_back(std::async(std::launch::async, work));
+  }
+  bool all = true;
+  for (auto& worker : workers) all = worker.get() && all;
+  for (auto& kernels : listed) found.merge(kernels);
+  return all;
+}
+
+}  // namespace amasia

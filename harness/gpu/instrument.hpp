@@ -1,0 +1,65 @@
+// What the measuring loops ask of a device, and all that they know of one. The loops decide (order,
+// repeats, pairs, when to stop); an instrument runs, times and verifies. Implemented with CUDA
+// (harness/gpu/), without (harness/no_gpu/), and by the stub of the tests.
+#pragma once
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/gpu/timed_run.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace amasia {
+
+/// The rows of one group on the device: one instance of the problem, one prepared run for each row.
+class GroupInstrument {
+ public:
+  virtual ~GroupInstrument() = default;
+  /// Chooses the config, runs it once and compares the output: fills config, geometry, fallback,
+  /// evidence and verdict of `row`, or its status `skipped` with the reason where this device or
+  /// problem rules it out. `index` names the row in the calls below.
+  virtual void prepare(int index, Row& row) = 0;
+  /// Whether the whole run waits in the launch queue until all of it is enqueued.
+  virtual bool can_be_blocked(int index) const = 0;
+  virtual TimedRun time(int index) = 0;
+  /// Runs once more and compares the output.
+  virtual Verdict verify(int index) = 0;
+  /// Millijoules per run; nothing where they cannot be measured.
+  virtual std::optional<double> energy_mj(int index) = 0;
+  /// What the app writes beside its timed output, after a verified run.
+  virtual void export_outputs() = 0;
+  /// Why the device holds its clock down at the moment; empty when it does not, or unknown.
+  virtual std::string throttle_reasons() const = 0;
+};
+
+/// What an exception from work on the device means.
+enum class Trouble {
+  no_memory,  // too large for this device: the row is skipped
+  row,        // this row failed, the next may run
+  device,     // the context is broken: nothing more can run in this process
+};
+
+class Instrument {
+ public:
+  virtual ~Instrument() = default;
+  virtual const Device& device() const = 0;
+  /// Clocks, limits and temperature by name; what is unknown is absent.
+  virtual std::map<std::string, std::string> state() const = 0;
+  /// Where microbenchmarks and ceilings enqueue their work.
+  virtual Stream stream() const = 0;
+  /// Generates the inputs. Throws when they do not fit. `plan` outlives it.
+  virtual std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) = 0;
+  /// Registers, shared memory and occupancy of a kernel of a microbenchmark as loaded.
+  virtual KernelEvidence resources_of(const KernelUse& kernel) = 0;
+  virtual Trouble trouble_of(const std::exception& error) = 0;
+};
+
+/// The instrument of device `index`. Throws UsageError when there are fewer devices, and
+/// std::runtime_error with the reason when there is none.
+std::unique_ptr<Instrument> open_instrument(int index);
+
+}  // namespace amasia

@@ -1,0 +1,127 @@
+#include "harness/plan/campaign.hpp"
+
+#include <algorithm>
+
+namespace amasia {
+namespace {
+
+template <class T>
+bool is_among(const std::vector<T>& list, const T& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+std::vector<AppCases> with_sizes(const std::vector<SelectedApp>& selected,
+                                 const SizeRequest& sizes) {
+  std::vector<AppCases> cases;
+  for (const SelectedApp& s : selected) {
+    cases.push_back({s.app, s.variants, sizes_of(*s.app, sizes, selected.size())});
+  }
+  return cases;
+}
+
+bool takes_energy(const CampaignRequest& request, CacheMode cache, LaunchMode launch) {
+  const CacheMode hottest =
+      is_among(request.caches, CacheMode::hot) ? CacheMode::hot : request.caches.back();
+  return request.effort.energy && launch == request.launches.back() && cache == hottest;
+}
+
+/// Calls `add` with a group of each size, cache and launch mode; the rows are left to it.
+template <class Add>
+void for_each_group(const CampaignRequest& request, const std::vector<AppCases>& cases, Add add) {
+  for (const AppCases& c : cases) {
+    for (const Parameters& size : c.sizes) {
+      for (const CacheMode cache : request.caches) {
+        for (const LaunchMode launch : request.launches) {
+          PlannedGroup g;
+          g.key = GroupKey{std::string(c.app->name()), size, cache, launch};
+          g.seed = request.seed;
+          g.effort = request.effort;
+          add(c, std::move(g));
+        }
+      }
+    }
+  }
+}
+
+PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& request) {
+  const Preset preset = request.sizes.effective_preset();
+  PlannedMicrobenchmark plan;
+  plan.name = m.name;
+  plan.scope = preset == Preset::paper || preset == Preset::sweep ? Scope::full : Scope::quick;
+  plan.effort.seconds = request.point_seconds;
+  plan.effort.max_samples = std::max(plan.effort.min_samples, request.effort.max_rounds);
+  plan.effort.precision = request.effort.precision;
+  plan.effort.confidence = request.effort.confidence;
+  if (const auto only = request.only.find(m.name); only != request.only.end()) {
+    plan.only = only->second;
+  }
+  return plan;
+}
+
+}  // namespace
+
+Cases cases_of(const CampaignRequest& request) {
+  // A study of a document may ask for ceilings and nothing else; no pattern is not "all" then.
+  if (request.patterns.empty() && !request.inventory.empty()) return {};
+  Selection chosen = select(request.patterns);
+  return {with_sizes(chosen.apps, request.sizes), std::move(chosen.microbenchmarks)};
+}
+
+std::vector<AppCases> app_cases_of(const CampaignRequest& request) {
+  return with_sizes(select_apps(request.patterns), request.sizes);
+}
+
+void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest& request,
+                      const Device& device) {
+  for (const AppCases& c : cases) refuse_too_large(*c.app, c.sizes, request.sizes, device);
+}
+
+Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
+                       const TuningTable& tuning, const std::string& device) {
+  Campaign plan;
+  for_each_group(request, cases.apps, [&](const AppCases& c, PlannedGroup g) {
+    if (request.sizes.given.empty()) g.preset = request.sizes.effective_preset();
+    g.effort.energy = takes_energy(request, g.key.cache, g.key.launch);
+    g.rows = comparison_rows(g.key.app, g.key.size, c.variants, request.roles, tuning, device,
+                             g.key.cache, g.key.launch);
+    plan.groups.push_back(std::move(g));
+  });
+  for (const Microbenchmark* m : cases.microbenchmarks) {
+    plan.microbenchmarks.push_back(planned(*m, request));
+  }
+  plan.groups = keep_shard(std::move(plan.groups), request.shard);
+  plan.microbenchmarks = keep_shard(std::move(plan.microbenchmarks), request.shard);
+  // Floors need them, and so do the rows of a document that are answered by them.
+  plan.ceilings =
+      !plan.groups.empty() ||
+      std::any_of(request.inventory.begin(), request.inventory.end(), [](const InventoryRow& row) {
+        return is_among(row.by, std::string("ceilings"));
+      });
+  return plan;
+}
+
+std::vector<PlannedGroup> plan_search(const CampaignRequest& request,
+                                      const std::vector<AppCases>& cases) {
+  std::vector<PlannedGroup> groups;
+  for_each_group(request, cases, [&](const AppCases& c, PlannedGroup g) {
+    g.rows = candidate_rows(c.variants);
+    groups.push_back(std::move(g));
+  });
+  return groups;
+}
+
+std::vector<PlannedGroup> plan_verification(const CampaignRequest& request,
+                                            const std::vector<AppCases>& cases) {
+  // What a kernel computes does not depend on the state of the cache or on how it is launched.
+  CampaignRequest once = request;
+  once.caches = {CacheMode::cold};
+  once.launches = {LaunchMode::stream};
+  std::vector<PlannedGroup> groups = plan_search(once, cases);
+  for (PlannedGroup& g : groups) {
+    g.effort = Effort{};
+    g.effort.verify_only = true;
+  }
+  return groups;
+}
+
+}  // namespace amasia

@@ -1,0 +1,78 @@
+// From what was asked for to what is going to run: groups of rows and microbenchmarks, in order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/plan/effort.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/plan/selection.hpp"
+#include "harness/plan/shard.hpp"
+#include "harness/plan/sizes.hpp"
+#include "harness/plan/tuning.hpp"
+#include "harness/published/inventory.hpp"
+
+namespace amasia {
+
+struct CampaignRequest {
+  std::vector<std::string> patterns{};
+  SizeRequest sizes{};
+  std::vector<CacheMode> caches{CacheMode::cold};
+  std::vector<LaunchMode> launches{LaunchMode::stream};
+  std::vector<Role> roles{Role::iso, Role::best};
+  Effort effort{};
+  double point_seconds = 0.4;  // cap on the samples of one point of a microbenchmark
+  std::uint64_t seed = 20211;
+  std::optional<Shard> shard{};
+  std::string study{};                    // "" for a run
+  std::vector<InventoryRow> inventory{};  // of a study of a document: what it is to reproduce
+  /// Points of a microbenchmark to measure; all of one that is not named.
+  std::map<std::string, std::vector<Coordinates>> only{};
+};
+
+/// An app, the variants meant and the sizes to run them at.
+struct AppCases {
+  const App* app = nullptr;
+  std::vector<const Variant*> variants{};
+  std::vector<Parameters> sizes{};
+};
+
+/// What is known of a campaign before a device is asked.
+struct Cases {
+  std::vector<AppCases> apps{};
+  std::vector<const Microbenchmark*> microbenchmarks{};
+};
+
+struct Campaign {
+  std::vector<PlannedGroup> groups{};
+  std::vector<PlannedMicrobenchmark> microbenchmarks{};
+  bool ceilings = false;  // whether the limits of the GPU are measured first
+};
+
+/// Throws UsageError for patterns and sizes that cannot be used.
+Cases cases_of(const CampaignRequest& request);
+/// Apps only: what `tune` and `verify` work on.
+std::vector<AppCases> app_cases_of(const CampaignRequest& request);
+
+/// A size given one by one that does not fit in the device's memory: UsageError.
+void refuse_too_large(const std::vector<AppCases>& cases, const CampaignRequest& request,
+                      const Device& device);
+
+/// Every case under every cache and launch mode, the shard's part of it. `device` is the name by
+/// which winners are recorded; "" leaves every `best` to the built-in default. Energy is measured
+/// in a hot batch, so it goes to one group of each size: the hottest, in the last launch mode.
+Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
+                       const TuningTable& tuning, const std::string& device);
+
+/// Every config of every variant, timed: what `tune` chooses from.
+std::vector<PlannedGroup> plan_search(const CampaignRequest& request,
+                                      const std::vector<AppCases>& cases);
+
+/// Every config of every variant, run once against the reference.
+std::vector<PlannedGroup> plan_verification(const CampaignRequest& request,
+                                            const std::vector<AppCases>& cases);
+
+}  // namespace amasia

@@ -1,0 +1,25 @@
+#include "harness/plan/effort.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+
+namespace amasia {
+
+Effort effort_of(const EffortAsked& asked, Effort own) {
+  own.max_rounds = asked.max_rounds.value_or(own.max_rounds);
+  own.min_rounds = asked.min_rounds.value_or(std::min(own.min_rounds, own.max_rounds));
+  if (own.min_rounds > own.max_rounds) {
+    throw UsageError(fmt::format("--min-rounds {} is more than --max-rounds {}{}", own.min_rounds,
+                                 own.max_rounds, asked.max_rounds ? "" : ", the default here"));
+  }
+  own.seconds = asked.seconds.value_or(own.seconds);
+  own.precision = asked.precision.value_or(own.precision);
+  own.confidence = asked.confidence.value_or(own.confidence);
+  own.energy = own.energy || asked.energy;
+  return own;
+}
+
+}  // namespace amasia

@@ -1,0 +1,67 @@
+#include "harness/published/inventory.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/ceiling.hpp"
+#include "harness/microbenchmark.hpp"
+#include "harness/published/csv_table.hpp"
+#include "harness/registry.hpp"
+
+namespace amasia {
+
+const std::vector<InventoryRow>& inventory() {
+  static const std::vector<InventoryRow> rows = [] {
+    const CsvTable table = published_table("inventory");
+    const auto at = [&](const std::vector<std::string>& row, const char* name) {
+      return row[table.column(name)];
+    };
+    std::vector<InventoryRow> all;
+    for (const auto& row : table.rows) {
+      InventoryRow r{at(row, "id"),     at(row, "source"), at(row, "where"),
+                     at(row, "what"),   at(row, "study"),  {},
+                     at(row, "method"), at(row, "remark")};
+      const std::string by = at(row, "by");
+      if (by.starts_with("app ")) {
+        r.by = {by};
+      } else {
+        r.by = split(by, ' ');
+      }
+      all.push_back(std::move(r));
+    }
+    return all;
+  }();
+  return rows;
+}
+
+std::vector<InventoryRow> inventory_rows(const std::string& name) {
+  std::vector<InventoryRow> rows;
+  for (const InventoryRow& row : inventory()) {
+    if (name == row.id || name == row.study || name == "seed" + row.id.substr(0, 3)) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> inventory_names() {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  const auto offer = [&](const std::string& name) {
+    if (seen.insert(name).second) names.push_back(name);
+  };
+  for (const InventoryRow& row : inventory()) offer("seed" + row.id.substr(0, 3));
+  for (const InventoryRow& row : inventory()) offer(row.study);
+  for (const InventoryRow& row : inventory()) offer(row.id);
+  return names;
+}
+
+bool is_built(const InventoryRow& row) {
+  return std::any_of(row.by.begin(), row.by.end(), [](const std::string& by) {
+    if (by == "ceilings") return !ceiling_probes().empty();
+    if (by.starts_with("app ")) return !variants_of(by.substr(4)).empty();
+    return find_microbenchmark(by) != nullptr;
+  });
+}
+
+}  // namespace amasia

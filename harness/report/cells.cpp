@@ -1,0 +1,42 @@
+#include "harness/report/cells.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace amasia {
+
+Cell optional_cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+
+Cell text_or_nothing(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+Estimate estimate_of(const RatioInterval& ratio) { return {ratio.ratio, ratio.low, ratio.high}; }
+
+Cell value_cell(const MicrobenchmarkRow& row) {
+  return row.value ? Cell(Estimate{row.value->median, row.value->low, row.value->high}) : Cell();
+}
+
+const Comparison* comparison_of(const GroupResult& group, const Row& row) {
+  for (const Comparison& comparison : group.comparisons) {
+    if (comparison.variant == row.variant && comparison.role == row.role &&
+        comparison.control == (row.repeat > 0)) {
+      return &comparison;
+    }
+  }
+  return nullptr;
+}
+
+std::string strategy_of(const std::string& variant) {
+  return variant.substr(variant.find('/') + 1);
+}
+
+std::string proof_text(const MicrobenchmarkRow& row) {
+  std::vector<std::string> parts;
+  for (const Proof& p : row.proof) {
+    parts.push_back(p.found ? fmt::format("{} {}{} ({})", *p.found, p.instruction,
+                                          p.in_loop ? " per iteration" : "", p.source)
+                            : fmt::format("{} not counted", p.instruction));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace amasia

@@ -1,0 +1,25 @@
+// What several forms of a result say of a row in the same words.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/results/result.hpp"
+#include "harness/text/table.hpp"
+
+namespace amasia {
+
+Cell optional_cell(const std::optional<double>& value);
+Cell text_or_nothing(const std::string& text);
+Estimate estimate_of(const RatioInterval& ratio);
+/// The median of a point with its interval; nothing without one.
+Cell value_cell(const MicrobenchmarkRow& row);
+
+/// The comparison of this row with its reference; nullptr when there is none.
+const Comparison* comparison_of(const GroupResult& group, const Row& row);
+/// "hotspot/tma" -> "tma"
+std::string strategy_of(const std::string& variant);
+/// "32 LDG per iteration (sass)": what was counted in the code.
+std::string proof_text(const MicrobenchmarkRow& row);
+
+}  // namespace amasia

@@ -1,0 +1,179 @@
+#include "harness/report/markdown.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/report/cells.hpp"
+
+namespace amasia {
+namespace {
+
+std::string speedup_text(const Comparison& comparison) {
+  const SpeedClaim claim = comparison.claim;
+  const std::string estimate = format_estimate(estimate_of(comparison.speedup));
+  if (comparison.control) return "A/A: " + estimate;
+  return claim == SpeedClaim::faster || claim == SpeedClaim::slower
+             ? estimate
+             : fmt::format("{}: {}", word_of(claim), estimate);
+}
+
+std::string status_text(const Row& row) {
+  switch (row.status) {
+    case RowStatus::ok:
+      return row.verdict && row.verdict->passed ? "verified" : "not verified";
+    case RowStatus::failed:
+      return "FAILED";
+    case RowStatus::skipped:
+      return std::string(word_of(row.status));
+    case RowStatus::crashed:
+      return "CRASHED";
+  }
+  return "";
+}
+
+Table people_table(const GroupResult& group) {
+  Table table;
+  table.columns = {{"variant", "variant"},
+                   {"role", "role"},
+                   {"config", "config"},
+                   {"time_ms", "median time", "ms", true},
+                   {"speedup", "speed-up over baseline"},
+                   {"floor_fraction", "fraction of floor"},
+                   {"gbytes_per_s", "rate", "GB/s"},
+                   {"gflops", "rate", group.work.kind == Work::Kind::fp32 ? "GFLOP/s" : "Gop/s"},
+                   {"status", "result"}};
+  for (const Row& row : group.rows) {
+    const Comparison* comparison = comparison_of(group, row);
+    table.add(
+        {strategy_of(row.variant), word_cell(row.role), row.config,
+         row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
+                     : Cell(),
+         comparison ? Cell(speedup_text(*comparison)) : Cell(), optional_cell(row.floor_fraction),
+         optional_cell(row.gbytes_per_s), optional_cell(row.gflops), status_text(row)});
+  }
+  return table;
+}
+
+/// Points for people: one column per coordinate name would be wide, so they stand in one.
+Table people_table(const MicrobenchmarkResult& m) {
+  Table table;
+  table.columns = {{"at", "point"},           {"value", "median", "", true}, {"unit", "unit"},
+                   {"time_ns", "time", "ns"}, {"clock_mhz", "clock", "MHz"}, {"proof", "proof"},
+                   {"status", "result"}};
+  for (const MicrobenchmarkRow& row : m.rows) {
+    const std::string status(word_of(row.status));
+    table.add({to_string(row.at), value_cell(row), row.unit, optional_cell(row.time_ns),
+               optional_cell(row.clock_mhz), text_or_nothing(proof_text(row)),
+               row.status == RowStatus::ok ? (row.remark.empty() ? status : row.remark)
+                                           : fmt::format("{}: {}", status, row.reason)});
+  }
+  return table;
+}
+
+Table finding_table(const MicrobenchmarkResult& m) {
+  Table table;
+  table.columns = {{"at", "at"},
+                   {"quantity", "finding"},
+                   {"value", "value", "", true},
+                   {"unit", "unit"},
+                   {"how", "how"}};
+  for (const Finding& f : m.findings) {
+    table.add({to_string(f.at), f.quantity, Estimate{f.value, f.low, f.high}, f.unit, f.how});
+  }
+  return table;
+}
+
+/// Lines about rows of a group that the table has no room for.
+std::vector<std::string> remarks(const GroupResult& group) {
+  std::vector<std::string> lines;
+  for (const Row& row : group.rows) {
+    const std::string name = fmt::format("{} ({})", row.variant, word_of(row.role));
+    if (row.status != RowStatus::ok) {
+      lines.push_back(fmt::format("{} {}: {}", status_text(row), name, row.reason));
+      if (row.verdict) {
+        for (const std::string& mismatch : row.verdict->first_mismatches) {
+          lines.push_back("  " + mismatch);
+        }
+      }
+    }
+    if (!row.fallback.empty()) lines.push_back(fmt::format("{}: {}", name, row.fallback));
+  }
+  if (!group.launch_blocked) {
+    lines.emplace_back(
+        "too many launches to queue behind the blocking kernel: launch jitter is inside");
+  }
+  for (const std::string& warning : group.warnings) lines.push_back("warning: " + warning);
+  return lines;
+}
+
+/// "The baseline against itself: iso 1.000 [0.998, 1.002]"; empty without a control.
+std::string noise_line(const GroupResult& group) {
+  std::vector<std::string> parts;
+  for (const Comparison& comparison : group.comparisons) {
+    if (!comparison.control) continue;
+    parts.push_back(fmt::format("{} {}", word_of(comparison.role),
+                                format_estimate(estimate_of(comparison.speedup))));
+  }
+  if (parts.empty()) return "Noise (baseline against itself): not measured.";
+  return fmt::format("Noise (baseline against itself): {}.", fmt::join(parts, "; "));
+}
+
+std::string floor_line(const GroupResult& group) {
+  if (!group.floor) return "Floor: unknown, a ceiling it needs was not measured.";
+  return fmt::format("Floor: {} ms, bound by {}.", format_number(group.floor->floor_ms()),
+                     word_of(group.floor->bound_by()));
+}
+
+}  // namespace
+
+std::string to_markdown(const ResultFile& file) {
+  const Provenance& from = file.provenance;
+  std::string text = fmt::format(
+      "# {}{}\n\n{}, commit {}{}, {}, CUDA driver {}.{}.\n",
+      from.device.name.empty() ? "Results" : from.device.name,
+      from.study.empty() ? "" : ": " + from.study, from.date_utc,
+      from.commit.empty() ? "unknown" : from.commit, from.dirty ? " with local changes" : "",
+      from.cuda_compiler.empty() ? "no CUDA compiler" : from.cuda_compiler,
+      from.device.driver_version / 1000, from.device.driver_version % 1000 / 10);
+  const auto list = [&](const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    text += '\n';
+    for (std::string line : lines) {
+      std::replace(line.begin(), line.end(), '\n', ' ');  // a break would end the list
+      // An indented line belongs to the one above it.
+      text += line.starts_with("  ") ? "  - " + line.substr(2) : "- " + line;
+      text += '\n';
+    }
+  };
+  if (!file.ceilings.empty()) {
+    Table ceilings;
+    ceilings.columns = {
+        {"name", "ceiling"}, {"value", "median"}, {"unit", "unit"}, {"method", "how"}};
+    for (const Ceiling& ceiling : file.ceilings) {
+      ceilings.add({ceiling.name, ceiling.value, ceiling.unit, ceiling.method});
+    }
+    text += "\n## Ceilings\n\n" + to_markdown(ceilings);
+  }
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    text += fmt::format("\n## {}\n\n{} {}\n\n", m.name, m.question, m.method);
+    text += to_markdown(people_table(m));
+    if (!m.findings.empty()) {
+      text += '\n';
+      text += to_markdown(finding_table(m));
+    }
+    list(m.warnings);
+  }
+  for (const GroupResult& group : file.groups) {
+    text +=
+        fmt::format("\n## {}\n\n{} {} {} rounds{}\n\n", group.key.to_string(), noise_line(group),
+                    floor_line(group), group.rounds,
+                    group.stop_reason ? fmt::format(" ({}).", word_of(group.stop_reason)) : ".");
+    text += to_markdown(people_table(group));
+    list(remarks(group));
+  }
+  return text;
+}
+
+}  // namespace amasia

@@ -1,0 +1,14 @@
+// Result files for people.
+#pragma once
+
+#include <string>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// Provenance, ceilings, and per group the A/A noise, the floor, the table, failures and warnings.
+/// A speed-up that is not resolved, or smaller than the A/A interval, is shown as such.
+std::string to_markdown(const ResultFile&);
+
+}  // namespace amasia

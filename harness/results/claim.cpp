@@ -1,0 +1,41 @@
+#include "harness/results/claim.hpp"
+
+#include <algorithm>
+
+namespace amasia {
+namespace {
+
+SpeedClaim without_noise(SpeedVerdict verdict) {
+  switch (verdict) {
+    case SpeedVerdict::faster:
+      return SpeedClaim::faster;
+    case SpeedVerdict::slower:
+      return SpeedClaim::slower;
+    case SpeedVerdict::not_resolved:
+      break;
+  }
+  return SpeedClaim::not_resolved;
+}
+
+}  // namespace
+
+SpeedVerdict verdict_on(const RatioInterval& speedup) {
+  if (!speedup.resolved) return SpeedVerdict::not_resolved;
+  return speedup.ratio > 1 ? SpeedVerdict::faster : SpeedVerdict::slower;
+}
+
+SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
+  const SpeedClaim said = without_noise(comparison.verdict);
+  if (said == SpeedClaim::not_resolved || comparison.control) return said;
+  // A comparator is held against the baseline at its best.
+  const Role role = comparison.role == Role::comparator ? Role::best : comparison.role;
+  const bool inside =
+      std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
+        return control.control && control.role == role &&
+               comparison.speedup.ratio >= control.speedup.low &&
+               comparison.speedup.ratio <= control.speedup.high;
+      });
+  return inside ? SpeedClaim::within_noise : said;
+}
+
+}  // namespace amasia

@@ -1,0 +1,18 @@
+// What a comparison says, and what may be said of it.
+#pragma once
+
+#include <vector>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// Of the candidate, as its interval alone has it.
+SpeedVerdict verdict_on(const RatioInterval& speedup);
+
+/// The verdict after the A/A control, which is among `comparisons`, all of one group: within the
+/// noise when the ratio is no larger than what the baseline of that role differed from itself. A
+/// control is what it is.
+SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
+
+}  // namespace amasia

@@ -1,0 +1,32 @@
+// The rows of one group against each other: which samples count, which row is the reference of
+// which, and the paired ratio of the two.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// A GPU held at its power limit throttles every run of a heavy kernel: then that is its speed, and
+/// the marks stay as a remark.
+bool always_throttled(const Row& row);
+
+/// Times in ms of the samples that count: those not throttled, or all when all were.
+std::vector<double> usable_times(const Row& row);
+
+/// Times of two rows in the rounds where both have a usable sample: first of `a`, then of `b`. Both
+/// have their samples in the order of the rounds.
+std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, const Row& b);
+
+/// The row that `row` is compared with: the baseline of its app in its role, for a comparator the
+/// tuned one. nullptr when there is none, and for the baseline itself; its control, which is the
+/// same code once more, has the baseline.
+const Row* reference_of(const std::vector<Row>& rows, const Row& row);
+
+/// Every row against its reference, reference / row, at a confidence that holds for all jointly.
+/// Candidates of a search are not compared.
+std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence);
+
+}  // namespace amasia

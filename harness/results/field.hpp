@@ -1,0 +1,122 @@
+// A field of a result, declared once. From a declaration such as
+//
+//   template <>
+//   struct Fields<Floor> {
+//     static constexpr std::string_view name = "floor";
+//     static constexpr auto list = fields(field("bytes_ms", &Floor::bytes_ms, not_negative), ...);
+//   };
+//
+// come its place in the file (written.hpp), the check when it is read (read.hpp), its entry in
+// schema/result.schema.json (schema.hpp) and, through that file, its column in Python. The
+// declarations of a result file are in fields.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+namespace amasia {
+
+/// What is asked of a value, and how it stands in the file. Of a list or map: of each item.
+struct Rules {
+  std::string_view meaning{};  // in the schema, where the name does not say it
+  bool optional = false;       // may be absent, or null; always written
+  int since = 1;               // the first schema version that has it
+  double least = std::numeric_limits<double>::lowest();
+  bool above = false;  // more than `least`, not equal to it
+  double most = std::numeric_limits<double>::max();
+  std::int64_t least_integer = 0;
+  // What only the schema asks of text: tests write files in which little is filled in.
+  bool not_empty = false;
+  std::string_view pattern{};
+  std::size_t most_items = 0;        // of a list, in the schema; 0: any number
+  bool null_when_empty = false;      // text that is not known
+  bool left_out_when_empty = false;  // a list that came later than its version
+  bool infinite_is_null = false;     // a number that may be none: written null, read infinite
+  bool free_in_version_1 = false;  // version 1 wrote any text here: one that is no word is no value
+};
+
+inline constexpr Rules any_value{};
+inline constexpr Rules not_negative{.least = 0};
+inline constexpr Rules positive{.least = 0, .above = true};
+inline constexpr Rules share{.least = 0, .most = 1};
+
+template <class Struct, class T>
+struct Field {
+  using Value = T;
+  static constexpr bool derived = false;
+  std::string_view name;
+  T Struct::*member;
+  Rules rules;
+};
+
+/// Written for readers' convenience and never read: it follows from the other members.
+template <class Struct, class T>
+struct Derived {
+  using Value = T;
+  static constexpr bool derived = true;
+  std::string_view name;
+  T (Struct::*value)() const;
+  Rules rules;
+};
+
+template <class Struct, class T>
+consteval Field<Struct, T> field(std::string_view name, T Struct::*member, Rules rules = {}) {
+  return {name, member, rules};
+}
+
+template <class Struct, class T>
+consteval Derived<Struct, T> derived(std::string_view name, T (Struct::*value)() const,
+                                     Rules rules = {}) {
+  rules.optional = true;
+  return {name, value, rules};
+}
+
+/// The fields of a struct in the order of the file. A second one of a name does not compile: the
+/// error names the line of this call.
+template <class... Field>
+consteval std::tuple<Field...> fields(Field... field) {
+  const std::string_view names[] = {field.name...};
+  for (std::size_t i = 0; i < sizeof...(Field); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (names[i] == names[j]) throw std::logic_error("a field is declared a second time");
+    }
+  }
+  return {field...};
+}
+
+/// Specialized with `name` (in the schema), `list`, and for a struct of which a file has one list
+/// for each member, as of samples, `columns` = true. `meaning` is optional.
+template <class Struct>
+struct Fields;
+
+template <class T, class = void>
+struct HasFields : std::false_type {};
+template <class T>
+struct HasFields<T, std::void_t<decltype(Fields<T>::list)>> : std::true_type {};
+
+template <class T>
+constexpr bool is_columns() {
+  if constexpr (HasFields<T>::value) {
+    return requires { Fields<T>::columns; };
+  }
+  return false;
+}
+
+/// Calls visit(field) for each field of Struct.
+template <class Struct, class Visit>
+void for_each_field(const Visit& visit) {
+  std::apply([&](const auto&... field) { (visit(field), ...); }, Fields<Struct>::list);
+}
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+}  // namespace amasia

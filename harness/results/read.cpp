@@ -1,0 +1,98 @@
+#include "harness/results/read.hpp"
+
+#include <limits>
+
+namespace amasia {
+
+void At::expected(const std::string& what) const {
+  const std::string place = place_.to_string();
+  throw ResultError((place.empty() ? std::string("the document") : place) + ": expected " + what +
+                    ", found " + found());
+}
+
+std::string At::found() const {
+  if (value_.is_object() || value_.is_array()) return std::string("an ") + value_.type_name();
+  constexpr std::size_t most = 40;
+  const std::string text = value_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+void At::check_object() const {
+  if (!value_.is_object()) expected("an object");
+}
+
+At At::member(std::string_view name) const {
+  check_object();
+  const auto found = value_.find(std::string(name));
+  const Place place(place_, name);
+  if (found == value_.end()) throw ResultError(place.to_string() + ": is missing");
+  return {*found, place, version_};
+}
+
+std::optional<At> At::optional_member(std::string_view name) const {
+  check_object();
+  const auto found = value_.find(std::string(name));
+  if (found == value_.end() || found->is_null()) return std::nullopt;
+  return At(*found, Place(place_, name), version_);
+}
+
+const std::string& At::text() const {
+  if (!value_.is_string()) expected("text");
+  return value_.get_ref<const std::string&>();
+}
+
+bool At::boolean() const {
+  if (!value_.is_boolean()) expected("true or false");
+  return value_.get<bool>();
+}
+
+double At::number(const Rules& rules) const {
+  if (rules.infinite_is_null && value_.is_null()) return std::numeric_limits<double>::infinity();
+  if (!value_.is_number()) expected("a number");
+  const double number = value_.get<double>();
+  if (rules.above && !(number > rules.least)) expected("a positive number");
+  if (!std::isfinite(number) || number < rules.least || number > rules.most) {
+    expected("a finite number in range");
+  }
+  return number;
+}
+
+std::int64_t At::integer(std::int64_t least, std::int64_t most) const {
+  if (!value_.is_number_integer()) expected("an integer");
+  const bool too_large = value_.is_number_unsigned() &&
+                         value_.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
+  const auto number = too_large ? INT64_MAX : value_.get<std::int64_t>();
+  if (too_large || number < least || number > most) expected("one in range");
+  return number;
+}
+
+std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) const {
+  if (!value_.is_number_integer()) expected("an integer");
+  const bool negative = !value_.is_number_unsigned() && value_.get<std::int64_t>() < 0;
+  const auto number = negative ? 0 : value_.get<std::uint64_t>();
+  if (negative || number < least || number > most) expected("one in range");
+  return number;
+}
+
+std::size_t At::array_size() const {
+  if (!value_.is_array()) expected("an array");
+  return value_.size();
+}
+
+void read(const At& at, const Rules&, Parameters& value) {
+  at.check_object();
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& [name, item] : at.json().items()) {
+    const At parameter(item, Place(at.place(), name), at.version());
+    if (item.is_number()) {
+      values.emplace_back(name, std::to_string(parameter.integer(INT64_MIN, INT64_MAX)));
+    } else if (item.is_string()) {
+      values.emplace_back(name, parameter.text());
+    } else {
+      parameter.expected("an integer or text");
+    }
+  }
+  value = Parameters::from_values(std::move(values));
+}
+
+}  // namespace amasia

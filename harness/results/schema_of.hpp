@@ -1,0 +1,167 @@
+// JSON Schema from the declarations of fields (field.hpp).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/parameters.hpp"
+#include "harness/results/field.hpp"
+#include "harness/words.hpp"
+
+namespace amasia {
+
+/// The schema of a value under these rules. Structs go to `definitions` under the name of their
+/// Fields, once, and are referred to.
+template <class T>
+nlohmann::ordered_json schema_of(const Rules& rules, nlohmann::ordered_json& definitions);
+
+namespace detail {
+
+using Json = nlohmann::ordered_json;
+
+inline Json text_schema(const Rules& rules) {
+  Json schema = {{"type", "string"}};
+  if (rules.null_when_empty) schema["type"] = {"string", "null"};
+  if (rules.not_empty) schema["minLength"] = 1;
+  if (!rules.pattern.empty()) schema["pattern"] = rules.pattern;
+  return schema;
+}
+
+inline Json number_schema(const Rules& rules, bool or_null) {
+  Json schema = {{"type", "number"}};
+  if (or_null) schema["type"] = {"number", "null"};
+  if (rules.least > any_value.least) {
+    schema[rules.above ? "exclusiveMinimum" : "minimum"] = static_cast<std::int64_t>(rules.least);
+  }
+  if (rules.most < any_value.most) schema["maximum"] = static_cast<std::int64_t>(rules.most);
+  return schema;
+}
+
+inline Json integer_schema(const Rules& rules, bool or_null) {
+  Json schema = {{"type", "integer"}};
+  if (or_null) schema["type"] = {"integer", "null"};
+  if (rules.least_integer > INT64_MIN) schema["minimum"] = rules.least_integer;
+  return schema;
+}
+
+template <class Enum>
+Json word_schema(bool or_none) {
+  Json words = Json::array();
+  if (or_none) words.push_back("");
+  for (const std::string_view word : Words<Enum>::list) words.push_back(word);
+  return {{"enum", std::move(words)}};
+}
+
+/// The members of a struct; with `columns` a list of each.
+template <class Struct>
+Json struct_schema(Json& definitions) {
+  Json schema = Json::object();
+  if constexpr (requires { Fields<Struct>::meaning; }) {
+    schema["description"] = Fields<Struct>::meaning;
+  }
+  Json required = Json::array(), properties = Json::object();
+  for_each_field<Struct>([&](const auto& field) {
+    using Value = typename std::decay_t<decltype(field)>::Value;
+    Json member = schema_of<Value>(field.rules, definitions);
+    if (is_columns<Struct>()) member = {{"type", "array"}, {"items", std::move(member)}};
+    if (!field.rules.meaning.empty()) member["description"] = field.rules.meaning;
+    if (!field.rules.optional) required.push_back(field.name);
+    properties[std::string(field.name)] = std::move(member);
+  });
+  schema["type"] = "object";
+  schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  schema["properties"] = std::move(properties);
+  return schema;
+}
+
+template <class Struct>
+Json reference_to(Json& definitions) {
+  const std::string name(Fields<Struct>::name);
+  if (!definitions.contains(name)) {
+    definitions[name] = nullptr;  // its place, before those of its members
+    definitions[name] = struct_schema<Struct>(definitions);
+  }
+  return {{"$ref", "#/$defs/" + name}};
+}
+
+template <class T>
+struct SchemaOf {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (HasFields<T>::value) {
+      return reference_to<T>(definitions);
+    } else if constexpr (HasWords<T>::value) {
+      return word_schema<T>(false);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return {{"type", "boolean"}};
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return number_schema(rules, rules.infinite_is_null);
+    } else if constexpr (std::is_integral_v<T>) {
+      return integer_schema(rules, false);
+    } else {
+      static_assert(std::is_same_v<T, std::string>, "a shape that results have not had yet");
+      return text_schema(rules);
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::optional<T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (HasWords<T>::value) {
+      return word_schema<T>(true);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return number_schema(rules, true);
+    } else if constexpr (std::is_integral_v<T>) {
+      return integer_schema(rules, true);
+    } else {
+      return {{"oneOf", {{{"type", "null"}}, schema_of<T>(rules, definitions)}}};
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::vector<T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    if constexpr (is_columns<T>()) {
+      return reference_to<T>(definitions);
+    } else {
+      Json schema = {{"type", "array"}, {"items", schema_of<T>(rules, definitions)}};
+      if (rules.most_items > 0) schema["maxItems"] = rules.most_items;
+      return schema;
+    }
+  }
+};
+
+template <class T>
+struct SchemaOf<std::map<std::string, T>> {
+  static Json of(const Rules& rules, Json& definitions) {
+    return {{"type", "object"}, {"additionalProperties", schema_of<T>(rules, definitions)}};
+  }
+};
+
+template <class T>
+struct SchemaOf<std::vector<std::pair<std::string, T>>> : SchemaOf<std::map<std::string, T>> {};
+
+template <>
+struct SchemaOf<Parameters> {
+  static Json of(const Rules&, Json&) {
+    return {{"type", "object"},
+            {"minProperties", 1},
+            {"additionalProperties", {{"type", {"string", "integer"}}}}};
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+nlohmann::ordered_json schema_of(const Rules& rules, nlohmann::ordered_json& definitions) {
+  return detail::SchemaOf<T>::of(rules, definitions);
+}
+
+}  // namespace amasia

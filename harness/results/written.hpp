@@ -1,0 +1,144 @@
+// Structs to JSON, from the declarations of their fields (field.hpp).
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/errors.hpp"
+#include "harness/parameters.hpp"
+#include "harness/results/field.hpp"
+#include "harness/results/place.hpp"
+#include "harness/words.hpp"
+
+namespace amasia {
+
+/// Integers as numbers, anything else as text.
+nlohmann::ordered_json written(const Parameters& value, const Rules& rules, const Place& at);
+
+/// A struct as an object, fields in the order of their declaration. Throws ResultError "place: is
+/// not ..." for a number that its rules do not allow.
+template <class T>
+nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& at);
+
+namespace detail {
+
+using Json = nlohmann::ordered_json;
+
+inline bool in_range(double value, const Rules& rules) {
+  return value <= rules.most && (rules.above ? value > rules.least : value >= rules.least);
+}
+
+inline Json written_number(double value, const Rules& rules, const Place& at) {
+  if (!std::isfinite(value)) {
+    if (rules.infinite_is_null) return nullptr;
+    throw ResultError(at.to_string() + ": is not a finite number");
+  }
+  if (!in_range(value, rules)) {
+    throw ResultError(at.to_string() + (rules.above ? ": is not positive" : ": is out of range"));
+  }
+  return value;
+}
+
+template <class Struct>
+Json written_fields(const Struct& value, const Place& at) {
+  Json object = Json::object();
+  for_each_field<Struct>([&](const auto& field) {
+    using FieldType = std::decay_t<decltype(field)>;
+    const Place place(at, field.name);
+    if constexpr (FieldType::derived) {
+      object[std::string(field.name)] = written((value.*field.value)(), field.rules, place);
+    } else {
+      const auto& member = value.*field.member;
+      if constexpr (requires { member.empty(); }) {
+        if (field.rules.left_out_when_empty && member.empty()) return;
+      }
+      object[std::string(field.name)] = written(member, field.rules, place);
+    }
+  });
+  return object;
+}
+
+template <class Struct>
+Json written_columns(const std::vector<Struct>& items, const Place& at) {
+  Json object = Json::object();
+  for_each_field<Struct>([&](const auto& field) {
+    const Place column(at, field.name);
+    Json list = Json::array();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      list.push_back(written(items[i].*field.member, field.rules, Place(column, i)));
+    }
+    object[std::string(field.name)] = std::move(list);
+  });
+  return object;
+}
+
+template <class T>
+Json written_shape(const std::optional<T>& value, const Rules& rules, const Place& at) {
+  if constexpr (HasWords<T>::value) {
+    return word_of(value);  // "" for none
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // What could not be computed is unknown, not wrong.
+    return value && std::isfinite(*value) && in_range(*value, rules) ? Json(*value) : Json(nullptr);
+  } else {
+    return value ? written(*value, rules, at) : Json(nullptr);
+  }
+}
+
+template <class T>
+Json written_shape(const std::vector<T>& items, const Rules& rules, const Place& at) {
+  if constexpr (is_columns<T>()) {
+    return written_columns(items, at);
+  } else {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      list.push_back(written(items[i], rules, Place(at, i)));
+    }
+    return list;
+  }
+}
+
+template <class Pairs>
+Json written_members(const Pairs& pairs, const Rules& rules, const Place& at) {
+  Json object = Json::object();
+  for (const auto& [name, item] : pairs) object[name] = written(item, rules, Place(at, name));
+  return object;
+}
+
+template <class T>
+Json written_shape(const std::map<std::string, T>& pairs, const Rules& rules, const Place& at) {
+  return written_members(pairs, rules, at);
+}
+
+template <class T>
+Json written_shape(const std::vector<std::pair<std::string, T>>& pairs, const Rules& rules,
+                   const Place& at) {
+  return written_members(pairs, rules, at);
+}
+
+}  // namespace detail
+
+template <class T>
+nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& at) {
+  if constexpr (HasFields<T>::value) {
+    return detail::written_fields(value, at);
+  } else if constexpr (HasWords<T>::value) {
+    return word_of(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return detail::written_number(value, rules, at);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return rules.null_when_empty && value.empty() ? nlohmann::ordered_json(nullptr)
+                                                  : nlohmann::ordered_json(value);
+  } else {
+    return detail::written_shape(value, rules, at);
+  }
+}
+
+}  // namespace amasia

@@ -1,0 +1,84 @@
+#include "harness/session/child_task.hpp"
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "harness/gpu/instrument.hpp"
+#include "harness/registry.hpp"
+#include "harness/results/result.hpp"
+#include "harness/session/ceilings.hpp"
+#include "harness/session/group_loop.hpp"
+#include "harness/session/microbenchmark_loop.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json check_reference(const Json& task) {
+  const std::string name = task.at("app").get<std::string>();
+  const App* app = find_app(name);
+  if (app == nullptr) throw UsageError("app '" + name + "' is not part of this program");
+  const auto size = task.at("size").get<std::map<std::string, std::string>>();
+  const Verdict v = app->check_reference(Parameters(app->parameters(), size),
+                                         task.at("seed").get<std::uint64_t>());
+  return {{"passed", v.passed},
+          {"norm", v.norm},
+          {"error", v.error},  // null where it is not finite
+          {"bound", v.bound},
+          {"checked", v.checked},
+          {"first_mismatches", v.first_mismatches}};
+}
+
+}  // namespace
+
+Json reference_task(const std::string& app, const Parameters& size, std::uint64_t seed) {
+  Json values = Json::object();
+  for (const auto& [name, value] : size.values()) values[name] = value;
+  return {{"task", "reference"}, {"app", app}, {"size", values}, {"seed", seed}};
+}
+
+Verdict reference_verdict(const Json& answer) {
+  Verdict v;
+  v.passed = answer.at("passed").get<bool>();
+  v.norm = answer.at("norm").get<std::string>();
+  v.error = answer.at("error").is_null() ? std::nan("") : answer.at("error").get<double>();
+  v.bound = answer.at("bound").get<double>();
+  v.checked = answer.at("checked").get<std::int64_t>();
+  v.first_mismatches = answer.at("first_mismatches").get<std::vector<std::string>>();
+  return v;
+}
+
+nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
+                                    const ProgressSink& progress) {
+  const std::string name = task.at("task").get<std::string>();
+  if (name == "reference") return check_reference(task);
+  const std::unique_ptr<Instrument> instrument = open_instrument(task.at("index").get<int>());
+  if (name == "device") {
+    Provenance p;
+    p.device = instrument->device();
+    p.device_state = instrument->state();
+    return to_json(p);
+  }
+  if (name == "ceilings") {
+    auto array = nlohmann::ordered_json::array();
+    for (const Ceiling& c :
+         measure_ceilings(*instrument, task.at("samples").get<int>(), progress)) {
+      array.push_back(to_json(c));
+    }
+    return array;
+  }
+  if (name == "group") {
+    return to_json(run_group(planned_group_from_json(task.at("plan")), *instrument, progress));
+  }
+  if (name == "microbenchmark") {
+    return to_json(run_microbenchmark(planned_microbenchmark_from_json(task.at("plan")),
+                                      *instrument, progress));
+  }
+  throw std::logic_error(fmt::format("unknown task '{}'", name));
+}
+
+}  // namespace amasia

@@ -1,0 +1,170 @@
+#include "harness/session/completion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/results/comparison.hpp"
+#include "harness/results/floor.hpp"
+#include "harness/results/provenance.hpp"
+
+namespace amasia {
+namespace {
+
+std::optional<double> median_of(const std::vector<Reading>& samples,
+                                std::optional<double> Reading::*member) {
+  std::vector<double> values;
+  for (const Reading& r : samples) {
+    if (r.*member) values.push_back(*(r.*member));
+  }
+  if (values.size() < samples.size() || values.empty()) return std::nullopt;
+  return median_interval(std::move(values), 0.95).median;
+}
+
+/// "SASS: IMAD.WIDE.U32 + 2 IADD3 + 0.5 MOV": the timed loop by one of its copies, without what is
+/// there once per iteration.
+std::string machine_code(const CodeEvidence::Kernel& code, int copies) {
+  std::vector<std::pair<std::string, int>> opcodes(code.timed.begin(), code.timed.end());
+  std::stable_sort(opcodes.begin(), opcodes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string list;
+  for (const auto& [opcode, count] : opcodes) {
+    const double each = std::round(100.0 * count / copies) / 100;
+    if (each < 0.1) break;
+    list += list.empty() ? "SASS: " : " + ";
+    list += each == 1 ? opcode : fmt::format("{:g} {}", each, opcode);
+  }
+  return list.empty() ? "SASS: nothing in the timed loop" : list;
+}
+
+/// Compares what a point claims with what is in the code of its kernels.
+void prove(MicrobenchmarkRow& row, const Point& point, const CodeEvidence& code) {
+  if (row.evidence.empty()) return;  // it never came to run
+  std::vector<CodeEvidence::Kernel> codes;
+  for (const KernelEvidence& k : row.evidence) codes.push_back(code.of(k.kernel));
+  const auto remark = [&row](const std::string& text) {
+    row.remark += (row.remark.empty() ? "" : "; ") + text;
+  };
+  if (point.copies > 0 && codes.front().source == "sass") {
+    remark(machine_code(codes.front(), point.copies));
+  }
+  for (const Claim& claim : point.claims) {
+    const KernelEvidence& k = row.evidence[claim.kernel];
+    Proof proof;
+    proof.kernel = k.kernel;
+    proof.in_loop = claim.in_loop;
+    proof.source = k.source;
+    proof.claimed = claim.count_in(k.source);
+    proof.instruction = k.source == "ptx" ? claim.ptx : claim.sass;
+    if (k.source == "sass" || k.source == "ptx") {
+      const CodeEvidence::Kernel& kernel = codes[claim.kernel];
+      const auto& counts = claim.in_loop ? kernel.in_loops : kernel.instructions;
+      const auto found = counts.find(proof.instruction);
+      proof.found = found == counts.end() ? 0 : found->second;
+      const bool holds =
+          claim.or_more ? *proof.found >= proof.claimed : *proof.found == proof.claimed;
+      if (!holds && row.status == RowStatus::ok) {
+        row.status = RowStatus::failed;
+        row.reason = fmt::format(
+            "{} {} in the {} ({}) where the method needs {}: it measured something else",
+            *proof.found, proof.instruction, claim.in_loop ? "loops" : "kernel", k.source,
+            proof.claimed);
+        row.value.reset();
+      }
+    } else {
+      const std::string unproved = "instructions not counted: " + k.source;
+      if (row.remark.find(unproved) == std::string::npos) remark(unproved);
+    }
+    row.proof.push_back(std::move(proof));
+  }
+}
+
+std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Device& device) {
+  const Microbenchmark* m = find_microbenchmark(result.name);
+  if (m == nullptr || !m->findings) return {};
+  std::vector<MeasuredPoint> measured;
+  for (const MicrobenchmarkRow& row : result.rows) {
+    if (row.value) measured.push_back({row.at, row.quantity, row.unit, row.value->median});
+  }
+  return m->findings(device, measured);
+}
+
+}  // namespace
+
+void summarise(GroupResult& result, double confidence) {
+  for (Row& row : result.rows) {
+    const auto times = usable_times(row);
+    if (row.status != RowStatus::ok || times.empty()) continue;
+    row.time_ms = median_interval(times, confidence);
+    const double seconds = row.time_ms->median * 1e-3;
+    row.gflops = result.work.operations / seconds * 1e-9;
+    row.gbytes_per_s = (result.work.bytes_read + result.work.bytes_written) / seconds * 1e-9;
+  }
+  result.comparisons = compare_rows(result.rows, confidence);
+  for (const Comparison& c : result.comparisons) {
+    if (c.control && c.speedup.resolved) {
+      result.warnings.push_back(
+          fmt::format("{} {} differs from itself by {:.2f} %: no smaller difference counts here",
+                      c.variant, word_of(c.role), 100 * std::abs(c.speedup.ratio - 1)));
+    }
+  }
+}
+
+void summarise(MicrobenchmarkResult& result, double confidence) {
+  for (MicrobenchmarkRow& row : result.rows) {
+    if (row.status != RowStatus::ok || row.samples.empty()) continue;
+    std::vector<double> values;
+    for (const Reading& r : row.samples) values.push_back(r.value);
+    row.value = median_interval(std::move(values), confidence);
+    row.cycles = median_of(row.samples, &Reading::cycles);
+    row.time_ns = median_of(row.samples, &Reading::time_ns);
+    row.clock_mhz = median_of(row.samples, &Reading::clock_mhz);
+  }
+}
+
+Completion::Completion(Device device, std::vector<Ceiling> ceilings, CodeEvidence code)
+    : device_(std::move(device)), ceilings_(std::move(ceilings)), code_(std::move(code)) {}
+
+void Completion::count_instructions(const std::vector<std::vector<KernelEvidence>*>& evidence) {
+  std::vector<std::string> kernels;
+  for (const auto* of_row : evidence) {
+    for (const KernelEvidence& k : *of_row) kernels.push_back(k.kernel);
+  }
+  code_.read(kernels);
+  for (auto* of_row : evidence) {
+    for (KernelEvidence& k : *of_row) {
+      const CodeEvidence::Kernel code = code_.of(k.kernel);
+      k.source = code.source;
+      k.instructions = code.instructions;
+    }
+  }
+}
+
+void Completion::complete(GroupResult& result) {
+  std::vector<std::vector<KernelEvidence>*> evidence;
+  for (Row& row : result.rows) evidence.push_back(&row.evidence);
+  count_instructions(evidence);
+  result.floor = compute_floor(result.work, ceilings_);
+  for (Row& row : result.rows) {
+    row.source_digest = source_digest(row.variant);
+    if (result.floor && row.time_ms) {
+      row.floor_fraction = result.floor->floor_ms() / row.time_ms->median;
+    }
+  }
+}
+
+void Completion::complete(MicrobenchmarkResult& result, const std::vector<Point>& points) {
+  std::vector<std::vector<KernelEvidence>*> evidence;
+  for (MicrobenchmarkRow& row : result.rows) evidence.push_back(&row.evidence);
+  count_instructions(evidence);
+  result.source_digest = source_digest(result.name);
+  for (std::size_t i = 0; i < result.rows.size() && i < points.size(); ++i) {
+    prove(result.rows[i], points[i], code_);
+  }
+  result.findings = findings_of(result, device_);
+}
+
+}  // namespace amasia

@@ -1,0 +1,39 @@
+// What the parent adds to what a child measured, the same way for groups and microbenchmarks:
+// medians and comparisons from the samples, then source digests, the instructions in the machine
+// code, floors, proofs and findings.
+#pragma once
+
+#include <vector>
+
+#include "harness/evidence/evidence.hpp"
+#include "harness/plan/plan.hpp"
+
+namespace amasia {
+
+/// Medians and intervals from the samples; of a group also rates, comparisons, and a warning where
+/// the control differs from the baseline.
+void summarise(GroupResult& result, double confidence);
+void summarise(MicrobenchmarkResult& result, double confidence);
+
+/// Adds everything but the summaries, which it expects to be there.
+class Completion {
+ public:
+  /// `code`: the machine code of this executable, read as far as it is asked for.
+  Completion(Device device, std::vector<Ceiling> ceilings, CodeEvidence code);
+
+  /// Floors from the ceilings, instruction counts.
+  void complete(GroupResult& result);
+  /// Counts the claimed instructions of these points, then draws the findings from the rows that
+  /// have a value. A row whose claim is wrong becomes `failed` and loses its value: it measured
+  /// something else. Code that cannot be read leaves the value and says so in the row's remark.
+  void complete(MicrobenchmarkResult& result, const std::vector<Point>& points);
+
+ private:
+  void count_instructions(const std::vector<std::vector<KernelEvidence>*>& evidence);
+
+  Device device_;
+  std::vector<Ceiling> ceilings_;
+  CodeEvidence code_;
+};
+
+}  // namespace amasia

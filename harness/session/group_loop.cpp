@@ -1,0 +1,226 @@
+#include "harness/session/group_loop.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "harness/registry.hpp"
+#include "harness/results/comparison.hpp"
+#include "harness/session/stopwatch.hpp"
+#include "harness/statistics/schedule.hpp"
+#include "harness/statistics/stopping_rule.hpp"
+
+namespace amasia {
+namespace {
+
+/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
+/// says.
+constexpr double throttled_clock_share = 0.90;
+/// A throttled sample is repeated at most this often; then it stays, marked.
+constexpr int throttle_repeats = 3;
+
+StoppingRule stopping_rule(const Effort& effort) {
+  StoppingRule rule;
+  rule.min_count = effort.min_rounds;
+  rule.max_count = effort.max_rounds;
+  rule.seconds = effort.seconds;
+  rule.precision = effort.precision;
+  rule.confidence = effort.confidence;
+  return rule;
+}
+
+class GroupLoop {
+ public:
+  GroupLoop(const PlannedGroup& plan, Instrument& instrument, const ProgressSink& progress)
+      : plan_(plan),
+        instrument_(instrument),
+        progress_(progress),
+        rule_(stopping_rule(plan.effort)) {
+    result_.key = plan.key;
+    result_.preset = plan.preset;
+    result_.seed = plan.seed;
+  }
+
+  GroupResult run() {
+    const Stopwatch watch;
+    const App* app = find_app(plan_.key.app);
+    if (app == nullptr) {
+      throw UsageError(fmt::format("app '{}' is not part of this program", plan_.key.app));
+    }
+    result_.work = app->work(plan_.key.size);
+    progress_(-1, "generating inputs");
+    group_ = instrument_.open(plan_);
+
+    for (const PlannedRow& planned : plan_.rows) prepare(planned);
+    if (!plan_.effort.verify_only) time_all();
+    for (const int index : active_) {
+      if (!plan_.effort.verify_only && row(index).status == RowStatus::ok) verify_again(index);
+    }
+    const bool any_right = std::any_of(result_.rows.begin(), result_.rows.end(),
+                                       [](const Row& row) { return row.status == RowStatus::ok; });
+    if (any_right) group_->export_outputs();
+    for (Row& row : result_.rows) {
+      if (row.status != RowStatus::ok) row.samples.clear();  // a wrong result has no time
+    }
+    warn();
+    result_.wall_s = watch.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  Row& row(int index) { return result_.rows[static_cast<std::size_t>(index)]; }
+  const Row& row(int index) const { return result_.rows[static_cast<std::size_t>(index)]; }
+
+  void prepare(const PlannedRow& planned) {
+    const int index = static_cast<int>(result_.rows.size());
+    Row row;
+    row.variant = planned.variant;
+    row.role = planned.role;
+    row.repeat = planned.repeat;
+    row.config = planned.config;
+    row.config_source = planned.config_source;
+    if (!planned.excluded.empty()) {
+      row.status = RowStatus::crashed;
+      row.reason = planned.excluded;
+    } else if (find_variant(planned.variant) == nullptr) {
+      row.status = RowStatus::skipped;
+      row.reason = "not part of this program";
+    } else {
+      progress_(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
+      try {
+        group_->prepare(index, row);
+        if (row.verdict && !row.verdict->passed) {
+          row.status = RowStatus::failed;
+          row.reason = "wrong result";
+        }
+      } catch (const std::runtime_error& error) {
+        if (instrument_.trouble_of(error) != Trouble::no_memory) throw;
+        row.status = RowStatus::skipped;
+        row.reason = error.what();
+      }
+      if (row.status == RowStatus::ok) {
+        if (!group_->can_be_blocked(index)) result_.launch_blocked = false;
+        active_.push_back(index);
+      }
+    }
+    result_.rows.push_back(std::move(row));
+  }
+
+  void time_all() {
+    if (active_.empty()) return;
+    // An unrecorded round: module load, clocks, first-touch of the flush buffer.
+    for (const int index : active_) {
+      progress_(index, "warming up");
+      group_->time(index);
+    }
+    const Stopwatch watch;
+    const int entries = static_cast<int>(active_.size());
+    double last_report = 0;
+    for (int round = 0;; ++round) {
+      const std::vector<int> order = round_order(entries, round);
+      for (int position = 0; position < entries; ++position) {
+        sample(active_[static_cast<std::size_t>(order[static_cast<std::size_t>(position)])], round,
+               position);
+      }
+      result_.rounds = round + 1;
+      const double elapsed = watch.seconds();
+      if (elapsed - last_report > 0.5) {
+        last_report = elapsed;
+        progress_(active_.front(), estimate(elapsed));
+      }
+      const auto reason = rule_.reason(result_.rounds, elapsed, [&] { return precise_enough(); });
+      if (reason) {
+        result_.stop_reason = reason;
+        return;
+      }
+    }
+  }
+
+  void sample(int index, int round, int position) {
+    progress_(index, "");
+    Sample s;
+    for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
+      const TimedRun timed = group_->time(index);
+      s = Sample{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
+      if (s.sm_clock_mhz) {
+        double& fastest = fastest_clock_[index];
+        fastest = std::max(fastest, *s.sm_clock_mhz);
+        if (*s.sm_clock_mhz < throttled_clock_share * fastest) s.throttled = true;
+      }
+      if (!s.throttled) break;
+      ++throttled_samples_;
+    }
+    row(index).samples.push_back(s);
+  }
+
+  bool precise_enough() const {
+    std::vector<RatioInterval> speedups;
+    for (const Comparison& c : compare_rows(result_.rows, plan_.effort.confidence)) {
+      speedups.push_back(c.speedup);
+    }
+    if (!speedups.empty()) return rule_.precise(speedups);
+    // Candidates only: each time on its own.
+    return std::all_of(active_.begin(), active_.end(),
+                       [&](int index) { return rule_.precise(usable_times(row(index))); });
+  }
+
+  void verify_again(int index) {
+    Row& row = this->row(index);
+    progress_(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
+    Verdict after = group_->verify(index);
+    if (!after.passed) {
+      row.status = RowStatus::failed;
+      row.reason = "wrong result after timing, right before: a race";
+      row.verdict = after;
+    } else if (plan_.effort.energy) {
+      progress_(index, fmt::format("energy of {} {}", row.variant, word_of(row.role)));
+      row.energy_mj = group_->energy_mj(index);
+    }
+  }
+
+  void warn() {
+    if (throttled_samples_ > 0) {
+      const std::string reasons = group_->throttle_reasons();
+      result_.warnings.push_back(
+          fmt::format("{} samples were throttled{} and repeated: let the GPU cool, or check who "
+                      "else uses it (amasia doctor)",
+                      throttled_samples_, reasons.empty() ? "" : " (" + reasons + ")"));
+    }
+    if (!plan_.effort.verify_only && active_.empty()) {
+      result_.warnings.emplace_back("no row could run");
+    }
+  }
+
+  std::string estimate(double elapsed) const {
+    double widest = 0;
+    for (const Comparison& c : compare_rows(result_.rows, plan_.effort.confidence)) {
+      widest = std::max(widest, half_width(c.speedup));
+    }
+    const Row& first = row(active_.front());
+    const auto times = usable_times(first);
+    return fmt::format("round {}: {} {} {:.4g} ms, widest interval +-{:.2f} %, {:.0f} s",
+                       result_.rounds, first.variant, word_of(first.role),
+                       times.empty() ? 0.0 : median_interval(times, 0.95).median, 100 * widest,
+                       elapsed);
+  }
+
+  const PlannedGroup& plan_;
+  Instrument& instrument_;
+  const ProgressSink& progress_;
+  StoppingRule rule_;
+  GroupResult result_;
+  std::unique_ptr<GroupInstrument> group_;
+  std::vector<int> active_;  // rows that are right and may be timed
+  std::map<int, double> fastest_clock_;
+  int throttled_samples_ = 0;
+};
+
+}  // namespace
+
+GroupResult run_group(const PlannedGroup& plan, Instrument& instrument,
+                      const ProgressSink& progress) {
+  return GroupLoop(plan, instrument, progress).run();
+}
+
+}  // namespace amasia

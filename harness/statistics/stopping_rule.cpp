@@ -1,0 +1,29 @@
+#include "harness/statistics/stopping_rule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace amasia {
+
+std::optional<StopReason> StoppingRule::reason(int count, double elapsed_seconds,
+                                               const std::function<bool()>& precise) const {
+  if (count >= min_count && precise()) return StopReason::narrow_enough;
+  if (count >= max_count) return at_max_count;
+  if (count >= min_count_in_time && elapsed_seconds >= seconds) return StopReason::time_limit;
+  return std::nullopt;
+}
+
+bool StoppingRule::precise(std::vector<double> values) const {
+  if (values.empty()) return false;
+  const MedianInterval interval = median_interval(std::move(values), confidence);
+  return interval.coverage >= confidence && half_width(interval) <= precision;
+}
+
+bool StoppingRule::precise(const std::vector<RatioInterval>& ratios) const {
+  const double each = corrected_confidence(confidence, static_cast<int>(ratios.size()));
+  return std::all_of(ratios.begin(), ratios.end(), [&](const RatioInterval& ratio) {
+    return ratio.coverage >= each && half_width(ratio) <= precision;
+  });
+}
+
+}  // namespace amasia

@@ -1,0 +1,34 @@
+// When a measurement has enough samples: one rule for the rounds of a group and for the samples of
+// a point.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "harness/statistics/statistics.hpp"
+#include "harness/words.hpp"
+
+namespace amasia {
+
+struct StoppingRule {
+  int min_count = 1;  // an interval that is narrow after fewer samples is not believed
+  int max_count = 1;
+  StopReason at_max_count = StopReason::round_limit;  // or sample_limit: what is counted
+  double seconds = 0;                                 // wall clock, from the first sample on
+  int min_count_in_time = 1;  // so many are taken even when the time is over
+  double precision = 0.005;   // half width of an interval as a share of its middle
+  double confidence = 0.95;   // joint, over all intervals that are judged together
+
+  /// Asked after every sample, with the samples so far: nothing means one more. `precise` is called
+  /// only when there are enough samples for its answer to count.
+  std::optional<StopReason> reason(int count, double elapsed_seconds,
+                                   const std::function<bool()>& precise) const;
+
+  /// Whether the median of these values is known precisely enough. False for none.
+  bool precise(std::vector<double> values) const;
+  /// Whether all of these ratios are, each at the confidence that makes them hold jointly.
+  bool precise(const std::vector<RatioInterval>& ratios) const;
+};
+
+}  // namespace amasia

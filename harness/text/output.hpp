@@ -1,0 +1,40 @@
+// What the program prints. Prose, for the person who waits, goes to stderr and is dropped where it
+// cannot be written: a full disk behind 2>, a closed terminal or a reader that went away must not
+// end a campaign. Data goes to stdout and must arrive.
+#pragma once
+
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace amasia {
+
+/// stdout cannot take the data. what() is one line; the program ends with exit_output.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Once, first thing in the program: a closed standard stream is given a descriptor that refuses
+/// (stdout) or swallows (stderr), so that no file opened later takes its number and receives what
+/// was meant for it; and a reader that goes away is an error of write(2), no signal.
+void secure_standard_streams();
+
+/// Never throws.
+void write_prose(std::string_view text) noexcept;
+/// print_prose("{} of {}\n", i, n)
+template <class... Arguments>
+void print_prose(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_prose(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+/// All of `text` has left this process when it returns. Throws OutputError.
+void write_data(std::string_view text);
+template <class... Arguments>
+void print_data(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_data(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace amasia

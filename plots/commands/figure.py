@@ -1,0 +1,64 @@
+"""``python -m plots figure``: one figure as a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from plots.commands.options import (
+    results_argument,
+    selection_arguments,
+    selection_of,
+    write_figure,
+)
+from plots.commands.registry import Command, register
+from plots.errors import PlotsError, nearest
+from plots.figures import FIGURES
+
+
+def drawable() -> list[str]:
+    """The figures that a selection of results is enough for, in order."""
+    kinds = [kind for kind in FIGURES.values() if kind.of_selection is not None]
+    places = {kind.name: (kind.chapter.place if kind.chapter else 99, kind.order) for kind in kinds}
+    return sorted(places, key=lambda name: (places[name], name))
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="the figure, one of --list")
+    results_argument(parser)
+    selection_arguments(parser)
+    parser.add_argument("--size", help='for samples, e.g. "rows=10000,cols=10000"')
+    parser.add_argument("--out", "-o", type=Path, help=".svg, .png or .pdf (default: NAME.svg)")
+    parser.add_argument("--list", action="store_true", help="the figures, and what each shows")
+
+
+def _run(options: argparse.Namespace) -> int:
+    names = drawable()
+    if options.list:
+        width = max(len(name) for name in names)
+        for name in names:
+            print(f"{name:<{width}}  {FIGURES[name].summary}")
+        return 0
+    if options.name is None:
+        raise PlotsError("figure needs a name: " + ", ".join(names))
+    if options.name not in names:
+        raise PlotsError(f'no figure "{options.name}"; {nearest(options.name, names, 3)}')
+    draw = FIGURES[options.name].of_selection
+    assert draw is not None
+    write_figure(draw(selection_of(options)), options.out or Path(f"{options.name}.svg"))
+    return 0
+
+
+register(
+    Command(
+        "figure",
+        "one figure",
+        _arguments,
+        _run,
+        (
+            ("figure speedup results --app nw -o nw.png", "one app, in the mode of the papers"),
+            ("figure --list", "what can be drawn"),
+        ),
+        order=40,
+    )
+)

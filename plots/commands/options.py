@@ -1,0 +1,86 @@
+"""Arguments that several commands share, and how they print and write."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import style
+from plots.errors import PlotsError
+from plots.selection import Selection
+
+_SUFFIXES = (".svg", ".png", ".pdf")
+
+
+def results_argument(parser: argparse.ArgumentParser) -> None:
+    """Result files or folders."""
+    parser.add_argument(
+        "results", nargs="*", default=["results"], help="result files, or folders searched for them"
+    )
+
+
+def selection_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which GPU, app and modes of the files."""
+    parser.add_argument("--gpu", help="as the driver names it (default: the newest)")
+    parser.add_argument("--app", help="one app (default: all)")
+    parser.add_argument("--cache", choices=["cold", "hot"], help="one cache mode")
+    parser.add_argument("--launch", choices=["stream", "graph"], help="one launch mode")
+
+
+def selection_of(options: argparse.Namespace) -> Selection:
+    """What the arguments select."""
+    chosen = {k: getattr(options, k, None) for k in ("gpu", "app", "size", "cache", "launch")}
+    return Selection(tuple(options.results), **chosen)
+
+
+def print_table(frame: pd.DataFrame) -> None:
+    """A frame on stdout, four significant digits, never an exponent."""
+
+    def plain(value: float) -> str:
+        return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+    with pd.option_context("display.width", 200, "display.max_columns", 30):
+        print(frame.to_string(index=False, float_format=plain, na_rep="–"))
+
+
+def _cannot_write(path: Path, error: OSError) -> PlotsError:
+    return PlotsError(f"{path}: cannot be written ({error.strerror})")
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[TextIO]:
+    """A file to write ``path`` through: it gets its name only when all went well, so that nobody
+    opens half of it. Opened at once: a place that cannot be written is said before the work is
+    done. Raises PlotsError."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            yield file
+        os.replace(temporary, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    finally:
+        # Gone already after success; the place itself may be no folder.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+    print(f"wrote {path}", file=sys.stderr)
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Writes a figure by the suffix of ``path``. Raises PlotsError."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise PlotsError(f"{path}: expected a file name that ends in {', '.join(_SUFFIXES)}")
+    try:
+        style.save(figure, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    print(f"wrote {path}", file=sys.stderr)

@@ -1,0 +1,76 @@
+"""``python -m plots report``: one self-contained HTML file."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from plots import report
+from plots.cache import Cache, default_folder
+from plots.commands.options import results_argument, written_whole
+from plots.commands.registry import Command, register
+from plots.load import find_files, load
+from plots.strategies import ROOT
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    results_argument(parser)
+    parser.add_argument(
+        "--out", "-o", type=Path, default=Path("report.html"), help="the file to write"
+    )
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="draw everything anew, and keep nothing in $XDG_CACHE_HOME/amasia or ~/.cache/amasia",
+    )
+
+
+def _page_key(cache: Cache, paths: list[str]) -> str:
+    """What decides the page: its template, the apps that it counts the lines of, and the bytes and
+    names of the result files."""
+    found, notes = find_files([Path(path) for path in paths])
+    ours = [*(ROOT / "plots" / "templates").iterdir(), *ROOT.glob("apps/*/*.cu")]
+    parts: list[bytes | str] = ["page", *notes]
+    for path in [*sorted(ours), *found]:
+        parts += [str(path), hashlib.sha256(path.read_bytes()).digest()]
+    return cache.key(*parts)
+
+
+def _page(paths: list[str], cache: Cache) -> str:
+    key = _page_key(cache, paths)
+    stored = cache.find(key)
+    if stored is None:
+        results = load(paths)
+        page = {"notes": results.notes, "html": report.render(results, cache)}
+        cache.keep(key, json.dumps(page).encode())
+        cache.forget_unused()
+    else:
+        page = json.loads(stored)
+    for note in page["notes"]:
+        print(note, file=sys.stderr)
+    return page["html"]
+
+
+def _run(options: argparse.Namespace) -> int:
+    cache = Cache(None if options.no_cache else default_folder())
+    with written_whole(options.out) as file:
+        file.write(_page(options.results, cache))
+    return 0
+
+
+register(
+    Command(
+        "report",
+        "one self-contained HTML file",
+        _arguments,
+        _run,
+        (
+            ("report results", "the recorded results, as report.html"),
+            ("report mine.json results --out both.html", "beside one's own"),
+        ),
+        order=10,
+    )
+)

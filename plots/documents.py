@@ -1,0 +1,219 @@
+"""Result files as JSON documents of the newest version, valid by the schema.
+
+A file is hostile until it has passed: whatever is wrong with it becomes one ResultFileError line,
+``file: what was expected``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plots import schema
+from plots.claims import claim_of
+from plots.errors import PlotsError, ResultFileError
+from plots.validation import first_error
+
+SCHEMA_NAME = "amasia-result"
+SAMPLE_COLUMNS = tuple(schema.members("samples"))
+_WORDS = schema.members("group")["stop_reason"]["enum"]
+
+
+def _positive(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < float("inf")
+
+
+# What a column of samples may hold, by the type the schema gives its items.
+_ITEMS = {
+    "integer": (lambda v: type(v) is int and v >= 0, "integers of at least 0", np.int64),
+    "boolean": (lambda v: type(v) is bool, "true or false", bool),
+    "number": (_positive, "positive numbers", float),
+    # null becomes NaN
+    "number or null": (lambda v: v is None or _positive(v), "positive numbers or null", float),
+}
+
+
+def _item_type(column: str) -> str:
+    types = schema.members("samples")[column]["items"]["type"]
+    return types if isinstance(types, str) else " or ".join(types)
+
+
+def _check_samples(path: Path, where: str, samples: Any) -> dict[str, np.ndarray]:
+    """The sample columns as arrays. Checked here and not by the schema validator, which is too slow
+    for hundreds of thousands of numbers; the constraints are the schema's."""
+
+    def fail(wanted: str) -> ResultFileError:
+        return ResultFileError(f"{path}: expected {wanted} at {where}.samples")
+
+    if not isinstance(samples, dict) or set(samples) != set(SAMPLE_COLUMNS):
+        raise fail("the columns " + ", ".join(SAMPLE_COLUMNS))
+    for name in SAMPLE_COLUMNS:
+        if not isinstance(samples[name], list):
+            raise fail(f"a list in column {name}")
+    if len({len(samples[name]) for name in SAMPLE_COLUMNS}) != 1:
+        raise fail("columns of one length")
+    arrays = {}
+    for name in SAMPLE_COLUMNS:
+        fits, wanted, dtype = _ITEMS[_item_type(name)]
+        if not all(fits(v) for v in samples[name]):
+            raise fail(f"{wanted} in column {name}")
+        arrays[name] = np.asarray(samples[name], dtype=dtype)
+    return arrays
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ResultFileError(f"{path}: expected a result file, found nothing") from None
+    except UnicodeDecodeError:
+        raise ResultFileError(f"{path}: expected JSON text in UTF-8") from None
+    except OSError as error:
+        raise ResultFileError(f"{path}: expected a readable file ({error.strerror})") from None
+    if not text.strip():
+        raise ResultFileError(f"{path}: expected a result file, found an empty one")
+    return text
+
+
+def parse(path: Path, text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
+            raise ResultFileError(
+                f"{path}: expected the rest of the JSON, but the file ends in line {error.lineno} "
+                "(truncated)"
+            ) from None
+        raise ResultFileError(
+            f"{path}: expected JSON, but line {error.lineno} column {error.colno}: {error.msg}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise ResultFileError(f"{path}: expected JSON: {error}") from None
+
+
+# An escape of half a character, which JSON can spell and no text can hold.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _check_characters(path: Path, document: Any, text: str) -> None:
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise ResultFileError(
+                f"{path}: expected text in Unicode, found half of a surrogate pair"
+            ) from None
+
+
+def _check_intervals(path: Path, document: dict[str, Any]) -> None:
+    """An interval contains its median. One that does not was edited, or written by a bug."""
+
+    def check(interval: dict[str, Any] | None, middle: str, where: str) -> None:
+        if interval and not interval["low"] <= interval[middle] <= interval["high"]:
+            raise ResultFileError(f"{path}: expected low <= {middle} <= high at {where}")
+
+    for g, group in enumerate(document["groups"]):
+        for r, row in enumerate(group["rows"]):
+            check(row.get("time_ms"), "median", f"groups[{g}].rows[{r}].time_ms")
+        for c, comparison in enumerate(group["comparisons"]):
+            check(comparison["speedup"], "ratio", f"groups[{g}].comparisons[{c}].speedup")
+    for m, microbenchmark in enumerate(document.get("microbenchmarks") or []):
+        for r, row in enumerate(microbenchmark["rows"]):
+            check(row.get("value"), "median", f"microbenchmarks[{m}].rows[{r}].value")
+
+
+def _check_version(path: Path, document: Any) -> int:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA_NAME:
+        raise ResultFileError(f'{path}: expected an Amasia result file ("schema": "{SCHEMA_NAME}")')
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= schema.version():
+        raise ResultFileError(
+            f"{path}: expected result schema version 1 to {schema.version()}, "
+            f"found {json.dumps(version)}"
+        )
+    return version
+
+
+def upgrade(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of version 1 as one of version 2, in place: claims are computed, other words than
+    those of version 2 for why a group stopped are none. What is malformed stays for the validator.
+
+    Its digests are by path and stay what they are; they say nothing about digests by content.
+    """
+    for group in document.get("groups", ()):
+        if group.get("stop_reason") not in _WORDS:
+            group["stop_reason"] = ""
+        for comparison in group.get("comparisons", ()):
+            comparison["claim"] = claim_of(group["comparisons"], comparison)
+    document["version"] = 2
+    return document
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The JSON of one result file, brought up to the newest version and valid by its schema.
+
+    Samples are arrays, one per column; "digests" says by what those of the code are taken.
+
+    Raises ResultFileError.
+    """
+    text = _text(path)
+    document = parse(path, text)
+    version = _check_version(path, document)
+    taken: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
+    groups = document.get("groups")
+    for g, group in enumerate(groups if isinstance(groups, list) else []):
+        rows = group.get("rows") if isinstance(group, dict) else None
+        for r, row in enumerate(rows if isinstance(rows, list) else []):
+            if isinstance(row, dict) and "samples" in row:
+                columns = _check_samples(path, f"groups[{g}].rows[{r}]", row["samples"])
+                row["samples"] = {name: [] for name in SAMPLE_COLUMNS}
+                taken.append((row, columns))
+    if version == 1:
+        try:
+            upgrade(document)
+        except (AttributeError, KeyError, TypeError):
+            document["version"] = 2  # malformed: the validator says what and where
+    error = first_error(document, text, schema.SCHEMA_PATH)
+    if error is not None:
+        raise ResultFileError(f"{path}: {schema.explain(error)}")
+    _check_characters(path, document, text)
+    _check_intervals(path, document)
+    for row, columns in taken:
+        row["samples"] = columns
+    document["digests"] = "by path" if version == 1 else "by content"
+    return document
+
+
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The result files named by ``paths`` (files, or folders searched recursively for *.json) and
+    notes about JSON files in folders that are something else (tuning tables, exports).
+
+    Raises PlotsError when a path does not exist or nothing was found.
+    """
+    found: list[Path] = []
+    notes: list[str] = []
+    for path in paths:
+        if path.is_dir():
+            for candidate in sorted(path.rglob("*.json")):
+                document = parse(candidate, _text(candidate))
+                if isinstance(document, dict) and document.get("schema") == SCHEMA_NAME:
+                    found.append(candidate)
+                else:
+                    notes.append(f"{candidate} is no result file and was left out.")
+        elif path.exists():
+            found.append(path)
+        else:
+            raise PlotsError(f"{path}: expected a result file or a folder of them, found nothing")
+    if not found:
+        where = ", ".join(str(path) for path in paths)
+        raise PlotsError(f"no result files under {where}; make one with: amasia study quick")
+    return list(dict.fromkeys(found)), notes

@@ -1,0 +1,84 @@
+"""Pictures of the report as SVG: drawn on all cores, each only once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from plots import style
+from plots.cache import Cache, Digests
+from plots.errors import PlotsError
+from plots.figures import Picture
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture ready to stand in HTML; ``reason`` instead of ``svg`` when there is nothing to
+    draw."""
+
+    label: str
+    fold: str = ""
+    svg: str = ""
+    reason: str = ""
+
+
+# Pictures under way. A forked worker finds them here, with their frames, without copying any.
+_under_way: Mapping[str, Picture] = MappingProxyType({})
+
+
+def _draw(name: str) -> tuple[str, str]:
+    """(svg, reason) of a picture under way."""
+    picture = _under_way[name]
+    try:
+        figure = picture.draw(*picture.arguments)
+        return style.inline_svg(figure, name, picture.label), ""
+    except PlotsError as error:
+        return "", str(error)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
+    """Draws every picture; the keys become prefixes of the ids in them, so no two may be equal.
+
+    A picture whose function, arguments, name and label are those of an earlier one is taken from
+    ``cache``. The others are drawn by one process per core.
+    """
+    global _under_way
+    digests = Digests()
+    keys: dict[str, str] = {}
+    drawn: dict[str, tuple[str, str]] = {}
+    for name, picture in pictures.items():
+        function = f"{picture.draw.__module__}.{picture.draw.__qualname__}"
+        arguments = digests.of(picture.arguments)
+        keys[name] = cache.key("picture", name, picture.label, function, arguments)
+        found = cache.find(keys[name])
+        if found is not None:
+            drawn[name] = (found.decode(), "")
+    missing = [name for name in pictures if name not in drawn]
+    _under_way = pictures
+    try:
+        for name, result in zip(missing, _results(missing), strict=True):
+            drawn[name] = result
+            if result[0]:
+                cache.keep(keys[name], result[0].encode())
+    finally:
+        _under_way = MappingProxyType({})
+    return {
+        name: Drawn(picture.label, picture.fold, *drawn[name]) for name, picture in pictures.items()
+    }
+
+
+def _results(names: list[str]) -> Iterable[tuple[str, str]]:
+    workers = min(_cores(), len(names))
+    if workers < 2:
+        return [_draw(name) for name in names]
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
+        return list(pool.map(_draw, names))

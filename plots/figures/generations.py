@@ -1,0 +1,117 @@
+"""Every matching row of two result sets: one GPU over another."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from plots.expect import Measured, mean_table
+from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, PairSubject, Picture, register
+from plots.load import strategy_order
+from plots.prose import table
+from plots.style import colour, marker, new_figure, styled
+from plots.units import shortened, times
+
+_EXPECTED = "#333333"
+
+
+@styled
+def generations(measured: Measured, dates: str) -> Figure:
+    """Every matching row of two result sets: speed-up of the new GPU with interval, one panel per
+    role, beside what the measured ceilings (solid) and the datasheets (dashed) let one expect."""
+    rows = measured.rows[measured.rows["role"].isin(["iso", "best"])]
+    common.need(rows, "matching rows at iso or best")
+    roles = [r for r in ("iso", "best") if r in set(rows["role"])]
+    keys = ["app", "size", "size_label", "cache", "launch"]
+    cases = rows[keys].drop_duplicates().reset_index(drop=True)
+    figure = new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
+    axes = figure.subplots(1, len(roles), squeeze=False, sharey=True)[0]
+    strategies = strategy_order(rows["strategy"])
+    ends = [*rows["low"], *rows["high"]]
+    lines = [
+        (measured.measured_ceilings, "-", "measured ceilings"),
+        (measured.datasheet, "--", "datasheets"),
+    ]
+    ends += [e.expected for e, _, _ in lines if e is not None]
+    for ax, role in zip(axes, roles, strict=True):
+        for expected, style, _ in lines:
+            if expected is not None:
+                ax.axvline(expected.expected, color=_EXPECTED, linestyle=style, linewidth=1.2)
+        for y, case in enumerate(cases.itertuples(index=False)):
+            here = rows[(rows["role"] == role)]
+            for key in keys:
+                here = here[here[key] == getattr(case, key)]
+            for i, strategy in enumerate(strategies):
+                for r in here[here["strategy"] == strategy].itertuples():
+                    ax.errorbar(
+                        [r.ratio], [y + (i - (len(strategies) - 1) / 2) * 0.72 / len(strategies)],
+                        xerr=[[r.ratio - r.low], [r.high - r.ratio]], color=colour(strategy),
+                        marker=marker(strategy), markersize=4.5, capsize=1.5, elinewidth=1,
+                        markerfacecolor=colour(strategy) if r.resolved else "white",
+                        linestyle="none", label=r.variant,
+                    )  # fmt: skip
+        common.ratio_axis(ax, ends, axis="x", pad=0.06)
+        ax.grid(axis="y", visible=False)
+        ax.set_title(role, loc="left")
+        ax.set_xlabel("speed-up (logarithmic)")
+    axes[0].set_yticks(
+        range(len(cases)),
+        [f"{c.app}, {c.size_label}\n{c.cache}, {c.launch}" for c in cases.itertuples()],
+        fontsize=8,
+    )
+    axes[0].set_ylim(len(cases) - 0.45, -0.55)
+    names = (shortened(gpu, 60) for gpu in (measured.new_gpu, measured.old_gpu))
+    common.title(figure, " over ".join(names), dates)
+    handles = common.strategy_handles(strategies)
+    handles += [
+        Line2D(
+            [], [], color=_EXPECTED, linestyle=style, label=f"expected, {text}: {e.expected:.2f}"
+        )
+        for e, style, text in lines
+        if e is not None
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _pictures(pair: PairSubject) -> list[Picture]:
+    label = f"{pair.measured.new_gpu} over {pair.measured.old_gpu}"
+    return [Picture("generations", label, generations, (pair.measured, pair.dates))]
+
+
+def _above(pair: PairSubject) -> Markup:
+    measured = pair.measured
+    lines = []
+    if measured.datasheet is not None:
+        lines.append(f"Datasheets let one expect {measured.datasheet}.")
+    if measured.measured_ceilings is not None:
+        lines.append(f"The ceilings measured on both let one expect {measured.measured_ceilings}.")
+    lines.append(
+        f"{len(measured.rows)} rows match; {measured.only_new} rows are only in the results of "
+        f"{measured.new_gpu}, {measured.only_old} only in those of {measured.old_gpu}."
+    )
+    items = Markup("\n").join(Markup("<li>{}</li>").format(line) for line in lines)
+    return Markup("<ul>\n{}\n</ul>").format(items)
+
+
+def _below(pair: PairSubject) -> Markup:
+    lines = [
+        (m["role"], m["strategy"], times(m["mean"]), m["n"]) for m in mean_table(pair.measured)
+    ]
+    return table(("role", "strategy", ">geometric mean", ">rows"), lines)
+
+
+register(
+    FigureKind(
+        "generations",
+        "one GPU over another, row by row (python -m plots expect OLD NEW --out FILE)",
+        None,
+        Chapter.PAIRS,
+        order=10,
+        pictures=_pictures,
+        above=_above,
+        below=_below,
+    )
+)

@@ -1,0 +1,84 @@
+"""How many bytes must be under way: bandwidth against bytes in flight."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from plots.figures import common
+from plots.figures.points import byte_axis, points
+from plots.figures.registry import GpuSubject, microbenchmark_figure
+from plots.load import Results
+from plots.prose import paragraph
+from plots.style import new_figure, styled
+
+# Okabe & Ito, as the strategies; what they stand for here is in the legend.
+_INK = ("#0072B2", "#D55E00", "#009E73")
+_MARKERS = ("o", "s", "^")
+
+
+@styled
+def in_flight(results: Results) -> Figure:
+    """Bandwidth against bytes in flight per SM, from memory and from L2, with the knee. Raises
+    PlotsError when it was not measured."""
+    curve = points(results, "memory/in_flight", "level", "in_flight", "words")
+    common.need(curve, "bandwidth against bytes in flight (amasia run memory/in_flight)")
+    curve["in_flight"] = curve["in_flight"].astype(float)
+    levels = [name for name in ("memory", "l2") if (curve["level"] == name).any()]
+    figure = new_figure(4.6 * len(levels), 3.9)
+    axes = figure.subplots(1, len(levels), squeeze=False)[0]
+    for ax, level in zip(axes, levels, strict=True):
+        here = curve[curve["level"] == level]
+        for words, ink, mark in zip(("1", "2", "4"), _INK, _MARKERS, strict=True):
+            of_words = here[here["words"] == words].sort_values("in_flight")
+            if of_words.empty:
+                continue
+            ax.errorbar(
+                of_words["in_flight"], of_words["median"],
+                yerr=[of_words["median"] - of_words["low"], of_words["high"] - of_words["median"]],
+                color=ink, marker=mark, markersize=4, linewidth=1.2,
+                label=f"{words} × 16 B per thread",
+            )  # fmt: skip
+        found = results.findings
+        found = found[found["microbenchmark"] == "memory/in_flight"]
+        for f in found.itertuples():
+            if f.at.get("level") != level:
+                continue
+            ax.axvspan(f.low, f.high, color="#D9D9D9", zorder=0)
+            ax.annotate(
+                f"95 % at {f.value / 1024:.0f} KiB", (f.value, 0.04),
+                xycoords=("data", "axes fraction"), ha="center", fontsize=8, color="#555555",
+            )  # fmt: skip
+        ax.set_ylim(0, 1.08 * here["high"].max())
+        byte_axis(ax, here["in_flight"].min(), here["in_flight"].max())
+        ax.set_title("device memory" if level == "memory" else "L2", loc="left")
+        ax.set_xlabel("bytes in flight per SM")
+        ax.set_ylabel("GB/s")
+        ax.legend(loc="upper left")
+    common.title(
+        figure,
+        "How many bytes must be under way before the bandwidth is reached",
+        f"{common.origin(curve)}; grey: 95 % of the maximum, between the curves",
+    )
+    return figure
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "The left part is Little's law: bytes in flight over latency. It bends where the bandwidth "
+        "is reached, and what a kernel has in flight per SM should lie right of the bend. More "
+        "words per thread bend later, because a thread waits for all of its words before it asks "
+        "again: the bytes in flight are then a maximum, not a mean. In the L2 a block returns to "
+        "the same addresses in every pass, so how many of its words lie in the far half depends on "
+        "the geometry, and the curves scatter near their top."
+    )
+
+
+microbenchmark_figure(
+    "in_flight",
+    "bandwidth against bytes in flight per SM",
+    in_flight,
+    "memory/in_flight",
+    order=20,
+    above=_above,
+)

@@ -1,0 +1,37 @@
+"""Points of microbenchmarks as curves: their coordinates as columns, axes of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from plots.load import Results
+
+
+def _bytes(value: float, _: object = None) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if value >= size:
+            return f"{value / size:g} {unit}"
+    return f"{value:g} B"
+
+
+def byte_axis(ax: Axes, low: float, high: float, every: int = 2) -> None:
+    """A logarithmic axis of bytes with ticks every so many powers of two."""
+    ax.set_xscale("log", base=2)
+    ticks = [float(2**e) for e in range(0, 44, every) if low / 1.3 <= 2**e <= high * 1.3]
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_major_formatter(FuncFormatter(_bytes))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def points(results: Results, name: str, *coordinates: str, **wanted: str) -> pd.DataFrame:
+    """Measured points of one microbenchmark of one GPU, with these coordinates as columns."""
+    frame = results.points
+    frame = frame[(frame["microbenchmark"] == name) & frame["median"].notna()]
+    keep = [all(at.get(k) == v for k, v in wanted.items()) for at in frame["at"]]
+    frame = frame[np.array(keep, dtype=bool)].copy()
+    for coordinate in coordinates:
+        frame[coordinate] = [at.get(coordinate, "") for at in frame["at"]]
+    return frame

@@ -1,0 +1,187 @@
+"""What a figure tells the command line and the report about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from plots.expect import Measured
+from plots.load import Results
+from plots.selection import Selection
+
+
+class Chapter(Enum):
+    """Where in the report a figure stands; the report keeps the chapters in order."""
+
+    COMPARISONS = "comparisons"  # of one GPU, each figure under a heading: GpuSubject
+    MICROBENCHMARKS = "microbenchmarks"  # of one GPU, in one sequence: GpuSubject
+    SAMPLES = "samples"  # of one GPU, below the advice: GpuSubject
+    PAIRS = "pairs"  # of two GPUs: PairSubject
+    HARDWARE = "hardware"  # what sources promise, once a report: SuiteSubject
+
+    @property
+    def place(self) -> int:
+        """Its number in the order of the report."""
+        return list(Chapter).index(self)
+
+
+_LAUNCHES = {"stream": "stream launches", "graph": "graph launches"}
+
+
+def mode_name(cache: str, launch: str) -> str:
+    """ "cold cache, stream launches"."""
+    return f"{cache} cache, {_LAUNCHES[launch]}"
+
+
+@dataclass(frozen=True)
+class GpuSubject:
+    """A GPU of the report: all its results, and the cache and launch mode that a single picture
+    shows. ``built`` are the variants that exist, recorded or not."""
+
+    gpu: str
+    anchor: str
+    results: Results
+    cache: str
+    launch: str
+    built: tuple[str, ...]
+
+    @cached_property
+    def main(self) -> Results:
+        """The results in the mode that a single picture shows."""
+        return self.results.where(cache=self.cache, launch=self.launch)
+
+    @property
+    def mode(self) -> str:
+        return mode_name(self.cache, self.launch)
+
+    def has_points(self, microbenchmark: str) -> bool:
+        """Whether this microbenchmark was run on the GPU."""
+        return bool((self.results.points["microbenchmark"] == microbenchmark).any())
+
+
+@dataclass(frozen=True)
+class PairSubject:
+    """Two GPUs of the report with matching rows; ``dates`` says when they were measured."""
+
+    measured: Measured
+    dates: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class SuiteSubject:
+    """The report as a whole: the names of its GPUs."""
+
+    gpus: tuple[str, ...]
+    anchor: str = "suite"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing to make: ``draw(*arguments)``, called perhaps in another process, or not at all
+    when the same function drew the same arguments before.
+
+    ``name`` makes the ids in the picture unique in a report, ``label`` describes it to those who
+    do not see it; with ``fold`` it is hidden under that line until asked for.
+    """
+
+    name: str
+    label: str
+    draw: Callable[..., Figure]
+    arguments: tuple[Any, ...]
+    fold: str = ""
+
+    def __post_init__(self) -> None:
+        # A function with a closure draws what its arguments do not tell, and would be remembered
+        # by the wrong ones.
+        if "<" in self.draw.__qualname__:
+            raise ValueError(f"picture {self.name}: {self.draw.__qualname__} is no module function")
+
+
+def _no_prose(_: Any) -> Markup:
+    return Markup("")
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A figure: ``of_selection`` draws it for ``python -m plots figure NAME`` (None: only the
+    report and other commands do).
+
+    In the report it stands in ``chapter`` (None: nowhere) by ascending ``order``, as ``heading``,
+    ``above``, its pictures, ``below``. ``pictures``, ``above`` and ``below`` are called with the
+    subject of the chapter; a figure without pictures is left out, prose too. Numbers in the prose
+    come from the subject.
+    """
+
+    name: str
+    summary: str
+    of_selection: Callable[[Selection], Figure] | None
+    chapter: Chapter | None = None
+    order: int = 0
+    heading: str = ""
+    pictures: Callable[[Any], Sequence[Picture]] | None = None
+    above: Callable[[Any], Markup] = _no_prose
+    below: Callable[[Any], Markup] = _no_prose
+
+    def __post_init__(self) -> None:
+        if (self.chapter is None) != (self.pictures is None):
+            raise ValueError(f"figure {self.name}: expected a chapter and its pictures, or neither")
+
+
+_kinds: dict[str, FigureKind] = {}
+FIGURES: Mapping[str, FigureKind] = MappingProxyType(_kinds)
+
+
+def register(kind: FigureKind) -> FigureKind:
+    """Makes a figure known. Raises ValueError when its name is taken."""
+    if kind.name in _kinds:
+        raise ValueError(f"two figures are called {kind.name}")
+    _kinds[kind.name] = kind
+    return kind
+
+
+def unregister(name: str) -> None:
+    """Forgets a figure; for tests that add one."""
+    del _kinds[name]
+
+
+def of_chapter(chapter: Chapter) -> list[FigureKind]:
+    """The figures of a chapter in order."""
+    found = [kind for kind in _kinds.values() if kind.chapter is chapter]
+    return sorted(found, key=lambda kind: (kind.order, kind.name))
+
+
+def microbenchmark_figure(
+    name: str,
+    summary: str,
+    draw: Callable[[Results], Figure],
+    microbenchmark: str,
+    order: int,
+    above: Callable[[GpuSubject], Markup],
+) -> FigureKind:
+    """Registers a figure of one microbenchmark, shown where that was run."""
+
+    def pictures(subject: GpuSubject) -> list[Picture]:
+        if not subject.has_points(microbenchmark):
+            return []
+        label = f"{microbenchmark} on {subject.gpu}"
+        return [Picture(microbenchmark.replace("/", "-"), label, draw, (subject.results,))]
+
+    return register(
+        FigureKind(
+            name,
+            summary,
+            lambda selection: draw(selection.of_gpu()),
+            Chapter.MICROBENCHMARKS,
+            order,
+            pictures=pictures,
+            above=above,
+        )
+    )

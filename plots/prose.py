@@ -1,0 +1,72 @@
+"""HTML in which the report is written: paragraphs, tables, folds. Whatever is put in is escaped,
+except Markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from plots.units import interval_digits, times
+
+
+def paragraph(*sentences: str | Markup) -> Markup:
+    """Sentences as one <p>; empty ones are left out, nothing when all are empty."""
+    text = Markup(" ").join(escape(s) for s in sentences if s)
+    return Markup("<p>{}</p>").format(text) if text else Markup("")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
+    """A table; the name of a column of numbers begins with ">" and stands at the right."""
+
+    def line(tag: str, cells: Iterable[Any]) -> Markup:
+        return Markup("<tr>{}</tr>").format(
+            Markup("").join(
+                Markup('<{0} class="n">{1}</{0}>' if right else "<{0}>{1}</{0}>").format(tag, cell)
+                for cell, right in zip(cells, numeric, strict=True)
+            )
+        )
+
+    numeric = [name.startswith(">") for name in columns]
+    lines = [line("th", (name.removeprefix(">") for name in columns))]
+    lines += [line("td", row) for row in rows]
+    return Markup("<table>\n{}\n</table>").format(Markup("\n").join(lines))
+
+
+def fold(summary: str, body: Markup) -> Markup:
+    """``body``, closed until the reader asks for it."""
+    return Markup("<details><summary>{}</summary>\n{}</details>").format(summary, body)
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Significant digits without an exponent; a dash for what is not known."""
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return "–"
+    return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+def whole(value: Any) -> str:
+    """A whole number; a dash for what is not known."""
+    return "–" if value is None or pd.isna(value) else f"{value:,.0f}"
+
+
+def percent(value: Any) -> str:
+    """A share in percent; a dash for what is not known."""
+    return "–" if value is None or pd.isna(value) else f"{100 * value:.0f} %"
+
+
+def ratio(comparison: Any) -> Markup | str:
+    """A comparison's ratio with its interval, and that it claims nothing where it does not."""
+    if comparison is None:
+        return "–"
+    low, high = comparison.low, comparison.high
+    digits = max(3, interval_digits(low, high))
+    return Markup('{} <span class="interval">[{}, {}]</span>{}').format(
+        times(comparison.ratio),
+        f"{low:.{digits}f}",
+        f"{high:.{digits}f}",
+        Markup(" <em>not resolved</em>") if comparison.claim == "not resolved" else "",
+    )

@@ -1,0 +1,99 @@
+"""Which part of which result files a command works on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pandas as pd
+
+from plots.errors import PlotsError, nearest
+from plots.load import Results, load, main_cache, main_launch, main_size
+
+
+def load_aloud(paths: Sequence[str]) -> Results:
+    """The results, with what was left out told on stderr."""
+    results = load(paths)
+    for note in results.notes:
+        print(note, file=sys.stderr)
+    return results
+
+
+def among(value: str | None, valid: Sequence[str], what: str) -> None:
+    """Raises PlotsError with near names when ``value`` is none of the valid ones."""
+    if value is not None and value not in valid:
+        raise PlotsError(f'no {what} "{value}" in the result files; {nearest(value, valid)}')
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Result files, and the GPU, app, size and modes chosen of them; None leaves open."""
+
+    paths: tuple[str, ...]
+    gpu: str | None = None
+    app: str | None = None
+    size: str | None = None
+    cache: str | None = None
+    launch: str | None = None
+
+    @cached_property
+    def results(self) -> Results:
+        """All of the files."""
+        return load_aloud(self.paths)
+
+    @cached_property
+    def _groups(self) -> Results:
+        results = self.results
+        if results.groups.empty:
+            raise PlotsError("the result files hold no comparison group")
+        among(self.gpu, results.gpus, "GPU")
+        results = results.where(gpu=self.gpu or results.gpus[0])
+        among(self.app, sorted(set(results.groups["app"])), "app")
+        return results.where(app=self.app)
+
+    def all_modes(self) -> Results:
+        """The comparison groups chosen, of one GPU. Raises PlotsError when none is."""
+        results = self._groups.where(cache=self.cache, launch=self.launch)
+        if results.groups.empty:
+            raise PlotsError("no comparison group matches the selection")
+        return results
+
+    def one_mode(self) -> Results:
+        """The same in one cache and launch mode: of a mode left open, the one that single pictures
+        show."""
+        of_gpu = self._groups
+        return replace_selection(
+            self,
+            cache=self.cache or main_cache(of_gpu.groups),
+            launch=self.launch or main_launch(of_gpu.groups),
+        ).all_modes()
+
+    def one_group(self) -> tuple[Results, str]:
+        """One group in one mode: of an app or size left open, the first app and its main size."""
+        results = self.one_mode()
+        app = self.app or sorted(set(results.groups["app"]))[0]
+        of_app = results.groups[results.groups["app"] == app]
+        return results, str(self._of_size(of_app, app).iloc[0]["group"])
+
+    def _of_size(self, of_app: pd.DataFrame, app: str) -> pd.DataFrame:
+        if self.size is None:
+            return of_app[of_app["size"] == main_size(of_app, app)]
+        labels = of_app["size_label"].str.replace(" ", ",")
+        among(self.size, [*of_app["size"], *labels], f"size of {app}")
+        return of_app[(of_app["size"] == self.size) | (labels == self.size)]
+
+    def of_gpu(self) -> Results:
+        """All of one GPU: microbenchmarks belong to no group."""
+        results = self.results
+        among(self.gpu, results.gpus, "GPU")
+        with_points = [g for g in results.gpus if (results.points["gpu"] == g).any()]
+        return results.where(gpu=self.gpu or (with_points or results.gpus)[0])
+
+
+def replace_selection(selection: Selection, **changes: str | None) -> Selection:
+    """A selection with other choices, of files that are loaded already."""
+    other = replace(selection, **changes)
+    other.__dict__["results"] = selection.results
+    return other

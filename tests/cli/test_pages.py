@@ -1,0 +1,213 @@
+"""What a person reads before measuring: help, list, --dry-run, completion, the manual page, and the
+closing sentence that names the next command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT, program, runner
+
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+PAGE = 100  # columns
+
+
+def command_names(amasia) -> list[str]:
+    text = amasia("--help").stdout
+    listed = text.split("Measure:")[1].split("Options:")[0]
+    return re.findall(r"^  (\w+)  ", listed, flags=re.MULTILINE)
+
+
+def too_wide(text: str) -> list[str]:
+    return [line for line in text.splitlines() if len(line) > PAGE]
+
+
+def test_version_is_the_projects(amasia):
+    text = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"project\(amasia VERSION (\S+)", text)[1]
+    result = amasia("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"amasia {version}\n", "")
+
+
+def test_every_command_has_a_help_that_fits_the_page(amasia):
+    names = command_names(amasia)
+    assert {"run", "study", "compare", "completion", "man"} <= set(names)
+    for name in names:
+        result = amasia(name, "--help")
+        assert result.returncode == 0 and result.stderr == ""
+        assert not too_wide(result.stdout)
+        assert "Exit codes:" in result.stdout
+        examples = result.stdout.split("Examples:")[1]
+        assert len(re.findall(rf"^  amasia {name}\b", examples, flags=re.MULTILINE)) == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["hotspot"], ["*/tma"], ["gemm", "nw/dsm"]])
+def test_list_fits_the_page(amasia, arguments):
+    result = amasia("list", *arguments)
+    assert result.returncode == 0
+    assert not too_wide(result.stdout)
+
+
+def test_list_of_digests_fits_the_page(amasia):
+    assert not too_wide(amasia("list", "--sources").stdout)
+
+
+def test_list_shows_the_sizes_of_every_preset(amasia):
+    listed = json.loads(amasia("list", "--json").stdout)
+    for app in listed["apps"]:
+        text = " ".join(amasia("list", app["name"]).stdout.split())
+        for preset, sizes in app["sizes"].items():
+            assert f" {preset} " in text
+            for size in sizes:
+                shown = [pair for pair in size.split(",") if not pair.endswith("=0")]
+                assert shown[0] in text
+
+
+def test_list_says_when_there_are_no_variants(amasia):
+    listed = json.loads(amasia("list", "--json").stdout)
+    without = not any(app["variants"] for app in listed["apps"])
+    assert ("built without CUDA" in amasia("list").stdout) == without
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "hotspot", "nw/tma", "--cache", "cold,hot", "--energy"],
+        ["run", "pathfinder", "--size", "rows=1000,cols=5000"],
+        ["study", "quick"],
+        ["study", "seed000-table4"],
+        ["tune", "nw"],
+        ["verify", "gemm"],
+        ["verify", "--reference", "gemm"],
+    ],
+)
+def test_dry_run_needs_no_device_and_writes_nothing(amasia, tmp_path, command):
+    result = amasia(*command, "--dry-run", cwd=tmp_path, **NO_GPU)
+    assert result.returncode == 0, result.stderr
+    assert not too_wide(result.stdout)
+    assert list(tmp_path.iterdir()) == []
+    if "--reference" not in command:
+        assert "no usable GPU: " in result.stdout
+        assert "unknown without a GPU" in result.stdout
+        assert "expected" in result.stdout
+
+
+def test_dry_run_names_sizes_modes_and_memory(amasia):
+    result = amasia("run", "pathfinder", "--size", "rows=1000,cols=5000", "--dry-run", **NO_GPU)
+    text = " ".join(result.stdout.split())
+    assert "pathfinder rows=1000,cols=5000" in text
+    assert re.search(r": [\d.]+ MB of device memory", text)
+    assert "cold stream: " in text
+
+
+def test_dry_run_on_a_device_shows_rows_and_time(tmp_path):
+    stub = runner("amasia-stub")
+    result = stub("run", "stub", "stub/points", "--size", "n=1000", "--dry-run", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "1 groups, 1 microbenchmarks" in result.stdout
+    assert re.search(r"cold stream: \d+ rows, about \d+ s", result.stdout)
+    assert "iso again (A/A control)" in result.stdout
+    assert "stub/points (quick): 4 points, about" in result.stdout
+    assert "expected: about" in result.stdout
+    assert result.stderr == "next: the same command without --dry-run runs it\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def last_line(result) -> str:
+    return result.stderr.strip().splitlines()[-1]
+
+
+def test_commands_end_with_the_next_one(amasia, tmp_path):
+    assert last_line(amasia("list")).startswith("next: amasia ")
+    assert last_line(amasia("doctor", **NO_GPU)).startswith("next: amasia verify --reference")
+    assert last_line(amasia("verify", "--reference", "nw")).startswith("next: amasia ")
+
+
+def test_measuring_ends_with_the_next_command(tmp_path):
+    stub = runner("amasia-stub")
+    ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert last_line(ran).startswith("next: python -m plots report run.json ")
+    verified = stub("verify", "stub", cwd=tmp_path)
+    assert last_line(verified).startswith("next: amasia study quick ")
+    tuned = stub("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json", cwd=tmp_path)
+    assert last_line(tuned).startswith("next: amasia run stub/tma ")
+
+
+def test_compare_sums_up_new_against_old(amasia, tmp_path):
+    stub = runner("amasia-stub")
+    for name, ms in (("old", 1.0), ("new", 0.5)):
+        script = json.dumps({"rows": {"stub/tma": {"ms": ms}}})
+        arguments = ["--roles", "iso", "--size", "n=1000", "--out", f"{name}.json"]
+        ran = stub("run", "stub/tma", *arguments, cwd=tmp_path, AMASIA_STUB=script)
+        assert ran.returncode == 0, ran.stderr
+
+    def summary(first: str, second: str) -> str:
+        result = amasia("compare", f"{first}.json", f"{second}.json", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        next_command = f"next: python -m plots expect {first}.json {second}.json "
+        assert last_line(result).startswith(next_command)
+        return next(line for line in result.stderr.splitlines() if line.startswith("NEW against"))
+
+    assert "1 faster, 0 slower" in summary("old", "new")
+    assert "most: stub/tma (iso) stub n=1000 cold stream 2.0" in summary("old", "new")
+    assert "0 faster, 1 slower" in summary("new", "old")
+
+
+def bash_completions(words: list[str]) -> set[str]:
+    script = (
+        f'source <("{program("amasia")}" completion bash)\n'
+        f"COMP_WORDS=({' '.join(repr(w) for w in words)})\n"
+        f"COMP_CWORD={len(words) - 1}\n_amasia\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    # compopt works inside a running completion only.
+    shell = "compopt() { :; }\n" + script
+    result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+def test_bash_completes_commands_options_values_and_names(amasia):
+    assert set(command_names(amasia)) <= bash_completions(["amasia", ""])
+    assert bash_completions(["amasia", "stu"]) == {"study"}
+    assert {"--size", "--dry-run", "--help"} <= bash_completions(["amasia", "run", "--"])
+    assert "--reference" not in bash_completions(["amasia", "run", "--"])
+    assert bash_completions(["amasia", "run", "--cache", ""]) == {"cold", "hot"}
+    assert bash_completions(["amasia", "tune", "--preset", "s"]) == {"smoke", "sweep"}
+    assert "seed000-table4" in bash_completions(["amasia", "study", "seed000-t"])
+    assert "hotspot" in bash_completions(["amasia", "verify", "hot"])
+    assert bash_completions(["amasia", "completion", ""]) == {"bash", "fish", "zsh"}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_accept_their_script(amasia, tmp_path, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = tmp_path / f"amasia.{shell}"
+    script.write_text(amasia("completion", shell).stdout)
+    subprocess.run([shell, "-n", str(script)], check=True, capture_output=True)
+
+
+def test_fish_completes_values_and_names(amasia):
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    script = amasia("completion", "fish").stdout
+    asked = script + "complete --do-complete 'amasia run --cache '\n"
+    result = subprocess.run(["fish"], input=asked, capture_output=True, text=True, check=True)
+    assert {line.split("\t")[0] for line in result.stdout.splitlines()} >= {"cold", "hot"}
+
+
+def test_the_manual_page_is_right_roff(amasia):
+    page = amasia("man").stdout
+    for name in command_names(amasia):
+        assert f".SS amasia {name}" in page
+    if shutil.which("groff") is None:
+        pytest.skip("groff is not installed")
+    result = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True
+    )
+    assert result.stderr == ""
+    assert "EXIT STATUS" in re.sub(".\x08", "", result.stdout)  # bold is overprinted

@@ -1,0 +1,487 @@
+"""What is around a device, shown without one: amasia-stub is the program around a device that
+answers as a script says, in child processes that really run (tests/harness/stub_device/)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from conftest import program, runner
+
+Script = dict[str, Any]
+KILLED = "the process was killed by signal"
+
+
+class Stub:
+    """amasia-stub in a folder of its own, with the script it is to follow."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.out = folder / "run.json"
+        self.journal = folder / "run.json.journal"
+        self.log = folder / "log"
+
+    def environment(self, script: Script) -> dict[str, str]:
+        return {"AMASIA_STUB": json.dumps({"log": str(self.log), **script})}
+
+    def run(self, *arguments: str, script: Script | None = None) -> subprocess.CompletedProcess:
+        environment = self.environment(script or {})
+        return runner("amasia-stub")(*arguments, cwd=self.folder, timeout=120, **environment)
+
+    def measure(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
+        """`run stub` at iso, at one size unless told otherwise."""
+        sizes = () if "--size" in arguments else ("--size", "n=1000")
+        return self.run(
+            "run", "stub", "--roles", "iso", *sizes, "--out", str(self.out), *arguments, **options
+        )
+
+    def start(self, *arguments: str, script: Script | None = None, **streams: Any):
+        return subprocess.Popen(
+            [program("amasia-stub"), *arguments],
+            cwd=self.folder,
+            env={**os.environ, **self.environment(script or {})},
+            **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams},
+        )
+
+    def group(self, index: int = 0) -> dict:
+        return json.loads(self.out.read_text())["groups"][index]
+
+    def rows(self, index: int = 0) -> dict[str, dict]:
+        """By variant; the control of the baseline as "control"."""
+        return {
+            "control" if row["repeat"] else row["variant"].removeprefix("stub/"): row
+            for row in self.group(index)["rows"]
+        }
+
+    def opened(self) -> list[str]:
+        """The sizes of the groups that a child began to measure, in order."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line.split()[2] for line in lines if line.startswith("open ")]
+
+
+@pytest.fixture
+def stub(tmp_path: pathlib.Path) -> Stub:
+    return Stub(tmp_path)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.01)
+
+
+def finished_groups(journal: pathlib.Path) -> int:
+    """By whole lines: the last may be half-written at any moment."""
+    lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
+    return sum(line.startswith('{"group"') for line in lines)
+
+
+def no_litter(folder: pathlib.Path) -> bool:
+    return not [path for path in folder.iterdir() if ".tmp" in path.name]
+
+
+def null_device(folder: pathlib.Path) -> pathlib.Path:
+    """Like /dev/null. Root gets one of its own, because root could replace the machine's."""
+    path = folder / "null"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        path.open("w").close()
+    except OSError:
+        if os.geteuid() == 0:
+            pytest.skip("root cannot make a device here")
+        return pathlib.Path("/dev/null")
+    return path
+
+
+# What is measured.
+
+
+def test_sides_signs_and_control(stub: Stub) -> None:
+    times = {"stub/baseline": {"ms": 2.0}, "stub/tma": {"ms": 0.5}, "stub/dsm": {"ms": 4.0}}
+    arguments = ["run", "stub", "--roles", "best", "--size", "n=1000", "--out", str(stub.out)]
+    result = stub.run(*arguments, script={"rows": times})
+    assert result.returncode == 0, result.stderr
+    speedups = {
+        "control" if c["control"] else c["variant"]: (c["speedup"]["ratio"], c["verdict"])
+        for c in stub.group()["comparisons"]
+    }
+    assert speedups["stub/tma"] == (pytest.approx(4), "faster")
+    assert speedups["stub/dsm"] == (pytest.approx(0.5), "slower")
+    assert speedups["control"] == (1, "not resolved")
+    assert "tma ran 4.000x" in result.stderr and "dsm ran 2.000x" in result.stderr
+
+
+def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
+    script = {"points": {"1": {"unavailable": "not on a stub"}, "2": {"values": [7.0]}}}
+    result = stub.run("run", "stub/points", "--out", str(stub.out), script=script)
+    assert result.returncode == 0, result.stderr
+    measured = json.loads(stub.out.read_text())["microbenchmarks"][0]
+    assert [row["status"] for row in measured["rows"]] == ["ok", "skipped", "ok", "ok"]
+    assert measured["rows"][2]["value"]["median"] == 7
+    assert measured["rows"][1]["reason"] == "not on a stub"
+    assert measured["findings"][0]["value"] == 3
+
+
+# Trouble costs only itself.
+
+
+@pytest.mark.parametrize("at", ["prepare", "time", "verify"])
+def test_a_crash_costs_its_row_and_one_more_attempt(stub: Stub, at: str) -> None:
+    fault = {"do": "abort", "at": at, "call": 2 if at == "time" else 0}
+    result = stub.measure(script={"rows": {"stub/tma": {"fault": fault}}})
+    assert result.returncode == 1
+    rows = stub.rows()
+    assert rows["tma"]["status"] == "crashed" and f"{KILLED} 6" in rows["tma"]["reason"]
+    assert all(row["status"] == "ok" for name, row in rows.items() if name != "tma")
+    assert len(stub.opened()) == 2
+
+
+def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
+    """The same code in the same config would crash again; the other roles run another."""
+    fault = {"do": "exit", "at": "prepare"}
+    arguments = ("run", "stub", "--size", "n=1000", "--out", str(stub.out))
+    result = stub.run(*arguments, script={"rows": {"stub/baseline iso first": {"fault": fault}}})
+    assert result.returncode == 1
+    status = {
+        (row["variant"], row["role"], row["repeat"]): row["status"] for row in stub.group()["rows"]
+    }
+    crashed = {key for key, word in status.items() if word == "crashed"}
+    assert crashed == {("stub/baseline", "iso", 0), ("stub/baseline", "iso", 1)}
+    assert set(status.values()) == {"ok", "crashed"}
+    assert len(stub.opened()) == 2
+
+
+def test_a_hang_is_ended(stub: Stub) -> None:
+    script = {"rows": {"stub/tma": {"fault": {"do": "hang", "at": "time"}}}}
+    result = stub.measure("--seconds", "0.5", "--group-timeout", "0.5", script=script)
+    assert result.returncode == 1
+    rows = stub.rows()
+    assert rows["tma"]["status"] == "crashed" and "(hang)" in rows["tma"]["reason"]
+    assert rows["dsm"]["status"] == "ok"
+
+
+def test_a_kill_from_outside_costs_no_row(stub: Stub) -> None:
+    """Whoever sends SIGKILL, the kernel short of memory included, need not mean the row at work."""
+    fault = {"do": "kill", "at": "time", "once": str(stub.folder / "killed")}
+    result = stub.measure(script={"rows": {"stub/tma": {"fault": fault}}})
+    assert result.returncode == 0, result.stderr
+    assert all(row["status"] == "ok" for row in stub.rows().values())
+    assert len(stub.opened()) == 2
+
+
+def test_a_row_that_is_killed_twice_is_left_out(stub: Stub) -> None:
+    script = {"rows": {"stub/tma": {"fault": {"do": "kill", "at": "time"}}}}
+    result = stub.measure(script=script)
+    assert result.returncode == 1
+    assert f"{KILLED} 9" in stub.rows()["tma"]["reason"]
+    assert stub.rows()["dsm"]["status"] == "ok"
+    assert len(stub.opened()) == 3
+
+
+def test_a_point_that_crashes_costs_only_itself(stub: Stub) -> None:
+    result = stub.run(
+        "run",
+        "stub/points",
+        "--out",
+        str(stub.out),
+        script={
+            "points": {
+                "1": {"fault": {"do": "abort"}},
+                "2": {"fault": {"do": "kill", "once": str(stub.folder / "killed")}},
+            }
+        },
+    )
+    assert result.returncode == 1
+    rows = json.loads(stub.out.read_text())["microbenchmarks"][0]["rows"]
+    assert [row["status"] for row in rows] == ["ok", "crashed", "ok", "ok"]
+
+
+def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
+    rows = {"stub/tma": {"wrong": True}, "stub/dsm": {"wrong_after": True}}
+    result = stub.measure(script={"rows": rows})
+    assert result.returncode == 1
+    for name in ("tma", "dsm"):
+        row = stub.rows()[name]
+        assert row["status"] == "failed" and row["time_ms"] is None
+        assert row["samples"]["time_ms"] == []
+    assert "a race" in stub.rows()["dsm"]["reason"]
+
+
+@pytest.mark.parametrize(
+    "chatter",
+    ['{"row":"x"}', '{"row":1.5,"line":3}', '{"line":[]}', '{"error":7}', "[1]", "{", "hello", "3"],
+)
+def test_chatter_of_a_library_is_no_answer(stub: Stub, chatter: str) -> None:
+    result = stub.measure(script={"stdout": [chatter]})
+    assert result.returncode == 0, result.stderr
+    assert all(row["status"] == "ok" for row in stub.rows().values())
+
+
+def test_an_answer_that_is_none_costs_its_group(stub: Stub) -> None:
+    result = stub.measure(
+        script={"stdout": ['{"result": 3}'], "rows": {"stub/tma": {"fault": {"do": "abort"}}}}
+    )
+    assert result.returncode == 1
+    assert {row["status"] for row in stub.rows().values()} == {"crashed"}
+
+
+# What was finished is kept.
+
+THREE = ("--size", "n=1000", "--size", "n=2000", "--size", "n=3000")
+SLOW = {"rows": {"stub/baseline": {"sleep_s": 0.02}}}
+
+
+def stopped_after_one_group(stub: Stub, number: int) -> subprocess.Popen:
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out)]
+    process = stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: finished_groups(stub.journal) >= 1)
+    process.send_signal(number)
+    return process
+
+
+def test_a_killed_run_resumes_where_it_was(stub: Stub) -> None:
+    with stopped_after_one_group(stub, signal.SIGKILL) as process:
+        process.communicate()
+    assert not stub.out.exists()
+    kept = finished_groups(stub.journal)
+    assert 1 <= kept < 3
+    refused = stub.measure(*THREE)
+    assert refused.returncode == 2 and "--resume" in refused.stderr
+    stub.log.unlink()
+
+    # Other times now: what is in the file tells who measured it.
+    result = stub.measure(*THREE, "--resume", script={"rows": {"stub/tma": {"ms": 0.25}}})
+    assert result.returncode == 0, result.stderr
+    assert not stub.journal.exists()
+    assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
+    medians = [stub.rows(i)["tma"]["time_ms"]["median"] for i in range(3)]
+    assert medians == [1.0] * kept + [0.25] * (3 - kept)
+    assert [stub.group(i)["key"]["size"]["n"] for i in range(3)] == [1000, 2000, 3000]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_finished_groups(stub: Stub, number: int) -> None:
+    with stopped_after_one_group(stub, number) as process:
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "--resume" in stderr
+    assert 1 <= finished_groups(stub.journal) < 3
+    assert not stub.out.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_the_device_is_asked(stub: Stub, number: int) -> None:
+    script = {"device": {"fault": {"do": "hang"}}}
+    with stub.start("run", "stub", script=script, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(0.5)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert stderr == "amasia: interrupted\n"
+
+
+def test_resume_of_a_finished_file_measures_nothing_and_leaves_it(stub: Stub) -> None:
+    assert stub.measure(*THREE).returncode == 0
+    before = stub.out.read_bytes()
+    stub.log.unlink()
+    result = stub.measure(*THREE, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == []
+    assert stub.out.read_bytes() == before
+    assert not stub.journal.exists()
+
+
+def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
+    """A file that lacks a group is continued; killed then, nothing it had is measured again."""
+    assert stub.measure(*THREE).returncode == 0
+    short = json.loads(stub.out.read_text())
+    del short["groups"][2]
+    stub.out.write_text(json.dumps(short))
+    stub.log.unlink()
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
+    with stub.start(*arguments, script=SLOW) as process:
+        wait_until(lambda: stub.opened() == ["n=3000"])
+        process.kill()
+    stub.log.unlink()
+    result = stub.measure(*THREE, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == ["n=3000"]
+    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+
+
+# One output for one run.
+
+
+def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out)]
+    with stub.start(*arguments, script=SLOW) as first:
+        wait_until(lambda: finished_groups(stub.journal) >= 1)
+        while first.poll() is None:
+            for option in ([], ["--resume"], ["--overwrite"]):
+                second = stub.measure(*THREE, *option, script=SLOW)
+                if first.poll() is None:
+                    assert second.returncode == 2, second.stderr
+                    assert "another run" in second.stderr
+        assert first.returncode == 0
+    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+    assert no_litter(stub.folder)
+
+
+def test_merges_to_one_file_do_not_disturb_each_other(stub: Stub) -> None:
+    assert stub.measure().returncode == 0
+    shard = stub.folder / "other.json"
+    shard.write_text(stub.out.read_text().replace('"n": 1000', '"n": 2000'))
+    merged = stub.folder / "merged.json"
+    command = ["merge", str(stub.out), str(shard), "--out", str(merged)]
+    for _ in range(8):
+        processes = [stub.start(*command) for _ in range(4)]
+        assert [process.wait(timeout=60) for process in processes] == [0, 0, 0, 0]
+        assert len(json.loads(merged.read_text())["groups"]) == 2
+    assert no_litter(stub.folder)
+
+
+def test_a_finished_file_is_not_overwritten_without_a_word(stub: Stub) -> None:
+    assert stub.measure().returncode == 0
+    before = stub.out.read_bytes()
+    refused = stub.measure()
+    assert refused.returncode == 2
+    last = refused.stderr.strip().splitlines()[-1]
+    for way_out in ("--resume", "--overwrite", "--out"):
+        assert way_out in last
+    assert stub.out.read_bytes() == before and not stub.journal.exists()
+    again = stub.measure("--overwrite", script={"rows": {"stub/tma": {"ms": 0.25}}})
+    assert again.returncode == 0, again.stderr
+    assert stub.rows()["tma"]["time_ms"]["median"] == 0.25
+
+
+def test_default_names_do_not_collide(stub: Stub) -> None:
+    def measure(*options: str) -> subprocess.CompletedProcess:
+        return stub.run("run", "stub", "--roles", "iso", "--size", "n=1000", *options)
+
+    for _ in range(3):
+        assert measure().returncode == 0
+    names = {path.name for path in (stub.folder / "out").iterdir()}
+    assert names == {"stub-1-run.json", "stub-1-run-2.json", "stub-1-run-3.json"}
+    stub.log.unlink()
+    assert measure("--resume").returncode == 0  # the last of them, and nothing is left to do
+    assert stub.opened() == []
+
+
+# Where output goes.
+
+
+def test_special_files_are_written_to_and_never_replaced(stub: Stub) -> None:
+    assert stub.measure().returncode == 0
+    null = null_device(stub.folder)
+    target, link = stub.folder / "target.csv", stub.folder / "link.csv"
+    target.write_text("old")
+    link.symlink_to(target.name)
+    fifo = stub.folder / "fifo"
+    os.mkfifo(fifo)
+    with stub.start("export", str(stub.out), "--csv", str(fifo)):
+        read = fifo.read_text()
+    plain = stub.run("export", str(stub.out), "--csv", "-").stdout
+    for path in (null, link):
+        assert stub.run("export", str(stub.out), "--csv", str(path)).returncode == 0
+    assert read == plain
+    assert stat.S_ISCHR(null.stat().st_mode) and stat.S_ISFIFO(fifo.stat().st_mode)
+    assert link.is_symlink() and target.read_text() == plain
+    dangling = stub.folder / "dangling.csv"
+    dangling.symlink_to("new.csv")
+    assert stub.run("export", str(stub.out), "--csv", str(dangling)).returncode == 0
+    assert dangling.is_symlink() and (stub.folder / "new.csv").read_text() == plain
+
+
+def test_results_to_a_device_are_measured_without_a_journal(stub: Stub) -> None:
+    stub.out = null_device(stub.folder)
+    result = stub.measure()
+    assert result.returncode == 0, result.stderr
+    assert stat.S_ISCHR(stub.out.stat().st_mode)
+    assert not pathlib.Path(f"{stub.out}.journal").exists()
+
+
+@pytest.fixture(params=["full", "closed", "gone"])
+def broken(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str]]:
+    """Makes a redirection of a descriptor to where nothing can be written."""
+    if request.param == "gone":  # a pipe that nobody reads any more
+        reader, writer = os.pipe()
+        os.close(reader)
+        yield lambda descriptor: f"{descriptor}>&{writer}"
+        os.close(writer)
+    else:
+        where = {"full": "/dev/full", "closed": "&-"}[request.param]
+        yield lambda descriptor: f"{descriptor}>{where}"
+
+
+def shell(stub: Stub, arguments: str, redirections: str) -> subprocess.CompletedProcess:
+    descriptors = [int(n) for n in re.findall(r">&(\d+)", redirections)]
+    return subprocess.run(
+        ["bash", "-c", f"{program('amasia-stub')} {arguments} {redirections}"],
+        cwd=stub.folder,
+        env={**os.environ, **stub.environment({})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        pass_fds=descriptors,
+    )
+
+
+RUN = "run stub --roles iso --size n=1000 --out run.json"
+
+
+def test_stderr_that_cannot_be_written_stops_nothing(stub: Stub, broken) -> None:
+    result = shell(stub, RUN, broken(2))
+    assert result.returncode == 0
+    assert len(json.loads(stub.out.read_text())["groups"]) == 1
+    assert "## stub n=1000" in result.stdout
+    assert shell(stub, "run nothing", broken(2)).returncode == 2
+
+
+def test_stdout_that_cannot_take_the_data_has_its_own_status(stub: Stub, broken) -> None:
+    result = shell(stub, f"{RUN} --csv -", broken(1))
+    assert result.returncode == 5
+    assert result.stderr.splitlines()[-1].startswith("amasia: stdout cannot be written: ")
+    # What was measured is safe all the same, and nothing of it went where stdout would have.
+    assert len(json.loads(stub.out.read_text())["groups"]) == 1
+    for arguments in ("list", "export run.json", "doctor"):
+        said = shell(stub, arguments, broken(1))
+        assert said.returncode == 5, arguments
+        assert len(said.stderr.strip().splitlines()) == 1
+
+
+# References on the CPU.
+
+
+def test_a_reference_that_takes_too_long_is_ended(stub: Stub) -> None:
+    result = stub.run(
+        "verify", "--reference", "stub", "--size", "n=999999999", "--group-timeout", "0.5"
+    )
+    assert result.returncode == 1
+    assert "FAILED" in result.stdout and "longer --group-timeout" in result.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_reference_can_be_interrupted(stub: Stub, number: int) -> None:
+    arguments = ["verify", "--reference", "stub", "--size", "n=999999999"]
+    with stub.start(*arguments, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(0.5)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert stderr == "amasia: interrupted\n"
+
+
+def test_references_that_are_right(stub: Stub) -> None:
+    result = stub.run("verify", "--reference", "stub")
+    assert result.returncode == 0
+    assert result.stdout.splitlines()[-1] == "1 references ok, 0 failed"

@@ -1,0 +1,57 @@
+#include "harness/plan/study.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "harness/published/inventory.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia {
+namespace {
+
+TEST(Studies, HaveNamesOfTheirOwnAndSaySomething) {
+  std::set<std::string_view> names;
+  for (const Study& study : studies()) {
+    EXPECT_TRUE(names.insert(study.name).second) << study.name;
+    EXPECT_FALSE(study.summary.empty()) << study.name;
+    EXPECT_FALSE(study.caches.empty()) << study.name;
+    EXPECT_FALSE(study.launches.empty()) << study.name;
+  }
+  for (const std::string& id : inventory_names()) EXPECT_FALSE(names.count(id)) << id;
+}
+
+// 15 rounds are what an interval of 95 %, corrected for a group's comparisons, needs.
+TEST(Studies, MeasureAtLeastAsOftenAsAnIntervalNeeds) {
+  for (const Study& study : studies()) {
+    EXPECT_GE(study.effort.max_rounds, 15) << study.name;
+    EXPECT_GE(study.effort.max_rounds, study.effort.min_rounds) << study.name;
+    EXPECT_GT(study.effort.seconds, 0) << study.name;
+  }
+}
+
+TEST(FindStudy, TakesEveryNameThatIsListed) {
+  for (const Study& study : studies()) EXPECT_EQ(&find_study(std::string(study.name)), &study);
+}
+
+TEST(FindStudy, NamesTheNearestOfAllWhenOneIsMistyped) {
+  const auto message = [](const std::string& name) {
+    return message_of<UsageError>([&] { find_study(name); });
+  };
+  EXPECT_TRUE(contains(message("papre"), "no study 'papre': did you mean paper"));
+  EXPECT_TRUE(contains(message("seed000-tabel4"), "seed000-table4"));
+  EXPECT_TRUE(is_one_line(message("something else altogether")));
+}
+
+TEST(PresetFrom, TakesTheFourNamesOnly) {
+  for (const Preset preset : all_values<Preset>()) {
+    EXPECT_EQ(preset_from(std::string(word_of(preset))), preset);
+  }
+  const std::string message = message_of<UsageError>([] { preset_from("smok"); });
+  EXPECT_EQ(message, "no preset 'smok': did you mean smoke?");
+  EXPECT_THROW(preset_from(""), UsageError);
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,52 @@
+#include "harness/results/claim.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+TEST(Claim, OfAnIntervalAcrossOneIsNone) {
+  GroupResult group = sample_group(512);
+  Comparison& tma = group.comparisons[1];
+  ASSERT_EQ(tma.variant, "hotspot/tma");
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
+  tma.speedup.resolved = false;
+  tma.verdict = SpeedVerdict::not_resolved;
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::not_resolved);
+}
+
+TEST(Claim, IsNeverSmallerThanTheNoise) {
+  const GroupResult group = sample_group(512);
+  const auto bypass =
+      std::find_if(group.comparisons.begin(), group.comparisons.end(),
+                   [](const Comparison& c) { return c.variant == "hotspot/register_bypass"; });
+  ASSERT_NE(bypass, group.comparisons.end());
+  ASSERT_EQ(bypass->verdict, SpeedVerdict::slower);  // resolved by its own interval
+  EXPECT_EQ(claim_of(group.comparisons, *bypass), SpeedClaim::within_noise);
+  GroupResult quiet = group;
+  for (Comparison& c : quiet.comparisons) {
+    if (c.control) c.speedup = {1, 1, 1, 0.95, 9, false};
+  }
+  EXPECT_EQ(claim_of(quiet.comparisons, *bypass), SpeedClaim::slower);
+  // The noise of another role says nothing about this one; a comparator has that of best.
+  GroupResult other = group;
+  std::erase_if(other.comparisons,
+                [](const Comparison& c) { return c.control && c.role == Role::best; });
+  EXPECT_EQ(claim_of(other.comparisons, *bypass), SpeedClaim::slower);
+  Comparison library = *bypass;
+  library.role = Role::comparator;
+  EXPECT_EQ(claim_of(group.comparisons, library), SpeedClaim::within_noise);
+}
+
+TEST(Verdict, IsWhatTheIntervalSays) {
+  EXPECT_EQ(verdict_on({1.2, 1.1, 1.3, 0.99, 9, true}), SpeedVerdict::faster);
+  EXPECT_EQ(verdict_on({0.8, 0.7, 0.9, 0.99, 9, true}), SpeedVerdict::slower);
+  EXPECT_EQ(verdict_on({1.2, 0.9, 1.3, 0.99, 9, false}), SpeedVerdict::not_resolved);
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,274 @@
+// The loop that measures a group, on a device that does as the script says.
+#include "harness/session/group_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/registry.hpp"
+#include "harness/session/completion.hpp"
+#include "harness/statistics/schedule.hpp"
+#include "tests/harness/stub_device/stub_device.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// baseline, its control, tma, dsm; at iso.
+PlannedGroup plan_of(std::vector<PlannedRow> rows = {}) {
+  static const bool registered = (register_stub_apps(), true);
+  (void)registered;
+  PlannedGroup plan;
+  plan.key = {"stub", Parameters(find_app("stub")->parameters(), {}), CacheMode::cold,
+              LaunchMode::stream};
+  plan.rows = rows.empty() ? std::vector<PlannedRow>{{"stub/baseline", Role::iso, 0, "iso"},
+                                                     {"stub/baseline", Role::iso, 1, "iso"},
+                                                     {"stub/tma", Role::iso, 0, "iso"},
+                                                     {"stub/dsm", Role::iso, 0, "iso"}}
+                           : std::move(rows);
+  return plan;
+}
+
+struct Measured {
+  GroupResult group;
+  std::vector<std::pair<int, std::string>> progress{};
+};
+
+Measured measured(const PlannedGroup& plan, Json script) {
+  Measured m;
+  const auto instrument = make_stub_instrument(std::move(script));
+  m.group = run_group(plan, *instrument, [&m](int row, const std::string& line) {
+    m.progress.emplace_back(row, line);
+  });
+  summarise(m.group, plan.effort.confidence);
+  return m;
+}
+
+const Comparison& comparison_of(const GroupResult& group, const std::string& variant,
+                                bool control = false) {
+  for (const Comparison& c : group.comparisons) {
+    if (c.variant == variant && c.control == control) return c;
+  }
+  throw std::runtime_error("no comparison of " + variant);
+}
+
+TEST(GroupLoop, ASpeedupIsTheTimeOfTheBaselineOverThatOfTheRow) {
+  const GroupResult g = measured(plan_of(), {{"rows",
+                                              {{"stub/baseline", {{"ms", 2.0}}},
+                                               {"stub/tma", {{"ms", 0.5}}},
+                                               {"stub/dsm", {{"ms", 4.0}}}}}})
+                            .group;
+  ASSERT_EQ(g.comparisons.size(), 3u);
+  EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").speedup.ratio, 4);
+  EXPECT_EQ(comparison_of(g, "stub/tma").verdict, SpeedVerdict::faster);
+  EXPECT_EQ(comparison_of(g, "stub/tma").against, "stub/baseline");
+  EXPECT_DOUBLE_EQ(comparison_of(g, "stub/dsm").speedup.ratio, 0.5);
+  EXPECT_EQ(comparison_of(g, "stub/dsm").verdict, SpeedVerdict::slower);
+  EXPECT_EQ(comparison_of(g, "stub/baseline", true).verdict, SpeedVerdict::not_resolved);
+  EXPECT_EQ(g.rows[2].time_ms->median, 0.5);
+  EXPECT_DOUBLE_EQ(*g.rows[2].gflops, 2000 / 0.5e-3 * 1e-9);
+  EXPECT_DOUBLE_EQ(*g.rows[2].gbytes_per_s, 8000 / 0.5e-3 * 1e-9);
+}
+
+TEST(GroupLoop, WhatAllRowsOfARoundShareCancels) {
+  const GroupResult g = measured(plan_of(), {{"drift", {1.0, 1.5, 0.7, 2.0, 0.9}},
+                                             {"rows", {{"stub/tma", {{"ms", 0.5}}}}}})
+                            .group;
+  const RatioInterval& speedup = comparison_of(g, "stub/tma").speedup;
+  EXPECT_NEAR(speedup.low, 2, 1e-12);
+  EXPECT_NEAR(speedup.high, 2, 1e-12);
+  EXPECT_GT(g.rows[2].time_ms->high / g.rows[2].time_ms->low, 1.4);
+}
+
+TEST(GroupLoop, EveryRoundTakesTheRowsInTheOrderOfTheSchedule) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 9;
+  const Measured m = measured(plan, Json::object());
+  EXPECT_EQ(m.group.rounds, 9);
+  for (std::size_t r = 0; r < m.group.rows.size(); ++r) {
+    ASSERT_EQ(m.group.rows[r].samples.size(), 9u);
+    for (int round = 0; round < 9; ++round) {
+      const Sample& s = m.group.rows[r].samples[static_cast<std::size_t>(round)];
+      EXPECT_EQ(s.round, round);
+      const std::vector<int> order = round_order(4, round);
+      EXPECT_EQ(order[static_cast<std::size_t>(s.position)], static_cast<int>(r));
+    }
+  }
+}
+
+TEST(GroupLoop, AControlThatDiffersFromTheBaselineIsSaid) {
+  const GroupResult g =
+      measured(plan_of(), {{"rows", {{"stub/baseline iso control", {{"ms", 1.03}}}}}}).group;
+  ASSERT_EQ(g.warnings.size(), 1u);
+  EXPECT_TRUE(contains(g.warnings[0], "stub/baseline iso differs from itself by 2.91 %"));
+  EXPECT_TRUE(measured(plan_of(), Json::object()).group.warnings.empty());
+}
+
+TEST(GroupLoop, AThrottledSampleIsRepeatedThreeTimesAtMost) {
+  // Two throttled attempts, then a good one; the lists are by attempt.
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 6;
+  const GroupResult g =
+      measured(plan,
+               {{"rows",
+                 {{"stub/tma", {{"throttled", {true, true, false}}, {"times", {9.0, 9.0, 0.5}}}}}}})
+          .group;
+  ASSERT_EQ(g.rows[2].samples.size(), 6u);
+  for (const Sample& s : g.rows[2].samples) {
+    EXPECT_FALSE(s.throttled);
+    EXPECT_EQ(s.time_ms, 0.5);
+  }
+  ASSERT_EQ(g.warnings.size(), 1u);
+  EXPECT_TRUE(contains(g.warnings[0], "12 samples were throttled (stub power cap)"));
+
+  // One good attempt in five: four are taken, so every fourth round or so stays throttled.
+  const GroupResult worse = measured(plan, {{"rows",
+                                             {{"stub/tma",
+                                               {{"throttled", {true, true, true, true, false}},
+                                                {"times", {9.0, 9.0, 9.0, 8.0, 0.5}}}}}}})
+                                .group;
+  EXPECT_TRUE(worse.rows[2].samples[0].throttled);
+  EXPECT_EQ(worse.rows[2].samples[0].time_ms, 8);  // the last attempt
+  EXPECT_FALSE(worse.rows[2].samples[1].throttled);
+  EXPECT_EQ(worse.rows[2].samples[1].time_ms, 0.5);
+  EXPECT_LT(worse.rows[2].time_ms->median, 1);
+}
+
+TEST(GroupLoop, ARowThatIsAlwaysThrottledKeepsItsTimes) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 15;
+  const GroupResult g =
+      measured(plan, {{"rows", {{"stub/tma", {{"throttled", {true}}, {"ms", 0.5}}}}}}).group;
+  for (const Sample& s : g.rows[2].samples) EXPECT_TRUE(s.throttled);
+  EXPECT_EQ(g.rows[2].time_ms->median, 0.5);
+  EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").speedup.ratio, 2);
+  EXPECT_TRUE(contains(g.warnings[0], "60 samples were throttled"));  // 4 attempts each
+}
+
+TEST(GroupLoop, AClockThatDropsCountsAsThrottled) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 3;
+  const GroupResult g = measured(plan, {{"rows",
+                                         {{"stub/tma",
+                                           {{"clock_mhz", {1980.0, 1783.0, 1781.0, 1980.0}},
+                                            {"times", {1.0, 2.0, 3.0, 4.0}}}}}}})
+                            .group;
+  // 1783 is above nine tenths of 1980, 1781 is not.
+  ASSERT_EQ(g.rows[2].samples.size(), 3u);
+  EXPECT_EQ(g.rows[2].samples[1].time_ms, 2);
+  EXPECT_EQ(g.rows[2].samples[2].time_ms, 4);
+  EXPECT_EQ(g.rows[2].samples[2].sm_clock_mhz, 1980.0);
+  EXPECT_TRUE(contains(g.warnings.at(0), "1 samples were throttled"));
+}
+
+TEST(GroupLoop, StopsWhenPreciseOrAtALimit) {
+  PlannedGroup plan = plan_of();
+  GroupResult g = measured(plan, {{"rows", {{"stub/tma", {{"noise", 0.001}}}}}}).group;
+  EXPECT_EQ(g.stop_reason, StopReason::narrow_enough);
+  EXPECT_EQ(g.rounds, plan.effort.min_rounds);
+
+  const Json noisy{{"rows", {{"stub/tma", {{"noise", 0.3}}}}}};
+  plan.effort.max_rounds = 20;
+  g = measured(plan, noisy).group;
+  EXPECT_EQ(g.stop_reason, StopReason::round_limit);
+  EXPECT_EQ(g.rounds, 20);
+
+  plan.effort.max_rounds = 100000;
+  plan.effort.seconds = 0.05;
+  g = measured(plan, {{"rows", {{"stub/tma", {{"noise", 0.3}, {"sleep_s", 0.02}}}}}}).group;
+  EXPECT_EQ(g.stop_reason, StopReason::time_limit);
+  EXPECT_LT(g.rounds, plan.effort.min_rounds);
+}
+
+TEST(GroupLoop, CandidatesAreEachPreciseByThemselves) {
+  PlannedGroup plan =
+      plan_of({{"stub/tma", Role::candidate, 0, "iso"}, {"stub/tma", Role::candidate, 0, "wide"}});
+  plan.effort.min_rounds = 7;
+  plan.effort.max_rounds = 30;
+  GroupResult g = measured(plan, Json::object()).group;
+  EXPECT_EQ(g.stop_reason, StopReason::narrow_enough);
+  EXPECT_EQ(g.rounds, 7);
+  EXPECT_TRUE(g.comparisons.empty());
+  EXPECT_EQ(measured(plan, {{"rows", {{"stub/tma", {{"noise", 0.3}}}}}}).group.stop_reason,
+            StopReason::round_limit);
+}
+
+TEST(GroupLoop, AWrongResultHasNoTime) {
+  const GroupResult g =
+      measured(plan_of(),
+               {{"rows", {{"stub/tma", {{"wrong", true}}}, {"stub/dsm", {{"wrong_after", true}}}}}})
+          .group;
+  EXPECT_EQ(g.rows[2].status, RowStatus::failed);
+  EXPECT_EQ(g.rows[2].reason, "wrong result");
+  EXPECT_EQ(g.rows[3].status, RowStatus::failed);
+  EXPECT_TRUE(contains(g.rows[3].reason, "right before: a race"));
+  for (const std::size_t r : {2u, 3u}) {
+    EXPECT_FALSE(g.rows[r].verdict->passed);
+    EXPECT_TRUE(g.rows[r].samples.empty());
+    EXPECT_FALSE(g.rows[r].time_ms);
+  }
+  EXPECT_EQ(g.comparisons.size(), 1u);  // the control
+}
+
+TEST(GroupLoop, ARowThatCannotRunLeavesTheOthers) {
+  PlannedGroup plan = plan_of();
+  plan.rows[0].excluded = "it crashed";
+  plan.rows.push_back({"stub/nothing", Role::iso, 0, "iso"});
+  const GroupResult g =
+      measured(plan, {{"rows",
+                       {{"stub/tma", {{"skipped", "needs another device"}}},
+                        {"stub/dsm", {{"fault", {{"do", "no_memory"}}}}},
+                        {"stub/baseline iso first", {{"fault", {{"do", "break"}}}}}}}})
+          .group;
+  EXPECT_EQ(g.rows[0].status, RowStatus::crashed);
+  EXPECT_EQ(g.rows[0].reason, "it crashed");
+  EXPECT_EQ(g.rows[1].status, RowStatus::ok);
+  EXPECT_EQ(g.rows[2].status, RowStatus::skipped);
+  EXPECT_EQ(g.rows[2].reason, "needs another device");
+  EXPECT_EQ(g.rows[3].status, RowStatus::skipped);
+  EXPECT_TRUE(contains(g.rows[3].reason, "out of device memory"));
+  EXPECT_EQ(g.rows[4].reason, "not part of this program");
+  EXPECT_TRUE(g.comparisons.empty());
+  // Whatever else goes wrong ends the group: the caller has a process of its own for it.
+  EXPECT_THROW(measured(plan_of(), {{"rows", {{"stub/tma", {{"fault", {{"do", "break"}}}}}}}}),
+               std::runtime_error);
+}
+
+TEST(GroupLoop, SaysWhichRowIsAtWorkBeforeItCouldTakeTheProcessDown) {
+  PlannedGroup plan = plan_of();
+  plan.effort.energy = true;
+  const Measured m = measured(plan, {{"rows", {{"stub/tma", {{"energy_mj", 5.0}}}}}});
+  for (int row = 0; row < 4; ++row) {
+    for (const char* step : {"verifying", "warming up", "again", "energy"}) {
+      EXPECT_TRUE(
+          std::any_of(m.progress.begin(), m.progress.end(),
+                      [&](const auto& p) { return p.first == row && contains(p.second, step); }))
+          << row << step;
+    }
+  }
+  EXPECT_EQ(m.group.rows[2].energy_mj, 5.0);
+  EXPECT_FALSE(m.group.rows[3].energy_mj);
+}
+
+TEST(GroupLoop, VerifyOnlyTakesNoTime) {
+  PlannedGroup plan = plan_of();
+  plan.effort.verify_only = true;
+  const GroupResult g = measured(plan, {{"rows", {{"stub/tma", {{"wrong_after", true}}}}}}).group;
+  for (const Row& row : g.rows) {
+    EXPECT_EQ(row.status, RowStatus::ok);
+    EXPECT_TRUE(row.samples.empty());
+  }
+  EXPECT_FALSE(g.stop_reason);
+  EXPECT_TRUE(g.warnings.empty());
+}
+
+TEST(GroupLoop, ARunTooLongForTheQueueIsSaid) {
+  EXPECT_TRUE(measured(plan_of(), Json::object()).group.launch_blocked);
+  EXPECT_FALSE(
+      measured(plan_of(), {{"rows", {{"stub/dsm", {{"blocked", false}}}}}}).group.launch_blocked);
+}
+
+}  // namespace
+}  // namespace amasia

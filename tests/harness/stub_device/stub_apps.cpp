@@ -1,0 +1,102 @@
+#include <memory>
+
+#include "harness/ceiling.hpp"
+#include "harness/microbenchmark.hpp"
+#include "harness/registry.hpp"
+#include "tests/harness/stub_device/stub_device.hpp"
+
+namespace amasia {
+namespace {
+
+class StubApp : public App {
+ public:
+  std::string_view name() const override { return "stub"; }
+  std::string_view summary() const override { return "nothing at all, to test the harness"; }
+  const std::vector<ParameterSpec>& parameters() const override {
+    static const std::vector<ParameterSpec> specs{
+        {"n", ParameterSpec::Kind::integer, "elements", "1000", 1, INT64_MAX}};
+    return specs;
+  }
+  std::vector<Parameters> sizes(Preset preset) const override {
+    std::vector<Parameters> sizes{Parameters(parameters(), {{"n", "1000"}})};
+    if (preset != Preset::smoke)
+      sizes.emplace_back(parameters(), std::map<std::string, std::string>{{"n", "2000"}});
+    return sizes;
+  }
+  Work work(const Parameters& p) const override {
+    const auto n = static_cast<double>(p.integer("n"));
+    return {2 * n, Work::Kind::fp32, 4 * n, 4 * n, 0};
+  }
+  std::int64_t device_bytes(const Parameters& p) const override {
+    return checked_product({p.integer("n"), 8}, "two vectors");
+  }
+  Verdict check_reference(const Parameters& p, std::uint64_t) const override {
+    // The largest stands for all that would take for ever.
+    if (p.integer("n") == 999'999'999) break_down({{"do", "hang"}});
+    return {true, "exact", 0, 0, p.integer("n"), 0};
+  }
+};
+
+Variant variant(const std::string& name, bool comparator = false) {
+  Variant v;
+  v.app = "stub";
+  v.strategy = name;
+  v.comparator = comparator;
+  const auto add = [&](const char* config) {
+    Config c;
+    c.info.name = config;
+    v.configs.push_back(std::move(c));
+  };
+  if (!comparator) add("iso");
+  add("wide");
+  return v;
+}
+
+Microbenchmark points() {
+  Microbenchmark m;
+  m.name = "stub/points";
+  m.question = "How many are there?";
+  m.method = "Reads what the script says.";
+  m.points = [](const Device&, Scope) {
+    std::vector<Point> list;
+    for (int i = 0; i < 4; ++i) {
+      Point p;
+      p.at = {{"index", std::to_string(i)}};
+      p.quantity = "latency";
+      p.unit = "cycles";
+      p.kernels = {{nullptr, 32}};
+      p.claims = {{"LDG", "ld.global", 1}};
+      p.prepare = [i](const Device&, Stream) -> Sampling {
+        return [i, call = 0]() mutable { return stub_reading(i, call++); };
+      };
+      list.push_back(std::move(p));
+    }
+    return list;
+  };
+  m.findings = [](const Device&, const std::vector<MeasuredPoint>& measured) {
+    Finding f;
+    f.quantity = "points with a value";
+    f.unit = "points";
+    f.value = f.low = f.high = static_cast<double>(measured.size());
+    f.how = "counted";
+    return std::vector<Finding>{f};
+  };
+  return m;
+}
+
+}  // namespace
+
+void register_stub_apps() {
+  register_app(std::make_unique<StubApp>());
+  for (const char* strategy : {"baseline", "overlap", "tma", "dsm"}) {
+    register_variant(variant(strategy));
+  }
+  register_variant(variant("vendor", true));
+  register_microbenchmark(points());
+  for (const char* name : {"copy_bandwidth", "fp32_rate"}) {
+    register_ceiling(
+        {name, "G/s", "the script says so", true, 0, [](const Device&, Stream) { return 1000.0; }});
+  }
+}
+
+}  // namespace amasia

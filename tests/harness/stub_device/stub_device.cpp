@@ -1,0 +1,230 @@
+#include "tests/harness/stub_device/stub_device.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "harness/registry.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class StubOutOfMemory : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+class StubBroken : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An empty object where there is none.
+const Json& member(const Json& object, const char* name) {
+  static const Json none = Json::object();
+  const auto found = object.find(name);
+  return found == object.end() ? none : *found;
+}
+
+/// The element for this call of a list that repeats itself; `otherwise` when there is no list.
+template <class T>
+T cyclic(const Json& list, int call, T otherwise) {
+  if (!list.is_array() || list.empty()) return otherwise;
+  return list[static_cast<std::size_t>(call) % list.size()].get<T>();
+}
+
+void log_line(const Json& script, const std::string& line) {
+  const Json& path = member(script, "log");
+  if (path.is_string()) std::ofstream(path.get<std::string>(), std::ios::app) << line << '\n';
+}
+
+Device stub_device(const Json& script) {
+  const Json& given = member(script, "device");
+  Device d;
+  d.name = given.value("name", "Stub 1");
+  d.compute_capability = 90;
+  d.sm_count = 8;
+  d.memory_bytes = d.free_bytes = std::size_t{1} << 30;
+  d.l2_bytes = 1 << 20;
+  d.driver_version = d.runtime_version = 13000;
+  d.uuid_hash = given.value("uuid", "00000000stub");
+  return d;
+}
+
+class StubGroup : public GroupInstrument {
+ public:
+  StubGroup(const Json& script, const PlannedGroup& plan) : script_(script) {
+    log_line(script, "open " + plan.key.to_string());
+    for (const Json& line : member(script, "stdout")) {
+      const std::string text = line.get<std::string>() + '\n';
+      if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::abort();
+    }
+  }
+
+  void prepare(int index, Row& row) override {
+    State& state = rows_[index];
+    state.script = script_of(row);
+    if (row.config.empty()) row.config = "wide";
+    if (const Json& why = member(state.script, "skipped"); why.is_string()) {
+      row.status = RowStatus::skipped;
+      row.reason = why.get<std::string>();
+      return;
+    }
+    fault(state, "prepare");
+    row.verdict = verdict(state.script.value("wrong", false));
+  }
+
+  bool can_be_blocked(int index) const override {
+    return rows_.at(index).script.value("blocked", true);
+  }
+
+  TimedRun time(int index) override {
+    State& state = rows_.at(index);
+    fault(state, "time");
+    // The first call of each row is the unrecorded one: the lists begin with the second.
+    const int call = state.timed++ - 1;
+    const Json& row = state.script;
+    if (const double s = row.value("sleep_s", 0.0); s > 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(s));
+    }
+    TimedRun run;
+    const int sample = std::max(call, 0);
+    constexpr double pattern[] = {0, 1, -1, 0.5, -0.5, 0.25, -0.25};
+    const double wave = pattern[static_cast<std::size_t>(sample + index) % 7];
+    run.time_ms = cyclic(member(row, "times"), sample,
+                         row.value("ms", 1.0) * (1 + row.value("noise", 0.0) * wave));
+    run.time_ms *= cyclic(member(script_, "drift"), sample, 1.0);
+    if (member(row, "clock_mhz").is_array()) {
+      run.sm_clock_mhz = cyclic(member(row, "clock_mhz"), sample, 0.0);
+    }
+    run.throttled = cyclic(member(row, "throttled"), sample, false);
+    return run;
+  }
+
+  Verdict verify(int index) override {
+    State& state = rows_.at(index);
+    fault(state, "verify");
+    return verdict(state.script.value("wrong_after", false));
+  }
+
+  std::optional<double> energy_mj(int index) override {
+    const Json& energy = member(rows_.at(index).script, "energy_mj");
+    return energy.is_number() ? std::optional<double>(energy.get<double>()) : std::nullopt;
+  }
+  void export_outputs() override { log_line(script_, "export"); }
+  std::string throttle_reasons() const override { return "stub power cap"; }
+
+ private:
+  struct State {
+    Json script{};
+    int timed = 0;
+    std::map<std::string, int> calls{};
+  };
+
+  Json script_of(const Row& row) const {
+    Json merged = Json::object();
+    const Json& rows = member(script_, "rows");
+    const std::string in_role = fmt::format("{} {}", row.variant, word_of(row.role));
+    for (const std::string& name :
+         {row.variant, in_role, in_role + (row.repeat > 0 ? " control" : " first")}) {
+      if (rows.contains(name)) merged.update(rows[name]);
+    }
+    return merged;
+  }
+
+  static Verdict verdict(bool wrong) {
+    Verdict v{!wrong, "exact", wrong ? 1.0 : 0.0, 0, 100, wrong ? 1 : 0};
+    if (wrong) v.first_mismatches.push_back("7: got 3, expected 4");
+    return v;
+  }
+
+  void fault(State& state, const std::string& at) {
+    const Json& f = member(state.script, "fault");
+    if (!f.empty() && f.value("at", "prepare") == at && state.calls[at]++ == f.value("call", 0)) {
+      break_down(f);
+    }
+  }
+
+  const Json& script_;
+  std::map<int, State> rows_;
+};
+
+class StubInstrument : public Instrument {
+ public:
+  explicit StubInstrument(Json script) : script_(std::move(script)), device_(stub_device(script_)) {
+    break_down(member(member(script_, "device"), "fault"));
+  }
+  const Device& device() const override { return device_; }
+  std::map<std::string, std::string> state() const override {
+    log_line(script_, "device");
+    return {{"power_limit_w", "700"}};
+  }
+  Stream stream() const override { return nullptr; }
+  std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) override {
+    return std::make_unique<StubGroup>(script_, plan);
+  }
+  KernelEvidence resources_of(const KernelUse&) override { return {}; }
+  Trouble trouble_of(const std::exception& error) override {
+    if (dynamic_cast<const StubOutOfMemory*>(&error) != nullptr) return Trouble::no_memory;
+    if (dynamic_cast<const StubBroken*>(&error) != nullptr) return Trouble::device;
+    return Trouble::row;
+  }
+
+ private:
+  Json script_;
+  Device device_;
+};
+
+}  // namespace
+
+void break_down(const Json& fault) {
+  if (fault.empty()) return;
+  if (const Json& once = member(fault, "once"); once.is_string()) {
+    const int file = ::open(once.get<std::string>().c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
+    if (file < 0) return;
+    ::close(file);
+  }
+  const std::string what = fault.value("do", "abort");
+  if (what == "abort") std::abort();
+  if (what == "exit") _exit(7);
+  if (what == "kill") ::kill(::getpid(), SIGKILL);
+  if (what == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (what == "throw") throw std::runtime_error("the stub threw");
+  if (what == "no_memory") throw StubOutOfMemory("out of device memory (stub)");
+  if (what == "break") throw StubBroken("the context of the stub is broken");
+  throw std::logic_error("a stub cannot do " + what);
+}
+
+const Json& stub_script() {
+  static const Json script = [] {
+    const char* text = std::getenv("AMASIA_STUB");
+    return text == nullptr ? Json::object() : Json::parse(text);
+  }();
+  return script;
+}
+
+std::unique_ptr<Instrument> make_stub_instrument(Json script) {
+  return std::make_unique<StubInstrument>(std::move(script));
+}
+
+Reading stub_reading(int point, int call) {
+  const Json& script = member(member(stub_script(), "points"), std::to_string(point).c_str());
+  if (const Json& why = member(script, "unavailable"); why.is_string()) {
+    throw Unavailable(why.get<std::string>());
+  }
+  if (call == 0) log_line(stub_script(), fmt::format("point {}", point));
+  if (call == 1) break_down(member(script, "fault"));
+  return {cyclic(member(script, "values"), std::max(call - 1, 0), 100.0 + point), 10.0 + call};
+}
+
+}  // namespace amasia

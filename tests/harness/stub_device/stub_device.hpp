@@ -1,0 +1,47 @@
+// A device for tests without a GPU: it takes no time that the script does not give it, answers what
+// the script says, and breaks where the script wants it to. The measuring loops around it are the
+// product's.
+//
+// The script is one JSON object; everything in it is optional:
+//   "device":  {"name": ..., "uuid": ..., "fault": FAULT}
+//   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
+//              "point <index>"
+//   "stdout":  lines that a library would print into the answer of a group
+//   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control": ROW}
+//   "points":  {"<index>": {"values": [...], "fault": FAULT, "unavailable": "why"}}
+//   "drift":   [...] factors of all rows together, by round, cyclic
+//
+// ROW:   {"ms": 1.0, "noise": 0.001, "times": [... ms by sample, cyclic],
+//         "throttled": [... by sample, cyclic], "clock_mhz": [... by sample, cyclic],
+//         "wrong": true, "wrong_after": true, "skipped": "why", "blocked": false,
+//         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
+// FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
+//         "at": "prepare" | "time" | "verify" (of a row), "call": 0,
+//         "once": a file: only where it cannot be created because it exists, all goes well}
+#pragma once
+
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/gpu/instrument.hpp"
+
+namespace amasia {
+
+/// What the environment variable AMASIA_STUB holds; an empty object without it.
+const nlohmann::ordered_json& stub_script();
+
+std::unique_ptr<Instrument> make_stub_instrument(nlohmann::ordered_json script);
+
+/// Registers the app "stub" (parameter n; variants baseline, overlap, tma, dsm, each with the
+/// configs iso and wide, and the comparator vendor), the microbenchmark "stub/points" (four points
+/// and a finding) and two ceilings. Once per program. Its reference hangs at n = 999999999.
+void register_stub_apps();
+
+/// The next reading of this point by stub_script().
+Reading stub_reading(int point, int call);
+
+/// Breaks in the way the script says: `fault` may be empty.
+void break_down(const nlohmann::ordered_json& fault);
+
+}  // namespace amasia

@@ -1,0 +1,147 @@
+#include "harness/text/file.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "harness/text/json_file.hpp"
+#include "tests/files.hpp"
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_descriptor(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
+
+TEST(OpenFile, WritesWhatItIsGiven) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "file";
+  OpenFile file(path, O_WRONLY | O_CREAT);
+  ASSERT_TRUE(file.is_open());
+  EXPECT_TRUE(file.write_durably("one\n"));
+  EXPECT_TRUE(file.write_durably(""));
+  const std::string large(3 << 20, 'x');
+  EXPECT_TRUE(file.write_durably(large));
+  EXPECT_TRUE(file.close());
+  EXPECT_FALSE(file.is_open());
+  EXPECT_EQ(read_text(path), "one\n" + large);
+}
+
+TEST(OpenFile, SaysWhyItCouldNotBeOpenedOrWritten) {
+  const TemporaryFolder folder;
+  errno = 0;
+  const OpenFile absent(folder / "absent", O_RDONLY);
+  EXPECT_FALSE(absent.is_open());
+  EXPECT_EQ(system_reason(), "No such file or directory");
+
+  OpenFile full("/dev/full", O_WRONLY);
+  ASSERT_TRUE(full.is_open());
+  EXPECT_FALSE(full.write_durably("a"));
+  EXPECT_EQ(system_reason(), "No space left on device");
+}
+
+TEST(OpenFile, IsClosedOnceByItsLastOwner) {
+  const TemporaryFolder folder;
+  int descriptor = -1;
+  {
+    OpenFile first(folder / "first", O_WRONLY | O_CREAT);
+    descriptor = first.get();
+    OpenFile second(std::move(first));
+    EXPECT_EQ(second.get(), descriptor);
+    EXPECT_FALSE(first.is_open());
+    first = std::move(second);
+    EXPECT_EQ(first.get(), descriptor);
+    EXPECT_TRUE(is_descriptor(descriptor));
+  }
+  EXPECT_FALSE(is_descriptor(descriptor));
+  OpenFile none;
+  EXPECT_TRUE(none.close());
+}
+
+// A child process that kept a result file open would keep its lock as well.
+TEST(OpenFile, IsNotInheritedByChildProcesses) {
+  const TemporaryFolder folder;
+  const OpenFile file(folder / "file", O_WRONLY | O_CREAT);
+  EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(ExecutablePath, IsThisProgram) {
+  const std::filesystem::path path = executable_path();
+  EXPECT_TRUE(path.is_absolute());
+  EXPECT_EQ(path.filename(), "file_test");
+  EXPECT_EQ(::access(path.c_str(), X_OK), 0);
+}
+
+TEST(SyncParentDirectory, TakesAnyPath) {
+  const TemporaryFolder folder;
+  sync_parent_directory(folder / "file");
+  sync_parent_directory("file-beside-us");
+  sync_parent_directory(folder / "absent/file");  // reports nothing
+}
+
+TEST(CreateBeside, GivesEachItsOwnName) {
+  TemporaryFolder folder;
+  FileBeside a = create_beside(folder / "x.json"), b = create_beside(folder / "x.json");
+  ASSERT_TRUE(a.file.is_open() && b.file.is_open());
+  EXPECT_NE(a.name, b.name);
+  EXPECT_TRUE(a.name.starts_with(folder / "x.json.tmp"));
+  EXPECT_FALSE(create_beside(folder / "none/x.json").file.is_open());
+}
+
+TEST(DestinationOf, FollowsLinksAndKnowsWhatIsNoFile) {
+  TemporaryFolder folder;
+  const auto at = [&](const char* name) { return destination_of(folder / name); };
+  EXPECT_EQ(at("new").path, folder / "new");
+  EXPECT_FALSE(at("new").special);
+  fs::create_symlink("new", folder / "link");
+  fs::create_symlink(folder / "link", folder / "link-to-link");
+  EXPECT_EQ(at("link").path, folder / "new");  // though it is not there
+  EXPECT_EQ(at("link-to-link").path, folder / "new");
+  fs::create_symlink("circle", folder / "circle");
+  at("circle");  // comes to an end
+  fs::create_directory(folder / "folder");
+  EXPECT_FALSE(at("folder").special);
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(at("fifo").special);
+  fs::create_symlink("fifo", folder / "link-to-fifo");
+  EXPECT_TRUE(at("link-to-fifo").special);
+  EXPECT_TRUE(destination_of("/dev/null").special);
+  EXPECT_TRUE(destination_of("/dev/stdout").special);
+}
+
+TEST(WriteTextFile, LeavesLinksAndDevicesWhatTheyAre) {
+  TemporaryFolder folder;
+  write_text(folder / "target", "old");
+  fs::create_symlink("target", folder / "link");
+  write_text_file(folder / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(read_text(folder / "target"), "new");
+  const std::string device = null_device(folder);
+  write_text_file(device, "anything");
+  EXPECT_TRUE(fs::is_character_file(device));
+}
+
+TEST(WriteTextFile, ManyAtATimeLeaveOneOfTheirs) {
+  TemporaryFolder folder;
+  std::vector<std::thread> writers;
+  for (char c = 'a'; c < 'i'; ++c) {
+    writers.emplace_back([&, c] {
+      for (int i = 0; i < 20; ++i) write_text_file(folder / "x", std::string(10000, c));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string text = read_text(folder / "x");
+  EXPECT_EQ(text, std::string(10000, text.at(0)));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,103 @@
+#include "harness/text/json_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(DumpJson, PutsArraysOfPlainValuesOnOneLine) {
+  const Json json = Json::parse(R"({"b": [1, 2.5, null, "x"], "a": {"rows": [{"n": []}, {}]}})");
+  EXPECT_EQ(dump_json(json), R"({
+ "b": [1,2.5,null,"x"],
+ "a": {
+  "rows": [
+   {
+    "n": []
+   },
+   {}
+  ]
+ }
+}
+)");
+  EXPECT_EQ(dump_json(Json()), "null\n");
+}
+
+TEST(DumpJson, ReadsBackAsWhatItWas) {
+  const Json json = {{"text", "\"quoted\"\n\t\\"}, {"number", 0.1}, {"deep", {{{{"a", 1}}}}}};
+  EXPECT_EQ(parse_json(dump_json(json), "it"), json);
+}
+
+TEST(DumpJson, ReplacesBytesThatAreNoText) {
+  EXPECT_EQ(dump_json(Json{{"path", "a\xff"}}), "{\n \"path\": \"a\xef\xbf\xbd\"\n}\n");
+}
+
+TEST(ParseJson, SaysWhereItStoppedUnderstanding) {
+  const auto message = [](const std::string& text) {
+    return message_of<ResultError>([&] { parse_json(text, "run.json"); });
+  };
+  for (const auto& [text, where] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"", "run.json:1:1: "},
+           {"{\n \"a\": 1,\n \"b\": }\n", "run.json:3:7: "},
+           {"[1, 2", "run.json:1:"},
+           {std::string("{}\0", 3), "run.json:1:3: expected JSON, found a zero byte"},
+           {"[1e999]", "run.json: "},
+       }) {
+    EXPECT_TRUE(contains(message(text), where));
+    EXPECT_TRUE(is_one_line(message(text)));
+    EXPECT_FALSE(contains(message(text), "json.exception"));
+  }
+}
+
+TEST(ReadJsonFile, NamesTheFileThatItCannotRead) {
+  const TemporaryFolder folder;
+  const auto message = [](const std::string& path) {
+    return message_of<ResultError>([&] { read_json_file(path); });
+  };
+  EXPECT_EQ(message(folder / "absent"),
+            folder / "absent" + ": cannot be read: No such file or directory");
+  EXPECT_EQ(message(folder.path().string()), folder.path().string() + ": is a directory");
+  write_text(folder / "bad", "{");
+  EXPECT_TRUE(contains(message(folder / "bad"), folder / "bad:1:"));
+  write_text(folder / "good", "{\"a\": [1]}");
+  EXPECT_EQ(read_json_file(folder / "good"), (Json{{"a", {1}}}));
+}
+
+TEST(WriteTextFile, ReplacesTheOldFileAndLeavesNothingBeside) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "the old text, which is longer");
+  write_text_file(folder / "file", "new");
+  EXPECT_EQ(read_text(folder / "file"), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteTextFile, LeavesTheOldFileWhenItFails) {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "old");
+  // A file that may not grow is like a full disk, for root, too.
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  const std::string message =
+      message_of<ResultError>([&] { write_text_file(folder / "file", "new"); });
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, before);
+  EXPECT_TRUE(contains(message, folder / "file: cannot be written: "));
+  EXPECT_EQ(read_text(folder / "file"), "old");
+
+  EXPECT_THROW(write_text_file(folder / "absent/file", "new"), ResultError);
+}
+
+}  // namespace
+}  // namespace amasia

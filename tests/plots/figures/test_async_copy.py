@@ -1,0 +1,33 @@
+"""When an asynchronous copy pays."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from plots.figures.async_copy import async_copy, gains
+from plots.load import load
+
+
+def test_the_asynchronous_copies_have_four_panels(async_copy_file):
+    roof, barrier, pipeline, low = async_copy(load([async_copy_file])).axes
+    assert len(roof.lines) == 2 * 6 + 1 and roof.get_yscale() == "log"
+    assert [t.get_text() for t in pipeline.get_legend().texts] == ["0.25 op/byte", "16 op/byte"]
+    # Of the tiles 512 B to 32 KiB: a tenth slower at the first, level at 16 KiB.
+    first = barrier.lines[0].get_ydata()
+    assert first[0] == pytest.approx(0.9) and first[5] == pytest.approx(1.0)
+    plain = low.lines[0].get_ydata()
+    assert plain[0] == pytest.approx(100 * (1 / 0.7 - 1)) and low.lines[1].get_ydata()[0] == 0
+
+
+def test_the_gains_in_the_prose_are_the_datas(save):
+    document = synthetic.async_copy_like()
+    (m,) = (m for m in document["microbenchmarks"] if m["name"] == "async_copy/intensity")
+    before = gains(load([save(document)]))
+    for row in m["rows"]:
+        if row["at"]["mechanism"] == "bulk" and row["at"]["occupancy"] == "full":
+            for end in ("median", "low", "high"):
+                row["value"][end] *= 2
+    after = gains(load([save(document)]))
+    assert after["bulk"] == pytest.approx(2 * before["bulk"])
+    assert after.drop("bulk").tolist() == before.drop("bulk").tolist() and "plain" not in after

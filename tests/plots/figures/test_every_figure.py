@@ -1,0 +1,143 @@
+"""What holds for each figure; and a figure is one file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from plots.cli import main
+from plots.errors import PlotsError
+from plots.figures import FIGURES, Chapter, FigureKind, GpuSubject, Picture, of_chapter, register
+from plots.figures.registry import unregister
+from plots.load import load
+from plots.strategies import ROOT
+
+EXAMPLE = '''"""An example."""
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.load import Results
+from plots.prose import paragraph
+from plots.style import new_figure, styled
+
+
+@styled
+def example(results: Results) -> Figure:
+    figure = new_figure(3, 2)
+    figure.subplots().set_title(f"{len(results.groups)} groups drawn")
+    return figure
+
+
+def _above(subject: GpuSubject) -> Markup:
+    return paragraph(f"The example has {len(subject.results.groups)} groups.")
+
+
+register(
+    FigureKind(
+        "example",
+        "what an example shows",
+        lambda selection: example(selection.one_mode()),
+        Chapter.COMPARISONS,
+        order=15,
+        heading="An example",
+        pictures=lambda subject: [Picture("example", "An example", example, (subject.results,))],
+        above=_above,
+    )
+)
+'''
+
+
+@pytest.mark.parametrize("kind", FIGURES.values(), ids=lambda kind: kind.name)
+def test_it_lies_in_a_file_of_its_name_and_says_what_it_shows(kind):
+    assert (ROOT / "plots" / "figures" / f"{kind.name}.py").is_file()
+    assert kind.summary and (kind.of_selection or kind.pictures)
+    tests = ROOT / "tests" / "plots" / "figures" / f"test_{kind.name}.py"
+    assert tests.is_file() or kind.name == "example"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in FIGURES.values() if kind.chapter is Chapter.MICROBENCHMARKS],
+    ids=lambda kind: kind.name,
+)
+def test_without_its_microbenchmark_it_is_left_out_and_says_so(paper, kind):
+    subject = GpuSubject("NVIDIA H200", "h200", paper, "cold", "stream", ())
+    assert kind.pictures(subject) == []
+    with pytest.raises(PlotsError, match="nothing to draw"):
+        draw_of(kind)(paper)
+
+
+def draw_of(kind):
+    """The function that draws the figure, as its file names it."""
+    return getattr(sys.modules[f"plots.figures.{kind.name}"], kind.name)
+
+
+def test_the_listing_names_each(capsys):
+    assert main(["figure", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == [
+        k.name for chapter in Chapter for k in of_chapter(chapter) if k.of_selection
+    ]
+
+
+def test_adding_a_figure_is_adding_a_file(tmp_path, paper_file):
+    """In a copy with one file more: listed, drawn, in the report, in the tests that go over all."""
+    for name in ("plots", "tests/plots"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("inputs", "schema", "apps", "docs", "results", "README.md", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "tests" / "golden").symlink_to(ROOT / "tests" / "golden")
+    (tmp_path / "plots" / "figures" / "example.py").write_text(EXAMPLE, encoding="utf-8")
+
+    def run(*arguments):
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, arguments)],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    listed = [line.split()[0] for line in run("plots", "figure", "--list").splitlines()]
+    assert listed[:3] == ["speedup", "example", "heatmap"]
+    run("plots", "figure", "example", paper_file, "-o", "example.svg")
+    assert (tmp_path / "example.svg").is_file()
+    run("plots", "report", paper_file, "-o", "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The example has 20 groups." in page and "20 groups drawn" in page
+    assert page.index("<h3>An example</h3>") < page.index("<h3>Apps and strategies</h3>")
+    collected = run("pytest", "--collect-only", "-q", "tests/plots", "-k", "example")
+    assert "figures/test_every_figure.py::test_it_lies_in_a_file_of_its_name" in collected
+    assert "test_cli.py::test_every_figure_can_be_written[example-svg]" in collected
+
+
+def test_a_second_figure_of_a_name_is_refused():
+    with pytest.raises(ValueError, match="two figures are called floor"):
+        register(FIGURES["floor"])
+    kind = FigureKind("of_a_test", "for this test", None)
+    register(kind)
+    assert FIGURES["of_a_test"] is kind
+    unregister("of_a_test")
+    with pytest.raises(ValueError, match="expected a chapter"):
+        FigureKind("x", "x", None, chapter=Chapter.SAMPLES)
+
+
+def test_a_picture_that_depends_on_more_than_its_arguments_is_refused():
+    with pytest.raises(ValueError, match="no module function"):
+        Picture("x", "x", lambda: None, ())
+
+
+def test_figures_of_the_report_have_prose_from_their_subject(memory_file, paper_file):
+    results = load([memory_file, paper_file]).where(gpu="NVIDIA H200")
+    subject = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
+    for chapter in (Chapter.COMPARISONS, Chapter.MICROBENCHMARKS, Chapter.SAMPLES):
+        for kind in of_chapter(chapter):
+            if kind.pictures(subject):
+                assert str(kind.above(subject)).startswith("<p>"), kind.name
+                assert "H200" not in str(kind.above(subject)), kind.name  # whose figures are these?

@@ -1,0 +1,110 @@
+"""What the speed-up figure shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import synthetic
+from drawn import bars, heading
+from matplotlib.patches import Rectangle
+
+from plots.errors import PlotsError
+from plots.figures.floor import floor
+from plots.figures.speedup import speedup
+
+MAIN = {"cache": "cold", "launch": "stream"}
+
+
+def test_speedup_draws_each_comparison_where_it_belongs(paper):
+    selected = paper.where(**MAIN)
+    figure = speedup(selected)
+    assert [ax.get_title(loc="left").split(":")[0] for ax in figure.axes] == [
+        "hotspot, iso", "hotspot, best", "pathfinder, iso", "pathfinder, best",
+    ]  # fmt: skip
+    assert heading(figure).endswith("NVIDIA H200, 2026-11-21; cold cache, stream launches")
+    iso, best = figure.axes[:2]
+    assert iso.get_ylabel() == "speed-up over baseline" and iso.get_yscale() == "log"
+    assert [t.get_text() for t in iso.get_xticklabels()] == [
+        "rows=1024\ncols=1024", "rows=4096\ncols=4096", "rows=8192\ncols=8192",
+    ]  # fmt: skip
+    points = bars(iso)
+    assert len(points) == 5 * 3
+    for label, x, y, ends, filled in points:
+        assert y == pytest.approx(synthetic.TYPICAL[label][0]) and filled
+        half = 0.02 if round(x) == 0 else 0.006
+        assert ends[:, 1] == pytest.approx([y * np.exp(-half), y * np.exp(half)])
+    # At 4096, three strategies of best have no comparison but say why.
+    assert len(bars(best)) == 5 * 3 - 3
+    written = [t.get_text() for t in best.texts]
+    assert {"failed", "crashed", "skipped"} <= set(written)
+    assert {"1.31×", "1.22×"} <= set(written)
+
+
+def test_speedup_shows_what_is_not_resolved_as_hollow(paper):
+    best = speedup(paper.where(**MAIN)).axes[1]
+    filled = {label: f for label, x, _, _, f in bars(best) if round(x) == 2}
+    assert filled == {
+        "register_bypass": False, "overlap": True, "drop_off": True, "tma": True, "dsm": True,
+    }  # fmt: skip
+
+
+def test_speedup_draws_the_noise_band(paper, load_groups):
+    iso = speedup(paper.where(**MAIN)).axes[0]
+    bands = [p for p in iso.patches if isinstance(p, Rectangle)]
+    assert len(bands) == 3
+    assert bands[0].get_y() == pytest.approx(1.0004 * np.exp(-0.003))
+    assert bands[0].get_height() == pytest.approx(1.0004 * 2 * np.sinh(0.003))
+    assert "A/A 0.997 to 1.003" in [t.get_text() for t in iso.texts]
+    without = load_groups(synthetic.group("nw", {"n": 64}, 1.0, control=False))
+    assert not speedup(without).axes[0].patches
+
+
+def test_speedup_of_many_sizes_and_of_one_row(load_groups):
+    groups = [synthetic.group("nw", {"n": 2**i}, 1.0, preset="sweep") for i in range(6, 16)]
+    sweep = speedup(load_groups(*groups)).axes[0]
+    assert len(sweep.get_xticklabels()) == 10 and len(bars(sweep)) == 50
+    noise = [t.get_text() for t in sweep.texts if "A/A" in t.get_text()]
+    assert noise == ["A/A within 0.997 to 1.003"]  # once, where ten would overlap
+    only = {"baseline": (1.0, 1.0), "tma": (3.0, 2.0)}
+    one = speedup(load_groups(synthetic.group("nw", {"n": 9}, 1.0, speedups=only)))
+    assert [len(bars(ax)) for ax in one.axes] == [1, 1]
+
+
+def test_speedup_says_once_that_no_strategy_ran(load_groups):
+    groups = [synthetic.group("nw", {"n": n}, 1.0, seed=n) for n in (64, 128)]
+    odd = groups[1]
+    for i, row in enumerate(odd["rows"]):
+        if row["role"] == "iso":
+            odd["rows"][i] = synthetic.untimed_row(row["variant"], "iso", "skipped", "-")
+    odd["comparisons"] = [c for c in odd["comparisons"] if c["role"] != "iso"]
+    iso, best = speedup(load_groups(*groups)).axes
+    assert [t.get_text() for t in iso.texts if "skipped" in t.get_text()] == ["all skipped"]
+    assert not any("skipped" in t.get_text() for t in best.texts)
+
+
+def test_speedup_sums_up_the_controls_of_many_sizes(load_groups):
+    def words(sizes):
+        groups = [synthetic.group("nw", {"n": 64 * i}, 1.0, seed=i) for i in range(1, sizes + 1)]
+        texts = [t.get_text() for t in speedup(load_groups(*groups)).axes[0].texts]
+        return [t for t in texts if t.startswith("A/A")]
+
+    assert len(words(4)) == 4
+    summed_up = words(5)
+    assert len(summed_up) == 1 and summed_up[0].startswith("A/A within")
+
+
+def test_speedup_without_comparisons_says_so(load_groups):
+    group = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}, control=False)
+    with pytest.raises(PlotsError, match="hold no comparisons"):
+        speedup(load_groups(group))
+
+
+def test_comparators_are_a_reference_and_no_strategy(load_groups):
+    results = load_groups(synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas"))
+    figure = speedup(results)
+    assert all(label != "cublas" for ax in figure.axes for label, *_ in bars(ax))
+    iso, best = ([x for x in ax.lines if x.get_label() == "cublas"] for ax in figure.axes)
+    assert not iso and [x.get_ydata()[0] for x in best] == [1.5] and best[0].get_linestyle() == "--"
+    assert "cublas" in [t.get_text() for t in figure.legends[0].get_texts()]
+    ax = floor(results).axes[0]
+    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "cublas"

@@ -1,0 +1,153 @@
+"""README's picture and table are those of the recorded results."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import synthetic
+
+from plots import readme
+from plots.cli import main
+from plots.load import load, main_size
+from plots.strategies import ROOT
+
+TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
+
+
+def test_the_repositorys_readme_shows_the_recorded_results():
+    recorded = [
+        path
+        for path in sorted((ROOT / "results").rglob("*.json"))
+        if json.loads(path.read_text(encoding="utf-8")).get("schema") == "amasia-result"
+    ]
+    if recorded:
+        assert readme.check(load([ROOT / "results"]), ROOT / "README.md") == []
+    else:  # nothing recorded, nothing claimed
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        between = text.split(readme.BEGIN)[1].split(readme.END)[0]
+        assert between.strip() == "" and not (ROOT / readme.PICTURE).exists()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_writing_replaces_only_what_is_between_the_markers(file, paper):
+    assert readme.write(paper, file) == [file, file.parent / readme.PICTURE]
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\nbefore\n") and text.endswith("\nafter\n")
+    assert "\nold\n" not in text
+    assert "![Speed-up of each strategy over baseline, NVIDIA H200, 2026-11-21; cold cache" in text
+    before = file.read_bytes(), (file.parent / readme.PICTURE).read_bytes()
+    readme.write(paper, file)
+    assert before == (file.read_bytes(), (file.parent / readme.PICTURE).read_bytes())
+
+
+def test_the_noise_is_that_of_the_groups_in_the_table(paper):
+    selected = readme.select(paper)
+    c = selected.comparisons
+    main = {app: main_size(selected.groups, app) for app in set(c["app"])}
+    elsewhere = c["control"] & (c["size"] != c["app"].map(main))
+    assert elsewhere.any() and not elsewhere.all()
+    c.loc[elsewhere, "high"] = 9.0
+    assert "9.000" not in readme.generated(selected)
+    c.loc[c["control"] & ~elsewhere, "high"] = 8.0
+    assert "8.000" in readme.generated(selected)
+
+
+def test_the_table_has_each_strategy_and_says_what_is_not_resolved(paper):
+    lines = readme.table(readme.select(paper)).splitlines()
+    assert len(lines) == 2 + 12 and len({line.count("|") for line in lines}) == 1
+    assert lines[2].startswith(
+        "| hotspot, rows=8192 cols=8192 | baseline | 2.30 ms | 1 | 1.15 ms | 1"
+    )
+    bypass = next(line for line in lines if "register_bypass" in line)
+    assert "1.04× [1.03, 1.05]" in bypass and "1.00×, not resolved" in bypass
+    assert re.search(r"\| tma \| .* \| 1\.31× \[1\.30, 1\.32\] \| 5\d % \|", lines[6])
+
+
+def test_an_app_without_results_is_named(paper):
+    text = readme.generated(readme.select(paper))
+    assert "\n- lud: no recorded results.\n" in text and "- hotspot: not" not in text
+
+
+def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
+    group = synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas")
+    group["rows"][0] = {**group["rows"][0]}
+    group["rows"] = [
+        synthetic.untimed_row("gemm/tma", row["role"], "crashed", "hung")
+        if row["variant"] == "gemm/tma"
+        else row
+        for row in group["rows"]
+    ]
+    group["comparisons"] = [c for c in group["comparisons"] if c["variant"] != "gemm/tma"]
+    table = readme.table(load_groups(group))
+    assert "|  | tma | crashed | – | crashed | – | – |" in table
+    assert re.search(r"\| cublas \| – \| – \| 0\.33\d ms \| 1\.50× \[1\.49, 1\.51\] \|", table)
+
+
+def test_a_bar_in_a_parameter_does_not_break_the_table(load_groups):
+    table = readme.table(load_groups(synthetic.group("nw", {"a|b": 4}, 1.0)))
+    lines = [line.replace("\\|", "") for line in table.splitlines()]
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_check_finds_a_changed_table_and_a_changed_picture(file, paper, capsys, paper_file):
+    readme.write(paper, file)
+    assert readme.check(paper, file) == []
+    assert main(["readme", str(paper_file), "--readme", str(file), "--check"]) == 0
+
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("1.31×", "1.51×"), encoding="utf-8")
+    assert any("1.51×" in line for line in readme.check(paper, file))
+    assert main(["readme", str(paper_file), "--readme", str(file), "--check"]) == 1
+    captured = capsys.readouterr()
+    assert "-" in captured.out and "run: python -m plots readme" in captured.err
+
+    file.write_text(text, encoding="utf-8")
+    picture = file.parent / readme.PICTURE
+    svg = picture.read_text(encoding="utf-8")
+    picture.write_text(re.sub(r"amasia-overview \w+", "amasia-overview 0", svg), encoding="utf-8")
+    assert readme.check(paper, file) == [
+        f"{readme.PICTURE}: drawn from other results or by other code"
+    ]
+    picture.unlink()
+    assert readme.check(paper, file) == [f"{readme.PICTURE}: missing"]
+
+
+def test_check_finds_other_results(file, paper, save):
+    readme.write(paper, file)
+    document = synthetic.paper_like()
+    document["provenance"]["date_utc"] = "2026-12-24T00:00:00Z"
+    assert readme.check(load([save(document)]), file)
+
+
+def test_the_digest_does_not_depend_on_where_the_files_are(save, paper):
+    other = load([save(synthetic.paper_like(), "elsewhere/x.json")])
+    assert readme.picture_digest(readme.select(other)) == readme.picture_digest(
+        readme.select(paper)
+    )
+
+
+def test_names_from_a_file_cannot_become_html_or_markdown(save):
+    group = synthetic.group("nw", {"file": "<img src=x>`|"}, 1.0)
+    gpu = synthetic.device("<script>alert(1)</script> [a](b)")
+    text = readme.generated(readme.select(load([save(synthetic.document([group], gpu=gpu))])))
+    assert "<script" not in text and "<img" not in text and "[a](b)" not in text
+    assert "&lt;script&gt;" in text and "&lt;img src=x&gt;" in text
+    rows = [line.replace("\\|", "") for line in text.splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in rows}) == 1
+
+
+def test_a_resolved_gain_is_not_printed_as_none(load_groups):
+    group = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1), "tma": (1.5, 1.4)})
+    for c in group["comparisons"]:
+        if c["variant"] == "nw/tma" and c["role"] == "best":
+            c["speedup"].update(ratio=1.0041, low=1.0031, high=1.0052)
+            c["verdict"] = "faster"
+    assert "1.004× [1.003, 1.005]" in readme.table(load_groups(group))

@@ -1,0 +1,137 @@
+"""What comments and documents name exists, and facts that stand in two places agree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import citations
+import pytest
+from structure import ROOT
+
+# --- Names of files and sections ------------------------------------------------------------------
+
+
+def test_every_file_and_section_that_is_named_exists() -> None:
+    assert citations.broken(ROOT, citations.files_of(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("harness/a.hpp", "// See docs/absent.md.\n", "1: no file or folder docs/absent.md"),
+        ("harness/a.hpp", "int a;  // as harness/absent\n", "1: no file or folder harness/absent"),
+        ("harness/a.hpp", "\n// what absent.cuh says\n", "2: no file is named absent.cuh"),
+        ("harness/a.cu", '// (MEASURING: "One sample")\n', "1: no document MEASURING"),
+        ("harness/a.cu", "// DESIGN: the table of strategies\n", "1: no document DESIGN"),
+        (
+            "harness/a.cu",
+            '// A line, then docs/guide.md,\n// "Absent part".\n',
+            '1: docs/guide.md has no section "Absent part"',
+        ),
+        ("harness/a.cu", '// README: "Absent part"\n', '1: README has no section "Absent part"'),
+        ("plots/a.py", '"""One.\n\nAs plots/absent.py has it.\n"""\n', "3: no file or folder"),
+        ("plots/a.py", "a = 1  # as in harness/gone.cpp\n", "1: no file or folder harness/gone"),
+        ("cmake/a.cmake", "# for apps/<app>/absent.cu\n", "1: no file or folder apps/<app>/absent"),
+        ("run.sh", "true  # writes tests/absent/*_test.cpp\n", "1: no file or folder tests/absent"),
+        ("README.md", "a [link](docs/absent.md)\n", "1: no file or folder docs/absent.md"),
+        ("docs/b.md", "a [link](absent/)\n", "1: the link absent/ leads nowhere"),
+        ("README.md", "a [link](docs/guide.md#absent)\n", "1: the link docs/guide.md#absent names"),
+    ],
+)
+def test_a_pointer_to_nothing_is_named(
+    tmp_path: Path, file: str, text: str, complaint: str
+) -> None:
+    tree = {
+        "docs/guide.md": "# Guide\n\n## The part\n",
+        "apps/nw/nw.hpp": "",
+        "README.md": "# Title\n",
+        file: text,
+    }
+    for name, content in tree.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    broken = citations.broken(tmp_path, list(tree))
+    assert broken and broken[0].startswith(f"{file}:{complaint}"), broken
+
+
+def test_what_exists_is_found(tmp_path: Path) -> None:
+    text = (
+        "// apps/nw/nw.hpp, apps/nw/nw, apps/*/nw.hpp, apps/<app>/<app>.hpp, apps/nw/, nw.hpp,\n"
+        '// <app>.hpp; docs/guide.md, "The part", and guide.md: "The\n'
+        '// part" (README: "Title").\n'
+        'const char* not_a_comment = "harness/absent.hpp";\n'
+    )
+    tree = {
+        "docs/guide.md": "# Guide\n\n## The part\n",
+        "apps/nw/nw.hpp": "",
+        "README.md": "# Title\n\n[part](docs/guide.md#the-part) [site](https://example.org/a.md)\n",
+        "harness/a.cpp": text,
+    }
+    for name, content in tree.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert citations.broken(tmp_path, list(tree)) == []
+
+
+# --- The index ------------------------------------------------------------------------------------
+
+
+def test_the_readme_names_every_document_and_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    documents = [f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")]
+    for name in [*documents, "CONTRIBUTING.md", "CHANGELOG.md"]:
+        assert f"]({name})" in readme, f"README.md has no link to {name}"
+    for command in ("report", "advise", "expect", "figure"):
+        assert f"python -m plots {command}" in readme
+    assert "amasia-gbench" in readme
+
+
+def test_contributing_names_the_document_for_each_kind_of_thing() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for kind in ("variant", "strategy", "app", "microbenchmark", "command", "figure", "field"):
+        assert re.search(rf"^\| [^|]*\b{kind}\b", text, re.MULTILINE), f"no row for a {kind}"
+
+
+# --- One version ----------------------------------------------------------------------------------
+
+
+def version() -> str:
+    found = re.search(r"project\(amasia VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert found
+    return found[1]
+
+
+def test_everything_has_the_version_of_the_project() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["version"] == version(), "pyproject.toml"
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version()}\n" in citation, "CITATION.cff"
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d[\d.]*)\]", changelog, re.MULTILINE)
+    assert released[0] == version(), "CHANGELOG.md: the newest release"
+
+
+def test_the_changelog_begins_with_what_is_not_released() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(.*?)\]", changelog, re.MULTILINE)[0] == "Unreleased"
+
+
+# --- Strategies -----------------------------------------------------------------------------------
+
+
+def test_the_table_of_strategies_is_that_of_the_header() -> None:
+    header = (ROOT / "variants/strategy.hpp").read_text(encoding="utf-8")
+    document = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
+    row = re.compile(r'\{"(\w+)",\s*(\d+),\s*(\d+),\s*\d+,\s*\{([^}]*)\},\s*\{([^}]*)\},')
+    rows = row.findall(header)
+    assert len(rows) == len(re.findall(r'^ *\{"\w+",$', header, re.MULTILINE)) > 0
+    for name, runs_from, _, required, forbidden in rows:
+        line = re.search(rf"^\| `{name}` .*$", document, re.MULTILINE)
+        assert line, f"docs/strategies.md has no row {name}"
+        cells = line[0].split("|")
+        for words, cell in ((required, cells[4]), (forbidden, cells[5])):
+            wanted = sorted(w for part in re.findall(r'"([^"]+)"', words) for w in part.split("|"))
+            assert sorted(re.findall(r"`([^`]+)`", cell)) == wanted, f"{name}: {cell}"
+        assert (f"sm_{runs_from} and newer" in cells[6]) == (runs_from != "0"), name
