@@ -1,11 +1,6 @@
 #include "harness/plan/expectation.hpp"
 
 namespace amasia {
-namespace {
-
-constexpr double ceilings_seconds = 10;
-
-}  // namespace
 
 std::int64_t device_bytes(const PlannedGroup& group) {
   return find_app(group.key.app)->device_bytes(group.key.size);
@@ -16,7 +11,7 @@ std::size_t expected_points(const PlannedMicrobenchmark& plan, const Device& dev
 }
 
 double expected_seconds(const Campaign& campaign, const std::optional<Device>& device) {
-  double seconds = campaign.ceilings ? ceilings_seconds : 0;
+  double seconds = campaign.ceilings ? expected_ceiling_seconds : 0;
   for (const PlannedGroup& g : campaign.groups) {
     if (device && device_bytes(g) > static_cast<std::int64_t>(device->free_bytes)) continue;
     seconds += expected_seconds(g);

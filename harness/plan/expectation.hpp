@@ -10,6 +10,9 @@
 
 namespace amasia {
 
+/// Roughly what measuring the ceilings takes, for what is said before anything was measured.
+inline constexpr double expected_ceiling_seconds = 10;
+
 /// Device memory of one instance at the group's size, all variants' scratch included.
 std::int64_t device_bytes(const PlannedGroup& group);
 
