@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from conftest import runner
+from programs import runner
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import runner
+from programs import runner
 
 
 @pytest.fixture(scope="session")

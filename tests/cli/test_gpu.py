@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import program, runner
+from programs import program, runner
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

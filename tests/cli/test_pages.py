@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT, program, runner
+from programs import ROOT, program, runner
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 PAGE = 100  # columns

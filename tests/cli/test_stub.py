@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from conftest import program, runner
+from programs import program, runner
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"

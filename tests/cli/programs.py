@@ -1,0 +1,44 @@
+"""Runs the built programs as a user would. AMASIA_BUILD names their folder (default build/ci)."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
+
+Run = Callable[..., subprocess.CompletedProcess]
+
+
+def built_with_cuda() -> bool:
+    return "AMASIA_CUDA:BOOL=OFF" not in (BUILD / "CMakeCache.txt").read_text()
+
+
+def program(name: str) -> str:
+    path = BUILD / name
+    if not path.exists():
+        if name in ("amasia-gbench", "amasia-example", "amasia-probe") and not built_with_cuda():
+            pytest.skip(f"{name} is device code, and this build has none")
+        pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")
+    return str(path)
+
+
+def runner(name: str) -> Run:
+    def run(
+        *arguments: str, cwd: pathlib.Path | None = None, timeout: float = 600, **environment: str
+    ) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [program(name), *map(str, arguments)],
+            cwd=cwd,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+
+    return run
