@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ def median_interval(sample: Sequence[float], confidence: float) -> Interval:
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
     ks = np.arange(1, n // 2 + 1)
-    coverages = 1 - 2 * binom.cdf(ks - 1, n, 0.5)
+    coverages = 1 - 2 * bdtr(ks - 1, n, 0.5)
     enough = ks[coverages >= confidence]
     k = int(enough[-1]) if len(enough) else 1
-    coverage = max(0.0, float(1 - 2 * binom.cdf(k - 1, n, 0.5)))
+    coverage = max(0.0, float(1 - 2 * bdtr(k - 1, n, 0.5)))
     low, high = float(values[k - 1]), float(values[n - k])
     return Interval(float(np.median(values)), low, high, coverage, n)
 

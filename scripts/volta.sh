@@ -7,8 +7,8 @@
 # The toolkit is the first nvcc 12.4 to 12.9 of $CUDA12_HOME, /usr/local/cuda-12*, PATH. Where there is
 # none, Debian's nvcc 12.4 is unpacked under .cuda/volta, without installing it, from the mirror that
 # apt-get is set up for, with the headers from NVIDIA's wheels: it compiles, and cannot link.
-# Objects, PTX and machine code end up in build/volta/code/<folder>/, as those of other builds do in
-# theirs, and the tests check the signatures there. What is up to date is not compiled again.
+# PTX and machine code end up in build/volta/code/<folder>/, as those of other builds do in theirs, and
+# the tests check the signatures there. What is up to date is not compiled again.
 #
 # Exit code 0: everything compiles. 1: something does not. 3: there is no CUDA 12 toolkit to be had.
 set -euo pipefail
@@ -84,7 +84,8 @@ say "compiling for sm_70 with nvcc $version ($nvcc)"
 
 # Ninja knows what is out of date. What needs a vendor library's headers, itself or through those of its
 # folder, is left out: the headers here belong to another toolkit, and comparators run no kernel of ours.
-# No -O: kernels are optimised without it, and the host code is never run.
+# -cubin: the device compiler reads and checks the host code, too, but none is generated, as none could
+# be linked.
 build=build/volta
 mkdir -p "$build"
 {
@@ -92,8 +93,7 @@ mkdir -p "$build"
 builddir = $build
 rule nvcc
   command = $nvcc -I. -std=c++17 -arch=sm_70 -DNDEBUG --expt-relaxed-constexpr \$
-    -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror --keep --keep-dir=\$folder \$
-    -MD -MF \$out.d -c \$in -o \$out
+    -Werror=all-warnings --keep --keep-dir=\$folder -MD -MF \$out.d -cubin \$in -o \$out
   depfile = \$out.d
   deps = gcc
   description = sm_70 \$in
@@ -102,7 +102,7 @@ RULES
     grep -q register_comparator "$file" && continue
     grep -qsE '#include <cu(blas|solver)' "$file" "$(dirname "$file")"/*.cuh && continue
     mkdir -p "$build/code/$(dirname "$file")"
-    printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${file%.cu}.o" "$file" \
+    printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${file%.cu}.cubin" "$file" \
       "$build/code/$(dirname "$file")"
   done
 } >"$build/build.ninja"
