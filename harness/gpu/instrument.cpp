@@ -28,9 +28,13 @@ class CudaGroup : public GroupInstrument {
   void prepare(int index, Row& row) override {
     const Variant& variant = *find_variant(row.variant);
     std::string reason;
-    const bool is_choice = row.role == Role::best || row.role == Role::comparator;
+    const bool is_choice =
+        row.role == Role::best || row.role == Role::comparator || !row.schedule.empty();
     const Config* config =
-        (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_, reason);
+        row.schedule.empty()
+            ? (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_,
+                                                        reason)
+            : choose_of_schedule(variant, row.schedule, row.config, *instance_, device_, reason);
     if (config == nullptr) {
       row.status = RowStatus::skipped;
       row.reason = reason;
@@ -41,6 +45,8 @@ class CudaGroup : public GroupInstrument {
     }
     row.config = config->info.name;
     row.geometry = config->info.geometry;
+    row.schedule = config->info.schedule;
+    row.movement = config->info.movement;
     if (device_.compute_capability < variant.traits.native_from) {
       row.fallback = fmt::format("plain copies: the mechanism needs compute capability {}.{}",
                                  variant.traits.native_from / 10, variant.traits.native_from % 10);
@@ -74,9 +80,21 @@ class CudaGroup : public GroupInstrument {
   std::string throttle_reasons() const override { return nvml_.throttle_reasons(); }
 
  private:
+  /// Of the challenges and of the timed input, which comes last: its outputs stay.
   Verdict verdict_of(const PreparedRun& run) {
-    sampler_.run_once(run, *instance_);
-    return instance_->verify();
+    Verdict verdict;
+    verdict.passed = true;
+    std::int64_t checked = 0;
+    for (int left = instance_->challenges(); left >= 0; --left) {
+      instance_->pose(left);
+      if (!verdict.passed) continue;  // the timed input is put back all the same
+      sampler_.run_once(run, *instance_);
+      verdict = instance_->verify();
+      checked += verdict.checked;
+      if (left > 0 && !verdict.passed) verdict.norm += fmt::format(", on challenge {}", left);
+    }
+    verdict.checked = checked;
+    return verdict;
   }
 
   const PlannedGroup& plan_;

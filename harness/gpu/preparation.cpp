@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -85,6 +86,30 @@ const Config* choose_best(const Variant& variant, const std::string& name, const
   const Config* built_in = choose_config(variant, "", instance, device, none);
   reason = built_in != nullptr ? fmt::format("the winner {} {}", name, reason) : none;
   return built_in;
+}
+
+const Config* choose_of_schedule(const Variant& variant, const std::string& schedule,
+                                 const std::string& name, const Instance& instance,
+                                 const Device& device, std::string& reason) {
+  reason = fmt::format("has no config of schedule '{}'", schedule);
+  for (const Declined& d : variant.declined) {
+    if (d.schedule == schedule) reason = fmt::format("schedule {}: {}", schedule, d.reason);
+  }
+  std::vector<const Config*> in_order;
+  for (const Config& config : variant.configs) {
+    if (config.info.schedule != schedule || config.info.reference_only) continue;
+    in_order.insert(config.info.name == name ? in_order.begin() : in_order.end(), &config);
+  }
+  for (const Config* config : in_order) {
+    std::string limit;
+    if (choose_config(variant, config->info.name, instance, device, limit) != nullptr) {
+      const bool replaced = !name.empty() && config->info.name != name;
+      reason = replaced ? reason : "";
+      return config;
+    }
+    reason = config->info.name == name ? fmt::format("the winner {} {}", name, limit) : limit;
+  }
+  return nullptr;
 }
 
 KernelEvidence resources_of(const KernelUse& k, const Device& device) {

@@ -56,6 +56,8 @@ struct Row {
   std::string config;
   std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
+  std::string schedule{};  // "" where the app's configs are not divided into schedule and movement
+  std::vector<std::pair<std::string, std::int64_t>> movement{};
   RowStatus status = RowStatus::ok;
   std::string reason{};    // why skipped, failed or crashed
   std::string fallback{};  // e.g. "plain copies: cp.async needs sm_80"
@@ -71,12 +73,18 @@ struct Row {
 };
 
 /// Paired comparison of one row with its reference row in the same group.
+///
+/// iso, best: against the baseline in that role, whatever the schedules. matched and cross: against
+/// the baseline with the same schedule, so that movement alone differs. A matched comparison of the
+/// baseline itself: that schedule against the one it is best with, so that the schedule alone does.
 struct Comparison {
   std::string variant;
-  Role role = Role::iso;    // iso: against baseline iso; best: against baseline best
-  std::string against;      // "hotspot/baseline"
-  bool control = false;     // baseline against itself: the noise floor
-  RatioInterval speedup{};  // time(reference) / time(variant)
+  Role role = Role::iso;
+  std::string schedule{};          // of the row; "" as in Row
+  std::string against;             // "hotspot/baseline"
+  std::string against_schedule{};  // of the reference
+  bool control = false;            // baseline against itself: the noise floor
+  RatioInterval speedup{};         // time(reference) / time(variant)
   SpeedVerdict verdict = SpeedVerdict::not_resolved;
   SpeedClaim claim = SpeedClaim::not_resolved;
 };
