@@ -49,7 +49,8 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
     if (is_baseline) baseline = v;
     if (!is_baseline && !is_selected(v)) continue;
     if (v->comparator) {
-      rows.push_back(best(*v, Role::comparator));
+      const bool only_cross = roles == std::vector<Role>{Role::cross};
+      if (!only_cross) rows.push_back(best(*v, Role::comparator));
       continue;
     }
     if (!is_baseline) strategies.push_back(v);
