@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "harness/gpu/launched_blocks.hpp"
 #include "harness/results/result.hpp"
 #include "harness/variant.hpp"
 
@@ -27,7 +28,13 @@ const Config* choose_of_schedule(const Variant& variant, const std::string& sche
 const Config* choose_best(const Variant& variant, const std::string& name, const Instance& instance,
                           const Device& device, std::string& reason);
 
-/// Registers, shared memory, occupancy of one kernel as loaded on this device.
-KernelEvidence resources_of(const KernelUse& kernel, const Device& device);
+/// "plain copies: ..." where the variant's mechanism is missing from the device or from this
+/// program's code for it, else empty.
+std::string fallback_of(const Variant& variant, const Config& config, const Device& device);
+
+/// Registers, shared memory, occupancy of one kernel as loaded on this device. `launched`: what the
+/// run launches; without it bytes in flight are those of as many blocks as fit.
+KernelEvidence resources_of(const KernelUse& kernel, const Device& device,
+                            const LaunchedBlocks& launched = {});
 
 }  // namespace amasia

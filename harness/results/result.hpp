@@ -40,12 +40,13 @@ struct KernelEvidence {
   std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_bytes = 0;
   int threads = 0;
-  int blocks_per_sm = 0;
+  int blocks_per_sm = 0;  // that fit at once, whatever was launched
   int cluster_blocks = 1;
-  std::size_t bytes_in_flight_per_sm = 0;
+  std::size_t bytes_in_flight_per_sm = 0;     // mean over the SMs, of the blocks that were launched
   int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
   std::string source;                         // "sass", "ptx" or "none: <reason>"
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
+  std::optional<std::int64_t> launched_blocks{};  // by its largest launch; empty: not known
 };
 
 /// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.
