@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
 
 from plots.claims import UNDECIDED
-from plots.cross import Cell, Table, table_of, without_time
+from plots.cross_tables import Cell, Table, table_of, without_time
 from plots.errors import PlotsError
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
@@ -30,6 +31,7 @@ from plots.style import ALARM_COLOUR, new_figure, styled
 from plots.units import milliseconds, times
 
 _MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too
+_FRAME = "#C00060"
 _LEAST_REACH = 1.25  # of the colours, so that a table of equals is not coloured like a steep one
 
 
@@ -77,12 +79,14 @@ def _panel(ax: Axes, cross_table: Table, norm: LogNorm, mode: str) -> None:
         if schedule in t.winners:
             marks.append((t.winners[schedule], "-"))
         for strategy, line in marks:
+            width = 2.2 if line == "-" else 1.2
             y = t.strategies.index(strategy)
             ax.add_patch(
                 Rectangle(
-                    (x - 0.46, y - 0.45), 0.92, 0.9, fill=False, edgecolor="#C00060",
-                    linewidth=2.2 if line == "-" else 1.2, linestyle=line, zorder=4,
+                    (x - 0.46, y - 0.45), 0.92, 0.9, fill=False, edgecolor=_FRAME,
+                    linewidth=width, linestyle=line, zorder=4,
                     label="fastest" if line == "-" else "even",
+                    path_effects=[withStroke(linewidth=width + 2, foreground="white")],
                 )
             )  # fmt: skip
     ax.set_xlim(-0.5, len(t.schedules) - 0.5)
@@ -136,9 +140,9 @@ def cross(results: Results) -> Figure:
     )
     figure.legend(
         handles=[
-            Patch(facecolor="none", edgecolor="#C00060", linewidth=2.2, label="fastest there"),
+            Patch(facecolor="none", edgecolor=_FRAME, linewidth=2.2, label="fastest there"),
             Patch(
-                facecolor="none", edgecolor="#C00060", linewidth=1.2, linestyle="--",
+                facecolor="none", edgecolor=_FRAME, linewidth=1.2, linestyle="--",
                 label="not told apart from it",
             ),
             Patch(

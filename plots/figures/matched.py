@@ -46,7 +46,7 @@ def _panel(ax: Axes, gains: Sequence[Gain]) -> list[float]:
     for y, gain in enumerate(gains):
         part = gain.by_schedule
         if not gain.same_schedule:
-            _lane(ax, y + _LANES["schedule"], 1, part, _SCHEDULE_COLOUR, "|", "schedule")
+            _lane(ax, y + _LANES["schedule"], 1, part, _SCHEDULE_COLOUR, "o", "schedule")
         ink, shape = colour(gain.strategy), marker(gain.strategy)
         _lane(ax, y + _LANES["movement"], part.ratio, gain.by_movement, ink, shape, gain.strategy)
         _lane(ax, y + _LANES["total"], 1, gain.total, _TOTAL_COLOUR, "d", "total")
@@ -55,9 +55,10 @@ def _panel(ax: Axes, gains: Sequence[Gain]) -> list[float]:
             ax.plot([part.ratio] * 2, between, color=_SCHEDULE_COLOUR, linewidth=0.7, zorder=1.9)
         reach += [part.low, part.high, gain.total.low, gain.total.high]
         reach += [part.ratio * gain.by_movement.low, part.ratio * gain.by_movement.high]
-        schedule = "same schedule" if gain.same_schedule else times(part.ratio)
+        movement = times(gain.by_movement.ratio)
+        divided = f" = {times(part.ratio)} · {movement}"
         ax.annotate(
-            f"{times(gain.total.ratio)} = {schedule} · {times(gain.by_movement.ratio)}",
+            times(gain.total.ratio) + (", all movement" if gain.same_schedule else divided),
             (1, y), xycoords=("axes fraction", "data"), xytext=(3, 0),
             textcoords="offset points", va="center", fontsize=7, color="#444444",
             annotation_clip=False,
@@ -128,7 +129,10 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
     )
     figure.legend(
         handles=[
-            Line2D([], [], color=_SCHEDULE_COLOUR, linewidth=4.5, alpha=0.6, label="schedule"),
+            Line2D(
+                [], [], color=_SCHEDULE_COLOUR, marker="o", linewidth=4.5, alpha=0.6, markersize=5,
+                label="schedule",
+            ),
             Line2D(
                 [], [], color=colour("tma"), marker="o", linewidth=4.5, alpha=0.6, markersize=5,
                 label="movement (colour and marker of the strategy)",
