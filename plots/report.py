@@ -164,7 +164,7 @@ def _specification(gpu: str) -> str:
     )
 
 
-def _row_records(results: Results) -> list[dict[str, Any]]:
+def row_records(results: Results) -> list[dict[str, Any]]:
     """Every row with its comparison, and what the speed-up of a best row consists of."""
     compared = {
         (c.group, c.variant, c.role, c.schedule): c
@@ -198,7 +198,7 @@ def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -
         for a in advice
         if (a.cache, a.launch) == (cache, launch) and a.size == main_sizes.get(a.app)
     ]
-    records = _row_records(mine) + (_row_records(mine.cross) if mine.cross is not None else [])
+    records = row_records(mine) + (row_records(mine.cross) if mine.cross is not None else [])
     return GpuSection(
         subject=subject,
         origin=origin(mine.groups),
