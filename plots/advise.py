@@ -124,7 +124,7 @@ def _owed_to_the_schedule(gain: Gain) -> str:
     )
 
 
-def _beside(gain: Gain) -> list[str]:
+def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
     """What a reader with another schedule should know of the winner's."""
     remarks = []
     other = gain.at_baseline_schedule
@@ -134,9 +134,12 @@ def _beside(gain: Gain) -> list[str]:
             f"{other.text()}; {gain.strategy} is best with {gain.schedule}"
         )
     else:
+        tried = rows[(rows["role"] == "matched") & (rows["strategy"] == gain.strategy)]
+        tried = tried[(tried["schedule"] == gain.baseline_schedule) & (tried["reason"] != "")]
+        why = tried.iloc[0]["reason"] if len(tried) else "it was not measured"
         remarks.append(
             f"{gain.strategy} is best with {gain.schedule}, baseline with "
-            f"{gain.baseline_schedule}; with the latter {gain.strategy} was not measured"
+            f"{gain.baseline_schedule}, with which {gain.strategy} has no time: {why}"
         )
     if gain.by_schedule.claim == "faster":
         remarks.append(
@@ -198,7 +201,7 @@ def _one(results: Results, group: pd.Series, role: str, gains: dict[str, Gain]) 
     best = faster[faster["strategy"] == winner].iloc[0]
     gain = gains.get(winner)
     if gain is not None and not gain.same_schedule:
-        remarks += _beside(gain)
+        remarks += _beside(gain, rows)
     row = of_role.loc[best["strategy"]]
     row = row.copy()
     row["strategy"] = best["strategy"]

@@ -74,16 +74,20 @@ class Gain:
 
     @property
     def nature(self) -> str:
-        """What the total mostly is: "movement", "schedule", "not resolved" where that of movement
-        is not, or "opposed" where one part takes away what the other gives."""
+        """What the total mostly is, "movement" or "schedule"; "not resolved" where the gain of
+        movement is not."""
         if not self.by_movement.resolved:
             return "not resolved"
         if self.same_schedule or not self.by_schedule.resolved:
             return "movement"
         schedule, movement = math.log(self.by_schedule.ratio), math.log(self.by_movement.ratio)
-        if schedule * movement < 0:
-            return "opposed"
         return "schedule" if abs(schedule) > abs(movement) else "movement"
+
+    @property
+    def opposed(self) -> bool:
+        """One part takes away what the other gives."""
+        claims = {self.by_schedule.claim, self.by_movement.claim}
+        return claims == {"faster", "slower"}
 
     def product(self) -> str:
         """ "1.10 schedule × 1.14 [1.13, 1.15] movement", what the total consists of."""

@@ -203,8 +203,8 @@ def _above(_: GpuSubject) -> Markup:
         "in the same rounds as baseline with that schedule. Read a column to see what the way of "
         "moving data is worth where everything else is equal; read a row to see what the schedule "
         "is worth to a strategy. The large number is the time over that of the fastest cell, the "
-        "small one the gain over baseline in the same column. A strategy that is framed in one "
-        "column only owes its place to a schedule."
+        "small one the gain over baseline in the same column. Where the frames are not all of one "
+        "strategy, which one wins depends on the schedule."
     )
 
 

@@ -184,22 +184,21 @@ def sentences(gains: Sequence[Gain]) -> list[str]:
     """Of the gains of one group: which printed totals are mostly schedule, which mostly movement,
     and of which the gain of movement is not resolved."""
     printed = [gain for gain in gains if gain.total.resolved]
-    of = {
-        nature: [gain for gain in printed if gain.nature == nature]
-        for nature in ("movement", "schedule", "opposed")
-    }
     said = []
-    alone = [g for g in of["movement"] if g.same_schedule]
+    alone = [g for g in printed if g.nature == "movement" and g.same_schedule]
     if alone:
         names = "; ".join(f"{g.strategy}, {g.total.text()}" for g in alone)
         said.append(f"All movement, with baseline's own schedule: {names}.")
-    mostly = [g for g in of["movement"] if not g.same_schedule]
-    if mostly:
-        said.append(f"Mostly movement: {_listed(mostly)}.")
-    if of["schedule"]:
-        said.append(f"Mostly schedule: {_listed(of['schedule'])}.")
-    if of["opposed"]:
-        said.append(f"Schedule and movement against each other: {_listed(of['opposed'])}.")
+    for words, nature, opposed in (
+        ("Mostly movement", "movement", False),
+        ("By movement, against the schedule", "movement", True),
+        ("Mostly schedule", "schedule", False),
+        ("By the schedule, against movement", "schedule", True),
+    ):
+        mine = [g for g in printed if g.nature == nature and g.opposed == opposed]
+        mine = [g for g in mine if not g.same_schedule]
+        if mine:
+            said.append(f"{words}: {_listed(mine)}.")
     unresolved = [gain for gain in gains if gain.nature == "not resolved"]
     if unresolved:
         names = "; ".join(

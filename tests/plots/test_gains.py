@@ -41,8 +41,9 @@ def test_with_one_schedule_all_is_movement(gains):
 def test_what_a_total_mostly_is(gains):
     assert {name: gain.nature for name, gain in gains.items()} == {
         "register_bypass": "movement", "overlap": "schedule", "drop_off": "not resolved",
-        "tma": "movement", "dsm": "opposed",
+        "tma": "movement", "dsm": "movement",
     }  # fmt: skip
+    assert [name for name, gain in gains.items() if gain.opposed] == ["dsm"]
 
 
 def test_products_in_words(gains):

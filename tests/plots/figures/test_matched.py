@@ -62,13 +62,20 @@ def test_sentences_say_what_a_printed_total_mostly_is(results):
     assert said == [
         "All movement, with baseline's own schedule: register_bypass, 1.02× [1.01, 1.03].",
         "Mostly movement: tma, 1.56× [1.55, 1.57] = 1.20 schedule × 1.30 [1.29, 1.31] movement.",
+        "By movement, against the schedule: dsm, 1.22× [1.21, 1.22] = 0.90 schedule × 1.35 "
+        "[1.34, 1.36] movement.",
         "Mostly schedule: overlap, 1.26× [1.25, 1.27] = 1.20 schedule × 1.05 [1.04, 1.06] "
         "movement.",
-        "Schedule and movement against each other: dsm, 1.22× [1.21, 1.22] = 0.90 schedule × 1.35 "
-        "[1.34, 1.36] movement.",
         "The gain of movement is not resolved: drop_off, 1.00× with schedule iso (in all 0.80× "
         "[0.80, 0.81]).",
     ]
+
+
+def test_a_schedule_that_outweighs_movement_is_said(load_groups):
+    divided = {"tma": ("tall", 1.4, 0.9, 1.0)}
+    gains = gains_of(load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0, divided=divided)))
+    (said,) = sentences(gains)
+    assert said.startswith("By the schedule, against movement: tma, 1.26×")
 
 
 def test_a_total_that_is_not_resolved_may_hide_a_gain_of_movement(load_groups):
