@@ -121,8 +121,7 @@ const Config* choose_of_schedule(const Variant& variant, const std::string& sche
   for (const Config* config : in_order) {
     std::string limit;
     if (choose_config(variant, config->info.name, instance, device, limit) != nullptr) {
-      const bool replaced = !name.empty() && config->info.name != name;
-      reason = replaced ? reason : "";
+      if (config == in_order.front()) reason.clear();  // the winner, or nobody knows one
       return config;
     }
     reason = config->info.name == name ? fmt::format("the winner {} {}", name, limit) : limit;
