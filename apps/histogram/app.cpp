@@ -1,11 +1,15 @@
 // histogram as the harness sees it: parameters, sizes, work.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/histogram.hpp"
+#include "apps/histogram/instance.hpp"
+#include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
+#include "inputs/formats/text_writer.hpp"
 #include "variants/geometry/tile.hpp"
 
 namespace amasia::histogram {
@@ -28,7 +32,8 @@ Distribution distribution_of(const std::string& name) {
 
 const std::vector<ParameterSpec>& parameter_specs() {
   static const std::vector<ParameterSpec> specs{
-      {"keys", Kind::integer, "number of keys (counters have 32 bits)", "268435456", 1, most_keys},
+      {"keys", Kind::integer, "number of keys; no bin may get more than 4294967295 of them",
+       "268435456", 1, most_keys},
       {"type", Kind::choice, "type of the keys", "int32", 1, 1, {"uint8", "int32"}},
       {"bins", Kind::integer, "number of bins, for uint8 at most 256", "256", 1, most_bins},
       {"distribution",
@@ -50,8 +55,45 @@ const std::vector<ParameterSpec>& parameter_specs() {
        1,
        1,
        {}},
+      {"out_file",
+       Kind::file,
+       "where to write the counts as text, \"bin count\" per line (default: nowhere)",
+       "",
+       1,
+       1,
+       {}},
   };
   return specs;
+}
+
+Challenge challenge_of(const Setup& setup, int number) {
+  Challenge c;
+  c.number = number;
+  c.seed = setup.source.seed;
+  c.binning = setup.binning;
+  const std::int64_t values = setup.type == KeyType::uint8 ? byte_values : std::int64_t{1} << 32;
+  c.stray_keys = static_cast<std::uint32_t>(values - setup.binning.range);
+  c.counters = setup.binning.bins + (setup.strays() && c.stray_keys > 0 ? 1 : 0);
+  return c;
+}
+
+double most_in_fullest_counter(const Setup& setup) {
+  const Source& s = setup.source;
+  const double range = setup.binning.range, spread = s.spread, ranks = s.ranks;
+  const double width = std::ceil(range / setup.binning.bins);
+  double share = 1;  // equal
+  if (s.distribution == Distribution::uniform || s.distribution == Distribution::sorted) {
+    share = std::max(std::min(1.0, width / spread), 1 - range / spread);
+  } else if (s.distribution == Distribution::zipf) {
+    // The first ranks are the most frequent, so the first bin is the fullest; or the keys outside.
+    const auto below = [&](double rank) {
+      return std::log2(std::min(rank, ranks) + 1) / std::log2(ranks + 1);
+    };
+    share = std::max(below(std::ceil(width / spread * ranks)),
+                     1 - below(std::floor(range / spread * ranks)));
+  }
+  const double mean = share * static_cast<double>(s.count);
+  return share == 1 ? mean : mean + 8 * std::sqrt(mean);
 }
 
 Setup make_setup(const Parameters& p, std::uint64_t seed) {
@@ -75,6 +117,17 @@ Setup make_setup(const Parameters& p, std::uint64_t seed) {
                   // No more ranks than keys that can differ.
                   static_cast<std::uint32_t>(std::min(bins, spread))};
   setup.key_file = p.text("key_file");
+  if (!setup.key_file.empty()) {
+    if (setup.source.count > most_in_a_counter) {
+      refuse("keys", setup.source.count,
+             "are too many from a file, whose keys may all have one bin: a counter ends at " +
+                 std::to_string(most_in_a_counter));
+    }
+  } else if (most_in_fullest_counter(setup) > static_cast<double>(most_in_a_counter)) {
+    refuse("keys", setup.source.count,
+           "bring the fullest bin past " + std::to_string(most_in_a_counter) +
+               ", where its counter of 32 bits ends");
+  }
   return setup;
 }
 
@@ -87,6 +140,15 @@ std::int64_t device_bytes(const Setup& setup) {
   const std::int64_t partials =
       setup.counters() <= most_original_counters ? original_blocks * setup.counters() : 0;
   return keys + 4 * (counts + partials);
+}
+
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts) {
+  formats::TextWriter writer(path);
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    writer.number(static_cast<std::int64_t>(b), ' ');
+    writer.number(std::int64_t{counts[b]}, '\n');
+  }
+  writer.finish();
 }
 
 namespace {
@@ -113,6 +175,8 @@ class Histogram : public App {
     return "counts of keys in even bins (atomic increments)";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
 
   std::vector<Parameters> sizes(Preset preset) const override {
     constexpr std::int64_t full = std::int64_t{1} << 28;
@@ -176,6 +240,12 @@ class Histogram : public App {
 
   Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
     return check_references(p, seed);
+  }
+
+  void export_outputs(const Parameters& p, Instance& instance) const override {
+    if (const std::string& path = p.text("out_file"); !path.empty()) {
+      write_counts(path, dynamic_cast<const CountsSource&>(instance).counts());
+    }
   }
 };
 

@@ -20,7 +20,9 @@ TEST(Schedules, HaveNamesOfTheirOwnAndASentence) {
   for (const App* app : apps()) {
     const auto schedules = app->schedules();
     EXPECT_EQ(names_of_schedules(*app).size(), schedules.size()) << app->name();
-    if (!schedules.empty()) EXPECT_EQ(schedules.front().name, "iso") << app->name();
+    if (!schedules.empty()) {
+      EXPECT_EQ(schedules.front().name, "iso") << app->name();
+    }
     for (const Schedule& s : schedules) {
       EXPECT_EQ(s.name.find_first_of("/ "), std::string_view::npos) << app->name() << " " << s.name;
       EXPECT_GE(s.summary.size(), 10u) << app->name() << " " << s.name;
