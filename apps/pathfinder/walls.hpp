@@ -51,15 +51,19 @@ AMASIA_HD constexpr std::int64_t displacement(int challenge, std::int64_t row) {
 }
 
 /// Does a corridor of the challenge go through the cell? Corridors start at column `phase` modulo
-/// 3; one that would leave the grid waits at its edge.
+/// 3, those of long runs also beyond the grid; one that is outside waits at the edge. So no row is
+/// without corridors, and no path need cross more than a few barriers.
 AMASIA_HD constexpr bool is_open(int challenge, std::int64_t cols, std::int64_t row,
                                  std::int64_t column) {
-  const int phase = (challenge - 1) % 3;
+  const std::int64_t phase = (challenge - 1) % 3 % (cols < 3 ? cols : 3);
   const std::int64_t moved = displacement(challenge, row);
   const std::int64_t start = column - moved;
+  if (challenge > swings) {
+    return column == 0 || column == cols - 1 || (start - phase) % 3 == 0;
+  }
   if (start >= 0 && start < cols && start % 3 == phase) return true;
-  if (column == 0 && moved < 0) return phase < -moved && phase < cols;
-  if (column == cols - 1 && moved > 0 && phase < cols) {
+  if (column == 0 && moved < 0) return phase < -moved;
+  if (column == cols - 1 && moved > 0) {
     return cols - 1 - (cols - 1 - phase) % 3 >= cols - moved;  // the last corridor
   }
   return false;

@@ -345,7 +345,8 @@ TEST(PathfinderChallenges, OpenEveryCellOncePerPattern) {
 /// The proof that one wrong cell anywhere is seen: every wall of a grid misread once, every
 /// neighbour of every cell left out once or read a row too early once.
 TEST(PathfinderChallenges, ShowEverySingleFault) {
-  for (const auto& [rows, cols] : {Extent{19, 23}, Extent{26, 5}, Extent{9, 30}}) {
+  for (const auto& [rows, cols] : {Extent{19, 23}, Extent{26, 5}, Extent{9, 20}, Extent{13, 1},
+                                   Extent{13, 2}, Extent{13, 3}, Extent{13, 4}}) {
     const Walls walls{rows, cols, seed};
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < cols; ++j) {
@@ -383,6 +384,20 @@ TEST(PathfinderChallenges, AreNeededBecauseMinimaHideErrors) {
     }
   }
   EXPECT_LT(seen, places / 8);
+}
+
+/// A narrow grid whose corridors all wait at an edge would consist of barriers, and overflow.
+TEST(PathfinderChallenges, NeverRunOutOfCorridors) {
+  for (const std::int64_t cols : {1, 2, 3, 4, 5, 17, 100, 400}) {
+    Walls walls{1500, cols, seed};
+    for (walls.challenge = 1; walls.challenge <= challenges_of(walls.rows); ++walls.challenge) {
+      const std::vector<int> costs = last_row_costs(walls);
+      EXPECT_LT(*std::max_element(costs.begin(), costs.end()), 4 * outside_wall)
+          << cols << " columns, challenge " << walls.challenge;
+      EXPECT_LT(*std::min_element(costs.begin(), costs.end()), outside_wall)
+          << cols << " columns, challenge " << walls.challenge;
+    }
+  }
 }
 
 TEST(PathfinderChallenges, StayWithinTheRangeOfCosts) {
