@@ -13,7 +13,6 @@
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -162,7 +161,7 @@ struct ClusterMail {
 };
 
 template <class S>
-struct Shared {
+struct SharedStorage {
   typename TmaWall<S>::Storage wall;
   typename ClusterMail<S>::Storage mail;
 };
@@ -171,38 +170,48 @@ template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  TmaWall<S> wall{shared.wall};
-  wall.prepare();
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  TmaWall<S>::prepare(shared.wall);
   ClusterMail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
   if (threadIdx.x < S::walkers) {
+    TmaWall<S> wall(shared.wall, map, walk.first_row);
     Walker<S> walker(walk.wall.columns);
     ClusterMail<S> mail(shared.mail, walker);
     walk_strips<S>(walk, walker, wall, mail);
   } else {
-    wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
+    TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
   }
   __syncwarp();
   dsm::cluster_sync();  // no block leaves while its memory may be written
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
-    return std::tuple(tensor_map(p.wall, S::stage_rows, S::panel_columns));
-  });
+template <class Schedule, class M>
+ConfigOf<Problem> strips_in_clusters(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Box = typename TmaWall<S>::Box;
+  return strips_config<S>(
+      note, strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM, producer warps, panels, cluster
+// Rows per stage, stages, producer warps, depth, blocks per cluster, exchanges
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 7, 40, 3, 2, 1, 1, 1, 8>>("tall"),
-     config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4, 8>>("middle"),
-     config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30, 2>>("wide"),
-     config<Strips<3, 4, 56, 10, 36, 3, 2, 1, 1, 1, 8>>("tall-10"),
-     config<Strips<3, 4, 48, 7, 20, 5, 2, 1, 1, 1, 8>>("tall-20")});
+    {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 8>>(),
+     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall4, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 4, 4>>("cluster-4"),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 4, 4>>("cluster-4"),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
+     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>("cluster-2"),
+     strips_in_clusters<Middle, Movement<4, 6, 0, 0, 8>>("no-producer"),
+     strips_in_clusters<Tall1, Movement<28, 4, 1, 0, 8>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder
