@@ -4,6 +4,7 @@
 // memory, handed over by block barriers that name who waits (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 #include "apps/histogram/producer_warps.cuh"
 
 namespace amasia::histogram {
@@ -25,23 +26,36 @@ __global__ void __launch_bounds__(original_threads) baseline_original(OriginalRu
 
 /// Two stages in the same registers: whenever a chunk of one tile is taken to be counted, that of
 /// the next tile is asked for.
-template <class C>
-struct RegisterPipeline {
+template <class CONFIG, class Source>
+struct Pipeline {
+  using C = CONFIG;
+  struct Storage {};
   static_assert(C::stages == 2);
-  const Run& run;
+  const Source& source;
+  Storage& none;
   int tiles;
+  const uint4* asked = nullptr;
   uint4 held[C::chunks];
-  const uint4* next = nullptr;
 
-  __device__ void produce(int n) { next = n < tiles ? run.tile<C>(n) + threadIdx.x : nullptr; }
-  __device__ void fetch(int c) {
-    if (next != nullptr) held[c] = __ldg(next + c * C::threads);
+  __device__ void produce(int n) {
+    asked = n < tiles ? source.template tile<C>(n) + threadIdx.x : nullptr;
   }
+  __device__ void fetch(int c) {
+    if (asked != nullptr) held[c] = __ldg(asked + c * C::threads);
+  }
+  __device__ void prologue() {
+    produce(0);
+#pragma unroll
+    for (int c = 0; c < C::chunks; ++c) fetch(c);
+  }
+  /// Before tile n is counted.
+  __device__ void next(int n) { produce(n + 1); }
   __device__ uint4 chunk(int c) {
     const uint4 now = held[c];
     fetch(c);
     return now;
   }
+  __device__ void consumer_release() {}
 };
 
 template <class Keys, class C>
@@ -51,14 +65,14 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) baseline(Run run
   const Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
-  RegisterPipeline<C> pipeline{run, run.block_tiles()};
-  pipeline.produce(0);
-#pragma unroll
-  for (int c = 0; c < C::chunks; ++c) pipeline.fetch(c);
+  typename Pipeline<C, Run>::Storage none;
+  Pipeline<C, Run> pipeline{run, none, run.block_tiles()};
+  pipeline.prologue();
   // Main loop
   for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.produce(n + 1);
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
     counters.counted_tile(n);
   }
   // Epilogue
@@ -128,6 +142,12 @@ ConfigOf<Problem> config() {
   }
 }
 
+template <int STAGES>
+ConfigOf<Problem> partitioned_config() {
+  return partitioned<Pipeline<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>,
+                     Pipeline<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>>();
+}
+
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::baseline,
     {original<4>(baseline_original<Bytes, 4>, baseline_original<Words, 4>, 1, 0),
@@ -137,7 +157,7 @@ const bool registered = register_variant<Problem>(
      config<Two512, Movement<2, 2>>(), config<Two512, Movement<3, 2, 4>>(),
      config<Four512, Movement<2, 1>>(), config<Packed, Movement<2, 1>>(),
      config<Packed, Movement<2, 2>>(), config<Ranges, Movement<2, 2>>(),
-     config<Ranges, Movement<2, 1>>(), config<Global, Movement<2, 1>>()});
+     config<Ranges, Movement<2, 1>>(), partitioned_config<2>(), config<Global, Movement<2, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram
