@@ -110,12 +110,6 @@ ConfigOf<Problem> config() {
                      sizeof(typename Pipeline<C, Run>::Storage), (C::stages - 1) * C::tile_bytes);
 }
 
-template <int STAGES>
-ConfigOf<Problem> partitioned_config() {
-  return partitioned<Pipeline<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>,
-                     Pipeline<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>>();
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::drop_off,
     {original<4>(drop_off_original<Bytes, 4>, drop_off_original<Words, 4>, original_stages,
@@ -127,7 +121,7 @@ const bool registered = register_variant<Problem>(
      config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2>>(),
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Ranges, Movement<5, 1>>(),
-     config<Ranges, Movement<3, 1>>(), partitioned_config<3>(), partitioned_config<2>(),
+     config<Ranges, Movement<3, 1>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
      config<Global, Movement<3, 1>>()});
 
 }  // namespace

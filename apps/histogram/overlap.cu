@@ -106,18 +106,11 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) overlap(Run run)
   counters.add_to_result(run);
 }
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm)
-    overlap_producers(Run run) {
-  auto& shared = *block_memory<StageStorage<C>>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  const int tiles = run.block_tiles();
-  // Main loop
-  if (threadIdx.x >= C::threads) {
+/// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
+/// stages - 1 tiles ago.
+template <class C>
+struct Producer {
+  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
     const ProducerLane<C> lane;
     PipelineState<C::stages> copied, arrived;
     for (int n = 0; n < tiles + C::stages - 1; ++n) {
@@ -131,38 +124,26 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm)
         ++copied;
       }
       async::commit();
-      async::wait<C::stages - 1>();  // this lane's part of tile n - (stages - 1) is there
+      async::wait<C::stages - 1>();
       if (n >= C::stages - 1) {
         StageBarriers<C>::producer_commit(arrived);
         ++arrived;
       }
     }
-  } else {
-    count_stages<C>(tiles, shared, counters);
-    count_rest<Keys, C>(run, counters);
   }
-  // Epilogue
-  __syncthreads();
-  if (threadIdx.x < C::threads) counters.add_to_result(run);
-}
+};
 
 template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   return counting<C>(kernels_of<C>([](auto keys) {
                        if constexpr (C::producer_warps > 0) {
-                         return overlap_producers<decltype(keys), C>;
+                         return with_producers<decltype(keys), C, Producer<C>>;
                        } else {
                          return overlap<decltype(keys), C>;
                        }
                      }),
                      sizeof(StageStorage<C>), (C::stages - 1) * C::tile_bytes);
-}
-
-template <int STAGES>
-ConfigOf<Problem> partitioned_config() {
-  return partitioned<Pipeline<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>,
-                     Pipeline<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>>();
 }
 
 const bool registered = register_variant<Problem>(
@@ -177,7 +158,7 @@ const bool registered = register_variant<Problem>(
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 2>>(),
      config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 2>>(), partitioned_config<3>(), partitioned_config<2>(),
+     config<Ranges, Movement<3, 1, 2>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
      config<Global, Movement<3, 1>>()});
 
 }  // namespace

@@ -293,9 +293,11 @@ __global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_
 // --- host
 // ----------------------------------------------------------------------------------------
 
-/// DEAL and COUNT: the pipelines of the two launches.
-template <class DEAL, class COUNT>
+/// With a variant's pipeline of STAGES stages in both launches.
+template <template <class, class> class PIPELINE, int STAGES>
 ConfigOf<Problem> partitioned() {
+  using DEAL = PIPELINE<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>;
+  using COUNT = PIPELINE<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>;
   using D = typename DEAL::C;
   using N = typename COUNT::C;
   const auto deal_kernel = deal<DEAL>;

@@ -99,12 +99,6 @@ ConfigOf<Problem> config() {
                      sizeof(typename Pipeline<C, Run>::Storage), C::tile_bytes);
 }
 
-template <int STAGES>
-ConfigOf<Problem> partitioned_config() {
-  return partitioned<Pipeline<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>,
-                     Pipeline<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>>();
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::register_bypass,
     {original<4>(bypass_original<Bytes, 4>, bypass_original<Words, 4>, 1, 1),
@@ -114,7 +108,7 @@ const bool registered = register_variant<Problem>(
      config<One1024, Movement<1, 4>>(), config<One1024, Movement<1, 2>>(),
      config<Two512, Movement<1, 4>>(), config<Two512, Movement<1, 2>>(),
      config<Packed, Movement<1, 2>>(), config<Packed, Movement<1, 4>>(),
-     config<Ranges, Movement<1, 4>>(), config<Ranges, Movement<1, 2>>(), partitioned_config<1>(),
+     config<Ranges, Movement<1, 4>>(), config<Ranges, Movement<1, 2>>(), partitioned<Pipeline, 1>(),
      config<Global, Movement<1, 2>>()});
 
 }  // namespace

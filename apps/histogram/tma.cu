@@ -100,12 +100,6 @@ ConfigOf<Problem> config() {
                      sizeof(BulkStorage<C>), (C::stages - 1) * C::tile_bytes);
 }
 
-template <int STAGES>
-ConfigOf<Problem> partitioned_config() {
-  return partitioned<BulkPipeline<KernelConfig<Deal, Movement<STAGES, 2>>, PartitionRun>,
-                     BulkPipeline<KernelConfig<CountRanges, Movement<STAGES, 1>>, ListedChunks>>();
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::tma,
     {original<4>(tma_original<Bytes, 4>, tma_original<Words, 4>, original_stages, original_stages),
@@ -117,8 +111,8 @@ const bool registered = register_variant<Problem>(
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 1>>(),
      config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 1>>(), partitioned_config<3>(), partitioned_config<2>(),
-     config<Global, Movement<3, 1>>()});
+     config<Ranges, Movement<3, 1, 1>>(), partitioned<BulkPipeline, 3>(),
+     partitioned<BulkPipeline, 2>(), config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram
