@@ -7,6 +7,7 @@
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/instance.hpp"
+#include "apps/histogram/partition.hpp"
 #include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
 #include "inputs/formats/text_writer.hpp"
@@ -131,6 +132,11 @@ Setup make_setup(const Parameters& p, std::uint64_t seed) {
   return setup;
 }
 
+std::int64_t scratch_words(const Setup& setup) {
+  if (setup.counters() <= 2 * range_counters) return 0;
+  return partition_words(setup.counters(), setup.source.count);
+}
+
 std::int64_t device_bytes(const Setup& setup) {
   const std::int64_t keys =
       checked_product({padded_pitch<std::uint8_t>(checked_product(
@@ -139,7 +145,7 @@ std::int64_t device_bytes(const Setup& setup) {
   const std::int64_t counts = padded_pitch<std::uint32_t>(std::int64_t{setup.binning.bins} + 1);
   const std::int64_t partials =
       setup.counters() <= most_original_counters ? original_blocks * setup.counters() : 0;
-  return keys + 4 * (counts + partials);
+  return keys + 4 * (counts + partials + scratch_words(setup));
 }
 
 void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts) {
@@ -203,7 +209,8 @@ class Histogram : public App {
             with(with(size(12347, "int32", 97), "range", 97), "spread", std::int64_t{1} << 31),
             with(size(50021, "int32", 12289), "range", 2147483647),
             size(100003, "int32", 65536, "zipf"),
-            size(70001, "int32", 1048576)};
+            size(70001, "int32", 1048576),
+            size(3900007, "int32", 200000, "zipf")};
         break;
       case Preset::quick:
         all = {size(full, "int32", 256)};

@@ -4,6 +4,7 @@
 // memory, handed over by block barriers that name who waits (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 #include "apps/histogram/producer_warps.cuh"
 
 namespace amasia::histogram {
@@ -25,23 +26,36 @@ __global__ void __launch_bounds__(original_threads) baseline_original(OriginalRu
 
 /// Two stages in the same registers: whenever a chunk of one tile is taken to be counted, that of
 /// the next tile is asked for.
-template <class C>
-struct RegisterPipeline {
+template <class CONFIG, class Source>
+struct Pipeline {
+  using C = CONFIG;
+  struct Storage {};
   static_assert(C::stages == 2);
-  const Run& run;
+  const Source& source;
+  Storage& none;
   int tiles;
+  const uint4* asked = nullptr;
   uint4 held[C::chunks];
-  const uint4* next = nullptr;
 
-  __device__ void produce(int n) { next = n < tiles ? run.tile<C>(n) + threadIdx.x : nullptr; }
-  __device__ void fetch(int c) {
-    if (next != nullptr) held[c] = __ldg(next + c * C::threads);
+  __device__ void produce(int n) {
+    asked = n < tiles ? source.template tile<C>(n) + threadIdx.x : nullptr;
   }
+  __device__ void fetch(int c) {
+    if (asked != nullptr) held[c] = __ldg(asked + c * C::threads);
+  }
+  __device__ void prologue() {
+    produce(0);
+#pragma unroll
+    for (int c = 0; c < C::chunks; ++c) fetch(c);
+  }
+  /// Before tile n is counted.
+  __device__ void next(int n) { produce(n + 1); }
   __device__ uint4 chunk(int c) {
     const uint4 now = held[c];
     fetch(c);
     return now;
   }
+  __device__ void consumer_release() {}
 };
 
 template <class Keys, class C>
@@ -51,14 +65,14 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) baseline(Run run
   const Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
-  RegisterPipeline<C> pipeline{run, run.block_tiles()};
-  pipeline.produce(0);
-#pragma unroll
-  for (int c = 0; c < C::chunks; ++c) pipeline.fetch(c);
+  typename Pipeline<C, Run>::Storage none;
+  Pipeline<C, Run> pipeline{run, none, run.block_tiles()};
+  pipeline.prologue();
   // Main loop
   for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.produce(n + 1);
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
     counters.counted_tile(n);
   }
   // Epilogue
@@ -67,60 +81,37 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) baseline(Run run
   counters.add_to_result(run);
 }
 
-/// One lane's part of a tile, from global memory through registers into a stage. The next tile is
-/// asked for as soon as this one is stored, and travels while a stage is waited for.
+/// What producer warps do: each lane holds its part of a tile in registers. The next tile is asked
+/// for as soon as this one is stored, and travels while a stage is waited for.
 template <class C>
-struct ThroughRegisters {
+struct Producer {
   using Lane = ProducerLane<C>;
-  uint4 held[Lane::chunks];
 
-  __device__ void load(const uint4* tile, const Lane& lane) {
+  __device__ static void load(uint4 (&held)[Lane::chunks], const uint4* tile, const Lane& lane) {
 #pragma unroll
     for (int k = 0; k < Lane::chunks; ++k) held[k] = __ldg(tile + lane.chunk(k));
   }
-  __device__ void store(uint4* stage, const Lane& lane) const {
-#pragma unroll
-    for (int k = 0; k < Lane::chunks; ++k) stage[lane.chunk(k)] = held[k];
-  }
-};
-
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm)
-    baseline_producers(Run run) {
-  auto& shared = *block_memory<StageStorage<C>>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  const int tiles = run.block_tiles();
-  // Main loop
-  if (threadIdx.x >= C::threads) {
-    const ProducerLane<C> lane;
+  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
+    const Lane lane;
     PipelineState<C::stages> state;
-    ThroughRegisters<C> copy;
-    if (tiles > 0) copy.load(run.tile<C>(0), lane);
+    uint4 held[Lane::chunks];
+    if (tiles > 0) load(held, run.tile<C>(0), lane);
     for (int n = 0; n < tiles; ++n, ++state) {
       StageBarriers<C>::producer_acquire(n, state);
-      copy.store(shared.tiles[state.index], lane);
+#pragma unroll
+      for (int k = 0; k < Lane::chunks; ++k) shared.tiles[state.index][lane.chunk(k)] = held[k];
       StageBarriers<C>::producer_commit(state);
-      if (n + 1 < tiles) copy.load(run.tile<C>(n + 1), lane);
+      if (n + 1 < tiles) load(held, run.tile<C>(n + 1), lane);
     }
-  } else {
-    count_stages<C>(tiles, shared, counters);
-    count_rest<Keys, C>(run, counters);
   }
-  // Epilogue
-  __syncthreads();
-  if (threadIdx.x < C::threads) counters.add_to_result(run);
-}
+};
 
 template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   if constexpr (C::producer_warps > 0) {
     return counting<C>(
-        kernels_of<C>([](auto keys) { return baseline_producers<decltype(keys), C>; }),
+        kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C, Producer<C>>; }),
         sizeof(StageStorage<C>), C::tile_bytes);
   } else {
     return counting<C>(kernels_of<C>([](auto keys) { return baseline<decltype(keys), C>; }), 0,
@@ -137,7 +128,8 @@ const bool registered = register_variant<Problem>(
      config<Two512, Movement<2, 2>>(), config<Two512, Movement<3, 2, 4>>(),
      config<Four512, Movement<2, 1>>(), config<Packed, Movement<2, 1>>(),
      config<Packed, Movement<2, 2>>(), config<Ranges, Movement<2, 2>>(),
-     config<Ranges, Movement<2, 1>>(), config<Global, Movement<2, 1>>()});
+     config<Ranges, Movement<2, 1>>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<2, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

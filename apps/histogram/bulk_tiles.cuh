@@ -19,14 +19,15 @@ struct BulkStorage {
 
 /// The asking thread is the block's first, which also counts and waits for the slowest reader of a
 /// stage; or the first of a producer warp.
-template <class C>
+template <class CONFIG, class Source>
 struct BulkPipeline {
-  const Run& run;
-  BulkStorage<C>& shared;
+  using C = CONFIG;
+  using Storage = BulkStorage<C>;
+  const Source& source;
+  Storage& shared;
   int tiles;
   PipelineState<C::stages> state{};
 
-  /// By all threads; follow with a block barrier.
   __device__ void init() {
     if (threadIdx.x != 0) return;
     for (int s = 0; s < C::stages; ++s) {
@@ -37,7 +38,8 @@ struct BulkPipeline {
   }
   __device__ void ask(int n, int index) {
     tma::expect(&shared.full[index], C::tile_bytes);
-    tma::load_bytes(shared.tiles[index], run.tile<C>(n), C::tile_bytes, &shared.full[index]);
+    tma::load_bytes(shared.tiles[index], source.template tile<C>(n), C::tile_bytes,
+                    &shared.full[index]);
   }
 
   /// The whole of a producer warp's work, by one thread of it.
@@ -47,12 +49,17 @@ struct BulkPipeline {
       ask(n, state.index);
     }
   }
-  /// Without producer warps: the first stages - 1 tiles.
-  __device__ void fill() {
-    if (threadIdx.x != 0) return;
-    for (int n = 0; n < C::stages - 1 && n < tiles; ++n) ask(n, n);
+  /// By all threads, with a block barrier inside. Without producer warps, the first stages - 1
+  /// tiles are asked for.
+  __device__ void prologue() {
+    init();
+    __syncthreads();
+    if constexpr (C::producer_warps == 0) {
+      if (threadIdx.x != 0) return;
+      for (int n = 0; n < C::stages - 1 && n < tiles; ++n) ask(n, n);
+    }
   }
-  /// Then, before tile n is counted, tile n + stages - 1 into the stage where tile n - 1 was.
+  /// Then tile n + stages - 1 into the stage where tile n - 1 was.
   __device__ void produce(int n) {
     const int later = n + C::stages - 1;
     if (threadIdx.x == 0 && later < tiles) {
@@ -64,6 +71,11 @@ struct BulkPipeline {
   }
 
   __device__ void consumer_wait() { tma::wait(&shared.full[state.index], state.phase); }
+  /// Before tile n is counted.
+  __device__ void next(int n) {
+    if constexpr (C::producer_warps == 0) produce(n);
+    consumer_wait();
+  }
   __device__ uint4 chunk(int c) const {
     return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
@@ -77,7 +89,7 @@ struct BulkPipeline {
 /// The main loop over a BulkPipeline: producer warps, if there are any, ask for all tiles; without
 /// them the first thread does on its way. The others count.
 template <class Keys, class C, class CountersT>
-__device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C>& pipeline,
+__device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C, Run>& pipeline,
                                                  const CountersT& counters) {
   if constexpr (C::producer_warps > 0) {
     if (threadIdx.x >= C::threads) {
@@ -85,12 +97,9 @@ __device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C>
       __syncwarp();
       return;
     }
-  } else {
-    pipeline.fill();
   }
   for (int n = 0; n < pipeline.tiles; ++n) {
-    if constexpr (C::producer_warps == 0) pipeline.produce(n);
-    pipeline.consumer_wait();
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
     counters.counted_tile(n);

@@ -4,6 +4,7 @@
 // thread has copied is seen after a barrier only.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cp_async.cuh"
 
@@ -41,23 +42,22 @@ __global__ void __launch_bounds__(original_threads) drop_off_original(OriginalRu
   write_partial(counters, run);
 }
 
-template <class C>
-struct SharedStorage {
-  static_assert(C::producer_warps == 0);
-  alignas(16) uint4 slots[C::stages][C::chunks][C::threads];
-};
-
-template <class C>
+template <class CONFIG, class Source>
 struct Pipeline {
-  const Run& run;
-  SharedStorage<C>& shared;
+  using C = CONFIG;
+  static_assert(C::producer_warps == 0);
+  struct Storage {
+    alignas(16) uint4 slots[C::stages][C::chunks][C::threads];
+  };
+  const Source& source;
+  Storage& shared;
   int tiles;
   PipelineState<C::stages> state{};
 
   /// The thread's part of tile n into its slot `index`.
   __device__ void produce(int n, int index) {
     if (n < tiles) {
-      const uint4* from = run.tile<C>(n) + threadIdx.x;
+      const uint4* from = source.template tile<C>(n) + threadIdx.x;
 #pragma unroll
       for (int c = 0; c < C::chunks; ++c) {
         async::copy<16>(&shared.slots[index][c][threadIdx.x], from + c * C::threads);
@@ -67,27 +67,32 @@ struct Pipeline {
   }
   /// This thread's own keys, nobody else's.
   __device__ void consumer_wait() { async::wait<C::stages - 1>(); }
-  /// The slot that this thread has read last.
-  __device__ int free_slot() const { return state.before().index; }
+  __device__ void prologue() {
+#pragma unroll
+    for (int n = 0; n < C::stages - 1; ++n) produce(n, n);
+  }
+  /// Before tile n is counted. The slot that this thread has read last is free.
+  __device__ void next(int n) {
+    produce(n + C::stages - 1, state.before().index);
+    consumer_wait();
+  }
   __device__ uint4 chunk(int c) const { return shared.slots[state.index][c][threadIdx.x]; }
   __device__ void consumer_release() { ++state; }
 };
 
 template <class Keys, class C>
 __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) drop_off(Run run) {
-  auto& shared = *block_memory<SharedStorage<C>>();
+  auto& shared = *block_memory<typename Pipeline<C, Run>::Storage>();
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
   const Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
-  Pipeline<C> pipeline{run, shared, run.block_tiles()};
-#pragma unroll
-  for (int n = 0; n < C::stages - 1; ++n) pipeline.produce(n, n);
+  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  pipeline.prologue();
   // Main loop
   for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.produce(n + C::stages - 1, pipeline.free_slot());
-    pipeline.consumer_wait();
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
     counters.counted_tile(n);
@@ -102,7 +107,7 @@ template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   return counting<C>(kernels_of<C>([](auto keys) { return drop_off<decltype(keys), C>; }),
-                     sizeof(SharedStorage<C>), (C::stages - 1) * C::tile_bytes);
+                     sizeof(typename Pipeline<C, Run>::Storage), (C::stages - 1) * C::tile_bytes);
 }
 
 const bool registered = register_variant<Problem>(
@@ -116,7 +121,8 @@ const bool registered = register_variant<Problem>(
      config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2>>(),
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Ranges, Movement<5, 1>>(),
-     config<Ranges, Movement<3, 1>>(), config<Global, Movement<3, 1>>()});
+     config<Ranges, Movement<3, 1>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

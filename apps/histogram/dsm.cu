@@ -96,10 +96,9 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) merging
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
   const Counters<Keys, C> counters(run, words);
-  BulkPipeline<C> pipeline{run, shared, run.block_tiles()};
+  BulkPipeline<C, Run> pipeline{run, shared, run.block_tiles()};
   clear_counters<C>(words, run.plan);
-  pipeline.init();
-  __syncthreads();
+  pipeline.prologue();
   // Main loop
   count_bulk_tiles<Keys, C>(run, pipeline, counters);
   // Epilogue
@@ -245,7 +244,10 @@ const bool registered = register_variant<Problem>(
     "histogram", Strategy::dsm, configs(),
     {{Global::name,
       "with all counters in global memory each key is read once, by one block, and nothing is left "
-      "that the blocks of a cluster could share"}});
+      "that the blocks of a cluster could share"},
+     {Partitioned::name,
+      "it brings keys to the block that keeps their counter through global memory, which is what "
+      "a cluster does by multicast or remote increments, in one launch (ranges, packed, 1024x1)"}});
 
 }  // namespace
 }  // namespace amasia::histogram

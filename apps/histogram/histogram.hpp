@@ -218,9 +218,13 @@ struct Problem {
   unsigned* counts = nullptr;    // (bins + 1, padded)
   unsigned* partials = nullptr;  // (original_blocks, counters); nullptr with too many counters
   bool strays = false;           // keys outside the range are possible
+  unsigned* scratch = nullptr;   // of schedule partitioned; nullptr where it has nothing to do
 };
 
 const std::vector<ParameterSpec>& parameter_specs();
+
+/// Words of scratch that schedule partitioned takes: none where a block or two hold all counters.
+std::int64_t scratch_words(const Setup& setup);
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(const Setup& setup);

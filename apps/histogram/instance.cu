@@ -54,8 +54,12 @@ class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
       partials_.emplace(static_cast<std::size_t>(original_blocks * problem_.counters));
       problem_.partials = partials_->data();
     }
+    if (const std::int64_t words = scratch_words(setup_); words > 0) {
+      scratch_.emplace(static_cast<std::size_t>(words));
+      problem_.scratch = scratch_->data();
+    }
     keys_.poison(nullptr);  // what lies behind the last key must not be counted
-    pose(0);
+    DeviceInstance::pose(0);
   }
 
   const Problem& problem() const override { return problem_; }
@@ -63,6 +67,7 @@ class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
   void reset(Stream stream) override {
     counts_.poison(stream);
     if (partials_) partials_->poison(stream);
+    if (scratch_) scratch_->poison(stream);
   }
 
   int challenges() const override { return challenge_count; }
@@ -115,7 +120,7 @@ class DeviceInstance : public InstanceOf<Problem>, public CountsSource {
   Setup setup_;
   DeviceArray<std::uint8_t> keys_;
   DeviceArray<std::uint32_t> counts_;
-  std::optional<DeviceArray<std::uint32_t>> partials_;
+  std::optional<DeviceArray<std::uint32_t>> partials_, scratch_;
   Problem problem_;
   int posed_ = 0;
   std::vector<std::uint32_t> expected_[1 + challenge_count];

@@ -4,6 +4,7 @@
 // per stage and direction takes the place of the block's (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 #include "apps/histogram/producer_warps.cuh"
 #include "variants/ptx/cp_async.cuh"
 
@@ -41,17 +42,19 @@ __global__ void __launch_bounds__(original_threads) overlap_original(OriginalRun
   write_partial(counters, run);
 }
 
-template <class C>
+template <class CONFIG, class Source>
 struct Pipeline {
-  const Run& run;
-  StageStorage<C>& shared;
+  using C = CONFIG;
+  using Storage = StageStorage<C>;
+  const Source& source;
+  Storage& shared;
   int tiles;
   PipelineState<C::stages> state{};
 
   /// Tile n into stage `index`.
   __device__ void produce(int n, int index) {
     if (n < tiles) {
-      const uint4* from = run.tile<C>(n) + threadIdx.x;
+      const uint4* from = source.template tile<C>(n) + threadIdx.x;
 #pragma unroll
       for (int c = 0; c < C::chunks; ++c) {
         async::copy<16>(shared.tiles[index] + c * C::threads + threadIdx.x, from + c * C::threads);
@@ -63,8 +66,16 @@ struct Pipeline {
     async::wait<C::stages - 2>();
     __syncthreads();
   }
-  /// The stage that the barrier has just proven read.
-  __device__ int free_stage() const { return state.before().index; }
+  __device__ void prologue() {
+#pragma unroll
+    for (int n = 0; n < C::stages - 1; ++n) produce(n, n);
+  }
+  /// Before tile n is counted. The barrier of the wait proves that the tile before it has been
+  /// read, too, and its stage is free.
+  __device__ void next(int n) {
+    consumer_wait();
+    produce(n + C::stages - 1, state.before().index);
+  }
   __device__ uint4 chunk(int c) const {
     return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
@@ -79,13 +90,11 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) overlap(Run run)
   const Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
-  Pipeline<C> pipeline{run, shared, run.block_tiles()};
-#pragma unroll
-  for (int n = 0; n < C::stages - 1; ++n) pipeline.produce(n, n);
+  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  pipeline.prologue();
   // Main loop
   for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.consumer_wait();
-    pipeline.produce(n + C::stages - 1, pipeline.free_stage());
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
     counters.counted_tile(n);
@@ -97,18 +106,11 @@ __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) overlap(Run run)
   counters.add_to_result(run);
 }
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm)
-    overlap_producers(Run run) {
-  auto& shared = *block_memory<StageStorage<C>>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  const int tiles = run.block_tiles();
-  // Main loop
-  if (threadIdx.x >= C::threads) {
+/// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
+/// stages - 1 tiles ago.
+template <class C>
+struct Producer {
+  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
     const ProducerLane<C> lane;
     PipelineState<C::stages> copied, arrived;
     for (int n = 0; n < tiles + C::stages - 1; ++n) {
@@ -122,27 +124,21 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm)
         ++copied;
       }
       async::commit();
-      async::wait<C::stages - 1>();  // this lane's part of tile n - (stages - 1) is there
+      async::wait<C::stages - 1>();
       if (n >= C::stages - 1) {
         StageBarriers<C>::producer_commit(arrived);
         ++arrived;
       }
     }
-  } else {
-    count_stages<C>(tiles, shared, counters);
-    count_rest<Keys, C>(run, counters);
   }
-  // Epilogue
-  __syncthreads();
-  if (threadIdx.x < C::threads) counters.add_to_result(run);
-}
+};
 
 template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   return counting<C>(kernels_of<C>([](auto keys) {
                        if constexpr (C::producer_warps > 0) {
-                         return overlap_producers<decltype(keys), C>;
+                         return with_producers<decltype(keys), C, Producer<C>>;
                        } else {
                          return overlap<decltype(keys), C>;
                        }
@@ -162,7 +158,8 @@ const bool registered = register_variant<Problem>(
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 2>>(),
      config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 2>>(), config<Global, Movement<3, 1>>()});
+     config<Ranges, Movement<3, 1, 2>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

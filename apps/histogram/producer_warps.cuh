@@ -73,4 +73,26 @@ __device__ __forceinline__ void count_stages(int tiles, const StageStorage<C>& s
   }
 }
 
+/// The kernel around them. Producer::produce_all(run, tiles, shared) is what the producer warps do.
+template <class Keys, class C, class Producer>
+__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_producers(Run run) {
+  auto& shared = *block_memory<StageStorage<C>>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  clear_counters<C>(words, run.plan);
+  __syncthreads();
+  const int tiles = run.block_tiles();
+  // Main loop
+  if (threadIdx.x >= C::threads) {
+    Producer::produce_all(run, tiles, shared);
+  } else {
+    count_stages<C>(tiles, shared, counters);
+    count_rest<Keys, C>(run, counters);
+  }
+  // Epilogue
+  __syncthreads();
+  if (threadIdx.x < C::threads) counters.add_to_result(run);
+}
+
 }  // namespace amasia::histogram

@@ -5,6 +5,7 @@
 // is counted is what overlap does.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
@@ -35,19 +36,19 @@ __global__ void __launch_bounds__(original_threads) bypass_original(OriginalRun 
   write_partial(counters, run);
 }
 
-template <class C>
-struct SharedStorage {
-  static_assert(C::stages == 1 && C::producer_warps == 0);
-  alignas(16) uint4 tile[C::tile_chunks];
-};
-
-template <class C>
+template <class CONFIG, class Source>
 struct Pipeline {
-  const Run& run;
-  SharedStorage<C>& shared;
+  using C = CONFIG;
+  static_assert(C::stages == 1 && C::producer_warps == 0);
+  struct Storage {
+    alignas(16) uint4 tile[C::tile_chunks];
+  };
+  const Source& source;
+  Storage& shared;
+  int tiles;
 
   __device__ void produce(int n) {
-    const uint4* from = run.tile<C>(n) + threadIdx.x;
+    const uint4* from = source.template tile<C>(n) + threadIdx.x;
 #pragma unroll
     for (int c = 0; c < C::chunks; ++c) {
       async::copy<16>(shared.tile + c * C::threads + threadIdx.x, from + c * C::threads);
@@ -58,24 +59,29 @@ struct Pipeline {
     async::wait<0>();
     __syncthreads();
   }
+  __device__ void prologue() {}
+  /// Before tile n is counted.
+  __device__ void next(int n) {
+    produce(n);
+    consumer_wait();
+  }
   __device__ uint4 chunk(int c) const { return shared.tile[c * C::threads + threadIdx.x]; }
   __device__ void consumer_release() { __syncthreads(); }
 };
 
 template <class Keys, class C>
 __global__ void __launch_bounds__(C::threads, C::blocks_per_sm) bypass(Run run) {
-  auto& shared = *block_memory<SharedStorage<C>>();
+  auto& shared = *block_memory<typename Pipeline<C, Run>::Storage>();
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
   const Counters<Keys, C> counters(run, words);
   clear_counters<C>(words, run.plan);
   __syncthreads();
-  Pipeline<C> pipeline{run, shared};
-  const int tiles = run.block_tiles();
+  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  pipeline.prologue();
   // Main loop
-  for (int n = 0; n < tiles; ++n) {
-    pipeline.produce(n);
-    pipeline.consumer_wait();
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
     count_tile<C>(counters, pipeline);
     pipeline.consumer_release();
     counters.counted_tile(n);
@@ -90,7 +96,7 @@ template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   return counting<C>(kernels_of<C>([](auto keys) { return bypass<decltype(keys), C>; }),
-                     sizeof(SharedStorage<C>), C::tile_bytes);
+                     sizeof(typename Pipeline<C, Run>::Storage), C::tile_bytes);
 }
 
 const bool registered = register_variant<Problem>(
@@ -102,7 +108,7 @@ const bool registered = register_variant<Problem>(
      config<One1024, Movement<1, 4>>(), config<One1024, Movement<1, 2>>(),
      config<Two512, Movement<1, 4>>(), config<Two512, Movement<1, 2>>(),
      config<Packed, Movement<1, 2>>(), config<Packed, Movement<1, 4>>(),
-     config<Ranges, Movement<1, 4>>(), config<Ranges, Movement<1, 2>>(),
+     config<Ranges, Movement<1, 4>>(), config<Ranges, Movement<1, 2>>(), partitioned<Pipeline, 1>(),
      config<Global, Movement<1, 2>>()});
 
 }  // namespace

@@ -53,6 +53,11 @@ struct Global : Geometry<1024, 2, Home::global> {
   static constexpr const char* name = "global";
 };
 
+// Three launches (partition.cuh).
+struct Partitioned {
+  static constexpr const char* name = "partitioned";
+};
+
 /// The first is the CUDA sample's (original.cuh).
 inline std::vector<Schedule> all_schedules() {
   return {
@@ -67,6 +72,10 @@ inline std::vector<Schedule> all_schedules() {
        "a block of 960 threads per SM with a range of the counters; groups of blocks see the same "
        "keys and have all ranges"},
       {Packed::name, "as ranges, with counters of 16 bits whose overflow goes to the result"},
+      {Partitioned::name,
+       "keys are dealt out to ranges of 32768 counters in global memory, then each range is "
+       "counted "
+       "in a block's shared memory"},
       {Global::name,
        "two blocks of 1024 threads per SM, counters in global memory, an addition per key"},
   };

@@ -4,6 +4,7 @@
 // the engine adds words.
 #include "apps/histogram/bulk_tiles.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
 
 namespace amasia::histogram {
 namespace {
@@ -78,10 +79,9 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) bulk(Ru
   // Prologue
   auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
   const Counters<Keys, C> counters(run, words);
-  BulkPipeline<C> pipeline{run, shared, run.block_tiles()};
+  BulkPipeline<C, Run> pipeline{run, shared, run.block_tiles()};
   clear_counters<C>(words, run.plan);
-  pipeline.init();
-  __syncthreads();
+  pipeline.prologue();
   // Main loop
   count_bulk_tiles<Keys, C>(run, pipeline, counters);
   // Epilogue
@@ -111,7 +111,8 @@ const bool registered = register_variant<Problem>(
      config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
      config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 1>>(),
      config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 1>>(), config<Global, Movement<3, 1>>()});
+     config<Ranges, Movement<3, 1, 1>>(), partitioned<BulkPipeline, 3>(),
+     partitioned<BulkPipeline, 2>(), config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -13,6 +13,7 @@
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/instance.hpp"
 #include "apps/histogram/kernel.cuh"
+#include "apps/histogram/partition.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -301,10 +302,11 @@ TEST(HistogramApp, DeclaresWorkAndMemory) {
   // Keys in lines of 128 bytes, counters and the 240 partial results of iso.
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "64"}})),
             256 + 4 * (96 + 240 * 65));
+  // With many bins, room for the ids that schedule partitioned deals out.
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "1048576"}})),
-            256 + 4 * (1048576 + 32));
+            256 + 4 * (1048576 + 32 + partition_words(1048577, 33)));
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "4294967295"}, {"bins", "1048576"}})),
-            17179869184 + 4 * (1048576 + 32));
+            17179869184 + 4 * (1048576 + 32 + partition_words(1048577, 4294967295)));
 }
 
 TEST(HistogramApp, RefusesWhatCannotBe) {
@@ -445,6 +447,63 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
         }
       }
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
+    }
+  }
+}
+
+TEST(HistogramPartition, HasScratchForAnyNumberOfBlocks) {
+  for (const std::int64_t keys : {1, 2047, 70001, 3900007, 1 << 28}) {
+    for (const std::int64_t counters : {65537, 200001, 1048577}) {
+      for (const int tile_keys : {2048, 4096, 8192}) {
+        for (const int blocks : {1, 2, 132, 264, most_partition_blocks}) {
+          const std::int64_t tiles = keys / tile_keys;
+          if (blocks > std::max<std::int64_t>(tiles, 1)) continue;
+          const PartitionPlan plan = plan_partition(counters, tiles, tile_keys, blocks);
+          EXPECT_LE(plan.ranges, most_ranges);
+          EXPECT_LE(plan.words(), partition_words(counters, keys));
+        }
+      }
+    }
+  }
+  EXPECT_LT(plan_partition(1048577, most_keys / 4096, 4096, most_partition_blocks).chunks(),
+            most_chunks);
+}
+
+TEST(HistogramPartition, GivesEveryKeyAPlaceOfItsOwn) {
+  // What a block's place_ranges() does, tile by tile, with keys that prefer low ranges.
+  constexpr int tile_keys = 4096, tiles = 40;
+  const PartitionPlan plan = plan_partition(300000, tiles, tile_keys, 1);
+  std::vector<unsigned> fill(plan.ranges, chunk_ids), chunk(plan.ranges, 0);
+  std::vector<int> range_at(static_cast<std::size_t>(plan.chunks_per_block) * chunk_ids, -1);
+  unsigned used = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    std::vector<unsigned> total(plan.ranges, 0);
+    for (int k = 0; k < tile_keys; ++k) {
+      const unsigned a = random_below(seed, 5, tile * tile_keys + k, plan.ranges);
+      const unsigned b = random_below(seed, 6, tile * tile_keys + k, plan.ranges);
+      ++total[tile % 7 == 3 ? 1 : std::min(a, b)];
+    }
+    for (int r = 0; r < plan.ranges; ++r) {
+      const InChunks place = place_in_chunks(fill[r], total[r]);
+      const unsigned fresh = used;
+      if (place.opens) ++used;
+      for (unsigned i = 0; i < total[r]; ++i) {
+        const std::size_t at = i < place.split ? std::size_t{chunk[r]} * chunk_ids + fill[r] + i
+                                               : std::size_t{fresh} * chunk_ids + i - place.split;
+        ASSERT_EQ(range_at.at(at), -1);
+        range_at[at] = r;
+      }
+      if (place.opens) chunk[r] = fresh;
+      fill[r] = place.fill;
+    }
+  }
+  EXPECT_LE(used, plan.chunks_per_block);
+  EXPECT_EQ(std::count(range_at.begin(), range_at.end(), -1) + tiles * tile_keys,
+            static_cast<std::int64_t>(range_at.size()));
+  for (unsigned c = 0; c < used; ++c) {  // all of a chunk have one range
+    for (int i = 1; i < chunk_ids; ++i) {
+      const int range = range_at[c * chunk_ids + i];
+      EXPECT_TRUE(range == -1 || range == range_at[c * chunk_ids]);
     }
   }
 }
