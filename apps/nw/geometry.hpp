@@ -53,7 +53,11 @@ struct Diagonals {
 /// So a stage is in work for two periods whatever the width of the warp, and rows of whole lines
 /// read at a slant spread over all banks: in the same step, eight neighbouring lanes read eight
 /// different chunks of 16 bytes.
-template <class Schedule, int BATCH, int STAGES>
+///
+/// The walk asks for the row above AHEAD hand-overs before it needs it. The answer takes 300 to 500
+/// cycles (L2 of an H200), so 8 steps of 2 x 4 cells or 4 of 4 x 4 are about enough; to ask earlier
+/// keeps the band further behind the one above it.
+template <class Schedule, int BATCH, int STAGES, int AHEAD = 1>
 struct Bands {
   static constexpr int lane_rows = Schedule::lane_rows;
   static constexpr int step_columns = 4;
@@ -71,7 +75,7 @@ struct Bands {
   static constexpr int hand_columns = Schedule::hand_columns;
   static constexpr int hand_steps = hand_columns / step_columns;
   static constexpr int hands = period / hand_steps;  // hand-overs in a period
-  static constexpr int hands_ahead = Schedule::hands_ahead;
+  static constexpr int hands_ahead = AHEAD;
   /// Places for words that were asked for. A hand-over's place must be the same in every period, so
   /// that it is a register and no index.
   static constexpr int hand_slots = hands_ahead == 3 ? 4 : hands_ahead;

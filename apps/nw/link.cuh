@@ -54,7 +54,7 @@ struct WordLink {
   const unsigned place;  // of this lane's column among those of a hand-over, in bytes
   const unsigned pitch;
   const int zero;               // a pitch is a multiple of 32, which no compiler knows
-  unsigned long long from = 0;  // address of the word of the band above that was asked for last
+  unsigned long long from = 0;  // address of the word of the band above to ask for next
   unsigned long long to = 0;    // of this lane's first word of this band
   int left = 0;                 // words that the band above has from there on
   unsigned waits = 0;  // a mask: all or nothing, for the first band and beyond the last word
@@ -78,9 +78,8 @@ struct WordLink {
     waits = band > 0 ? ~0u : 0;
     above = border(column + 1, run.penalty);
     above_step = held(columns * run.penalty);
-    ask(asked[0], from);
 #pragma unroll
-    for (int ahead = 1; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
+    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
   }
   __device__ unsigned long long address_of(std::int64_t band, int column) const {
     return held(reinterpret_cast<unsigned long long>(run.handover.words +
@@ -89,11 +88,12 @@ struct WordLink {
   __device__ static void ask(unsigned long long& word, unsigned long long address) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];\n" : "=l"(word) : "l"(address) : "memory");
   }
-  /// Beyond the last word: that one again. Nobody waits for it.
+  /// Beyond the last word: that one again. Nobody waits for it. The address after it is worked out
+  /// here, long before it is needed.
   __device__ void ask_next(unsigned long long& word) {
+    ask(word, from);
     --left;
     from += left > 0 ? step_bytes : 0;
-    ask(word, from);
   }
   /// Not zero while a word is missing. `late` is any value that the walk has just worked out: the
   /// compiler would move the test, which waits for the word, up to where the word was asked for; it
@@ -105,8 +105,8 @@ struct WordLink {
   }
   template <int SLOT>
   __device__ void await() {
-    // Words asked for since: as many as there are, none beyond the last
-    const int since = left > 0 ? B::hands_ahead - 1 : B::hands_ahead - 2 + left;
+    // Back from the word to ask for next: as many as there are, none beyond the last
+    const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
     const unsigned long long address = from - (since > 0 ? since * step_bytes : 0);
     while (__any_sync(0xffffffffu, missing<SLOT>(0))) ask(asked[SLOT], address);
   }
@@ -115,7 +115,7 @@ struct WordLink {
     store_shared(row + place, waits != 0 ? static_cast<int>(asked[SLOT]) : above);
     above -= above_step;
     ask_next(asked[(SLOT + B::hands_ahead) % slots]);
-    waits = left > 1 - B::hands_ahead ? waits : 0;  // are there words for the next hand-over?
+    waits = left > -B::hands_ahead ? waits : 0;  // are there words for the next hand-over?
     __syncwarp();
   }
   __device__ void pick(unsigned row) {

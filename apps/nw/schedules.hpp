@@ -26,20 +26,15 @@ struct IsoPairs {
 /// makes lane_rows x 4 cells a step, and the bottom row goes to the band below hand_columns at a
 /// time.
 ///
-/// A word takes 540 to 720 cycles from one SM to another (H200), so the walk asks for the row above
-/// some hand-overs before it needs it: as many as take that long. More would only keep the band
-/// further behind the one above it.
 struct Bands128x32 {
   static constexpr std::string_view name = "bands-128x32";
   static constexpr int lane_rows = 4;
   static constexpr int hand_columns = 32;
-  static constexpr int hands_ahead = 1;
 };
 struct Bands128x16 {
   static constexpr std::string_view name = "bands-128x16";
   static constexpr int lane_rows = 4;
   static constexpr int hand_columns = 16;
-  static constexpr int hands_ahead = 2;
 };
 /// Half the rows are half the cells of a step, so a band lets go of its neighbour earlier and is
 /// done in half the time.
@@ -47,7 +42,12 @@ struct Bands64x16 {
   static constexpr std::string_view name = "bands-64x16";
   static constexpr int lane_rows = 2;
   static constexpr int hand_columns = 16;
-  static constexpr int hands_ahead = 3;
+};
+
+struct Bands64x32 {
+  static constexpr std::string_view name = "bands-64x32";
+  static constexpr int lane_rows = 2;
+  static constexpr int hand_columns = 32;
 };
 
 /// The fewest rows that a band has in any schedule: what handing over needs most memory for.
@@ -58,9 +58,10 @@ inline std::vector<Schedule> all_schedules() {
       {Iso::name, "the original: 16 x 16 tiles, a launch per anti-diagonal of tiles"},
       {IsoPairs::name,
        "two 16 x 16 tiles, one below the other, in each launch: three quarters of the launches"},
-      {Bands64x16::name,
-       "one persistent launch of bands of 64 rows, 2 x 4 cells a step, bottom rows handed down 16 "
+      {Bands64x32::name,
+       "one persistent launch of bands of 64 rows, 2 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},
+      {Bands64x16::name, "the same, bottom rows handed down 16 columns at a time"},
       {Bands128x32::name,
        "one persistent launch of bands of 128 rows, 4 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},

@@ -59,7 +59,6 @@ struct BarrierPipeline {
   __device__ void consumer_try_wait(int) {}
   __device__ unsigned missing() const { return 0; }
   __device__ void consumer_wait() {}
-  __device__ void publish() {}
   __device__ void consumer_release(int) { now = next_stage(); }
   __device__ void finish() { block_barrier<W::at_barrier>(); }
   __device__ void fetched(unsigned) {}

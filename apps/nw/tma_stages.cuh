@@ -75,11 +75,6 @@ struct TmaConsumer {
   __device__ void consumer_wait() {
     if (absent) tma::wait_at(ahead_full, phase);
   }
-  /// Scores are in shared memory before the copy engine is told to take them (consumer_release).
-  /// This fence is where the walk puts it, between the arrival of words from the band above and the
-  /// request for the next, because it also waits for what this thread has asked for from global
-  /// memory.
-  __device__ void publish() { tma::fence_async_proxy(); }
   __device__ void consumer_release(int k) {
     __syncwarp();
     if (k > 0 && threadIdx.x % 32 == 0) tma::arrive_at(before_empty);
@@ -155,8 +150,14 @@ struct TmaProducer {
   }
   /// Waits until the walker has left stage n, stores it, and waits until the stage before it has
   /// been read by the engine: that one is empty then.
+  ///
+  /// The walker's scores reach the copy engine by a fence between the two, which any thread on the
+  /// way from one to the other may execute (PTX ISA, "proxy-preserved base causality order"). Here
+  /// it costs nothing; the walker would have to stand still for it until all words that it has
+  /// asked for have come.
   __device__ void producer_acquire(int n, int row) {
     tma::wait(&shared.empty[storing.index], storing.phase);
+    tma::fence_async_proxy();
     each_box(n, [&](int group, int column) {
       tma::store_tile(&score, column, row + group * B::group_rows, box(storing, group));
     });

@@ -8,8 +8,8 @@
 //     consumer_try_wait(k)   in period k, some steps before the first lanes enter stage k + 1
 //     missing()              just before they do: is stage k + 1 not there?
 //     consumer_wait()        wait for it
-//     publish()              the last lanes have left stage k - 1: what they wrote may be taken
-//     consumer_release(k)    after period k: stage k - 1 is the producer's again
+//     consumer_release(k)    after period k, in which the last lanes have left stage k - 1: the
+//                            scores in it may be taken, and its place is the producer's again
 //     finish()               after the last period
 //     fetched(at)            before the chunk at `at` is read
 //   how a bottom row gets to the band below, its link (link.cuh).
@@ -84,11 +84,12 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
   link.template await<0>();
   link.template take<0>(incoming);
   Edge<rows> edge{};
-  int north[4];
-  {
-    const Quad q = load_quad(incoming);
-    for (int c = 0; c < 4; ++c) north[c] = q.v[c];
-  }
+  // The four scores above the next cells are the sum of what the lane above has (`handed`) and what
+  // the band above has (`coming`), one of which is zero. They are added where they are used, not
+  // where they come: between the two lies the branch at which a walk may have to wait, and what
+  // is still on its way there need not have come.
+  int handed[4] = {};
+  Quad coming = load_quad(coming_from);
   // A lane's chunk at step s of a hand-over is at `at` + 16 s (geometry.hpp, chunk_offset). One
   // that has not entered stage 0 yet idles through the place of stage -1, which is free.
   const unsigned lane_begin = lane * (rows * row_bytes);
@@ -127,13 +128,12 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
         if (last_hand && s == steps - 3) pipeline.consumer_try_wait(k);
         if (s == steps - 1) {
           // One branch for both that may keep a walk waiting
-          unsigned missing = link.template missing<slot>(edge.west[rows - 1]);
+          unsigned missing = link.template missing<slot>(edge.corner);
           if (last_hand) missing |= pipeline.missing();
           if (__any_sync(all, missing)) {
             link.template await<slot>();
             if (last_hand) pipeline.consumer_wait();
           }
-          if (last_hand) pipeline.publish();
           link.template take<slot>(incoming);
           link.give(B::finished(k, q));
         }
@@ -151,21 +151,21 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline
 #pragma unroll
           for (int c = 0; c < 4; ++c) next[r][c] = chunk.v[c];
         }
-        const Quad coming = load_quad(coming_from + 16 * t);
+        const Quad then_coming = load_quad(coming_from + 16 * t);
         // rows x 4 cells, the bottom ones to the lane below
-        int from_above[4];
+        int north[4];
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
+          north[c] = handed[c] * below + coming.v[c];
           advance_column(edge, c, north, ref, penalty);
-          from_above[c] = __shfl_up_sync(all, ref[rows - 1][c], 1);
+          handed[c] = __shfl_up_sync(all, ref[rows - 1][c], 1);
         }
         edge.corner = north[3];
+        coming = then_coming;
 #pragma unroll
         for (int r = 0; r < rows; ++r) {
           async::store16(now + r * row_bytes, int4{ref[r][0], ref[r][1], ref[r][2], ref[r][3]});
         }
-#pragma unroll
-        for (int c = 0; c < 4; ++c) north[c] = from_above[c] * below + coming.v[c];
 #pragma unroll
         for (int r = 0; r < rows; ++r) {
 #pragma unroll

@@ -236,9 +236,11 @@ TEST(Diagonals, NeighboursShareTheTileBetweenThem) {
 template <class B>
 class BandsOf : public testing::Test {};
 using EveryBands =
-    testing::Types<Bands<Bands128x32, 1, 4>, Bands<Bands128x32, 1, 6>, Bands<Bands128x32, 2, 4>,
-                   Bands<Bands128x32, 2, 6>, Bands<Bands128x16, 1, 12>, Bands<Bands128x16, 2, 6>,
-                   Bands<Bands64x16, 2, 4>, Bands<Bands64x16, 2, 6>, Bands<Bands64x16, 2, 12>>;
+    testing::Types<Bands<Bands128x32, 1, 4>, Bands<Bands128x32, 1, 12>, Bands<Bands128x32, 2, 4>,
+                   Bands<Bands128x32, 2, 6>, Bands<Bands128x16, 1, 6>, Bands<Bands128x16, 1, 12, 2>,
+                   Bands<Bands64x16, 2, 4, 2>, Bands<Bands64x16, 2, 6, 2>,
+                   Bands<Bands64x16, 2, 12, 3>, Bands<Bands64x16, 2, 12, 4>,
+                   Bands<Bands64x32, 2, 4>, Bands<Bands64x32, 2, 12>>;
 TYPED_TEST_SUITE(BandsOf, EveryBands);
 
 // The walk, as walk.cuh does it: every lane meets every chunk of its rows once, in order, one step
@@ -331,22 +333,21 @@ TYPED_TEST(BandsOf, WordsAreTakenInOrder) {
     int asked[B::hand_slots] = {}, from = 0, left = pieces;
     bool waits = true;
     const auto ask_next = [&](int& word) {
+      word = from;
       --left;
       from += left > 0 ? 1 : 0;
-      word = from;
     };
-    asked[0] = 0;
-    for (int ahead = 1; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
+    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
     int taken = 0;
     const auto take = [&](int slot) {
       EXPECT_EQ(waits, taken < pieces);
       if (waits) {
         EXPECT_EQ(asked[slot], taken) << pieces;
-        const int since = left > 0 ? B::hands_ahead - 1 : B::hands_ahead - 2 + left;
+        const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
         EXPECT_EQ(from - (since > 0 ? since : 0), taken) << pieces;
       }
       ask_next(asked[(slot + B::hands_ahead) % B::hand_slots]);
-      waits = left > 1 - B::hands_ahead ? waits : false;
+      waits = left > -B::hands_ahead ? waits : false;
       EXPECT_TRUE(from >= 0 && from < pieces);  // words that exist
       ++taken;
     };

@@ -1,6 +1,8 @@
 // Proves that the verification of nw can fail (tests/gpu/mutants.hpp); one anti-diagonal per
 // launch. Beside the faults that all apps have, faults that happen once, in one cell.
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -153,6 +155,43 @@ TEST(NwRecurrence, AgreesWithTheReference) {
         EXPECT_FALSE(i->verify().passed) << r << " " << c << " penalty " << penalty;
       }
     }
+  }
+}
+
+/// A GPU of the memory of an H100 or more holds a matrix whose cells do not have 32-bit numbers.
+TEST(NwPastTwoToTheThirtyOneCells, AllStrategiesAreRightAndOneCellIsSeen) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  const std::map<std::string, std::string> size{{"rows", "46001"}, {"cols", "46811"}};
+  const Parameters parameters(find_app("nw")->parameters(), size);
+  const Device device = query_device(0);
+  if (find_app("nw")->device_bytes(parameters) > static_cast<std::int64_t>(device.free_bytes)) {
+    GTEST_SKIP() << "needs more memory than " << device.name << " has free";
+  }
+  const auto i = (*find_instance_factory("nw"))(parameters, 7);
+  const nw::Problem& p = problem_of(*i);
+  ASSERT_GT(p.score.rows * p.score.columns, std::int64_t{1} << 31);
+  for (const Variant* variant : variants_of("nw")) {
+    if (device.compute_capability < variant->traits.runs_from) continue;
+    i->reset(nullptr);
+    // The first config of the schedule that is tried first after those of the original
+    const auto config =
+        std::find_if(variant->configs.begin(), variant->configs.end(),
+                     [](const Config& c) { return c.info.schedule.find("bands") == 0; });
+    ASSERT_NE(config, variant->configs.end());
+    config->prepare(*i, device)(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const Verdict right = i->verify();
+    EXPECT_TRUE(right.passed) << variant->name();
+    EXPECT_EQ(right.checked, p.score.rows * p.score.columns);
+  }
+  for (const std::int64_t row : {std::int64_t{0}, p.score.rows - 1}) {
+    const FaultInCell once{Once::leftover, row, p.score.columns - 1};
+    overwrite<<<1, 1>>>(p, once);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const Verdict wrong = i->verify();
+    EXPECT_FALSE(wrong.passed) << row;
+    ASSERT_FALSE(wrong.first_mismatches.empty());
   }
 }
 
