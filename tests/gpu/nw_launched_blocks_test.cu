@@ -1,13 +1,13 @@
-// The grids that a run launches, read off its graph, and the bytes in flight that follow
-// (harness/gpu/launched_blocks.cpp).
+// The grids that a run launches, read off its graph (harness/gpu/launched_blocks.cpp), and what the
+// driver says of loaded code. nw's own: nw_bytes_in_flight_test.cpp.
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
+#include "harness/gpu/launched_blocks.hpp"
 #include "harness/gpu/loaded_code.hpp"
-#include "harness/gpu/preparation.hpp"
-#include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
@@ -104,38 +104,6 @@ TEST_F(LaunchedBlocksTest, LoadedCodeIsThatOfTheBuild) {
   EXPECT_GE(code.ptx, 70) << "the driver does not say what the code was compiled for";
   EXPECT_LE(code.ptx, device_.compute_capability);
   EXPECT_GE(code.binary, code.ptx);
-}
-
-// What no wavefront over so few rows can fill: a config with a figure of the whole device took its
-// occupancy for its grid.
-TEST_F(LaunchedBlocksTest, NwHasInFlightWhatItsFewBlocksHave) {
-  const auto instance = (*find_instance_factory("nw"))(
-      Parameters(find_app("nw")->parameters(), {{"rows", "256"}, {"cols", "300"}}), 7);
-  int kernels = 0;
-  for (const Variant* variant : variants_of("nw")) {
-    for (const Config& config : variant->configs) {
-      SCOPED_TRACE(variant->name() + " " + config.info.name);
-      std::string reason;
-      if (choose_config(*variant, config.info.name, *instance, device_, reason) == nullptr) {
-        continue;
-      }
-      const LaunchedBlocks found = blocks(config.prepare(*instance, device_));
-      for (const KernelUse& k : config.info.kernels) {
-        const KernelEvidence e = resources_of(k, device_, found);
-        ASSERT_TRUE(e.launched_blocks.has_value());
-        if (*e.launched_blocks == 0) continue;  // a kernel for other sizes
-        ++kernels;
-        EXPECT_LE(*e.launched_blocks, 64);
-        const auto fit = static_cast<std::int64_t>(e.blocks_per_sm) * device_.sm_count;
-        const auto most = static_cast<std::size_t>(std::min(*e.launched_blocks, fit));
-        EXPECT_EQ(e.bytes_in_flight_per_sm,
-                  k.bytes_in_flight_per_block * most / static_cast<std::size_t>(device_.sm_count));
-        // Without the launch it is what would be under way if all that fit were launched.
-        EXPECT_GE(resources_of(k, device_).bytes_in_flight_per_sm, e.bytes_in_flight_per_sm);
-      }
-    }
-  }
-  EXPECT_GT(kernels, 0);
 }
 
 }  // namespace
