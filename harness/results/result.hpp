@@ -46,8 +46,8 @@ struct KernelEvidence {
   int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
   std::string source;                         // "sass", "ptx" or "none: <reason>"
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
-  /// By its largest launch; empty: not known. Where it was counted only: no field of the file,
-  /// which has what follows from it, the bytes in flight.
+  /// By its largest launch; empty: not known. Not in the file, which has what follows from it: the
+  /// bytes in flight.
   std::optional<std::int64_t> launched_blocks{};
 };
 
