@@ -120,10 +120,6 @@ struct Fields<KernelEvidence> {
              field("blocks_per_sm", &KernelEvidence::blocks_per_sm,
                    {.meaning = "that fit at once, whatever was launched"}),
              field("cluster_blocks", &KernelEvidence::cluster_blocks, {.least_integer = 1}),
-             field("launched_blocks", &KernelEvidence::launched_blocks,
-                   {.meaning = "by the largest launch of the kernel; null: not known, then bytes "
-                               "in flight are those of as many blocks as fit",
-                    .optional = true}),
              field("bytes_in_flight_per_sm", &KernelEvidence::bytes_in_flight_per_sm,
                    {.meaning = "of tile data, the mean over the SMs"}),
              field("binary_version", &KernelEvidence::binary_version,

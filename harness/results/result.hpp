@@ -46,7 +46,9 @@ struct KernelEvidence {
   int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
   std::string source;                         // "sass", "ptx" or "none: <reason>"
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
-  std::optional<std::int64_t> launched_blocks{};  // by its largest launch; empty: not known
+  /// By its largest launch; empty: not known. Not in the file, which has what follows from it: the
+  /// bytes in flight.
+  std::optional<std::int64_t> launched_blocks{};
 };
 
 /// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.

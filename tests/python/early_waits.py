@@ -19,8 +19,8 @@ tiles.
 Only waits in a loop that has the load, too, count: what is loaded before the first tile and drained
 behind the last one has nothing to hide behind.
 
-Early is a wait within 16 instructions, or within a sixteenth of a long loop: 16 instructions take
-some 30 to 70 cycles, a load from memory some 700.
+Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop
+in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.
 
 `python tests/python/early_waits.py FOLDER...` prints what is found in the machine code for sm_90a
 under these folders (build/sm90/code/apps), a line for each loop.
@@ -166,7 +166,8 @@ def early_waits(kernel: list[Instruction]) -> list[EarlyWait]:
             continue
         if _GLOBAL_LOAD.match(instruction.operation) and instruction.sets == _NO_SCOREBOARD:
             continue
-        limit = max(LEAST, loop.length() // SHARE_OF_LOOP)
+        inner = any(loop.first <= o.first and o.last <= loop.last for o in loops if o != loop)
+        limit = LEAST if inner else max(LEAST, loop.length() // SHARE_OF_LOOP)
         if wait := _first_wait(kernel, after, i, outermost[i], limit):
             distance, by = wait
             address = kernel[loop.first].address

@@ -216,10 +216,10 @@ TEST(ResultJson, MissingMembersAreRefusedOrOptional) {
   std::vector<Json::json_pointer> paths;
   collect_paths(whole, Json::json_pointer(), paths);
   const std::vector<std::string> optional{
-      "host_name",  "floor",           "floor_ms",           "bound_by",       "reason",
-      "fallback",   "verdict",         "evidence",           "time_ms",        "floor_fraction",
-      "gflops",     "gbytes_per_s",    "energy_mj",          "source_digest",  "first_mismatches",
-      "free_bytes", "shared_reserved", "cooperative_launch", "launched_blocks"};
+      "host_name",  "floor",           "floor_ms",          "bound_by",      "reason",
+      "fallback",   "verdict",         "evidence",          "time_ms",       "floor_fraction",
+      "gflops",     "gbytes_per_s",    "energy_mj",         "source_digest", "first_mismatches",
+      "free_bytes", "shared_reserved", "cooperative_launch"};
   for (const Json::json_pointer& path : paths) {
     const Json& parent = whole[path.parent_pointer()];
     const std::string name = path.back();
