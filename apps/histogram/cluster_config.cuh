@@ -39,27 +39,27 @@ struct ClusterConfig {
     s.cluster_blocks = static_cast<unsigned>(cluster);
     return s;
   }
-  const void* kernel(const Problem& p) const {
-    return reinterpret_cast<const void*>(kernels.of(p));
+  const void* kernel(const Problem& p, const CounterPlan& plan) const {
+    return reinterpret_cast<const void*>(kernels.of(p, plan));
   }
   std::optional<std::string> unsupported(const Problem& p, const Device& device) const {
-    if (kernel(p) == nullptr) return fits_any_block;
     const CounterPlan fits = plan(p, device);
+    if (kernel(p, fits) == nullptr) return fits_any_block;
     if (fits.windows == 0) {
       return std::to_string(p.counters) + " counters do not fit in the " +
              std::to_string(shared_budget(device, blocks_per_sm)) + " bytes of " +
              (way == Way::merge ? "a block" : "each of " + std::to_string(cluster) + " blocks");
     }
-    allow_launch(kernel(p), shape(fits));
-    if (resident_blocks(kernel(p), shape(fits), device.sm_count) > 0) return std::nullopt;
+    allow_launch(kernel(p, fits), shape(fits));
+    if (resident_blocks(kernel(p, fits), shape(fits), device.sm_count) > 0) return std::nullopt;
     return "no cluster of " + std::to_string(cluster) + " blocks with " +
            std::to_string(shape(fits).dynamic_shared_bytes) + " bytes of shared memory each fits";
   }
   Launch prepare(const Problem& p, const Device& device) const {
     const CounterPlan plan = this->plan(p, device);
     LaunchShape launched = shape(plan);
-    allow_launch(kernel(p), launched);
-    const int blocks = std::min(resident_blocks(kernel(p), launched, device.sm_count),
+    allow_launch(kernel(p, plan), launched);
+    const int blocks = std::min(resident_blocks(kernel(p, plan), launched, device.sm_count),
                                 blocks_per_sm * device.sm_count);
     Run run = make_run(p, plan);
     if (way == Way::multicast) {
@@ -68,7 +68,7 @@ struct ClusterConfig {
       run.groups = useful_groups(blocks / cluster, ceil_div(run.tiles, cluster)) * cluster;
     }
     launched.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
-    return clear_then(p, [run, launched, kernel = kernels.of(p)](Stream stream) {
+    return clear_then(p, [run, launched, kernel = kernels.of(p, plan)](Stream stream) {
       launch(kernel, launched, stream, run);
     });
   }

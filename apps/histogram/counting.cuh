@@ -90,16 +90,17 @@ struct Counters : LaneCounters<Keys, HOME == Home::ranges> {
 };
 
 template <class Keys, class C>
-struct Counters<Keys, C, Home::packed> : PackedCounters {
+struct Counters<Keys, C, Home::packed> : PackedCounters<is_sliced<Keys>> {
   static_assert(Keys::per_word == 1, "8-bit keys have counters enough in any block");
   static constexpr int between_barriers = packed_tiles_between_barriers(4 * C::tile_chunks);
   static_assert(between_barriers >= 1, "a tile has no more keys than a half may take");
   unsigned* words;
 
   __device__ Counters(const Run& run, unsigned* counters)
-      : PackedCounters{static_cast<unsigned>(__cvta_generic_to_shared(counters)),
-                       static_cast<unsigned>(run.first_counter()),
-                       static_cast<unsigned>(run.plan.window), run.binning, run.counts},
+      : PackedCounters<is_sliced<Keys>>{static_cast<unsigned>(__cvta_generic_to_shared(counters)),
+                                        static_cast<unsigned>(run.first_counter()),
+                                        static_cast<unsigned>(run.plan.window), run.binning,
+                                        run.counts},
         words(counters) {}
 
   /// Before a half can overflow, all that have made one pass 2^15 have taken that off it.
@@ -219,17 +220,22 @@ using CountKernel = void (*)(Run);
 template <class C>
 inline constexpr bool counts_bytes = C::home == Home::copies || C::home == Home::global;
 
-/// The instances of a variant's kernel, for 8-bit keys (nullptr: not counted) and for words.
+/// The instances of a variant's kernel: for 8-bit keys (nullptr: not counted), for words, and for
+/// words where a block keeps one range of several (nullptr: the same).
 struct CountKernels {
-  CountKernel bytes, words;
-  CountKernel of(const Problem& p) const { return p.type == KeyType::uint8 ? bytes : words; }
+  CountKernel bytes, words, sliced = nullptr;
+  CountKernel of(const Problem& p, const CounterPlan& plan) const {
+    if (p.type == KeyType::uint8) return bytes;
+    return plan.windows > 1 && sliced != nullptr ? sliced : words;
+  }
 };
 
 /// `instance(keys)` is the kernel for keys of that kind.
-template <class C, class Instance>
+template <class C, bool SLICED = C::home == Home::packed, class Instance>
 CountKernels kernels_of(Instance instance) {
   CountKernels kernels{nullptr, instance(Words{})};
   if constexpr (counts_bytes<C>) kernels.bytes = instance(Bytes{});
+  if constexpr (SLICED) kernels.sliced = instance(Sliced<Words>{});
   return kernels;
 }
 
@@ -282,7 +288,7 @@ ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
                            std::size_t bytes_in_flight) {
   ConfigOf<Problem> config;
   config.info = info_of<C>(config_name<C>());
-  for (const CountKernel kernel : {kernels.words, kernels.bytes}) {
+  for (const CountKernel kernel : {kernels.words, kernels.bytes, kernels.sliced}) {
     if (kernel == nullptr) continue;
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), C::launched_threads,
                                    ring_bytes + nominal_counter_bytes(C::home), 1,
@@ -295,7 +301,7 @@ ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
     const CounterPlan plan =
         plan_of(C::home, p.counters,
                 shared_budget(device, C::blocks_per_sm) - static_cast<std::int64_t>(ring_bytes));
-    const CountKernel kernel = kernels.of(p);
+    const CountKernel kernel = kernels.of(p, plan);
     LaunchShape shape;
     shape.block = dim3(C::launched_threads);
     shape.dynamic_shared_bytes = ring_bytes + static_cast<std::size_t>(plan.bytes());

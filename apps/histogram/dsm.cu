@@ -189,20 +189,25 @@ ConfigOf<Problem> merge_config(int cluster) {
   if (C::producer_warps > 0) name += "-" + std::to_string(C::producer_warps) + "-producers";
   return configured(
       info_of<C>(name),
-      {Way::merge, C::home, kernels_of<C>([](auto keys) { return merging<decltype(keys), C>; }),
-       cluster, C::launched_threads, C::blocks_per_sm, sizeof(BulkStorage<C>), make_run<C>},
+      {Way::merge, C::home,
+       kernels_of<C, false>([](auto keys) { return merging<decltype(keys), C>; }), cluster,
+       C::launched_threads, C::blocks_per_sm, sizeof(BulkStorage<C>), make_run<C>},
       (C::stages - 1) * C::tile_bytes);
 }
 
 template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> multicast_config(int cluster) {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  return configured(
-      info_of<C>(std::string(C::name) + "/multicast-" + std::to_string(cluster)),
-      {Way::multicast, C::home,
-       kernels_of<C>([](auto keys) { return multicast<decltype(keys), C>; }), cluster,
-       C::launched_threads, C::blocks_per_sm, sizeof(MulticastStorage<C>), make_run<C>},
-      C::stages * C::tile_bytes / static_cast<std::size_t>(cluster));
+  return configured(info_of<C>(std::string(C::name) + "/multicast-" + std::to_string(cluster)),
+                    {Way::multicast,
+                     C::home,
+                     {nullptr, multicast<Sliced<Words>, C>},
+                     cluster,
+                     C::launched_threads,
+                     C::blocks_per_sm,
+                     sizeof(MulticastStorage<C>),
+                     make_run<C>},
+                    C::stages * C::tile_bytes / static_cast<std::size_t>(cluster));
 }
 
 template <class SCHEDULE>

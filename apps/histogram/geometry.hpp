@@ -70,12 +70,12 @@ constexpr CounterPlan plan_packed(std::int64_t counters, std::int64_t bytes, int
 }
 
 /// What one more key, or `unit` = several of them shifted to their half, did to a word of two
-/// packed counters that held `old`: whether the half passed 2^15. A half below 2^15 takes 2^15 more
-/// keys before it overflows, so it is enough that blocks meet once in so many keys
-/// (packed_keys_between_barriers) and that whoever makes a half pass takes 2^15 off it before.
-AMASIA_HD constexpr std::uint32_t passed_half(std::uint32_t old, std::uint32_t unit,
-                                              std::uint32_t half_mask) {
-  return (old ^ (old + unit)) & half_mask;
+/// packed counters that held `old`: not 0 if its half passed 2^15. (The other half does not
+/// change.) A half below 2^15 takes 2^15 more keys before it overflows, so it is enough that a
+/// block has a barrier once in so many keys, and that whoever makes a half pass takes 2^15 off it
+/// before.
+AMASIA_HD constexpr std::uint32_t passed_half(std::uint32_t old, std::uint32_t unit) {
+  return (old ^ (old + unit)) & 0x80008000u;
 }
 inline constexpr int packed_limit = 1 << 15;
 /// Tiles of `tile_keys` keys that a block may count between two of its barriers.

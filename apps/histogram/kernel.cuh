@@ -47,6 +47,14 @@ struct Words {
   AMASIA_HD static std::uint32_t first_counter(std::uint32_t bin, const Binning&) { return bin; }
 };
 
+/// The same for a block that keeps one range of several: what lies outside is another block's.
+template <class KEYS>
+struct Sliced : KEYS {};
+template <class KEYS>
+inline constexpr bool is_sliced = false;
+template <class KEYS>
+inline constexpr bool is_sliced<Sliced<KEYS>> = true;
+
 #ifdef __CUDACC__
 
 /// The block's dynamic shared memory, as what it begins with.
@@ -115,32 +123,30 @@ struct LaneCounters {
 /// Counters of 16 bits, two to a word, of one window. A half that passes 2^15 gives 2^15 to the
 /// result at once, by the thread that made it pass (passed_half() in geometry.hpp). Unlike
 /// increment() this asks for the old value, and lanes with the same word queue up; so a warp whose
-/// keys all have one bin adds them once.
+/// keys all have one bin adds them once. SLICED as in LaneCounters.
+template <bool SLICED>
 struct PackedCounters {
   unsigned base;  // shared address of the window
   unsigned first, window;
   Binning binning;
   unsigned* counts;  // the result
 
-  struct Place {
-    unsigned address, shift;
-  };
-  /// Where a counter of this window lies.
-  __device__ __forceinline__ Place place(unsigned i) const {
-    return {base + (i >> 1) * 4, (i & 1) * 16};
+  __device__ __forceinline__ static unsigned shift(unsigned i) { return (i & 1) * 16; }
+  __device__ __forceinline__ unsigned address(unsigned i) const { return base + (i >> 1) * 4; }
+  /// A counter's place in the window.
+  __device__ __forceinline__ unsigned place(unsigned counter) const {
+    return SLICED ? counter - first : counter;
   }
-  __device__ void give(unsigned i) const {
-    const Place p = place(i);
-    fetch_and_add(p.address, 0u - (static_cast<unsigned>(packed_limit) << p.shift));
-    atomicAdd(counts + first + i, static_cast<unsigned>(packed_limit));
+  __device__ void give(unsigned counter) const {
+    const unsigned i = place(counter);
+    fetch_and_add(address(i), 0u - (static_cast<unsigned>(packed_limit) << shift(i)));
+    atomicAdd(counts + counter, static_cast<unsigned>(packed_limit));
   }
   __device__ __forceinline__ void add_many(unsigned counter, unsigned keys) const {
-    const unsigned i = counter - first;
-    if (i >= window) return;
-    const Place p = place(i);
-    const unsigned unit = keys << p.shift;
-    const unsigned old = fetch_and_add(p.address, unit);
-    if (passed_half(old, unit, static_cast<unsigned>(packed_limit) << p.shift) != 0) give(i);
+    const unsigned i = place(counter);
+    if (SLICED && i >= window) return;
+    const unsigned unit = keys << shift(i);
+    if (passed_half(fetch_and_add(address(i), unit), unit) != 0) give(counter);
   }
   __device__ __forceinline__ void add(unsigned counter) const { add_many(counter, 1); }
 
@@ -158,19 +164,19 @@ struct PackedCounters {
     unsigned passed[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      // Other blocks' keys add nothing to a word of the lane's own, for the reason that
-      // LaneCounters has: ptxas would make a branch of a condition.
-      const unsigned i = counter[k] - first;
-      const bool inside = i < window;
-      const Place p = place(inside ? i : 2 * (threadIdx.x % 32));
-      const unsigned unit = inside ? 1u << p.shift : 0;
-      passed[k] = passed_half(fetch_and_add(p.address, unit), unit,
-                              unit * static_cast<unsigned>(packed_limit));
+      unsigned i = place(counter[k]), unit = 1u << shift(i);
+      if (SLICED && i >= window) {
+        // Other blocks' keys add nothing to a word of the lane's own, for the reason that
+        // LaneCounters has: ptxas would make a branch of a condition.
+        i = 2 * (threadIdx.x % 32);
+        unit = 0;
+      }
+      passed[k] = passed_half(fetch_and_add(address(i), unit), unit);
     }
     if ((passed[0] | passed[1] | passed[2] | passed[3]) != 0) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        if (passed[k] != 0) give(counter[k] - first);
+        if (passed[k] != 0) give(counter[k]);
       }
     }
     __syncwarp();
