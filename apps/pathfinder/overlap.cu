@@ -138,8 +138,8 @@ const bool registered = register_variant<Problem>(
      strips<Tall3, Movement<18, 5, 2>>("producers"), strips<Tall2, Movement<28, 4, 2>>("producers"),
      strips<Tall4, Movement<20, 5, 2>>("producers"),
      strips<Tall3Close, Movement<20, 5, 2>>("producers"),
-     strips<Tall1, Movement<14, 6, 2>>("producers"),
-     strips<Middle, Movement<4, 6, 2>>("producers")});
+     strips<Tall1, Movement<14, 6, 2>>("producers"), strips<Middle, Movement<4, 6, 2>>("producers"),
+     strips<Wide25, Movement<1, 6>>("6-stages")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

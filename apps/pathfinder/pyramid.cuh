@@ -1,6 +1,6 @@
 // The original schedule (Rodinia), `iso` of every variant: one column per thread, costs
 // of a row in shared memory, two barriers per row, 20 rows per launch. Variants bring their own
-// kernel; the row loop and the launches are here.
+// kernel, which does the prologue; the row loop and the launches are here.
 #pragma once
 
 #include <string>
@@ -47,11 +47,13 @@ struct TileWall {
 /// that still compute call wall.at(i) for their own column.
 template <class Wall>
 __device__ __forceinline__ void climb(const PyramidRun& run, PyramidRows& rows, Wall& wall) {
+  // The kernel that calls this has done the prologue.
   const int thread = threadIdx.x;
   const std::int64_t column = Iso::column(blockIdx.x, thread);
   const bool inside = column >= 0 && column < run.wall.columns;
   const int left = column == 0 ? thread : thread - 1;
   const int right = column == run.wall.columns - 1 ? thread : thread + 1;
+  // Main loop
   bool computed = inside;
   int cost = rows.above[thread];
   for (int i = 0; i < run.steps; ++i) {
@@ -66,6 +68,7 @@ __device__ __forceinline__ void climb(const PyramidRun& run, PyramidRows& rows, 
     if (computed) rows.above[thread] = rows.made[thread];
     __syncthreads();
   }
+  // Epilogue
   if (computed && Iso::correct(thread, Iso::height)) run.result[column] = cost;
 }
 
