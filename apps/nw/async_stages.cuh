@@ -13,11 +13,11 @@ template <class B, class W, int PENDING>
 struct AsyncLoader {
   static_assert(PENDING <= B::stages - 4, "the walker holds two, looks into one, one is stored");
   static constexpr int parts = 1;
-  BandStorage<B>& shared;
+  BandSharedStorage<B>& shared;
   const Chunks<B, W>& chunks;
   const int filled;
 
-  __device__ AsyncLoader(BandStorage<B>& s, const Chunks<B, W>& c)
+  __device__ AsyncLoader(BandSharedStorage<B>& s, const Chunks<B, W>& c)
       : shared(s), chunks(c), filled(B::filled(c.run.ref.columns)) {}
   __device__ void producer_begin() {
     for (int n = 0; n < B::stages - 2; ++n) producer_load<0>(n, shared.stage[n]);

@@ -14,7 +14,7 @@ namespace {
 
 template <class Schedule>
 __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
-  __shared__ TileStorage<Schedule> shared;
+  __shared__ TileSharedStorage<Schedule> shared;
   // Prologue: all that the block reads is asked for at once
   const Tile16 top = tile_of_block<Schedule>(run, 0);
   const Borders<Schedule::tiles> borders(run, top);
@@ -32,12 +32,12 @@ __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
 template <class B, class W, int HELD>
 struct HeldLoader {
   static constexpr int parts = HELD;
-  BandStorage<B>& shared;
+  BandSharedStorage<B>& shared;
   const Chunks<B, W>& chunks;
   const int filled;
   int4 held[HELD][Chunks<B, W>::count];
 
-  __device__ HeldLoader(BandStorage<B>& s, const Chunks<B, W>& c)
+  __device__ HeldLoader(BandSharedStorage<B>& s, const Chunks<B, W>& c)
       : shared(s), chunks(c), filled(B::filled(c.run.ref.columns)) {}
   template <int PART>
   __device__ void hold(int n) {
@@ -66,7 +66,7 @@ template <class B, class W, int HELD>
 __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
   move_bands<B, W, BarrierPipeline<B, W>, HeldLoader<B, W, HELD>>(
-      run, *reinterpret_cast<BandStorage<B>*>(memory));
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
 template <class Schedule>
@@ -79,7 +79,7 @@ ConfigOf<Problem> held(const char* name) {
   using B = Bands<Schedule, BATCH, 4, AHEAD>;
   using W = Warps<PRODUCERS>;
   return bands_config<Schedule, B>(
-      {name, W::block_threads, sizeof(BandStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
 }
 
 const bool registered = register_variant<Problem>(

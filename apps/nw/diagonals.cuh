@@ -141,7 +141,7 @@ struct WholeRef {
 
 /// What a block of 16 threads needs where nothing more is in flight than its own tiles.
 template <class Schedule>
-struct TileStorage {
+struct TileSharedStorage {
   alignas(128) RefTile ref[Schedule::tiles];
   Scores scores;
 };

@@ -116,6 +116,22 @@ struct Bands {
   }
 };
 
+/// The warps of a block: the walker is warp 0. Warp w is on scheduler w % 4 of the SM, and the
+/// walker wants its own for itself: where there are more than three producers, warp 4 does nothing.
+template <int PRODUCERS>
+struct Warps {
+  static constexpr int producers = PRODUCERS;
+  static constexpr int producer_threads = 32 * PRODUCERS;
+  static constexpr int block_threads = 128 * ((PRODUCERS + 2) / 3);
+  static constexpr int at_barrier = 32 + producer_threads;
+  /// Of the producers' threads; negative: the walker's warp, or one that does nothing.
+  AMASIA_HD static constexpr int producer_of(int thread) {
+    const int warp = thread / 32;
+    const bool produces = warp % 4 != 0 && warp - warp / 4 <= producers;
+    return produces ? thread - 32 * (1 + warp / 4) : -1;
+  }
+};
+
 /// The 16-byte chunks of a stage that one of THREADS threads moves. A chunk has the same column in
 /// all rows, so that neighbouring threads have neighbouring chunks.
 template <class B, int THREADS>

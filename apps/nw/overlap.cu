@@ -40,7 +40,7 @@ struct GroupedRef {
 
 template <class Schedule>
 __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
-  __shared__ TileStorage<Schedule> shared;
+  __shared__ TileSharedStorage<Schedule> shared;
   // Prologue: all that the block reads is asked for at once, group by group
   const Tile16 top = tile_of_block<Schedule>(run, 0);
   for (int r = 0; r < Schedule::tiles * tile16; r += RowGroup::rows) {
@@ -63,7 +63,7 @@ template <class B, class W>
 __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
   move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, B::stages - 4>>(
-      run, *reinterpret_cast<BandStorage<B>*>(memory));
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
 template <class Schedule>
@@ -79,7 +79,7 @@ ConfigOf<Problem> ring(const char* name) {
   using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
   using W = Warps<PRODUCERS>;
   return bands_config<Schedule, B>(
-      {name, W::block_threads, sizeof(BandStorage<B>), PRODUCERS, STAGES - 3}, bands<B, W>);
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, STAGES - 3}, bands<B, W>);
 }
 
 const bool registered = register_variant<Problem>(

@@ -14,7 +14,7 @@ namespace {
 
 template <class Schedule>
 __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
-  __shared__ TileStorage<Schedule> shared;
+  __shared__ TileSharedStorage<Schedule> shared;
   // Prologue: all that the block reads is asked for at once
   const Tile16 top = tile_of_block<Schedule>(run, 0);
   async::copy_tile<Tile<int, Schedule::tiles * tile16, tile16>, tile16>(
@@ -34,7 +34,7 @@ template <class B, class W>
 __global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
   move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, 0>>(
-      run, *reinterpret_cast<BandStorage<B>*>(memory));
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
 template <class Schedule>
@@ -46,8 +46,8 @@ template <class Schedule, int BATCH, int AHEAD, int PRODUCERS>
 ConfigOf<Problem> stages4(const char* name) {
   using B = Bands<Schedule, BATCH, 4, AHEAD>;
   using W = Warps<PRODUCERS>;
-  return bands_config<Schedule, B>({name, W::block_threads, sizeof(BandStorage<B>), PRODUCERS, 1},
-                                   bands<B, W>);
+  return bands_config<Schedule, B>(
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, 1}, bands<B, W>);
 }
 
 const bool registered = register_variant<Problem>(

@@ -12,24 +12,8 @@
 
 namespace amasia::nw {
 
-/// The warps of a block: the walker is warp 0. Warp w is on scheduler w % 4 of the SM, and the
-/// walker wants its own for itself: where there are more than three producers, warp 4 does nothing.
-template <int PRODUCERS>
-struct Warps {
-  static constexpr int producers = PRODUCERS;
-  static constexpr int producer_threads = 32 * PRODUCERS;
-  static constexpr int block_threads = 128 * ((PRODUCERS + 2) / 3);
-  static constexpr int at_barrier = 32 + producer_threads;
-  /// Of the producers' threads; negative: the walker's warp, or one that does nothing.
-  AMASIA_HD static constexpr int producer_of(int thread) {
-    const int warp = thread / 32;
-    const bool produces = warp % 4 != 0 && warp - warp / 4 <= producers;
-    return produces ? thread - 32 * (1 + warp / 4) : -1;
-  }
-};
-
 template <class B>
-struct BandStorage {
+struct BandSharedStorage {
   alignas(128) int stage[B::stages][B::stage_elements];
   Above<B> above;
   int ticket;
@@ -40,7 +24,7 @@ template <class B, class W>
 struct BarrierPipeline {
   const unsigned first, end;
   unsigned now;
-  __device__ BarrierPipeline(BandStorage<B>& shared, const BandRun&)
+  __device__ BarrierPipeline(BandSharedStorage<B>& shared, const BandRun&)
       : first(async::held_address(shared.stage)),
         end(first + B::stages * B::stage_bytes),
         now(first) {}
@@ -117,7 +101,7 @@ struct Chunks {
 ///                                    Loader::parts, so that it can name registers
 ///   producer_commit()                before the barrier that lets the walker look into stage k + 2
 template <class B, class W, class Pipeline, class Loader>
-__device__ __forceinline__ void move_bands(const BandRun& run, BandStorage<B>& shared) {
+__device__ __forceinline__ void move_bands(const BandRun& run, BandSharedStorage<B>& shared) {
   const unsigned tag = run_tag(run);
   const int bands = B::bands(run.ref.rows), periods = B::periods(run.ref.columns);
   const int producer = W::producer_of(static_cast<int>(threadIdx.x));

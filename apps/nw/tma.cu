@@ -8,7 +8,7 @@ namespace amasia::nw {
 namespace {
 
 template <class Schedule>
-struct BoxStorage : TileStorage<Schedule> {
+struct BoxSharedStorage : TileSharedStorage<Schedule> {
   tma::Barrier full[Schedule::tiles];
 };
 
@@ -23,7 +23,7 @@ template <class Schedule>
 __global__ void __launch_bounds__(tile16)
     diagonal(DiagonalRun run, const __grid_constant__ CUtensorMap ref_map,
              const __grid_constant__ CUtensorMap score_map) {
-  __shared__ BoxStorage<Schedule> shared;
+  __shared__ BoxSharedStorage<Schedule> shared;
   // Prologue: all that the block reads is asked for at once
   const Tile16 top = tile_of_block<Schedule>(run, 0);
   const int x = static_cast<int>(top.column), y = static_cast<int>(top.row);
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(tma_threads)
     bands(BandRun run, const __grid_constant__ CUtensorMap ref_map,
           const __grid_constant__ CUtensorMap score_map) {
   extern __shared__ __align__(128) unsigned char bytes[];
-  auto& shared = *reinterpret_cast<TmaStorage<B>*>(bytes);
+  auto& shared = *reinterpret_cast<TmaSharedStorage<B>*>(bytes);
   // Prologue
   init_pipeline(shared);
   const unsigned tag = run_tag(run);
@@ -101,7 +101,7 @@ template <class Schedule, int BATCH, int AHEAD, int STAGES>
 ConfigOf<Problem> ring(const char* name) {
   using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
   return bands_config<Schedule, B>(
-      {name, tma_threads, sizeof(TmaStorage<B>), tma_producers, STAGES - 3}, bands<B>,
+      {name, tma_threads, sizeof(TmaSharedStorage<B>), tma_producers, STAGES - 3}, bands<B>,
       maps_of_bands<B>);
 }
 

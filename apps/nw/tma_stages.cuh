@@ -15,7 +15,7 @@
 namespace amasia::nw {
 
 template <class B>
-struct TmaStorage {
+struct TmaSharedStorage {
   alignas(128) int stage[B::stages][B::stage_elements];
   tma::Barrier full[B::stages];   // an arrival of each producer, and the bytes of its boxes
   tma::Barrier empty[B::stages];  // the walker has left the stage
@@ -46,7 +46,7 @@ struct TmaConsumer {
   unsigned ahead_full, phase = 0;  // full of stage k + 1 and the phase of its use
   unsigned absent = 0;             // stage k + 1, when it was last looked for
 
-  __device__ TmaConsumer(TmaStorage<B>& shared, std::int64_t columns)
+  __device__ TmaConsumer(TmaSharedStorage<B>& shared, std::int64_t columns)
       : first(held(async::shared_address(shared.stage))),
         end_of_stages(first + B::stages * B::stage_bytes),
         full(held(async::shared_address(shared.full))),
@@ -94,7 +94,7 @@ struct TmaConsumer {
 };
 
 template <class B>
-__device__ void init_pipeline(TmaStorage<B>& shared) {
+__device__ void init_pipeline(TmaSharedStorage<B>& shared) {
   if (threadIdx.x == 0) {
     for (int s = 0; s < B::stages; ++s) {
       tma::init(&shared.full[s], tma_producers);
@@ -109,14 +109,14 @@ template <class B>
 struct TmaProducer {
   using State = PipelineState<B::stages>;
   static_assert(B::groups % tma_producers == 0);
-  TmaStorage<B>& shared;
+  TmaSharedStorage<B>& shared;
   const CUtensorMap& ref;
   const CUtensorMap& score;
   const int stages, tiles;
   const int first_group;
   State loading{}, storing{};  // the next stages to load and to store, over all walks
 
-  __device__ TmaProducer(TmaStorage<B>& s, const CUtensorMap& r, const CUtensorMap& to,
+  __device__ TmaProducer(TmaSharedStorage<B>& s, const CUtensorMap& r, const CUtensorMap& to,
                          std::int64_t columns)
       : shared(s),
         ref(r),

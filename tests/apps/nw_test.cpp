@@ -325,6 +325,26 @@ TYPED_TEST(BandsOf, ProducersMoveEveryChunkOnce) {
   expect_every_chunk_once<TypeParam, 192>();
 }
 
+// Warp w of a block is on scheduler w % 4: no producer shares the walker's.
+TEST(WarpsOfABlock, LeaveTheWalkerItsScheduler) {
+  const auto expect = [](auto warps) {
+    using W = decltype(warps);
+    int next = 0;
+    for (int thread = 0; thread < W::block_threads; ++thread) {
+      const int producer = W::producer_of(thread);
+      if (thread / 32 % 4 == 0) {
+        EXPECT_LT(producer, 0) << thread;
+      } else {
+        EXPECT_EQ(producer, next++) << thread;
+      }
+    }
+    EXPECT_EQ(next, W::producer_threads);
+    EXPECT_EQ(W::at_barrier, 32 + next);
+  };
+  expect(Warps<3>{});
+  expect(Warps<6>{});
+}
+
 // What a walker asked for and where it put that, as WordLink does: the hand-over that is taken is
 // the one that is due, and the address to ask again at is its own.
 TYPED_TEST(BandsOf, WordsAreTakenInOrder) {
