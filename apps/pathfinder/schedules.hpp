@@ -60,6 +60,11 @@ struct Middle : StripSchedule<3, 12, 320, 1, 1> {
   static constexpr std::string_view summary =
       "strips: 3 windows of 384 columns per block, 320 apart; persistent where all are resident";
 };
+struct MiddleClose : StripSchedule<3, 12, 304, 1, 1> {
+  static constexpr std::string_view name = "middle-304";
+  static constexpr std::string_view summary =
+      "as middle with windows 304 apart: a wider halo and fewer exchanges";
+};
 struct Wide8 : StripSchedule<8, 12, 320, 1, 1, 3> {
   static constexpr std::string_view name = "wide-8";
   static constexpr std::string_view summary =
@@ -80,7 +85,7 @@ std::vector<Schedule> iso_and() {
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall1, Tall2, Tall3, Tall3Close, Tall4, Middle, Wide8, Wide25>();
+  return iso_and<Tall1, Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
 }
 
 }  // namespace amasia::pathfinder
