@@ -3,6 +3,7 @@
 // and let them wait in registers; or leave the loads to a producer warp, whose registers hold rows
 // while the other warps compute.
 #include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
 
 namespace amasia::hotspot {
@@ -35,6 +36,20 @@ __global__ void __launch_bounds__(tile_threads) baseline_pyramid(PyramidView v) 
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
     if (Tiles::walks) __syncthreads();  // the tile has been read
   }
+}
+
+// 64x64: straight into the registers that compute, one latency for both arrays.
+__global__ void __launch_bounds__(square_threads) baseline_square(SquareView v) {
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  float4 kelvin[patch] = {}, watt[patch] = {};
+#pragma unroll
+  for (int i = 0; i < patch; ++i) {
+    if (!s.inside(v, i)) continue;
+    kelvin[i] = *reinterpret_cast<const float4*>(v.temperature.data + s.offset(v, i));
+    watt[i] = *reinterpret_cast<const float4*>(v.power.data + s.offset(v, i));
+  }
+  advance_square(edges, s, v, kelvin, [&](int i) { return watt[i]; });
 }
 
 // Streaming: one stage; the next row-block is held in registers, 8 for each of its rows.
@@ -84,32 +99,25 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
       source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
   for (int first = producer; first < S::rows; first += rows * S::producer_warps) {
     float4 temperature[rows][chunks], power[rows][chunks];
+    const auto each = [&](auto act) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const int i = first + r * S::producer_warps;
-      const std::int64_t offset = source.offset(n, i);
+      for (int r = 0; r < rows; ++r) {
 #pragma unroll
-      for (int c = 0; c < chunks; ++c) {
-        const int column = first_column + c * window;
-        if (i < S::rows && column < source.inside.end) {
-          temperature[r][c] =
-              *reinterpret_cast<const float4*>(source.temperature + offset + column);
-          power[r][c] = *reinterpret_cast<const float4*>(source.power + offset + column);
+        for (int c = 0; c < chunks; ++c) {
+          const int i = first + r * S::producer_warps, column = first_column + c * window;
+          if (i < S::rows && column < source.inside.end) act(r, c, i, column);
         }
       }
-    }
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const int i = first + r * S::producer_warps;
-#pragma unroll
-      for (int c = 0; c < chunks; ++c) {
-        const int column = first_column + c * window;
-        if (i < S::rows && column < source.inside.end) {
-          *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperature[r][c];
-          *reinterpret_cast<float4*>(&tile.power[i][column]) = power[r][c];
-        }
-      }
-    }
+    };
+    each([&](int r, int c, int i, int column) {
+      const std::int64_t from = source.offset(n, i) + column;
+      temperature[r][c] = *reinterpret_cast<const float4*>(source.temperature + from);
+      power[r][c] = *reinterpret_cast<const float4*>(source.power + from);
+    });
+    each([&](int r, int c, int i, int column) {
+      *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperature[r][c];
+      *reinterpret_cast<float4*>(&tile.power[i][column]) = power[r][c];
+    });
   }
 }
 
@@ -150,6 +158,7 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<1>>(all);
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
+  all.push_back(squares(baseline_square));
   return all;
 }
 

@@ -5,6 +5,7 @@
 // warps are fetched twice. A producer warp cannot exist: nobody but the owner waits for a slot.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
+#include "apps/hotspot/square.cuh"
 
 namespace amasia::hotspot {
 namespace {
@@ -55,6 +56,31 @@ __global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v) 
   }
 }
 
+// 64x64: a thread's patch in its own slots; the power travels during the first exchange.
+__global__ void __launch_bounds__(square_threads) drop_off_square(SquareView v) {
+  __shared__ float4 temperature[patch][square_threads];  // (rows, threads): private
+  __shared__ float4 power[patch][square_threads];        // (rows, threads): private
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  const auto copy = [&](float4(&slots)[patch][square_threads], const Grid<const float>& grid) {
+#pragma unroll
+    for (int i = 0; i < patch; ++i) {
+      if (s.inside(v, i)) async::copy<16>(&slots[i][threadIdx.x], grid.data + s.offset(v, i));
+    }
+    async::commit();
+  };
+  copy(temperature, v.temperature);
+  copy(power, v.power);
+  async::wait<1>();  // its own temperatures
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature[i][threadIdx.x];
+  advance_square(edges, s, v, kelvin, [&](int i) {
+    if (i == 0) async::wait<0>();  // its own powers
+    return power[i][threadIdx.x];
+  });
+}
+
 // Streaming: all that a lane loads, four columns of each row, is private (slots.cuh).
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView pass) {
@@ -89,6 +115,7 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<FourWarpsRoomy, EightWarps>>(
       all, "/one-row");
   all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(squares(drop_off_square));
   return all;
 }
 

@@ -136,6 +136,7 @@ class DeviceInstance final : public HotspotInstance {
   }
 
   Verdict verify() override {
+    AMASIA_CUDA(cudaDeviceSynchronize());
     if (expected_of_ != posed_) {
       if (expected_.size() == 0) expected_ = DeviceArray<float>(cells());
       if (posed_ == 0 && !checked_) checked_ = check_on_cpu();

@@ -3,6 +3,7 @@
 // ends: it makes the oldest stage visible to the block and proves that the stage read before it is
 // free.
 #include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 
@@ -48,6 +49,29 @@ __global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v) {
     const float value = climb(temperature[state.index], cell, v.steps, v.coefficients, source);
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
   }
+}
+
+// 64x64: as in iso, the power travels while the first step exchanges temperatures.
+__global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
+  __shared__ SquareTile temperature, power;
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  copy_square(temperature, v.temperature, s);
+  async::commit();
+  copy_square(power, v.power, s);
+  async::commit();
+  async::wait<1>();
+  __syncthreads();
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature.rows[s.y * patch + i][s.x];
+  advance_square(edges, s, v, kelvin, [&](int i) {
+    if (i == 0) {
+      async::wait<0>();
+      __syncthreads();
+    }
+    return power.rows[s.y * patch + i][s.x];
+  });
 }
 
 // Streaming: the warps that compute also copy.
@@ -122,6 +146,7 @@ std::vector<ConfigOf<Problem>> configs() {
                 std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(squares(overlap_square));
   return all;
 }
 

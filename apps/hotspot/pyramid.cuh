@@ -83,6 +83,7 @@ __device__ float climb(float* tile, const TileCell& cell, int steps, const Coeff
   float north = own[cell.north], south = own[cell.south];
   float west = own[cell.west], east = own[cell.east];
   const float source = source_of_cell();
+#pragma unroll 1
   for (int step = 0;;) {
     value = advance(value, north, south, west, east, source, k);
     if (++step == steps) return value;

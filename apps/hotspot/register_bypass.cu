@@ -3,6 +3,7 @@
 // follows at once, so what changes is the register file and the instruction count, not the latency;
 // row-blocks of a whole period of the schedule are waited for less often.
 #include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 
@@ -30,6 +31,22 @@ __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidV
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
     if (Tiles::walks) __syncthreads();  // the tile has been read
   }
+}
+
+// 64x64: both squares, waited for at once.
+__global__ void __launch_bounds__(square_threads) register_bypass_square(SquareView v) {
+  __shared__ SquareTile temperature, power;
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  copy_square(temperature, v.temperature, s);
+  copy_square(power, v.power, s);
+  async::commit();
+  async::wait<0>();
+  __syncthreads();
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature.rows[s.y * patch + i][s.x];
+  advance_square(edges, s, v, kelvin, [&](int i) { return power.rows[s.y * patch + i][s.x]; });
 }
 
 // Streaming: one stage, so the copy can only start once it has been read.
@@ -80,6 +97,7 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<1, StageRows::period>,
                 std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
+  all.push_back(squares(register_bypass_square));
   return all;
 }
 

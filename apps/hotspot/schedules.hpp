@@ -34,7 +34,7 @@ struct FourWarpsUneven : Streaming<4, 40, 1, 2, 5, 8, 12> {
   static constexpr std::string_view name = "4-warps-12-8";
 };
 /// A small grid is over before a long pass has streamed in its halo.
-struct FourWarpsShort : Streaming<4, 40, 1, 2, 4, 8> {
+struct FourWarpsShort : Streaming<4, 56, 1, 2, 4, 8> {
   static constexpr std::string_view name = "4-warps-8-steps";
 };
 /// 560 or 520 columns a block: 8192 are 15 or 16 blocks and waste 2.5 or 1.6 % (8 warps: 9 %). No
@@ -49,7 +49,8 @@ struct EightWarps : Streaming<8, 40, 1, 2, 5, 10, 12> {
 using StreamingSchedules =
     std::tuple<FourWarps, FourWarpsRoomy, FourWarpsUneven, FourWarpsShort, FiveWarps, EightWarps>;
 
-inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk";
+inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
+                                  square_name = "64x64";
 
 inline constexpr Schedule schedules[] = {
     {iso_name, "Rodinia's: 16 x 16 threads, one tile per block, two steps per launch"},
@@ -60,7 +61,9 @@ inline constexpr Schedule schedules[] = {
     {FourWarpsUneven::name, "4-warps with passes of 12 and 8 steps rather than of 10"},
     {FourWarpsShort::name, "4-warps with passes of 8 steps at most, for small grids"},
     {FiveWarps::name, "blocks of 5 warps, up to 10 steps a pass"},
-    {EightWarps::name, "blocks of 8 warps, up to 12 steps a pass"}};
+    {EightWarps::name, "blocks of 8 warps, up to 12 steps a pass"},
+    {square_name,
+     "squares of 64 x 64 cells in registers, up to 20 steps a launch, for small grids"}};
 
 /// `steps` as a sum of available passes with as few terms as possible, the most even such sum (a
 /// pass of more steps has wider halos, so evenness costs least), in decreasing order. `available`

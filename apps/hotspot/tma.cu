@@ -2,6 +2,8 @@
 // bytes, and the copy engine does the rest. An mbarrier counts the arriving bytes, so nobody waits
 // for anybody but the data.
 #include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/rows.cuh"
+#include "apps/hotspot/square.cuh"
 #include "apps/hotspot/windows.cuh"
 
 namespace amasia::hotspot {
@@ -87,6 +89,49 @@ ConfigOf<Problem> boxes() {
       });
 }
 
+// 64x64: two boxes; the power travels during the first exchange.
+struct SquareMaps {
+  CUtensorMap temperature, power;
+};
+
+__global__ void __launch_bounds__(square_threads)
+    tma_square(SquareView v, const __grid_constant__ SquareMaps maps) {
+  __shared__ union alignas(128) {
+    SquareTile temperature;
+    SquareEdges edges;  // once the temperatures are in registers
+  } first;
+  __shared__ alignas(128) SquareTile power;
+  __shared__ tma::Barrier full[2];
+  const Square s(v);
+  if (threadIdx.x == 0) {
+    for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
+    tma::fence_init();
+    tma::expect(&full[0], sizeof(SquareTile));
+    tma::load_tile(&first.temperature, &maps.temperature, s.first_column, s.first_row, &full[0]);
+    tma::expect(&full[1], sizeof(SquareTile));
+    tma::load_tile(&power, &maps.power, s.first_column, s.first_row, &full[1]);
+  }
+  __syncthreads();  // the barriers are initialised
+  tma::wait(&full[0], 0);
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = first.temperature.rows[s.y * patch + i][s.x];
+  __syncthreads();  // the temperatures have been read
+  advance_square(first.edges, s, v, kelvin, [&](int i) {
+    if (i == 0) tma::wait(&full[1], 0);
+    return power.rows[s.y * patch + i][s.x];
+  });
+}
+
+ConfigOf<Problem> square_boxes() {
+  return squares(reinterpret_cast<const void*>(tma_square),
+                 [](const SquareView& view, const LaunchShape& shape) -> Launch {
+                   const SquareMaps maps{tensor_map(view.temperature, square, square),
+                                         tensor_map(view.power, square, square)};
+                   return [=](Stream stream) { launch(tma_square, shape, stream, view, maps); };
+                 });
+}
+
 // Streaming, every warp its own boxes (windows.cuh).
 template <class S, bool BOXES>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
@@ -99,54 +144,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   if (BOXES && threadIdx.x % lanes == 0) tma::wait_stores_read<0>();
 }
 
-// Streaming with a producer warp: its lane 0 fetches the rows of the block's tile, one run of bytes
-// per array and row, into stages that the windows share.
-template <class S>
-struct RowStorage {
-  SharedStorage<S> tiles;
-  tma::Barrier full[S::stages], empty[S::stages];
-};
-
-template <class S>
-struct RowConsumer : TileReader<S> {
-  RowStorage<S>& storage;
-
-  __device__ RowConsumer(RowStorage<S>& rows, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(rows.tiles, pass, place), storage(rows) {}
-  __device__ void consumer_wait(int) {
-    tma::wait(&storage.full[this->state.index], this->state.phase);
-    if (this->place.at_edge) {
-      this->shared.stages[this->state.index].mirror_columns(this->place);
-      tma::fence_async_proxy();  // the engine will overwrite what was mirrored
-      block::sync(1, S::computing_threads);
-    }
-  }
-  __device__ void consumer_release(int) {
-    __syncwarp();
-    if (threadIdx.x % lanes == 0) tma::arrive(&storage.empty[this->state.index]);
-    ++this->state;
-  }
-};
-
-template <class S>
-__device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const Place<S>& place) {
-  const RowSource<S> source(pass, place);
-  const int begin = source.inside.begin;
-  const unsigned bytes = (source.inside.end - begin) * sizeof(float);
-  PipelineState<S::stages> state;
-  for (int n = 0; n < place.run.blocks; ++n, ++state) {
-    tma::Barrier* full = &storage.full[state.index];
-    BlockTile<S>& tile = storage.tiles.stages[state.index];
-    tma::wait(&storage.empty[state.index], state.phase ^ 1);
-    tma::expect(full, 2 * S::rows * bytes);
-    for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t from = source.offset(n, i) + begin;
-      tma::load_bytes(&tile.temperature[i][begin], source.temperature + from, bytes, full);
-      tma::load_bytes(&tile.power[i][begin], source.power + from, bytes, full);
-    }
-  }
-}
-
+// Streaming with a producer warp, the rows of a block's tile as runs of bytes (rows.cuh).
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -209,6 +207,7 @@ std::vector<ConfigOf<Problem>> configs() {
       all, "/box-stores");
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(boxes<Walk<>>());
+  all.push_back(square_boxes());
   return all;
 }
 

@@ -14,6 +14,7 @@
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/pyramid.hpp"
 #include "apps/hotspot/schedules.hpp"
+#include "apps/hotspot/square.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
@@ -350,6 +351,55 @@ TEST(TileCell, FinishesEveryCellOnceAndNeverLooksOutside) {
       }
     }
     for (int count : finished) ASSERT_EQ(count, 1);
+  }
+}
+
+// ---- square.hpp
+
+void squares_cover(int extent, int halo, int align) {
+  const SquareAxis axis = SquareAxis::of(extent, halo);
+  int next = 0;
+  for (int i = 0; i < axis.count; ++i) {
+    const int first = axis.first(i, align), end = first + square;
+    EXPECT_GE(first, 0);
+    EXPECT_EQ(first % align, 0);
+    EXPECT_EQ(axis.begin(i), next);
+    EXPECT_EQ(axis.begin(i) % align, 0);
+    EXPECT_GT(axis.end(i), axis.begin(i));
+    // As many cells of the square lie beside a finished one as a pass has steps, or the grid ends.
+    EXPECT_GE(axis.begin(i) - first, first > 0 ? halo : 0);
+    EXPECT_GE(end - axis.end(i), end < extent ? halo : 0);
+    // A square whose side is no edge of the grid does not stick out of it either, but for columns
+    // that are no multiple of four.
+    if (extent >= square) {
+      EXPECT_LT(end, extent + align);
+    }
+    next = axis.end(i);
+  }
+  EXPECT_EQ(next, extent);
+}
+
+TEST(SquareAxis, FinishesEveryCellOnceWithAHaloOfTheSteps) {
+  for (int extent :
+       {1, 3, 40, 63, 64, 65, 66, 68, 87, 88, 89, 100, 127, 128, 130, 256, 1001, 8192}) {
+    for (int steps = 1; steps <= most_square_steps; ++steps) {
+      squares_cover(extent, steps, 1);
+      squares_cover(extent, column_halo(steps), patch);
+      EXPECT_GE(column_halo(steps), steps);
+    }
+  }
+}
+
+TEST(BestSquareSteps, TakeSmallGridsInOneLaunch) {
+  EXPECT_EQ(best_square_steps(64, 64, 20, 396), 20);
+  EXPECT_EQ(best_square_steps(256, 256, 20, 396), 20);
+  EXPECT_EQ(best_square_steps(1, 1, 7, 1), 7);
+  for (int steps : {1, 2, 19, 21, 60, 1000}) {
+    for (int n : {1, 64, 500, 8192}) {
+      const int pass = best_square_steps(n, n, steps, 396);
+      EXPECT_GE(pass, 1);
+      EXPECT_LE(pass, std::min(steps, most_square_steps));
+    }
   }
 }
 
