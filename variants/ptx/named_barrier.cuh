@@ -5,13 +5,16 @@
 namespace amasia::block {
 
 /// Waits until `threads` threads, this one included, have come to barrier `number` (1 to 15; 0 is
-/// that of __syncthreads()), and sees what they wrote before. By whole warps.
+/// that of __syncthreads()), and sees what they wrote before. By whole warps: the lanes come
+/// together first, because the instruction counts a warp that it meets in parts more than once.
 __device__ inline void sync(int number, int threads) {
+  __syncwarp();
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
 /// Counts for the same barrier without waiting at it.
 __device__ inline void arrive(int number, int threads) {
+  __syncwarp();
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
