@@ -27,6 +27,7 @@ struct StageBarriers {
     asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
   }
   __device__ static void arrive(int barrier) {
+    __threadfence_block();  // PTX promises the order of memory of bar.sync, not of bar.arrive
     __syncwarp();
     asm volatile("bar.arrive %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
   }
