@@ -54,12 +54,6 @@ const Row* baseline_of(const std::vector<Row>& rows, const Row& row, Role role,
   return nullptr;
 }
 
-struct RowPair {
-  const Row* row;
-  const Row* reference;
-  Role role;  // of the comparison
-};
-
 /// What is compared, in the order of the rows.
 std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
   std::vector<RowPair> pairs;
@@ -79,6 +73,19 @@ std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison) {
+  for (const RowPair& pair : pairs_of(rows)) {
+    if (pair.row->variant == comparison.variant && pair.role == comparison.role &&
+        pair.row->schedule == comparison.schedule &&
+        pair.reference->variant == comparison.against &&
+        pair.reference->schedule == comparison.against_schedule &&
+        (pair.row->repeat > 0) == comparison.control) {
+      return pair;
+    }
+  }
+  return std::nullopt;
+}
 
 const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
   switch (row.role) {

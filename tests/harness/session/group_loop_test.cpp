@@ -7,6 +7,7 @@
 
 #include "harness/registry.hpp"
 #include "harness/results/gains.hpp"
+#include "harness/results/recomputed.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
@@ -326,6 +327,16 @@ TEST(GroupLoop, AGainIsDividedIntoThatOfTheScheduleAndThatOfMovement) {
   EXPECT_EQ(gain.by_movement->claim, SpeedClaim::faster);
   // The control, the total, its two parts, and tma with baseline's schedule.
   EXPECT_EQ(g.comparisons.size(), 5u);
+  // As a file they are held against their samples, each with the rows it is of.
+  ResultFile file;
+  file.groups.push_back(g);
+  EXPECT_NO_THROW(check_summaries(file));
+  for (Comparison& c : file.groups[0].comparisons) {
+    const double right = c.speedup.ratio;
+    c.speedup.ratio = 1.01 * right;
+    EXPECT_THROW(check_summaries(file), ResultError) << c.variant << ' ' << c.schedule;
+    c.speedup.ratio = right;
+  }
 }
 
 TEST(GroupLoop, RowsThatWouldRepeatOthersFallAway) {
