@@ -23,6 +23,9 @@ class Accepted(NamedTuple):
 
 
 ORIGINAL = "iso: the original loads a tile, waits for it and computes"
+PRODUCERS = (
+    "producer warps do nothing else: they load what their registers hold, wait for it and store it"
+)
 LUD = "to be mended with lud's movers: "
 ACCEPTED = [
     Accepted("gemm/baseline", r"original<", ORIGINAL),
@@ -36,7 +39,18 @@ ACCEPTED = [
     ),
     Accepted("histogram/baseline", r"baseline_original<", ORIGINAL),
     Accepted("histogram/dsm", r"dsm_original<", ORIGINAL),
-    Accepted("hotspot/baseline", r"baseline_strip<.*Lb0E", "AHEAD is false: the control"),
+    Accepted(
+        "histogram/(register_bypass|overlap|drop_off)",
+        r"(bypass|overlap|drop_off)_original<.*Li4E",
+        "iso: keys behind the last whole step are loaded and counted one by one",
+    ),
+    Accepted("histogram/(baseline|overlap)", r"with_producers<", PRODUCERS),
+    Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi2E.*ELi1EEE", PRODUCERS),
+    Accepted(
+        "hotspot/overlap",
+        r"overlap_strip<.*MovementILi2E.*ELi1EEE",
+        "to be mended: a producer warp drains a row-block before it asks for the next",
+    ),
     Accepted("hotspot/dsm", r"dsm_pyramid<", "iso: halos are read from the neighbours' tiles"),
     Accepted(
         "lud/baseline",
@@ -58,15 +72,15 @@ ACCEPTED = [
     Accepted(
         "nw/baseline",
         r"bands<",
-        "the mover warp holds one stage: it loads a stage and waits until it can store it",
+        PRODUCERS,
     ),
     Accepted("pathfinder/(baseline|dsm)", r"pyramid<", ORIGINAL),
-    Accepted("pathfinder/baseline", r"strips<.*Lb0E", "AHEAD is false: the control"),
+    Accepted("pathfinder/baseline", r"copied_strips<.*HandedWall", PRODUCERS),
     Accepted(
         "pathfinder/baseline",
-        r"strips<.*StripsILi(3ELi12|4ELi4)\w*Lb1E",
-        "to be mended: where the last rows of a strip are walked, the next stage's loads are "
-        "issued right before what waits for them",
+        r"copied_strips<.*Wide8.*LoadedWall",
+        "to be mended: of two rows held in registers the second is stored right after it was asked "
+        "for",
     ),
 ]
 

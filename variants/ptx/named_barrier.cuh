@@ -12,8 +12,8 @@ __device__ inline void sync(int number, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
-/// Counts for the same barrier without waiting at it. What was read and written before stays before:
-/// PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
+/// Counts for the same barrier without waiting at it. What was read and written before stays
+/// before: PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
 __device__ inline void arrive(int number, int threads) {
   __threadfence_block();
   __syncwarp();
