@@ -12,6 +12,17 @@ from machine_code import disassemble, listing, overtaken_reads
 OBJECTS = objects("apps") + objects("microbench")
 
 
+# Kernels whose arrival hands no stage back: the object, the kernel's name, and why.
+ACCEPTED = (
+    (
+        "dsm.cu.o",
+        r"pathfinder.*Tall3Close.*MovementILi40ELi3ELi0E",
+        "the load is of a neighbour's costs; the arrival announces a box of wall, after the "
+        "wait for that stage to be empty",
+    ),
+)
+
+
 def may_copy_in_bulk(file: Path) -> bool:
     """False if the PTX that the build kept of an object has none: to disassemble takes long."""
     folder = BUILD / "code" / file.parent.relative_to(file.parents[2])
@@ -151,6 +162,8 @@ def test_no_kernel_hands_back_a_stage_before_its_reads_came() -> None:
             continue
         for name, kernel in listing(text):
             kernels += any(bulk.search(i.text) for i in kernel)
+            if any(file.name == of and re.search(pattern, name) for of, pattern, _ in ACCEPTED):
+                continue
             findings += [
                 f"{file.parent.name}/{file.name}: {name}: {i.text} at {i.address:#x}, loads at "
                 + ", ".join(f"{a:#x}" for a in loads)
