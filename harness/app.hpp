@@ -49,8 +49,15 @@ class Instance {
   virtual ~Instance() = default;
   /// Restores whatever a run overwrites and poisons every output byte. Asynchronous, never timed.
   virtual void reset(Stream stream) = 0;
-  /// Compares the outputs of the last run with the reference (computed on first use). Synchronous.
+  /// Compares the outputs of the last run with what they must be for the input that is posed.
+  /// Synchronous.
   virtual Verdict verify() = 0;
+  /// Verification also runs a variant on this many inputs beside the timed one: inputs on which an
+  /// error shows that the timed one would hide.
+  virtual int challenges() const { return 0; }
+  /// Puts input `challenge` (1 ... challenges()) where the variants read theirs; 0: the timed one
+  /// again. reset() follows before the next run.
+  virtual void pose(int /*challenge*/) {}
   /// Whether a second run without reset() does the same work: false for in-place apps, whose output
   /// is not a valid input.
   virtual bool repeatable() const { return true; }
@@ -63,6 +70,14 @@ class InstanceOf : public Instance {
   virtual const Problem& problem() const = 0;
 };
 
+/// One way to cut and order an app's work: tile, threads, work per thread, steps per pass,
+/// persistence, work sharing, launch structure, occupancy bound, arithmetic unit. How data moves is
+/// no part of it: that is the strategy, with parameters of its own (ConfigInfo::movement).
+struct Schedule {
+  std::string_view name;
+  std::string_view summary;  // a sentence
+};
+
 class App {
  public:
   virtual ~App() = default;
@@ -70,6 +85,9 @@ class App {
   virtual std::string_view summary() const = 0;
   virtual const std::vector<ParameterSpec>& parameters() const = 0;
   virtual std::vector<Parameters> sizes(Preset preset) const = 0;
+  /// Every schedule of the app, for all strategies: apps/<app>/schedules.hpp. The first is "iso",
+  /// the original geometry. Empty for an app whose configs are not divided into the two.
+  virtual std::vector<Schedule> schedules() const { return {}; }
   virtual Work work(const Parameters& p) const = 0;
   /// Device memory one instance needs, all variants' scratch included. Throws UsageError on
   /// overflow.
@@ -77,8 +95,9 @@ class App {
   /// Runs the CPU reference and checks it against a second, independently written one; for machines
   /// without a GPU. Bound to small sizes by the caller.
   virtual Verdict check_reference(const Parameters& p, std::uint64_t seed) const = 0;
-  /// Optional product of the app beyond the timed output (a path, a file): empty when there is
-  /// none. Writes what the parameters ask for after a verified run.
+  /// Writes what the parameters ask for (out_file), from the outputs of the run just verified on
+  /// the timed input. Throws std::runtime_error with a sentence when a file cannot be written;
+  /// measurements are kept.
   virtual void export_outputs(const Parameters&, Instance&) const {}
 };
 

@@ -7,7 +7,8 @@
 //
 // where config<> is a few lines of that file that fill a ConfigOf<Problem>. The first config is the
 // iso config; the others are candidates for `best`, most promising first: the built-in default of a
-// GPU nobody has tuned is the first one the device and the problem support.
+// GPU nobody has tuned is the first one the device and the problem support. Of each schedule of the
+// app there is a config, or an entry in a last argument that says why there is none.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +36,24 @@ struct KernelUse {
 };
 
 struct ConfigInfo {
-  std::string name;  // unique in the variant; "iso" for the original geometry
+  /// Unique in the variant: its schedule, and "/" with what tells it from others of that schedule
+  /// ("wide/5-stages"). "iso" for the original geometry.
+  std::string name;
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
   std::vector<KernelUse> kernels{};
   /// A point of comparison that gives up what the strategy is, such as a cluster of one block: it
   /// runs when named and stands in the tuner's table, but is never chosen for `best`.
   bool reference_only = false;
+  std::string schedule{};  // one of App::schedules()
+  /// What belongs to the way data moves: stages, stage_rows or stage_bytes (what one copy or one
+  /// hand-over brings), producer_warps (0: the warps that compute also copy), batch, ...
+  std::vector<std::pair<std::string, std::int64_t>> movement{};
+};
+
+/// A schedule that a strategy cannot run, and why, in a sentence for `amasia list`.
+struct Declined {
+  std::string schedule;
+  std::string reason;
 };
 
 template <class Problem>
@@ -66,6 +79,7 @@ struct Variant {
   bool comparator = false;  // a vendor library: a reference line, never a strategy
   StrategyTraits traits{};
   std::vector<Config> configs;
+  std::vector<Declined> declined{};
   std::string name() const { return app + "/" + strategy; }
 };
 
@@ -89,11 +103,12 @@ Config erase(ConfigOf<Problem> typed) {
 
 template <class Problem>
 bool register_variant(std::string_view app, Strategy strategy,
-                      std::vector<ConfigOf<Problem>> configs) {
+                      std::vector<ConfigOf<Problem>> configs, std::vector<Declined> declined = {}) {
   Variant v;
   v.app = app;
   v.strategy = name_of(strategy);
   v.traits = traits_of(strategy);
+  v.declined = std::move(declined);
   for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v));
 }

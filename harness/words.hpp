@@ -21,9 +21,11 @@ enum class CacheMode { cold, hot };
 enum class Preset { smoke, quick, paper, sweep };
 /// How much of a microbenchmark's question: `quick` is the part that fits many into 90 s.
 enum class Scope { quick, full };
-/// Why a row stands in its group: the original geometry, the best config known, a vendor library,
-/// or one of the configs that a search tries.
-enum class Role { iso, best, comparator, candidate };
+/// Why a row stands in its group: the original geometry; the best config known; the best known of a
+/// schedule, because another strategy is best with that schedule, so that the two differ in
+/// movement alone; the best known of a schedule, in a table of all schedules; a vendor library; or
+/// one of the configs that a search tries.
+enum class Role { iso, best, matched, cross, comparator, candidate };
 /// What became of a row or point. Anything but ok has a reason beside it.
 enum class RowStatus { ok, failed, skipped, crashed };
 /// What the interval of a comparison says by itself.
@@ -58,8 +60,8 @@ struct Words<Scope> {
 };
 template <>
 struct Words<Role> {
-  static constexpr std::string_view what = "role",
-                                    list[] = {"iso", "best", "comparator", "candidate"};
+  static constexpr std::string_view what = "role", list[] = {"iso",   "best",       "matched",
+                                                             "cross", "comparator", "candidate"};
 };
 template <>
 struct Words<RowStatus> {

@@ -1,5 +1,11 @@
 """Which strategy to choose: for each app and size the best one that was resolved, by how much, at
-what price, and from which size on."""
+what price, and from which size on.
+
+A strategy may be fast because of the schedule that it was best with, which the baseline could have
+had as well. So where the gain of movement alone is known (plots/gains.py), it has to be resolved
+too, and strategies are ranked by it, but by no more than the gain that they have in all: a large
+gain with a schedule that loses more is worth nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,7 @@ import pandas as pd
 
 from plots.claims import UNDECIDED
 from plots.errors import PlotsError
+from plots.gains import Gain, Part, gains_of
 from plots.load import Results, sizes_of
 from plots.strategies import BY_NAME, code_lines
 from plots.units import claimed_ratio, milliseconds
@@ -20,8 +27,10 @@ class Advice:
     """The answer for one app, size, cache and launch mode.
 
     strategy is None when no strategy was found faster than baseline; ``outcome`` says why:
-    "faster", "not resolved", "baseline" (all others are slower) or "no comparison". ``rivals`` were
-    faster too, with intervals that overlap the winner's.
+    "faster", "schedule" (some are, but none was found to be by the way it moves data), "not
+    resolved", "baseline" (all others are slower) or "no comparison". ``rivals`` were faster too,
+    with intervals that overlap the winner's. ``gain`` divides the winner's speed-up into schedule
+    and movement, where that is known; of outcome "schedule", the largest one's.
     """
 
     gpu: str
@@ -42,6 +51,7 @@ class Advice:
     undecided: tuple[str, ...] = ()
     price: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
+    gain: Gain | None = None
 
     def sentence(self) -> str:
         """The advice in a sentence."""
@@ -52,9 +62,17 @@ class Advice:
                     f"faster than baseline ({milliseconds(self.median_ms)} against "
                     f"{milliseconds(self.baseline_ms)})"
                 )
+                if self.gain is not None:
+                    text += f", which is {self.gain.product()}"
                 if self.rivals:
                     text += f"; not told apart from {', '.join(self.rivals)}"
                 return text + "."
+            case "schedule" if self.gain is not None:
+                return (
+                    "not resolved by movement: no strategy was found faster than baseline with the "
+                    f"same schedule; {self.gain.strategy} ran {self.gain.total.text()} faster, "
+                    f"{self.gain.product()}."
+                )
             case "not resolved":
                 return (
                     "not resolved: no strategy was found faster than baseline; undecided: "
@@ -91,7 +109,47 @@ def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, .
     return tuple(p for p in parts if p)
 
 
-def _one(results: Results, group: pd.Series, role: str) -> Advice:
+def _credited(total: Part, gain: Gain | None) -> Part:
+    """What a strategy is ranked by: its gain by movement, but no more than its whole gain."""
+    if gain is None or total.ratio <= gain.by_movement.ratio:
+        return total
+    return gain.by_movement
+
+
+def _owed_to_the_schedule(gain: Gain) -> str:
+    how = "slower" if gain.by_movement.resolved else "so that movement is not shown to gain"
+    return (
+        f"{gain.strategy} ran {gain.total.text()} faster in all, but with schedule "
+        f"{gain.schedule} for both it is {gain.by_movement.text()}, {how}"
+    )
+
+
+def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
+    """What a reader with another schedule should know of the winner's."""
+    remarks = []
+    other = gain.at_baseline_schedule
+    if other is not None:
+        remarks.append(
+            f"with {gain.baseline_schedule}, which baseline is best with, movement gains "
+            f"{other.text()}; {gain.strategy} is best with {gain.schedule}"
+        )
+    else:
+        tried = rows[(rows["role"] == "matched") & (rows["strategy"] == gain.strategy)]
+        tried = tried[(tried["schedule"] == gain.baseline_schedule) & (tried["reason"] != "")]
+        why = tried.iloc[0]["reason"] if len(tried) else "it was not measured"
+        remarks.append(
+            f"{gain.strategy} is best with {gain.schedule}, baseline with "
+            f"{gain.baseline_schedule}, with which {gain.strategy} has no time: {why}"
+        )
+    if gain.by_schedule.claim == "faster":
+        remarks.append(
+            f"baseline is faster with {gain.schedule} than with what the tuner chose for it, "
+            f"{gain.baseline_schedule}: tune again at this size"
+        )
+    return remarks
+
+
+def _one(results: Results, group: pd.Series, role: str, gains: dict[str, Gain]) -> Advice:
     rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
     of_role = rows[(rows["role"] == role) & (rows["status"] == "ok")].set_index("strategy")
     in_group = results.comparisons[results.comparisons["group"] == group["group"]]
@@ -120,8 +178,30 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
         return Advice(
             **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks)
         )
-    best = faster.loc[faster["ratio"].idxmax()]
-    rivals = faster[(faster["high"] >= best["low"]) & (faster["strategy"] != best["strategy"])]
+    known = [gains[s] for s in faster["strategy"] if s in gains]
+    by_schedule = [gain for gain in known if gain.by_movement.claim != "faster"]
+    remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]
+    faster = faster[~faster["strategy"].isin([gain.strategy for gain in by_schedule])]
+    if faster.empty:
+        largest = max(by_schedule, key=lambda gain: gain.total.ratio)
+        return Advice(
+            **where, role=role, outcome="schedule", undecided=undecided, remarks=tuple(remarks),
+            gain=largest,
+        )  # fmt: skip
+    credited = {
+        c.strategy: _credited(Part(c.ratio, c.low, c.high, c.claim), gains.get(c.strategy))
+        for c in faster.itertuples()
+    }
+    winner = max(credited, key=lambda strategy: credited[strategy].ratio)
+    rivals = [
+        strategy
+        for strategy, part in credited.items()
+        if strategy != winner and part.high >= credited[winner].low
+    ]
+    best = faster[faster["strategy"] == winner].iloc[0]
+    gain = gains.get(winner)
+    if gain is not None and not gain.same_schedule:
+        remarks += _beside(gain, rows)
     row = of_role.loc[best["strategy"]]
     row = row.copy()
     row["strategy"] = best["strategy"]
@@ -143,10 +223,11 @@ def _one(results: Results, group: pd.Series, role: str) -> Advice:
         high=float(best["high"]),
         median_ms=float(row["median"]),
         baseline_ms=float(base["median"]) if base is not None else np.nan,
-        rivals=tuple(rivals["strategy"]),
+        rivals=tuple(rivals),
         undecided=undecided,
         price=_price(row, base, best["variant"]),
         remarks=tuple(remarks),
+        gain=gain,
     )
 
 
@@ -165,6 +246,9 @@ def advise(
     if selected.groups.empty:
         raise PlotsError("no comparison group matches the selection")
     found = []
+    gains: dict[str, dict[str, Gain]] = {}
+    for gain in gains_of(selected) if role == "best" else ():
+        gains.setdefault(gain.group, {})[gain.strategy] = gain
     for gpu in selected.gpus:
         of_gpu = selected.where(gpu=gpu)
         for name in sorted(set(of_gpu.groups["app"])):
@@ -172,7 +256,7 @@ def advise(
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
             groups = groups.assign(order=groups["size"].map(order))
             for _, group in groups.sort_values(["cache", "launch", "order"]).iterrows():
-                found.append(_one(of_gpu, group, role))
+                found.append(_one(of_gpu, group, role, gains.get(group["group"], {})))
     return found
 
 
@@ -182,6 +266,8 @@ def from_size_on(advice: list[Advice]) -> str:
     last = advice[-1]
     if last.outcome == "no comparison":
         return f"At the largest size ({last.size_label}) nothing was compared."
+    if last.outcome == "schedule":
+        return f"At the largest size ({last.size_label}) no strategy was found to gain by movement."
     if last.strategy is None:
         return f"At the largest size ({last.size_label}) no strategy was found faster."
     if len(advice) == 1:

@@ -13,16 +13,27 @@ WITHIN_NOISE = "within A/A noise"
 UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE)  # neither faster nor slower may be said
 
 
+def controls_of(
+    comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The A/A controls, among the comparisons of the same group, that a comparison is held
+    against. Comparators and matched rows have that of the baseline at its best; each schedule of a
+    cross table has its own."""
+    role = comparison["role"]
+    role = "best" if role in ("comparator", "matched") else role
+    schedule = comparison.get("schedule")
+    return [
+        c
+        for c in comparisons
+        if c["control"] and c["role"] == role and (role != "cross" or c.get("schedule") == schedule)
+    ]
+
+
 def claim_of(comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]) -> str:
     """The verdict after the A/A control among the comparisons of the same group."""
     verdict = comparison["verdict"]
     if verdict == NOT_RESOLVED or comparison["control"]:
         return verdict
-    # A comparator is held against the baseline at its best.
-    role = "best" if comparison["role"] == "comparator" else comparison["role"]
     ratio = comparison["speedup"]["ratio"]
-    inside = any(
-        c["control"] and c["role"] == role and c["speedup"]["low"] <= ratio <= c["speedup"]["high"]
-        for c in comparisons
-    )
-    return WITHIN_NOISE if inside else verdict
+    noise = [c["speedup"] for c in controls_of(comparisons, comparison)]
+    return WITHIN_NOISE if any(n["low"] <= ratio <= n["high"] for n in noise) else verdict

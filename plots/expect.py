@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from plots.errors import PlotsError, nearest
-from plots.load import Results, usable_times
+from plots.load import SHOWN_ROLES, Results, usable_times
 from plots.statistics import geometric_mean, independent_ratio
 from plots.strategies import ROOT
 
@@ -220,7 +220,8 @@ def _ceiling_ratios(new: Results, old: Results) -> pd.DataFrame:
 
 def _usable(results: Results) -> pd.DataFrame:
     rows = results.rows
-    rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & (rows["role"] != "candidate")]
+    # Which matched rows there are depends on what is best on each GPU.
+    rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & rows["role"].isin(SHOWN_ROLES)]
     return rows[rows["median"].notna()]
 
 

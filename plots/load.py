@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.claims import controls_of
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.schema import columns, members, scalars, values_of
 from plots.strategies import NAMES
 from plots.units import shortened
+
+# The rows that a single picture shows, one of a variant each; a variant may have several `matched`
+# rows, one per schedule. (Tables of `amasia cross` are kept apart, in Results.cross.)
+SHOWN_ROLES = ("iso", "best", "comparator")
 
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
@@ -29,7 +34,7 @@ GROUP_COLUMNS = columns(
     _RUN, _GROUP, scalars("group"), ["parameters", "warnings"], scalars("work"), scalars("floor"),
 )  # fmt: skip
 ROW_COLUMNS = columns(
-    _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "verified"],
+    _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
     scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
     ["shared_bytes", "instructions", "samples", "throttled"],
 )  # fmt: skip
@@ -57,6 +62,9 @@ class Results:
     group and ``row`` a row in it, over all files. ``claim`` is what the harness
     says of a comparison (plots/claims.py has the words).
     ``notes`` are sentences about what was left out while loading.
+
+    ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
+    are of chosen schedules, so that they mix with no other comparison.
     """
 
     files: pd.DataFrame
@@ -68,6 +76,7 @@ class Results:
     notes: list[str] = field(default_factory=list)
     points: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=POINT_COLUMNS))
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
+    cross: Results | None = None
 
     @property
     def gpus(self) -> list[str]:
@@ -100,6 +109,7 @@ class Results:
             self.notes,
             points,
             findings,
+            None if self.cross is None else self.cross.where(**wanted),
         )
 
 
@@ -145,6 +155,7 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
         "strategy": row["variant"].split("/", 1)[1],
         **values,
         "geometry": ", ".join(f"{k}={v}" for k, v in row["geometry"].items()),
+        "movement": ", ".join(f"{k}={v}" for k, v in (row.get("movement") or {}).items()),
         "verified": None if verdict is None else verdict["passed"],
         **values_of("median_interval", time),
         "n": time.get("n", 0),
@@ -163,12 +174,11 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
 
 
 def _comparison_records(comparisons: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Comparisons of one group, each with the A/A interval of its role (a library's: of best)."""
-    controls = {c["role"]: c["speedup"] for c in comparisons if c["control"]}
+    """Comparisons of one group, each with the A/A interval that it is held against."""
     unknown = {"low": np.nan, "high": np.nan}
     records = []
     for c in comparisons:
-        noise = controls.get("best" if c["role"] == "comparator" else c["role"], unknown)
+        noise = next((a["speedup"] for a in reversed(controls_of(comparisons, c))), unknown)
         records.append(
             {
                 "strategy": c["variant"].split("/", 1)[1],
@@ -239,11 +249,28 @@ def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
+def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A group as ("compared" or "cross", group): what is of a table of `amasia cross`, and the
+    rest. A library stands in both."""
+    roles = {row["role"] for row in group["rows"]}
+    if "cross" not in roles:
+        yield ("cross" if study == "cross" else "compared"), group
+        return
+    for kind, wanted in (("compared", roles - {"cross"}), ("cross", {"cross", "comparator"})):
+        if wanted - {"comparator"}:
+            lists = {
+                name: [entry for entry in group[name] if entry["role"] in wanted]
+                for name in ("rows", "comparisons")
+            }
+            yield kind, {**group, **lists}
+
+
 def load(paths: Sequence[Path | str]) -> Results:
     """Loads result files and folders of them.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
-    counts and a note says so. Raises PlotsError, ResultFileError.
+    counts and a note says so; a table of `amasia cross` is not the same group as a comparison.
+    Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths])
     files: list[dict[str, Any]] = []
@@ -286,16 +313,21 @@ def load(paths: Sequence[Path | str]) -> Results:
                     "n": len(ceiling["samples"]),
                 }
             )
-        for number, group in enumerate(document["groups"]):
+        parts = [
+            (number, kind, part)
+            for number, group in enumerate(document["groups"])
+            for kind, part in _parts_of(group, provenance["study"])
+        ]
+        for number, kind, group in parts:
             key = group["key"]
             work = group["work"]
             floor = values_of("floor", group.get("floor"))
             if group.get("floor"):  # its maximum is not in every file
-                parts = {b: floor[f"{b}_ms"] for b in members("floor")["bound_by"]["enum"]}
-                floor["floor_ms"] = max(parts.values())
-                floor["bound_by"] = max(parts, key=lambda b: parts[b])
+                bounds = {b: floor[f"{b}_ms"] for b in members("floor")["bound_by"]["enum"]}
+                floor["floor_ms"] = max(bounds.values())
+                floor["bound_by"] = max(bounds, key=bounds.__getitem__)
             identity = {
-                "group": f"{index}.{number}",
+                "group": f"{index}.{number}" + ("x" if kind == "cross" else ""),
                 "app": key["app"],
                 "size": _size_text(key["size"]),
                 "size_label": "",
@@ -314,13 +346,15 @@ def load(paths: Sequence[Path | str]) -> Results:
                 "digests": document["digests"],
                 "code": {(row["variant"], row.get("source_digest")) for row in group["rows"]},
             }
-            unique = (run["gpu"], key["app"], identity["size"], key["cache"], key["launch"])
+            mode = (key["cache"], key["launch"])
+            unique = (kind, run["gpu"], key["app"], identity["size"], *mode)
             other = groups.get(unique)
             if other is not None:
                 chosen, why = _better_of(other, record)
                 left = record if chosen is other else other
+                what = " of amasia cross" if kind == "cross" else ""
                 notes.append(
-                    f"{' '.join(unique)} is in {found[left['file']]} and in "
+                    f"{' '.join(unique[1:])}{what} is in {found[left['file']]} and in "
                     f"{found[chosen['file']]}; {why} counts."
                 )
                 # Whichever study it is taken from, it stays one of the paper's sizes.
@@ -350,28 +384,44 @@ def load(paths: Sequence[Path | str]) -> Results:
                 {**run, **identity, **c} for c in _comparison_records(group["comparisons"])
             ]
 
-    kept = [g["group"] for g in groups.values()]
-    frames = {
-        "groups": pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS),
-        "rows": pd.DataFrame([r for g in kept for r in rows[g]], columns=ROW_COLUMNS),
-        "comparisons": pd.DataFrame(
-            [c for g in kept for c in comparisons[g]], columns=COMPARISON_COLUMNS
-        ).astype({"control": bool, "resolved": bool}),  # also when there are none
-    }
-    labels = _size_labels(frames["groups"])
-    for frame in frames.values():
-        frame["size_label"] = [labels[key] for key in zip(frame["app"], frame["size"], strict=True)]
-    pieces = [s for g in kept for s in samples[g] if len(s)]
+    def frames_of(kind: str) -> dict[str, pd.DataFrame]:
+        mine = [record for unique, record in groups.items() if unique[0] == kind]
+        kept = [g["group"] for g in mine]
+        frames = {
+            "groups": pd.DataFrame(mine, columns=GROUP_COLUMNS),
+            "rows": pd.DataFrame([r for g in kept for r in rows[g]], columns=ROW_COLUMNS),
+            "comparisons": pd.DataFrame(
+                [c for g in kept for c in comparisons[g]], columns=COMPARISON_COLUMNS
+            ).astype({"control": bool, "resolved": bool}),  # also when there are none
+        }
+        for frame in frames.values():
+            frame["size_label"] = [
+                labels[key] for key in zip(frame["app"], frame["size"], strict=True)
+            ]
+        pieces = [s for g in kept for s in samples[g] if len(s)]
+        frames["samples"] = (
+            pd.concat(pieces, ignore_index=True)
+            if pieces
+            else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
+        )
+        return frames
+
+    labels = _size_labels(pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS))
+    all_files = pd.DataFrame(files, columns=FILE_COLUMNS)
+    all_ceilings = pd.DataFrame(ceilings, columns=CEILING_COLUMNS)
+    cross = None
+    if any(unique[0] == "cross" for unique in groups):
+        tables = frames_of("cross")
+        of_tables = all_files[all_files["file"].isin(tables["groups"]["file"])]
+        cross = Results(files=of_tables, ceilings=all_ceilings, notes=notes, **tables)
     return Results(
-        files=pd.DataFrame(files, columns=FILE_COLUMNS),
-        samples=pd.concat(pieces, ignore_index=True)
-        if pieces
-        else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool}),
-        ceilings=pd.DataFrame(ceilings, columns=CEILING_COLUMNS),
+        files=all_files,
+        ceilings=all_ceilings,
         notes=notes,
         points=pd.DataFrame(_latest(points), columns=POINT_COLUMNS),
         findings=pd.DataFrame(_latest(findings), columns=FINDING_COLUMNS),
-        **frames,
+        cross=cross,
+        **frames_of("compared"),
     )
 
 
@@ -383,6 +433,18 @@ def usable_times(results: Results) -> dict[str, np.ndarray]:
         good = samples[~samples["throttled"]]
         times[str(row)] = (good if len(good) else samples)["time_ms"].to_numpy()
     return times
+
+
+def paired_times(results: Results, row: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+    """The times of two rows of a group in the rounds in which neither was throttled; a row of which
+    every sample is counts as it is (the rule of the harness)."""
+    sides = []
+    for name in (row, other):
+        samples = results.samples[results.samples["row"] == name]
+        good = samples[~samples["throttled"]]
+        sides.append((good if len(good) else samples).set_index("round")["time_ms"])
+    both = sides[0].index.intersection(sides[1].index)
+    return sides[0].loc[both].to_numpy(), sides[1].loc[both].to_numpy()
 
 
 def strategy_order(names: Iterable[str]) -> list[str]:

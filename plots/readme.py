@@ -15,6 +15,7 @@ from plots.claims import UNDECIDED
 from plots.errors import PlotsError
 from plots.figures.common import modes, origin
 from plots.figures.speedup import speedup
+from plots.gains import gains_of
 from plots.load import Results, main_cache, main_launch, main_size, strategy_order
 from plots.markdown import plain
 from plots.strategies import ROOT, built_variants
@@ -24,6 +25,7 @@ BEGIN = "<!-- generated:results -->"
 END = "<!-- /generated:results -->"
 PICTURE = Path("docs") / "overview.svg"
 # The picture is out of date when one of these changes, too.
+_NOT_SHOWN = ("file", "schedule", "against_schedule", "movement")  # columns
 _DRAWN_BY = ("plots/style.py", "plots/figures/common.py", "plots/figures/speedup.py")
 
 
@@ -44,7 +46,8 @@ def picture_digest(selected: Results) -> str:
     """
     digest = hashlib.sha256()
     for frame in (selected.comparisons, selected.rows, selected.groups):
-        digest.update(frame.drop(columns=["file"]).to_csv(index=False).encode())
+        shown = [name for name in frame.columns if name not in _NOT_SHOWN]
+        digest.update(frame[shown].to_csv(index=False).encode())
     for name in _DRAWN_BY:
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
@@ -65,20 +68,23 @@ def _speedup(selected: Results, row: pd.Series) -> str:
 
 
 def table(selected: Results) -> str:
-    """Markdown: every strategy of every app at its main size, at iso and at best."""
+    """Markdown: every strategy of every app at its main size, at iso and at best; what the speed-up
+    at best consists of, where that was measured."""
+    products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(selected)}
+    names = ["app", "strategy", "iso", "speed-up at iso", "best", "speed-up at best"]
+    names += ["of it", "of the floor"] if products else ["of the floor"]
     lines = [
-        "| app | strategy | iso | speed-up at iso | best | speed-up at best | of the floor |",
-        "|---|---|--:|--:|--:|--:|--:|",
+        "| " + " | ".join(names) + " |",
+        "|---|---|" + "--:|" * (len(names) - 2),
     ]
     for app in sorted(set(selected.groups["app"])):
         size = main_size(selected.groups, app)
         rows = selected.rows
         rows = rows[(rows["app"] == app) & (rows["size"] == size) & (rows["repeat"] == 0)]
-        names = strategy_order(rows["strategy"])
-        for i, name in enumerate(names):
+        for i, name in enumerate(strategy_order(rows["strategy"])):
             cells = []
             of_strategy = rows[rows["strategy"] == name]
-            fraction = "–"
+            fraction = product = "–"
             for role in ("iso", "best"):
                 # A library has one row only; it stands where the fastest geometries stand.
                 wanted = (role, "comparator") if role == "best" else (role,)
@@ -91,11 +97,14 @@ def table(selected: Results) -> str:
                     cells += [row["status"], "–"]
                     continue
                 cells += [milliseconds(row["median"]), _speedup(selected, row)]
+                if role == "best" and row["role"] == "best":
+                    product = products.get((row["group"], name), "–")
                 if role == "best" and pd.notna(row["floor_fraction"]):
                     fraction = f"{100 * row['floor_fraction']:.0f} %"
             label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
             # A parameter may be a file name, a library's name anything.
-            lines.append(f"| {plain(label)} | {plain(name)} | {' | '.join(cells)} | {fraction} |")
+            cells += [plain(product), fraction] if products else [fraction]
+            lines.append(f"| {plain(label)} | {plain(name)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -117,13 +126,20 @@ def generated(selected: Results) -> str:
     ]
     apps = {variant.split("/")[0] for variant in built_variants()}
     headlines += [f"- {app}: no recorded results." for app in sorted(apps - main.keys())]
+    divided = (
+        " *Of it* says what the speed-up at best consists of: what baseline gains when it changes "
+        "to the strategy's *schedule* (tile, threads, work per thread), and what the *movement* of "
+        "data gains with that schedule on both sides, with its interval."
+        if gains_of(selected)
+        else ""
+    )
     measured = plain(f"{origin(selected.groups)}; {modes(selected.groups)}")
     return "\n".join(
         [
             "",
             textwrap.fill(
                 f"Measured on {measured}. *iso* is the geometry of the original code, the same for "
-                "all strategies; *best* the fastest geometry of each, baseline too.",
+                f"all strategies; *best* the fastest geometry of each, baseline too.{divided}",
                 100,
             ),
             "",

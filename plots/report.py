@@ -29,6 +29,7 @@ from plots.figures import (
 )
 from plots.figures.common import origin
 from plots.figures.registry import mode_name
+from plots.gains import gains_of
 from plots.load import Results, main_cache, main_launch, main_size, slug
 from plots.strategies import STRATEGIES, built_variants
 from plots.style import embedded_font
@@ -124,7 +125,10 @@ def collect_warnings(results: Results) -> list[str]:
     for f in results.files.itertuples():
         if f.dirty:
             found.append(f"{f.path} was made from sources with uncommitted changes.")
-    for g in results.groups.itertuples():
+    groups = list(results.groups.itertuples())
+    if results.cross is not None:
+        groups += results.cross.groups.itertuples()
+    for g in groups:
         where = f"{g.app}, {g.size_label}, {mode_name(g.cache, g.launch)}"
         found += [f"{where}: {text}" for text in g.warnings]
         if not g.launch_blocked:
@@ -160,6 +164,26 @@ def _specification(gpu: str) -> str:
     )
 
 
+def row_records(results: Results) -> list[dict[str, Any]]:
+    """Every row with its comparison, and what the speed-up of a best row consists of."""
+    compared = {
+        (c.group, c.variant, c.role, c.schedule): c
+        for c in results.comparisons[~results.comparisons["control"]].itertuples()
+    }
+    products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(results)}
+    rows = results.rows.sort_values(["app", "bytes", "cache", "launch", "role"], kind="stable")
+    return [
+        {
+            **row,
+            "speedup": compared.get((row["group"], row["variant"], row["role"], row["schedule"])),
+            "product": products.get((row["group"], row["strategy"]), "")
+            if row["role"] == "best"
+            else "",
+        }
+        for row in rows.to_dict("records")
+    ]
+
+
 def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -> GpuSection:
     mine = results.where(gpu=gpu)
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
@@ -174,15 +198,7 @@ def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -
         for a in advice
         if (a.cache, a.launch) == (cache, launch) and a.size == main_sizes.get(a.app)
     ]
-    rows = mine.rows.sort_values(["app", "bytes", "cache", "launch", "role"], kind="stable")
-    compared = {
-        (c.group, c.variant, c.role): c
-        for c in mine.comparisons[~mine.comparisons["control"]].itertuples()
-    }
-    records = [
-        {**row, "speedup": compared.get((row["group"], row["variant"], row["role"]))}
-        for row in rows.to_dict("records")
-    ]
+    records = row_records(mine) + (row_records(mine.cross) if mine.cross is not None else [])
     return GpuSection(
         subject=subject,
         origin=origin(mine.groups),
@@ -202,7 +218,12 @@ def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -
             )
             for block in by_mode(advice)
         ],
-        absent=[r for r in records if r["status"] != "ok"],
+        # What a strategy declines in a table of all schedules is said below that table.
+        absent=[
+            r
+            for r in records
+            if r["status"] != "ok" and not (r["role"] == "cross" and r["status"] == "skipped")
+        ],
         rows=records,
         files=mine.files.to_dict("records"),
         points=mine.points.to_dict("records"),
@@ -257,7 +278,8 @@ def render(results: Results, cache: Cache | None = None) -> str:
     """The report as HTML; pictures drawn before are taken from ``cache``. Raises PlotsError when
     the results hold no comparison group."""
     if results.groups.empty:
-        raise PlotsError("the result files hold no comparison group: nothing to report")
+        hint = "" if results.cross is None else "; of amasia cross: python -m plots figure cross"
+        raise PlotsError(f"the result files hold no comparison group: nothing to report{hint}")
     with_groups = set(results.groups["gpu"])
     gpus = [gpu for gpu in results.gpus if gpu in with_groups]
     anchors = _anchors(gpus)

@@ -70,6 +70,14 @@ class Selection:
             launch=self.launch or main_launch(of_gpu.groups),
         ).all_modes()
 
+    def of_cross(self) -> Selection:
+        """The same choice among the tables of `amasia cross`. Raises PlotsError without any."""
+        if self.results.cross is None:
+            raise PlotsError("the result files hold no table of amasia cross")
+        other = replace_selection(self)
+        other.__dict__["results"] = self.results.cross
+        return other
+
     def one_group(self) -> tuple[Results, str]:
         """One group in one mode: of an app or size left open, the first app and its main size."""
         results = self.one_mode()

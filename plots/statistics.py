@@ -1,8 +1,8 @@
-"""Exact, distribution-free intervals for comparisons across files, as in
-harness/statistics/statistics.hpp.
+"""Exact, distribution-free intervals, as in harness/statistics/statistics.hpp.
 
-Comparisons inside one file are paired and were made by the harness; only times from different
-groups (two files, or stream against graph) are compared here.
+Comparisons with the baseline were made by the harness. What it does not compare is compared here:
+times from different groups (two files, or stream against graph), and two strategies of a table of
+`amasia cross` with each other.
 """
 
 from __future__ import annotations
@@ -79,6 +79,19 @@ def independent_ratio(
         top.high / bottom.low,
         min(top.coverage, bottom.coverage) >= each,
     )
+
+
+def paired_ratio(
+    reference: Sequence[float], candidate: Sequence[float], confidence: float
+) -> Ratio:
+    """The median of reference / candidate over rounds that both took part in.
+
+    Raises ValueError when the two have different lengths or none.
+    """
+    logs = np.log(np.asarray(reference, dtype=float)) - np.log(np.asarray(candidate, dtype=float))
+    m = median_interval(logs, confidence)
+    ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
+    return Ratio(ratio, low, high, m.coverage >= confidence)
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

@@ -1,11 +1,16 @@
 // histogram as the harness sees it: parameters, sizes, work.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/histogram.hpp"
+#include "apps/histogram/instance.hpp"
+#include "apps/histogram/partition.hpp"
+#include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
+#include "inputs/formats/text_writer.hpp"
 #include "variants/geometry/tile.hpp"
 
 namespace amasia::histogram {
@@ -28,7 +33,8 @@ Distribution distribution_of(const std::string& name) {
 
 const std::vector<ParameterSpec>& parameter_specs() {
   static const std::vector<ParameterSpec> specs{
-      {"keys", Kind::integer, "number of keys (counters have 32 bits)", "268435456", 1, most_keys},
+      {"keys", Kind::integer, "number of keys; no bin may get more than 4294967295 of them",
+       "268435456", 1, most_keys},
       {"type", Kind::choice, "type of the keys", "int32", 1, 1, {"uint8", "int32"}},
       {"bins", Kind::integer, "number of bins, for uint8 at most 256", "256", 1, most_bins},
       {"distribution",
@@ -50,8 +56,45 @@ const std::vector<ParameterSpec>& parameter_specs() {
        1,
        1,
        {}},
+      {"out_file",
+       Kind::file,
+       "where to write the counts as text, \"bin count\" per line (default: nowhere)",
+       "",
+       1,
+       1,
+       {}},
   };
   return specs;
+}
+
+Challenge challenge_of(const Setup& setup, int number) {
+  Challenge c;
+  c.number = number;
+  c.seed = setup.source.seed;
+  c.binning = setup.binning;
+  const std::int64_t values = setup.type == KeyType::uint8 ? byte_values : std::int64_t{1} << 32;
+  c.stray_keys = static_cast<std::uint32_t>(values - setup.binning.range);
+  c.counters = setup.binning.bins + (setup.strays() && c.stray_keys > 0 ? 1 : 0);
+  return c;
+}
+
+double most_in_fullest_counter(const Setup& setup) {
+  const Source& s = setup.source;
+  const double range = setup.binning.range, spread = s.spread, ranks = s.ranks;
+  const double width = std::ceil(range / setup.binning.bins);
+  double share = 1;  // equal
+  if (s.distribution == Distribution::uniform || s.distribution == Distribution::sorted) {
+    share = std::max(std::min(1.0, width / spread), 1 - range / spread);
+  } else if (s.distribution == Distribution::zipf) {
+    // The first ranks are the most frequent, so the first bin is the fullest; or the keys outside.
+    const auto below = [&](double rank) {
+      return std::log2(std::min(rank, ranks) + 1) / std::log2(ranks + 1);
+    };
+    share = std::max(below(std::ceil(width / spread * ranks)),
+                     1 - below(std::floor(range / spread * ranks)));
+  }
+  const double mean = share * static_cast<double>(s.count);
+  return share == 1 ? mean : mean + 8 * std::sqrt(mean);
 }
 
 Setup make_setup(const Parameters& p, std::uint64_t seed) {
@@ -75,7 +118,23 @@ Setup make_setup(const Parameters& p, std::uint64_t seed) {
                   // No more ranks than keys that can differ.
                   static_cast<std::uint32_t>(std::min(bins, spread))};
   setup.key_file = p.text("key_file");
+  if (!setup.key_file.empty()) {
+    if (setup.source.count > most_in_a_counter) {
+      refuse("keys", setup.source.count,
+             "are too many from a file, whose keys may all have one bin: a counter ends at " +
+                 std::to_string(most_in_a_counter));
+    }
+  } else if (most_in_fullest_counter(setup) > static_cast<double>(most_in_a_counter)) {
+    refuse("keys", setup.source.count,
+           "bring the fullest bin past " + std::to_string(most_in_a_counter) +
+               ", where its counter of 32 bits ends");
+  }
   return setup;
+}
+
+std::int64_t scratch_words(const Setup& setup) {
+  if (setup.counters() <= 2 * range_counters) return 0;
+  return partition_words(setup.counters(), setup.source.count);
 }
 
 std::int64_t device_bytes(const Setup& setup) {
@@ -86,7 +145,16 @@ std::int64_t device_bytes(const Setup& setup) {
   const std::int64_t counts = padded_pitch<std::uint32_t>(std::int64_t{setup.binning.bins} + 1);
   const std::int64_t partials =
       setup.counters() <= most_original_counters ? original_blocks * setup.counters() : 0;
-  return keys + 4 * (counts + partials);
+  return keys + 4 * (counts + partials + scratch_words(setup));
+}
+
+void write_counts(const std::string& path, const std::vector<std::uint32_t>& counts) {
+  formats::TextWriter writer(path);
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    writer.number(static_cast<std::int64_t>(b), ' ');
+    writer.number(std::int64_t{counts[b]}, '\n');
+  }
+  writer.finish();
 }
 
 namespace {
@@ -114,6 +182,8 @@ class Histogram : public App {
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
 
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
+
   std::vector<Parameters> sizes(Preset preset) const override {
     constexpr std::int64_t full = std::int64_t{1} << 28;
     std::vector<Size> all;
@@ -121,7 +191,9 @@ class Histogram : public App {
       case Preset::smoke:
         // Degenerate and unaligned counts; every distribution; bins that are no power of two, that
         // need fewer copies, more blocks, several windows; keys outside the range; a bin per key.
-        // One is long enough for every ring to go round; the others are short, for racecheck.
+        // Two are long enough for every ring to go round; of the last two bins one passes 2^15 in
+        // every block, on a GPU of up to 150 SMs, which counters of 16 bits have to notice. The
+        // others are short, for racecheck.
         all = {
             size(1, "int32", 256),
             size(3, "uint8", 256),
@@ -139,7 +211,9 @@ class Histogram : public App {
             with(with(size(12347, "int32", 97), "range", 97), "spread", std::int64_t{1} << 31),
             with(size(50021, "int32", 12289), "range", 2147483647),
             size(100003, "int32", 65536, "zipf"),
-            size(70001, "int32", 1048576)};
+            size(70001, "int32", 1048576),
+            size(3900007, "int32", 200000, "zipf"),
+            size(9000011, "int32", 2, "zipf")};
         break;
       case Preset::quick:
         all = {size(full, "int32", 256)};
@@ -176,6 +250,12 @@ class Histogram : public App {
 
   Verdict check_reference(const Parameters& p, std::uint64_t seed) const override {
     return check_references(p, seed);
+  }
+
+  void export_outputs(const Parameters& p, Instance& instance) const override {
+    if (const std::string& path = p.text("out_file"); !path.empty()) {
+      write_counts(path, dynamic_cast<const CountsSource&>(instance).counts());
+    }
   }
 };
 

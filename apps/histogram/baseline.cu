@@ -1,136 +1,135 @@
 // histogram/baseline: keys come through registers and are counted where they arrive: no tile is
 // stored to shared memory, since no thread reads another's keys. A tile ahead is held in registers.
+// Producer warps have to store what they load, for others to count it: then stages in shared
+// memory, handed over by block barriers that name who waits (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
+#include "apps/histogram/producer_warps.cuh"
 
 namespace amasia::histogram {
 namespace {
 
-// iso: the sample's kernel, a word per thread and step.
-template <class Keys>
+// iso: the sample's kernel, a step of 4 bytes per thread; and one of 16.
+template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) baseline_original(OriginalRun run) {
-  extern __shared__ unsigned counters[];
+  auto* const counters = block_memory<unsigned>();
+  // Prologue
   clear_warp_counters(counters, run);
   __syncthreads();
-  WarpCounters<Keys>(counters, run).add_directly(run, 0);
+  // Main loop
+  WarpCounters<Keys>(counters, run).template add_directly<STEP>(run, 0);
+  // Epilogue
   __syncthreads();
   write_partial(counters, run);
 }
 
-template <class S>
-struct RegisterTiles {
-  const Run& run;
-  int tiles = 0;
-  uint4 now[S::chunks], next[S::chunks];
+/// Two stages in the same registers: whenever a chunk of one tile is taken to be counted, that of
+/// the next tile is asked for.
+template <class CONFIG, class Source>
+struct Pipeline {
+  using C = CONFIG;
+  struct Storage {};
+  static_assert(C::stages == 2);
+  const Source& source;
+  Storage& none;
+  int tiles;
+  const uint4* asked = nullptr;
+  uint4 held[C::chunks];
 
-  __device__ void fetch(int n) {
-    if (n >= tiles) return;
-    const uint4* tile = run.tile<S>(n);
+  __device__ void produce(int n) {
+    asked = n < tiles ? source.template tile<C>(n) + threadIdx.x : nullptr;
+  }
+  __device__ void fetch(int c) {
+    if (asked != nullptr) held[c] = __ldg(asked + c * C::threads);
+  }
+  __device__ void prologue() {
+    produce(0);
 #pragma unroll
-    for (int c = 0; c < S::chunks; ++c) next[c] = __ldg(tile + c * S::threads + threadIdx.x);
+    for (int c = 0; c < C::chunks; ++c) fetch(c);
   }
-  __device__ void begin(int count) {
-    tiles = count;
-    fetch(0);
+  /// Before tile n is counted.
+  __device__ void next(int n) { produce(n + 1); }
+  __device__ uint4 chunk(int c) {
+    const uint4 now = held[c];
+    fetch(c);
+    return now;
   }
-  __device__ void acquire(int n) {
-#pragma unroll
-    for (int c = 0; c < S::chunks; ++c) now[c] = next[c];
-    fetch(n + 1);
-  }
-  __device__ uint4 chunk(int c) const { return now[c]; }
-  __device__ void release(int) {}
+  __device__ void consumer_release() {}
 };
 
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline(Run run) {
-  extern __shared__ __align__(16) unsigned counters[];
-  clear_counters(counters, run.plan, S::threads);
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) baseline(Run run) {
+  auto* const words = block_memory<unsigned>();
+  // Prologue
+  const Counters<Keys, C> counters(run, words);
+  clear_counters<C>(words, run.plan);
   __syncthreads();
-  RegisterTiles<S> mover{run};
-  count_tiles<Keys, S>(run, mover, counters);
+  typename Pipeline<C, Run>::Storage none;
+  Pipeline<C, Run> pipeline{run, none, run.block_tiles()};
+  pipeline.prologue();
+  // Main loop
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
+    count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
+    counters.counted_tile(n);
+  }
+  // Epilogue
+  count_rest<Keys, C>(run, counters);
   __syncthreads();
-  add_to_result<Keys, S>(run, counters);
+  counters.add_to_result(run);
 }
 
-// global-atomics: no counters in shared memory, an addition in L2 per key. What the others are to
-// be compared with where bins are many (seed 000: the crossover). Where a warp's keys are all in
-// one bin, one lane adds for all: without it, equal keys would queue up at one word of L2.
-struct GlobalCounters {
-  const Run& run;
+/// What producer warps do: each lane holds its part of a tile in registers. The next tile is asked
+/// for as soon as this one is stored, and travels while a stage is waited for.
+template <class C>
+struct Producer {
+  using Lane = ProducerLane<C>;
 
-  __device__ void add(unsigned bin) const {
-    const unsigned all = __activemask();
-    const unsigned leader = __ffs(all) - 1;
-    const bool agreed = __all_sync(all, bin == __shfl_sync(all, bin, leader));
-    if (!agreed) {
-      atomicAdd(run.counts + bin, 1u);
-    } else if (threadIdx.x % 32 == leader) {
-      atomicAdd(run.counts + bin, static_cast<unsigned>(__popc(all)));
+  __device__ static void load(uint4 (&held)[Lane::chunks], const uint4* tile, const Lane& lane) {
+#pragma unroll
+    for (int k = 0; k < Lane::chunks; ++k) held[k] = __ldg(tile + lane.chunk(k));
+  }
+  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
+    const Lane lane;
+    PipelineState<C::stages> state;
+    uint4 held[Lane::chunks];
+    if (tiles > 0) load(held, run.tile<C>(0), lane);
+    for (int n = 0; n < tiles; ++n, ++state) {
+      StageBarriers<C>::producer_acquire(n, state);
+#pragma unroll
+      for (int k = 0; k < Lane::chunks; ++k) shared.tiles[state.index][lane.chunk(k)] = held[k];
+      StageBarriers<C>::producer_commit(state);
+      if (n + 1 < tiles) load(held, run.tile<C>(n + 1), lane);
     }
   }
 };
 
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) global_atomics(Run run) {
-  const GlobalCounters result{run};
-  const auto add = [&](unsigned counter) {
-    result.add(Keys::bin_of_counter(counter, run.binning));
-  };
-  RegisterTiles<S> mover{run};
-  const int tiles = run.block_tiles();
-  mover.begin(tiles);
-  for (int n = 0; n < tiles; ++n) {
-    mover.acquire(n);
-#pragma unroll
-    for (int c = 0; c < S::chunks; ++c) {
-      const uint4 words = mover.chunk(c);
-      Keys::visit(words.x, run.binning, add);
-      Keys::visit(words.y, run.binning, add);
-      Keys::visit(words.z, run.binning, add);
-      Keys::visit(words.w, run.binning, add);
-    }
-  }
-  constexpr std::int64_t tile_keys = std::int64_t{S::tile_chunks} * 4 * Keys::per_word;
-  for (std::int64_t i = run.tiles * tile_keys + blockIdx.x * S::threads + threadIdx.x;
-       i < run.count; i += std::int64_t{run.groups} * S::threads) {
-    add(Keys::counter_at(run.keys, i, run.binning));
+template <class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> config() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  if constexpr (C::producer_warps > 0) {
+    return counting<C>(
+        kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C, Producer<C>>; }),
+        sizeof(StageStorage<C>), C::tile_bytes);
+  } else {
+    return counting<C>(kernels_of<C>([](auto keys) { return baseline<decltype(keys), C>; }), 0,
+                       C::tile_bytes);
   }
 }
 
-template <class S>
-ConfigOf<Problem> global_config() {
-  ConfigOf<Problem> config;
-  config.info = {"global-atomics",
-                 {{"threads", S::threads}, {"tile_bytes", S::tile_bytes}},
-                 {{reinterpret_cast<const void*>(global_atomics<Words, S>), S::threads},
-                  {reinterpret_cast<const void*>(global_atomics<Bytes, S>), S::threads}}};
-  config.prepare = [](const Problem& p, const Device& device) -> Launch {
-    const CountKernel kernel =
-        p.type == KeyType::uint8 ? global_atomics<Bytes, S> : global_atomics<Words, S>;
-    LaunchShape shape;
-    shape.block = dim3(S::threads);
-    Run run = make_run<S>(p, {});
-    run.groups = resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
-    shape.grid = dim3(static_cast<unsigned>(run.groups));
-    return clear_then(p, [=](Stream stream) { launch(kernel, shape, stream, run); });
-  };
-  return config;
-}
-
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return counting<S>(name, {baseline<Bytes, S>, baseline<Words, S>, baseline<Sliced<Words>, S>}, 0,
-                     S::tile_bytes);
-}
-
-//    threads, chunks, stages, blocks per SM
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::baseline,
-    {original(baseline_original<Bytes>, baseline_original<Words>, 0, 4 * original_threads),
-     config<Shape<1024, 2, 2, 1>>("1024-threads-2-chunks"),
-     config<Shape<512, 4, 2, 2>>("512-threads-4-chunks"),
-     config<Shape<1024, 1, 2, 2>>("1024-threads-twice"), global_config<Shape<1024, 1, 2, 2>>()});
+    {original<4>(baseline_original<Bytes, 4>, baseline_original<Words, 4>, 1, 0),
+     original<16>(baseline_original<Bytes, 16>, baseline_original<Words, 16>, 1, 0),
+     config<One1024, Movement<2, 2>>(), config<One1024, Movement<2, 4>>(),
+     config<Two1024, Movement<2, 1>>(), config<Two512, Movement<2, 4>>(),
+     config<Two512, Movement<2, 2>>(), config<Two512, Movement<3, 2, 4>>(),
+     config<Four512, Movement<2, 1>>(), config<Packed, Movement<2, 1>>(),
+     config<Packed, Movement<2, 2>>(), config<Ranges, Movement<2, 2>>(),
+     config<Ranges, Movement<2, 1>>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<2, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -3,75 +3,108 @@
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/geometry/ring.hpp"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::histogram {
 
-/// Barriers of a ring.
-template <class S>
-struct RingBarriers {
-  tma::Barrier full[S::stages];   // the tile's bytes
-  tma::Barrier empty[S::stages];  // one arrival per warp that has read it
+/// Stages in front of the counters, and their barriers.
+template <class C>
+struct BulkStorage {
+  alignas(128) uint4 tiles[C::stages][C::tile_chunks];
+  tma::Barrier full[C::stages];   // the tile's bytes
+  tma::Barrier empty[C::stages];  // one arrival per warp that has read it
 };
 
-/// The first thread asks for tiles. It waits for the slowest reader of a stage, which the others
-/// may be ahead of by the rest of the ring.
-template <class S>
-struct BulkTiles {
-  const Run& run;
-  uint4* ring;  // (stages, chunks, threads)
-  RingBarriers<S>& barriers;
-  int tiles = 0;
-  int stage = 0;
-  unsigned parity = 0;
+/// The asking thread is the block's first, which also counts and waits for the slowest reader of a
+/// stage; or the first of a producer warp.
+template <class CONFIG, class Source>
+struct BulkPipeline {
+  using C = CONFIG;
+  using Storage = BulkStorage<C>;
+  const Source& source;
+  Storage& shared;
+  int tiles;
+  PipelineState<C::stages> state{};
 
-  /// By all threads; a block barrier follows inside.
-  __device__ void prepare() {
-    if (threadIdx.x == 0) {
-      for (int s = 0; s < S::stages; ++s) {
-        tma::init(&barriers.full[s], 1);
-        tma::init(&barriers.empty[s], S::warps);
-      }
-      tma::fence_init();
+  __device__ void init() {
+    if (threadIdx.x != 0) return;
+    for (int s = 0; s < C::stages; ++s) {
+      tma::init(&shared.full[s], 1);
+      tma::init(&shared.empty[s], C::warps);
     }
+    tma::fence_init();
+  }
+  __device__ void ask(int n, int index) {
+    tma::expect(&shared.full[index], C::tile_bytes);
+    tma::load_bytes(shared.tiles[index], source.template tile<C>(n), C::tile_bytes,
+                    &shared.full[index]);
+  }
+
+  /// The whole of a producer warp's work, by one thread of it.
+  __device__ void produce_all() {
+    for (int n = 0; n < tiles; ++n, ++state) {
+      tma::wait(&shared.empty[state.index], state.phase ^ 1);  // producer_acquire
+      ask(n, state.index);
+    }
+  }
+  /// By all threads, with a block barrier inside. Without producer warps, the first stages - 1
+  /// tiles are asked for.
+  __device__ void prologue() {
+    init();
     __syncthreads();
-  }
-  __device__ void ask(int n, int into) {
-    tma::expect(&barriers.full[into], S::tile_bytes);
-    tma::load_bytes(ring + into * S::tile_chunks, run.tile<S>(n), S::tile_bytes,
-                    &barriers.full[into]);
-  }
-  __device__ void begin(int count) {
-    tiles = count;
-    if (threadIdx.x == 0) {
-      for (int n = 0; n < S::stages - 1 && n < tiles; ++n) ask(n, n);
+    if constexpr (C::producer_warps == 0) {
+      if (threadIdx.x != 0) return;
+      for (int n = 0; n < C::stages - 1 && n < tiles; ++n) ask(n, n);
     }
   }
-  __device__ void acquire(int n) {
-    const int later = n + S::stages - 1;
+  /// Then tile n + stages - 1 into the stage where tile n - 1 was.
+  __device__ void produce(int n) {
+    const int later = n + C::stages - 1;
     if (threadIdx.x == 0 && later < tiles) {
-      const int into = stage == 0 ? S::stages - 1 : stage - 1;
-      // The tile there before was n - 1: read in the pass of the ring before this one if stage 0
-      // is to come, else in this one.
-      if (n > 0) tma::wait(&barriers.empty[into], stage == 0 ? parity ^ 1 : parity);
-      ask(later, into);
+      const auto last = state.before();
+      if (n > 0) tma::wait(&shared.empty[last.index], last.phase);  // producer_acquire
+      ask(later, last.index);
     }
     __syncwarp();
-    tma::wait(&barriers.full[stage], parity);
+  }
+
+  __device__ void consumer_wait() { tma::wait(&shared.full[state.index], state.phase); }
+  /// Before tile n is counted.
+  __device__ void next(int n) {
+    if constexpr (C::producer_warps == 0) produce(n);
+    consumer_wait();
   }
   __device__ uint4 chunk(int c) const {
-    return ring[stage * S::tile_chunks + c * S::threads + threadIdx.x];
+    return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
-  __device__ void release(int) {
+  __device__ void consumer_release() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(&barriers.empty[stage]);
-    if (++stage == S::stages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    if (threadIdx.x % 32 == 0) tma::arrive(&shared.empty[state.index]);
+    ++state;
   }
 };
+
+/// The main loop over a BulkPipeline: producer warps, if there are any, ask for all tiles; without
+/// them the first thread does on its way. The others count.
+template <class Keys, class C, class CountersT>
+__device__ __forceinline__ void count_bulk_tiles(const Run& run, BulkPipeline<C, Run>& pipeline,
+                                                 const CountersT& counters) {
+  if constexpr (C::producer_warps > 0) {
+    if (threadIdx.x >= C::threads) {
+      if (threadIdx.x == C::threads) pipeline.produce_all();
+      __syncwarp();
+      return;
+    }
+  }
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
+    count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
+    counters.counted_tile(n);
+  }
+  count_rest<Keys, C>(run, counters);
+}
 
 }  // namespace amasia::histogram

@@ -1,12 +1,7 @@
-// The schedule of all configs but iso, common to the variants: as many blocks as fit walk the
-// tiles, count into shared memory and add what they have counted to the result once, at the end. A
-// variant brings a Mover, which says how tiles get from global memory to the thread that counts
-// them:
-//
-//   begin(tiles)   this many tiles will be asked for
-//   acquire(n)     the block's n-th tile has arrived; later ones may be under way
-//   chunk(c)       16 bytes of it, the thread's c-th
-//   release(n)     the tile has been read
+// What all schedules but iso have in common (schedules.hpp): as many blocks as they say walk the
+// tiles, count, and add what they have counted to the result once, at the end. A variant brings its
+// pipeline, which says how tiles get from global memory to the thread that counts them; here are
+// the counters that a kernel fills and the launch.
 //
 // Keys behind the last whole tile are too few to be worth moving: each is read where it lies.
 #pragma once
@@ -15,6 +10,7 @@
 #include <string>
 
 #include "apps/histogram/kernel.cuh"
+#include "apps/histogram/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
@@ -38,9 +34,9 @@ struct Run {
     return static_cast<int>(blockIdx.x) % plan.windows * plan.window;
   }
   __device__ int block_tiles() const { return tiles_of_group(tiles, group(), groups); }
-  template <class S>
+  template <class C>
   __device__ const uint4* tile(int n) const {
-    return keys + (group() + std::int64_t{n} * groups) * S::tile_chunks;
+    return keys + (group() + std::int64_t{n} * groups) * C::tile_chunks;
   }
   /// Counters of this block's window that exist: the last window may be cut.
   __device__ int window_counters() const {
@@ -49,56 +45,121 @@ struct Run {
   }
 };
 
-/// Follow with a block barrier.
-__device__ inline void clear_counters(unsigned* counters, const CounterPlan& plan, int threads) {
+/// A barrier of the warps that count. Others have work of their own meanwhile.
+template <class C>
+__device__ __forceinline__ void counting_barrier() {
+  if constexpr (C::producer_warps == 0) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+    asm volatile("bar.sync 1, %0;\n" ::"n"(C::threads) : "memory");
+  }
+}
+
+/// By all threads of the block; follow with a block barrier.
+template <class C>
+__device__ void clear_counters(unsigned* counters, const CounterPlan& plan) {
   auto* words = reinterpret_cast<uint4*>(counters);
-  for (int i = threadIdx.x; i < plan.kept() / 4 << plan.log2_copies; i += threads) words[i] = {};
+  const int all = static_cast<int>(plan.bytes() / 16);
+  for (int i = threadIdx.x; i < all; i += C::launched_threads) words[i] = {};
 }
 
-/// Counts the block's tiles and its share of the keys behind the last.
-template <class Keys, class S, class Mover>
-__device__ __forceinline__ void count_tiles(const Run& run, Mover& mover, unsigned* counters) {
-  const LaneCounters<Keys> own(counters, run.plan.log2_copies, run.first_counter(), run.plan.window,
-                               run.binning);
-  const int tiles = run.block_tiles();
-  mover.begin(tiles);
-  for (int n = 0; n < tiles; ++n) {
-    mover.acquire(n);
-#pragma unroll
-    for (int c = 0; c < S::chunks; ++c) own.add_chunk(mover.chunk(c));
-    mover.release(n);
-  }
-  constexpr std::int64_t tile_keys = std::int64_t{S::tile_chunks} * 4 * Keys::per_word;
-  for (std::int64_t i = run.tiles * tile_keys + run.group() * S::threads + threadIdx.x;
-       i < run.count; i += std::int64_t{run.groups} * S::threads) {
-    own.add(Keys::counter_at(run.keys, i, run.binning));
-  }
-}
+/// The counters of a block: where its threads add, and how that gets into the result. HOME copies
+/// or ranges.
+template <class Keys, class C, Home HOME = C::home>
+struct Counters : LaneCounters<Keys, HOME == Home::ranges> {
+  unsigned* words;
 
-/// Adds the block's counters to the result, one atomic addition per counter that is not zero.
-template <class Keys, class S>
-__device__ void add_to_result(const Run& run, const unsigned* counters) {
-  for (int i = threadIdx.x; i < run.window_counters(); i += S::threads) {
-    const unsigned sum = sum_of_copies(counters, i, run.plan.log2_copies);
-    if (sum != 0) {
-      const unsigned counter = static_cast<unsigned>(run.first_counter() + i);
-      atomicAdd(run.counts + Keys::bin_of_counter(counter, run.binning), sum);
+  __device__ Counters(const Run& run, unsigned* counters)
+      : LaneCounters<Keys, HOME == Home::ranges>(counters, run.plan.log2_copies,
+                                                 run.first_counter(), run.plan.window, run.binning),
+        words(counters) {}
+
+  __device__ void counted_tile(int) const {}
+
+  /// One atomic addition per counter that is not zero. Call after a block barrier.
+  __device__ void add_to_result(const Run& run) const {
+    for (int i = threadIdx.x; i < run.window_counters(); i += C::threads) {
+      const unsigned sum = sum_of_copies(words, i, run.plan.log2_copies);
+      if (sum != 0) {
+        const unsigned counter = static_cast<unsigned>(run.first_counter() + i);
+        atomicAdd(run.counts + Keys::bin_of_counter(counter, run.binning), sum);
+      }
     }
+  }
+};
+
+template <class Keys, class C>
+struct Counters<Keys, C, Home::packed> : PackedCounters<is_sliced<Keys>> {
+  static_assert(Keys::per_word == 1, "8-bit keys have counters enough in any block");
+  static constexpr int between_barriers = packed_tiles_between_barriers(4 * C::tile_chunks);
+  static_assert(between_barriers >= 1, "a tile has no more keys than a half may take");
+  unsigned* words;
+
+  __device__ Counters(const Run& run, unsigned* counters)
+      : PackedCounters<is_sliced<Keys>>{static_cast<unsigned>(__cvta_generic_to_shared(counters)),
+                                        static_cast<unsigned>(run.first_counter()),
+                                        static_cast<unsigned>(run.plan.window), run.binning,
+                                        run.counts},
+        words(counters) {}
+
+  /// Before a half can overflow, all that have made one pass 2^15 have taken that off it.
+  __device__ void counted_tile(int n) const {
+    if ((n + 1) % between_barriers == 0) counting_barrier<C>();
+  }
+  __device__ void add_to_result(const Run& run) const {
+    const auto* halves = reinterpret_cast<const unsigned short*>(words);
+    const int all = run.window_counters();
+    // Each block begins elsewhere: all at once would queue up at the same words of L2.
+    const int begin = static_cast<int>(std::int64_t{all} * blockIdx.x / gridDim.x);
+    for (int k = threadIdx.x; k < all; k += C::threads) {
+      const int i = begin + k < all ? begin + k : begin + k - all;
+      if (halves[i] != 0) atomicAdd(run.counts + run.first_counter() + i, unsigned{halves[i]});
+    }
+  }
+};
+
+template <class Keys, class C>
+struct Counters<Keys, C, Home::global> : GlobalCounters<Keys> {
+  __device__ Counters(const Run& run, unsigned*) : GlobalCounters<Keys>{run.binning, run.counts} {}
+  __device__ void counted_tile(int) const {}
+  __device__ void add_to_result(const Run&) const {}
+};
+
+/// Counts the thread's part of the tile for which the pipeline's consumer has waited.
+template <class C, class CountersT, class Pipeline>
+__device__ __forceinline__ void count_tile(const CountersT& counters, Pipeline& pipeline) {
+#pragma unroll
+  for (int c = 0; c < C::chunks; ++c) counters.add_chunk(pipeline.chunk(c));
+}
+
+/// Counts the block's share of the keys behind the last whole tile, by the threads that count.
+template <class Keys, class C, class CountersT>
+__device__ __forceinline__ void count_rest(const Run& run, const CountersT& counters) {
+  if constexpr (C::home == Home::packed) counting_barrier<C>();
+  constexpr std::int64_t tile_keys = std::int64_t{C::tile_chunks} * 4 * Keys::per_word;
+  for (std::int64_t i = run.tiles * tile_keys + run.group() * C::threads + threadIdx.x;
+       i < run.count; i += std::int64_t{run.groups} * C::threads) {
+    counters.add(Keys::counter_at(run.keys, i, run.binning));
   }
 }
 
 /// Adds up the copies in place: counter i becomes word i. A batch is written behind everything that
-/// is still to be read, so one barrier per batch is enough. Call after a barrier, follow with one.
-template <class S>
+/// is still to be read, so one barrier per batch is enough. By all threads of the block; call after
+/// a barrier, follow with one.
+template <class C>
 __device__ void gather_copies(unsigned* counters, const CounterPlan& plan) {
   if (plan.log2_copies == 0) return;
-  for (int first = 0; first < plan.window; first += S::threads) {
+  for (int first = 0; first < plan.window; first += C::launched_threads) {
     const int i = first + static_cast<int>(threadIdx.x);
     const unsigned sum = i < plan.window ? sum_of_copies(counters, i, plan.log2_copies) : 0;
     __syncthreads();
     if (i < plan.window) counters[i] = sum;
   }
 }
+
+// --- host
+// ----------------------------------------------------------------------------------------
 
 /// Dynamic shared memory that a block may use when `blocks_per_sm` of them share an SM.
 inline std::int64_t shared_budget(const Device& device, int blocks_per_sm) {
@@ -109,12 +170,19 @@ inline std::int64_t shared_budget(const Device& device, int blocks_per_sm) {
          barriers;
 }
 
-template <class S>
+/// What a block keeps of `counters` in `bytes`. `at_least` as in plan_counters().
+inline CounterPlan plan_of(Home home, std::int64_t counters, std::int64_t bytes, int at_least = 1) {
+  if (home == Home::global) return {};
+  return home == Home::packed ? plan_packed(counters, bytes, at_least)
+                              : plan_counters(counters, bytes, at_least);
+}
+
+template <class C>
 Run make_run(const Problem& p, const CounterPlan& plan) {
   Run run{};
   run.keys = static_cast<const uint4*>(p.keys);
   run.count = p.count;
-  run.tiles = p.count * (p.type == KeyType::uint8 ? 1 : 4) / S::tile_bytes;
+  run.tiles = p.count * (p.type == KeyType::uint8 ? 1 : 4) / C::tile_bytes;
   run.binning = p.binning;
   run.counts = p.counts;
   run.counters = static_cast<int>(p.counters);
@@ -136,47 +204,114 @@ inline Launch clear_then(const Problem& p, Launch count) {
   };
 }
 
-/// What the resources of a config are stated for: 256 bins in 32 copies.
-inline constexpr std::size_t nominal_counter_bytes = 4 * 32 * 260;
+/// What the resources of a config are stated for: 256 bins in 32 copies, or 65,536 bins where a
+/// block keeps as many as it can.
+constexpr std::size_t nominal_counter_bytes(Home home) {
+  return home == Home::copies   ? 4 * 32 * 260
+         : home == Home::packed ? 2 * (65536 + 64)
+         : home == Home::ranges ? 4 * (65536 / 2 + 8)
+                                : 0;
+}
 
 using CountKernel = void (*)(Run);
 
-/// The instances of a variant's kernel: one per kind of keys. Blocks that keep windows skip the
-/// keys of others, which costs others nothing that way.
+/// Whether a schedule counts 8-bit keys, too. Where blocks keep parts it does not: all 256 counters
+/// fit anyway.
+template <class C>
+inline constexpr bool counts_bytes = C::home == Home::copies || C::home == Home::global;
+
+/// The instances of a variant's kernel: for 8-bit keys (nullptr: not counted), for words, and for
+/// words where a block keeps one range of several (nullptr: the same).
 struct CountKernels {
-  CountKernel bytes, words, sliced_words;
+  CountKernel bytes, words, sliced = nullptr;
   CountKernel of(const Problem& p, const CounterPlan& plan) const {
-    return p.type == KeyType::uint8 ? bytes : plan.windows > 1 ? sliced_words : words;
+    if (p.type == KeyType::uint8) return bytes;
+    return plan.windows > 1 && sliced != nullptr ? sliced : words;
   }
 };
 
-/// A config that counts with `kernels`, each block with `copy_threads` besides those of S and with
-/// `ring_bytes` of shared memory in front of its counters.
-template <class S>
-ConfigOf<Problem> counting(const char* name, const CountKernels& kernels, std::size_t ring_bytes,
-                           std::size_t bytes_in_flight, int copy_threads = 0) {
-  ConfigOf<Problem> config;
-  config.info.name = name;
-  config.info.geometry = {{"threads", S::threads},
-                          {"tile_bytes", S::tile_bytes},
-                          {"stages", S::stages},
-                          {"blocks_per_sm", S::blocks_per_sm}};
-  for (const CountKernel kernel : {kernels.words, kernels.bytes, kernels.sliced_words}) {
-    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), S::threads + copy_threads,
-                                   ring_bytes + nominal_counter_bytes, 1, bytes_in_flight});
+/// `instance(keys)` is the kernel for keys of that kind.
+template <class C, bool SLICED = C::home == Home::packed, class Instance>
+CountKernels kernels_of(Instance instance) {
+  CountKernels kernels{nullptr, instance(Words{})};
+  if constexpr (counts_bytes<C>) kernels.bytes = instance(Bytes{});
+  if constexpr (SLICED) kernels.sliced = instance(Sliced<Words>{});
+  return kernels;
+}
+
+/// Why nothing is gained by parts of the counters of 8-bit keys.
+inline constexpr const char* fits_any_block =
+    "all 256 counters of 8-bit keys fit any block: schedules that keep parts do not count them";
+
+/// Why a schedule cannot count this problem with `ring_bytes` of a block taken by stages.
+template <class C>
+std::optional<std::string> misfit(const Problem& p, const Device& device, std::size_t ring_bytes) {
+  if (!counts_bytes<C> && p.type == KeyType::uint8) return fits_any_block;
+  const std::int64_t budget =
+      shared_budget(device, C::blocks_per_sm) - static_cast<std::int64_t>(ring_bytes);
+  if (C::home != Home::global && budget < 128) {
+    return "the stages alone need more shared memory than a block has";
   }
+  if (C::home == Home::copies && plan_of(C::home, p.counters, budget).windows > 1) {
+    return std::to_string(p.counters) + " counters do not fit in the " + std::to_string(budget) +
+           " bytes of a block beside its stages";
+  }
+  return std::nullopt;
+}
+
+/// "1024x1/3-stages-32-KB": the schedule, and the movement by which configs of it differ.
+template <class C>
+std::string config_name() {
+  std::string name = std::string(C::name) + "/" + std::to_string(C::stages) +
+                     (C::stages == 1 ? "-stage-" : "-stages-") +
+                     std::to_string(C::tile_bytes / 1024) + "-KB";
+  if (C::producer_warps > 0) name += "-" + std::to_string(C::producer_warps) + "-producers";
+  return name;
+}
+
+/// Names, geometry and movement of a config; what all variants say of theirs.
+template <class C>
+ConfigInfo info_of(std::string name) {
+  ConfigInfo info;
+  info.name = std::move(name);
+  info.schedule = C::name;
+  info.geometry = {{"threads", C::threads}, {"blocks_per_sm", C::blocks_per_sm}};
+  info.movement = {
+      {"stages", C::stages}, {"stage_bytes", C::tile_bytes}, {"producer_warps", C::producer_warps}};
+  return info;
+}
+
+/// A config that counts with `kernels`, each block with `ring_bytes` of shared memory in front of
+/// its counters.
+template <class C>
+ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
+                           std::size_t bytes_in_flight) {
+  ConfigOf<Problem> config;
+  config.info = info_of<C>(config_name<C>());
+  for (const CountKernel kernel : {kernels.words, kernels.bytes, kernels.sliced}) {
+    if (kernel == nullptr) continue;
+    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), C::launched_threads,
+                                   ring_bytes + nominal_counter_bytes(C::home), 1,
+                                   bytes_in_flight});
+  }
+  config.unsupported = [=](const Problem& p, const Device& device) {
+    return misfit<C>(p, device, ring_bytes);
+  };
   config.prepare = [=](const Problem& p, const Device& device) -> Launch {
-    const CounterPlan plan = plan_counters(p.counters, shared_budget(device, S::blocks_per_sm) -
-                                                           static_cast<std::int64_t>(ring_bytes));
+    const CounterPlan plan =
+        plan_of(C::home, p.counters,
+                shared_budget(device, C::blocks_per_sm) - static_cast<std::int64_t>(ring_bytes));
     const CountKernel kernel = kernels.of(p, plan);
     LaunchShape shape;
-    shape.block = dim3(S::threads + copy_threads);
+    shape.block = dim3(C::launched_threads);
     shape.dynamic_shared_bytes = ring_bytes + static_cast<std::size_t>(plan.bytes());
     allow_launch(reinterpret_cast<const void*>(kernel), shape);
     const int resident =
         resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
-    Run run = make_run<S>(p, plan);
-    run.groups = useful_groups(resident / plan.windows, run.tiles);
+    Run run = make_run<C>(p, plan);
+    // Not more than the schedule says, even where a kernel's registers would allow it.
+    const int blocks = std::min(resident, C::blocks_per_sm * device.sm_count);
+    run.groups = useful_groups(blocks / plan.windows, run.tiles);
     shape.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
     return clear_then(p, [=](Stream stream) { launch(kernel, shape, stream, run); });
   };

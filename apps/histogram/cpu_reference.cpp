@@ -1,6 +1,7 @@
 #include "apps/histogram/cpu_reference.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "inputs/formats/keys.hpp"
 
@@ -9,6 +10,21 @@ namespace {
 
 // Below this a private histogram per thread costs more than the keys.
 constexpr std::int64_t parallel_keys = 1 << 16;
+
+/// counts(bins + 1) of counter_of(i), 0 <= i < keys.
+template <class CounterOf>
+std::vector<std::uint32_t> count_counters(const Setup& setup, CounterOf counter_of) {
+  std::vector<std::uint32_t> counts(std::size_t{setup.binning.bins} + 1);
+#pragma omp parallel if (setup.source.count >= parallel_keys)
+  {
+    std::vector<std::uint32_t> own(counts.size());
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < setup.source.count; ++i) ++own[counter_of(i)];
+#pragma omp critical
+    for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
+  }
+  return counts;
+}
 
 }  // namespace
 
@@ -28,23 +44,21 @@ std::vector<std::int32_t> host_keys(const Setup& setup) {
 }
 
 std::vector<std::uint32_t> count_keys(const Setup& setup) {
-  const std::vector<std::int32_t> from_file =
-      setup.key_file.empty() ? std::vector<std::int32_t>{} : host_keys(setup);
-  const std::uint64_t log2_ranks = log2_of(setup.source.ranks + 1);
-  std::vector<std::uint32_t> counts(std::size_t{setup.binning.bins} + 1);
-#pragma omp parallel if (setup.source.count >= parallel_keys)
-  {
-    std::vector<std::uint32_t> own(counts.size());
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < setup.source.count; ++i) {
-      const std::uint32_t key = from_file.empty() ? key_at(setup.source, log2_ranks, i)
-                                                  : static_cast<std::uint32_t>(from_file[i]);
-      ++own[bin_of(key, setup.binning)];
-    }
-#pragma omp critical
-    for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += own[b];
+  if (!setup.key_file.empty()) {
+    const std::vector<std::int32_t> keys = host_keys(setup);
+    return count_counters(setup, [&](std::int64_t i) {
+      return bin_of(static_cast<std::uint32_t>(keys[static_cast<std::size_t>(i)]), setup.binning);
+    });
   }
-  return counts;
+  const std::uint64_t log2_ranks = log2_of(setup.source.ranks + 1);
+  return count_counters(setup, [&](std::int64_t i) {
+    return bin_of(key_at(setup.source, log2_ranks, i), setup.binning);
+  });
+}
+
+std::vector<std::uint32_t> count_challenge(const Setup& setup, int number) {
+  const Challenge challenge = challenge_of(setup, number);
+  return count_counters(setup, [&](std::int64_t i) { return challenge_counter(challenge, i); });
 }
 
 std::vector<std::uint32_t> count_by_sorting(const Setup& setup) {
@@ -80,6 +94,13 @@ Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::ui
       verdict.first_mismatches.push_back("(" + place + "): got " + value + ", expected " +
                                          std::to_string(expected[b]));
     }
+  }
+  const auto sum = [](const std::vector<std::uint32_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  };
+  if (sum(got) != sum(expected) && verdict.first_mismatches.size() < 5) {
+    verdict.first_mismatches.push_back("(all bins): got " + std::to_string(sum(got)) +
+                                       ", expected " + std::to_string(sum(expected)));
   }
   verdict.error = static_cast<double>(verdict.mismatches);
   verdict.passed = verdict.mismatches == 0 && got.size() == expected.size();

@@ -14,11 +14,16 @@ std::vector<std::int32_t> host_keys(const Setup& setup);
 /// counts(bins + 1): OpenMP, one private histogram per thread.
 std::vector<std::uint32_t> count_keys(const Setup& setup);
 
+/// The same of the keys of challenge `number`, 1 ... challenge_count. These are the counters the
+/// keys were made for: no bin is worked out.
+std::vector<std::uint32_t> count_challenge(const Setup& setup, int number);
+
 /// The same by another route: the keys are sorted, and a bin's count is the distance of its limits,
 /// which are found by division and binary search. Serial; for checking the reference.
 std::vector<std::uint32_t> count_by_sorting(const Setup& setup);
 
-/// Exact comparison; the last element is named as the counter of keys outside the range.
+/// Exact comparison; the last element is named as the counter of keys outside the range. Where the
+/// sums differ as well, keys were lost or counted twice, and a last line says how many.
 Verdict compare(const std::vector<std::uint32_t>& got, const std::vector<std::uint32_t>& expected);
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.

@@ -1,98 +1,128 @@
 // histogram/drop_off: each thread has slots of its own, its next keys in flight, and waits for its
 // own copies alone (Svedin et al., Algorithm 3). Nothing suits a histogram better: no thread reads
-// another's keys, so the ring needs no barrier at all.
+// another's keys, so the ring needs no barrier at all. Producer warps would end that: what another
+// thread has copied is seen after a barrier only.
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
 namespace {
 
-template <class Keys>
+// iso: as published, one copy under way while the one before is counted.
+template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) drop_off_original(OriginalRun run) {
-  extern __shared__ __align__(16) uint4 slots[];  // (stages, threads), then counters
-  auto* counters = reinterpret_cast<unsigned*>(slots + original_stages * original_threads);
-  const int tiles = run.tiles<Keys>();
-  const auto fetch = [&](int n) {
-    if (n < tiles) {
-      async::copy<16>(slots + n % original_stages * original_threads + threadIdx.x,
-                      run.tile(n) + 4 * threadIdx.x);
-    }
+  auto* const slots = block_memory<unsigned>();  // (stages, threads, step)
+  unsigned* const counters = slots + original_stages * step_tile_words<STEP>;  // (warps, counters)
+  const int tiles = run.tiles<Keys, STEP>();
+  const int own_words = STEP / 4 * static_cast<int>(threadIdx.x);
+  const auto slot = [&](int n) {
+    return slots + n % original_stages * step_tile_words<STEP> + own_words;
+  };
+  const auto produce = [&](int n) {
+    if (n < tiles) async::copy<STEP>(slot(n), run.tile<STEP>(n) + own_words);
     async::commit();
   };
-  fetch(0);
+  // Prologue
+  produce(0);
   clear_warp_counters(counters, run);
   __syncthreads();
   const WarpCounters<Keys> own(counters, run);
+  // Main loop
   for (int n = 0; n < tiles; ++n) {
-    fetch(n + 1);
+    produce(n + 1);
     async::wait<1>();
-    own.add_chunk(slots[n % original_stages * original_threads + threadIdx.x]);
+    own.template add_slot<STEP>(slot(n));
   }
-  own.add_rest(run);
+  // Epilogue
+  own.template add_rest<STEP>(run);
   __syncthreads();
   write_partial(counters, run);
 }
 
-template <class S>
-struct Slots {
-  const Run& run;
-  uint4* ring;  // (stages, chunks, threads)
-  int count = 0;
-  int stage = 0;
+template <class CONFIG, class Source>
+struct Pipeline {
+  using C = CONFIG;
+  static_assert(C::producer_warps == 0);
+  struct Storage {
+    alignas(16) uint4 slots[C::stages][C::chunks][C::threads];
+  };
+  const Source& source;
+  Storage& shared;
+  int tiles;
+  PipelineState<C::stages> state{};
 
-  __device__ void fetch(int n, int into) {
-    if (n < count) {
-      const uint4* from = run.tile<S>(n) + threadIdx.x;
+  /// The thread's part of tile n into its slot `index`.
+  __device__ void produce(int n, int index) {
+    if (n < tiles) {
+      const uint4* from = source.template tile<C>(n) + threadIdx.x;
 #pragma unroll
-      for (int c = 0; c < S::chunks; ++c) {
-        async::copy<16>(ring + into * S::tile_chunks + c * S::threads + threadIdx.x,
-                        from + c * S::threads);
+      for (int c = 0; c < C::chunks; ++c) {
+        async::copy<16>(&shared.slots[index][c][threadIdx.x], from + c * C::threads);
       }
     }
-    async::commit();
+    async::commit();  // an empty group past the last tile keeps the count right
   }
-  __device__ void begin(int all) {
-    count = all;
+  /// This thread's own keys, nobody else's.
+  __device__ void consumer_wait() { async::wait<C::stages - 1>(); }
+  __device__ void prologue() {
 #pragma unroll
-    for (int n = 0; n < S::stages - 1; ++n) fetch(n, n);
+    for (int n = 0; n < C::stages - 1; ++n) produce(n, n);
   }
-  __device__ void acquire(int n) {
-    fetch(n + S::stages - 1, stage == 0 ? S::stages - 1 : stage - 1);
-    async::wait<S::stages - 1>();  // this thread's own keys, nobody else's
+  /// Before tile n is counted. The slot that this thread has read last is free.
+  __device__ void next(int n) {
+    produce(n + C::stages - 1, state.before().index);
+    consumer_wait();
   }
-  __device__ uint4 chunk(int c) const {
-    return ring[stage * S::tile_chunks + c * S::threads + threadIdx.x];
-  }
-  __device__ void release(int) { stage = stage == S::stages - 1 ? 0 : stage + 1; }
+  __device__ uint4 chunk(int c) const { return shared.slots[state.index][c][threadIdx.x]; }
+  __device__ void consumer_release() { ++state; }
 };
 
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off(Run run) {
-  extern __shared__ __align__(16) uint4 ring[];
-  auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
-  clear_counters(counters, run.plan, S::threads);
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) drop_off(Run run) {
+  auto& shared = *block_memory<typename Pipeline<C, Run>::Storage>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  clear_counters<C>(words, run.plan);
   __syncthreads();
-  Slots<S> mover{run, ring};
-  count_tiles<Keys, S>(run, mover, counters);
+  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  pipeline.prologue();
+  // Main loop
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
+    count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
+    counters.counted_tile(n);
+  }
+  // Epilogue
+  count_rest<Keys, C>(run, counters);
   __syncthreads();
-  add_to_result<Keys, S>(run, counters);
+  counters.add_to_result(run);
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return counting<S>(name, {drop_off<Bytes, S>, drop_off<Words, S>, drop_off<Sliced<Words>, S>},
-                     S::stages * S::tile_bytes, (S::stages - 1) * S::tile_bytes);
+template <class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> config() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  return counting<C>(kernels_of<C>([](auto keys) { return drop_off<decltype(keys), C>; }),
+                     sizeof(typename Pipeline<C, Run>::Storage), (C::stages - 1) * C::tile_bytes);
 }
 
-//    threads, chunks, stages, blocks per SM
-const bool registered =
-    register_variant<Problem>("histogram", Strategy::drop_off,
-                              {original(drop_off_original<Bytes>, drop_off_original<Words>,
-                                        original_stages* original_tile_bytes, original_tile_bytes),
-                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-slots"),
-                               config<Shape<1024, 1, 5, 1>>("1024-threads-5-slots"),
-                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-slots")});
+const bool registered = register_variant<Problem>(
+    "histogram", Strategy::drop_off,
+    {original<4>(drop_off_original<Bytes, 4>, drop_off_original<Words, 4>, original_stages,
+                 original_stages),
+     original<16>(drop_off_original<Bytes, 16>, drop_off_original<Words, 16>, original_stages,
+                  original_stages),
+     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
+     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
+     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2>>(),
+     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
+     config<Packed, Movement<5, 1>>(), config<Ranges, Movement<5, 1>>(),
+     config<Ranges, Movement<3, 1>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

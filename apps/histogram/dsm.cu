@@ -1,15 +1,18 @@
-// histogram/dsm: the blocks of a cluster share what no block could do alone, in three ways.
+// histogram/dsm: the blocks of a cluster share what no block could do alone, in three ways, which
+// are its movements.
 //
-//   merge-C         every block has all bins; the cluster adds up its blocks' counts before they go
-//                   to global memory, so that there are C times fewer atomic additions
-//   multicast-C     the bins are spread over the cluster, and every key comes to every block: bins
-//                   that do not fit one SM, without an increment that leaves it
-//   cluster-C T-threads   the bins are spread over the cluster, and every increment goes to the
-//   block
-//                   that keeps its bin (seed 000): the sweep of its Fig. 9
+//   merge-C       every block has all counters; the cluster adds up its blocks' before they go to
+//                 global memory, so that there are C times fewer atomic additions
+//   multicast-C   the counters are spread over the cluster, and every key comes to every block:
+//                 counters that do not fit one SM, without an increment that leaves it
+//   spread-C      the counters are spread over the cluster, and every increment goes to the block
+//                 that keeps its counter (seed 000, Fig. 9)
+//
+// Three kernels, each with the phases of the other variants; a file of more than 150 lines.
+#include "apps/histogram/bulk_tiles.cuh"
+#include "apps/histogram/cluster_config.cuh"
 #include "apps/histogram/multicast_tiles.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::histogram {
 namespace {
@@ -26,12 +29,22 @@ struct SpreadCounters {
   }
 };
 
+/// Visits the four words of a chunk.
+template <class Keys, class Add>
+__device__ __forceinline__ void visit_chunk(uint4 words, const Binning& binning, Add add) {
+  Keys::visit(words.x, binning, add);
+  Keys::visit(words.y, binning, add);
+  Keys::visit(words.z, binning, add);
+  Keys::visit(words.w, binning, add);
+}
+
 // iso: the sample's geometry; a pair of blocks keeps one set of six sub-histograms, half each.
 constexpr int original_cluster = 2;
 
-template <class Keys>
+template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run) {
-  extern __shared__ unsigned counters[];  // (warps, counters of this block)
+  auto* const counters = block_memory<unsigned>();  // (warps, counters of this block)
+  // Prologue
   const int kept = (run.counters + original_cluster - 1) / original_cluster;
   for (int i = threadIdx.x; i < original_warps * kept; i += original_threads) counters[i] = 0;
   dsm::cluster_sync();
@@ -39,11 +52,20 @@ __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run
   const auto add = [&](unsigned counter) { warp.add(counter); };
   const std::int64_t thread = std::int64_t{blockIdx.x} * original_threads + threadIdx.x;
   const std::int64_t words = run.words<Keys>();
-  for (std::int64_t w = thread; w < words; w += original_blocks * original_threads) {
+  // Main loop
+  constexpr std::int64_t all = original_blocks * original_threads;
+  if constexpr (STEP == 16) {
+    const auto* chunks = reinterpret_cast<const uint4*>(run.keys);
+    for (std::int64_t c = thread; c < words / 4; c += all) {
+      visit_chunk<Keys>(chunks[c], run.binning, add);
+    }
+  }
+  for (std::int64_t w = (STEP == 16 ? words / 4 * 4 : 0) + thread; w < words; w += all) {
     Keys::visit(run.keys[w], run.binning, add);
   }
   const std::int64_t key = words * Keys::per_word + thread;
   if (key < run.count) add(Keys::counter_at(run.keys, key, run.binning));
+  // Epilogue
   __syncwarp();         // threads leave the loop one by one, the barrier wants whole warps
   dsm::cluster_sync();  // all increments are done, everywhere
   const int rank = static_cast<int>(dsm::rank());
@@ -56,66 +78,84 @@ __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run
   }
 }
 
-// merge-C
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) merging(Run run) {
-  extern __shared__ __align__(128) uint4 ring[];
-  __shared__ RingBarriers<S> barriers;
-  auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
-  BulkTiles<S> mover{run, ring, barriers};
-  clear_counters(counters, run.plan, S::threads);
-  mover.prepare();
-  count_tiles<Keys, S>(run, mover, counters);
+/// Counter i of block `rank`, whose copies have been gathered.
+template <class C>
+__device__ unsigned remote_counter(const unsigned* words, int i, unsigned rank) {
+  if constexpr (C::home == Home::packed) {
+    const auto two = static_cast<unsigned>(dsm::load(dsm::remote_address(words + i / 2, rank)));
+    return i % 2 == 0 ? two & 0xffff : two >> 16;
+  } else {
+    return static_cast<unsigned>(dsm::load(dsm::remote_address(words + i, rank)));
+  }
+}
+
+// merge-C: tma's ring; the blocks of a cluster each add up a share of the counters.
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) merging(Run run) {
+  auto& shared = *block_memory<BulkStorage<C>>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  BulkPipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  clear_counters<C>(words, run.plan);
+  pipeline.prologue();
+  // Main loop
+  count_bulk_tiles<Keys, C>(run, pipeline, counters);
+  // Epilogue
   __syncthreads();
-  gather_copies<S>(counters, run.plan);
+  if constexpr (C::home != Home::packed) gather_copies<C>(words, run.plan);
   dsm::cluster_sync();
-  // A block adds up a share of the counters over all blocks.
-  const int blocks = static_cast<int>(dsm::size());
-  for (int i = static_cast<int>(dsm::rank()) * S::threads + threadIdx.x; i < run.counters;
-       i += blocks * S::threads) {
+  const unsigned blocks = dsm::size();
+  for (int i = static_cast<int>(dsm::rank()) * C::launched_threads + threadIdx.x; i < run.counters;
+       i += static_cast<int>(blocks) * C::launched_threads) {
     unsigned sum = 0;
-    for (int r = 0; r < blocks; ++r) {
-      sum += static_cast<unsigned>(dsm::load(dsm::remote_address(counters + i, r)));
-    }
+    for (unsigned r = 0; r < blocks; ++r) sum += remote_counter<C>(words, i, r);
     if (sum != 0) atomicAdd(run.counts + Keys::bin_of_counter(i, run.binning), sum);
   }
   dsm::cluster_sync();  // shared memory must outlive the neighbours' reads
 }
 
-// multicast-C
-template <class S>
-constexpr int multicast_threads = S::threads + 32 * helper_warps;
-
-template <class Keys, class S>
-__global__ void __launch_bounds__(multicast_threads<S>, S::blocks_per_sm) multicast(Run run) {
-  extern __shared__ __align__(128) uint4 ring[];
-  __shared__ ClusterBarriers<S> barriers;
-  auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
-  init_barriers<S>(barriers);
-  clear_counters(counters, run.plan, multicast_threads<S>);
+// multicast-C: a warp asks for tiles, a second one tells the cluster what has been read.
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) multicast(Run run) {
+  static_assert(C::producer_warps == multicast_producer_warps);
+  auto& shared = *block_memory<MulticastStorage<C>>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  init_barriers<C>(shared);
+  clear_counters<C>(words, run.plan);
   dsm::cluster_sync();
-  if (threadIdx.x >= S::threads + 32) {
-    report_read<S>(run.block_tiles(), barriers);
-  } else if (threadIdx.x >= S::threads) {
-    if (threadIdx.x == S::threads) ask_multicast<S>(run, run.block_tiles(), ring, barriers);
+  const int tiles = run.block_tiles();
+  // Main loop
+  if (threadIdx.x >= C::threads + 32) {
+    pass_on_releases<C>(tiles, shared);
+  } else if (threadIdx.x >= C::threads) {
+    if (threadIdx.x == C::threads) produce_multicast<C>(run, tiles, shared);
     __syncwarp();
   } else {
-    MulticastTiles<S> mover{ring, barriers};
-    count_tiles<Keys, S>(run, mover, counters);
+    MulticastPipeline<C> pipeline{shared};
+    for (int n = 0; n < tiles; ++n) {
+      pipeline.consumer_wait();
+      count_tile<C>(counters, pipeline);
+      pipeline.consumer_release();
+      counters.counted_tile(n);
+    }
+    count_rest<Keys, C>(run, counters);
   }
+  // Epilogue
   __syncwarp();
   dsm::cluster_sync();  // shared memory must outlive what the neighbours send
-  if (threadIdx.x < S::threads) add_to_result<Keys, S>(run, counters);
+  if (threadIdx.x < C::threads) counters.add_to_result(run);
 }
 
-// cluster-C T-threads: keys through registers, a chunk ahead. `run.plan.window` counters per block.
-constexpr int most_spread_threads = 1024;
-
+// spread-C: keys through registers, a chunk ahead. `run.plan.window` counters per block.
 template <class Keys>
-__global__ void __launch_bounds__(most_spread_threads) spread(Run run) {
-  extern __shared__ __align__(16) unsigned counters[];
+__global__ void __launch_bounds__(1024) spread(Run run) {
+  auto* const counters = block_memory<unsigned>();
   const int threads = static_cast<int>(blockDim.x), blocks = static_cast<int>(dsm::size());
-  clear_counters(counters, run.plan, threads);
+  // Prologue
+  for (int i = threadIdx.x; i < run.plan.window; i += threads) counters[i] = 0;
   dsm::cluster_sync();
   const SpreadCounters cluster{counters, static_cast<unsigned>(__ffs(blocks) - 1)};
   const auto add = [&](unsigned counter) { cluster.add(counter); };
@@ -123,16 +163,15 @@ __global__ void __launch_bounds__(most_spread_threads) spread(Run run) {
   const std::int64_t all = std::int64_t{gridDim.x} * threads;
   const std::int64_t chunks = run.count / (4 * Keys::per_word);
   uint4 next = thread < chunks ? __ldg(run.keys + thread) : uint4{};
+  // Main loop
   for (std::int64_t c = thread; c < chunks; c += all) {
     const uint4 now = next;
     if (c + all < chunks) next = __ldg(run.keys + c + all);
-    Keys::visit(now.x, run.binning, add);
-    Keys::visit(now.y, run.binning, add);
-    Keys::visit(now.z, run.binning, add);
-    Keys::visit(now.w, run.binning, add);
+    visit_chunk<Keys>(now, run.binning, add);
   }
   const std::int64_t key = chunks * 4 * Keys::per_word + thread;
   if (key < run.count) add(Keys::counter_at(run.keys, key, run.binning));
+  // Epilogue
   __syncwarp();         // threads leave the loop one by one, the barrier wants whole warps
   dsm::cluster_sync();  // all increments are done, everywhere
   for (int i = threadIdx.x; i < run.plan.window; i += threads) {
@@ -142,140 +181,78 @@ __global__ void __launch_bounds__(most_spread_threads) spread(Run run) {
   }
 }
 
-enum class Way { merge, multicast, spread };
-
-/// A way with its kernels and geometry; what the three have in common.
-struct ClusterConfig {
-  Way way;
-  CountKernels kernels;
-  int cluster;
-  int threads;  // launched, per block
-  int blocks_per_sm;
-  std::size_t ring_bytes;
-  Run (*make_run)(const Problem&, const CounterPlan&);
-
-  /// What one block keeps. 0 windows: it does not fit.
-  CounterPlan plan(const Problem& p, const Device& device) const {
-    const std::int64_t budget =
-        shared_budget(device, blocks_per_sm) - static_cast<std::int64_t>(ring_bytes);
-    if (way == Way::multicast) return plan_counters(p.counters, budget, cluster);
-    CounterPlan one =
-        plan_counters(way == Way::merge ? p.counters : ceil_div(p.counters, cluster), budget);
-    if (one.windows > 1) one.windows = 0;
-    if (way == Way::spread) one.log2_copies = 0;
-    return one;
-  }
-  LaunchShape shape(const CounterPlan& plan) const {
-    LaunchShape s;
-    s.block = dim3(static_cast<unsigned>(threads));
-    s.dynamic_shared_bytes = ring_bytes + static_cast<std::size_t>(plan.bytes());
-    s.cluster_blocks = static_cast<unsigned>(cluster);
-    return s;
-  }
-  const void* kernel(const Problem& p, const CounterPlan& plan) const {
-    return reinterpret_cast<const void*>(kernels.of(p, plan));
-  }
-  std::optional<std::string> unsupported(const Problem& p, const Device& device) const {
-    const CounterPlan fits = plan(p, device);
-    if (fits.windows == 0) {
-      return std::to_string(p.counters) + " counters do not fit in the " +
-             std::to_string(shared_budget(device, blocks_per_sm)) + " bytes of " +
-             (way == Way::merge ? "a block" : "each of " + std::to_string(cluster) + " blocks");
-    }
-    allow_launch(kernel(p, fits), shape(fits));
-    if (resident_blocks(kernel(p, fits), shape(fits), device.sm_count) > 0) return std::nullopt;
-    return "no cluster of " + std::to_string(cluster) + " blocks with " +
-           std::to_string(shape(fits).dynamic_shared_bytes) + " bytes of shared memory each fits";
-  }
-  Launch prepare(const Problem& p, const Device& device) const {
-    const CounterPlan plan = this->plan(p, device);
-    LaunchShape launched = shape(plan);
-    allow_launch(kernel(p, plan), launched);
-    const int resident = resident_blocks(kernel(p, plan), launched, device.sm_count);
-    Run run = make_run(p, plan);
-    if (way == Way::multicast) {
-      run.groups = useful_groups(resident / plan.windows, run.tiles);
-    } else {
-      const int clusters = useful_groups(resident / cluster, ceil_div(run.tiles, cluster));
-      run.groups = clusters * cluster;
-    }
-    launched.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
-    return clear_then(p, [run, launched, kernel = kernels.of(p, plan)](Stream stream) {
-      launch(kernel, launched, stream, run);
-    });
-  }
-};
-
-ConfigOf<Problem> configured(std::string name, const ClusterConfig& c, std::size_t in_flight) {
-  ConfigOf<Problem> config;
-  config.info.name = std::move(name);
-  config.info.geometry = {
-      {"cluster_blocks", c.cluster}, {"threads", c.threads}, {"blocks_per_sm", c.blocks_per_sm}};
-  config.info.reference_only = c.cluster == 1;  // the sweep's starting point: nothing is remote
-  for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes, c.kernels.sliced_words}) {
-    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), c.threads,
-                                   c.ring_bytes + nominal_counter_bytes / c.cluster, c.cluster,
-                                   in_flight});
-  }
-  config.prepare = [c](const Problem& p, const Device& d) { return c.prepare(p, d); };
-  config.unsupported = [c](const Problem& p, const Device& d) { return c.unsupported(p, d); };
-  return config;
-}
-
-template <class S>
+/// "512x2/merge-2", and the producer warps where others have none.
+template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> merge_config(int cluster) {
-  return configured("merge-" + std::to_string(cluster),
-                    {Way::merge,
-                     {merging<Bytes, S>, merging<Words, S>, merging<Words, S>},
-                     cluster,
-                     S::threads,
-                     S::blocks_per_sm,
-                     S::stages * S::tile_bytes,
-                     make_run<S>},
-                    (S::stages - 1) * S::tile_bytes);
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  std::string name = std::string(C::name) + "/merge-" + std::to_string(cluster);
+  if (C::producer_warps > 0) name += "-" + std::to_string(C::producer_warps) + "-producers";
+  return configured(
+      info_of<C>(name),
+      {Way::merge, C::home,
+       kernels_of<C, false>([](auto keys) { return merging<decltype(keys), C>; }), cluster,
+       C::launched_threads, C::blocks_per_sm, sizeof(BulkStorage<C>), make_run<C>},
+      (C::stages - 1) * C::tile_bytes);
 }
 
-template <class S>
+template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> multicast_config(int cluster) {
-  return configured(
-      "multicast-" + std::to_string(cluster),
-      {Way::multicast,
-       {multicast<Sliced<Bytes>, S>, multicast<Words, S>, multicast<Sliced<Words>, S>},
-       cluster,
-       multicast_threads<S>,
-       S::blocks_per_sm,
-       S::stages * S::tile_bytes,
-       make_run<S>},
-      S::stages * S::tile_bytes / static_cast<std::size_t>(cluster));
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  return configured(info_of<C>(std::string(C::name) + "/multicast-" + std::to_string(cluster)),
+                    {Way::multicast,
+                     C::home,
+                     {nullptr, multicast<Sliced<Words>, C>},
+                     cluster,
+                     C::launched_threads,
+                     C::blocks_per_sm,
+                     sizeof(MulticastStorage<C>),
+                     make_run<C>},
+                    C::stages * C::tile_bytes / static_cast<std::size_t>(cluster));
 }
 
-ConfigOf<Problem> spread_config(int cluster, int threads) {
-  return configured(
-      "cluster-" + std::to_string(cluster) + " " + std::to_string(threads) + "-threads",
-      {Way::spread,
-       {spread<Bytes>, spread<Words>, spread<Words>},
-       cluster,
-       threads,
-       1,
-       0,
-       make_run<Shape<1024, 1, 1, 1>>},
-      static_cast<std::size_t>(16 * threads));
+template <class SCHEDULE>
+ConfigOf<Problem> spread_config(int cluster) {
+  using C = KernelConfig<SCHEDULE, Movement<2, 1>>;
+  return configured(info_of<C>(std::string(C::name) + "/spread-" + std::to_string(cluster)),
+                    {Way::spread,
+                     C::home,
+                     {spread<Bytes>, spread<Words>},
+                     cluster,
+                     C::threads,
+                     C::blocks_per_sm,
+                     0,
+                     make_run<C>},
+                    C::tile_bytes);
 }
 
 std::vector<ConfigOf<Problem>> configs() {
-  using Ring = Shape<1024, 1, 3, 2>;
-  using SharedRing = Shape<512, 2, 6, 1>;
-  std::vector<ConfigOf<Problem>> all{original(dsm_original<Bytes>, dsm_original<Words>, 0,
-                                              4 * original_threads, original_cluster)};
-  for (const int cluster : {2, 4}) all.push_back(merge_config<Ring>(cluster));
-  for (const int cluster : {2, 4, 8, 16}) all.push_back(multicast_config<SharedRing>(cluster));
-  for (const int cluster : {1, 2, 4, 8, 16}) {
-    for (const int threads : {128, 512, 1024}) all.push_back(spread_config(cluster, threads));
-  }
+  std::vector<ConfigOf<Problem>> all{
+      original<4>(dsm_original<Bytes, 4>, dsm_original<Words, 4>, 1, 0, original_cluster),
+      original<16>(dsm_original<Bytes, 16>, dsm_original<Words, 16>, 1, 0, original_cluster),
+      merge_config<Two1024, Movement<3, 1>>(2),
+      merge_config<Two1024, Movement<3, 1>>(4),
+      merge_config<One1024, Movement<5, 1>>(2),
+      merge_config<Two512, Movement<5, 1>>(2),
+      merge_config<Two512, Movement<3, 2, 1>>(2),
+      merge_config<Four512, Movement<3, 1>>(2),
+      merge_config<Packed, Movement<3, 1>>(2),
+      merge_config<Packed, Movement<3, 1, 1>>(2)};
+  using Shared = Movement<6, 1, multicast_producer_warps>;
+  for (const int cluster : {2, 4, 8}) all.push_back(multicast_config<Packed, Shared>(cluster));
+  for (const int cluster : {2, 4, 8, 16}) all.push_back(multicast_config<Ranges, Shared>(cluster));
+  for (const int cluster : {1, 2, 4, 8, 16}) all.push_back(spread_config<One1024>(cluster));
+  for (const int cluster : {1, 2, 4, 8, 16}) all.push_back(spread_config<Two512>(cluster));
   return all;
 }
 
-const bool registered = register_variant<Problem>("histogram", Strategy::dsm, configs());
+const bool registered = register_variant<Problem>(
+    "histogram", Strategy::dsm, configs(),
+    {{Global::name,
+      "with all counters in global memory each key is read once, by one block, and nothing is left "
+      "that the blocks of a cluster could share"},
+     {Partitioned::name,
+      "it brings keys to the block that keeps their counter through global memory, which is what "
+      "a cluster does by multicast or remote increments, in one launch (ranges, packed, 1024x1)"}});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -1,5 +1,5 @@
-// How counters are laid out in shared memory and keys are dealt out to blocks: plain arithmetic,
-// the same on host and device, so the CPU tests cover it.
+// How keys are cut into tiles and dealt out to blocks, and how counters are laid out in shared
+// memory: plain arithmetic, the same on host and device, so the CPU tests cover it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,22 @@
 
 namespace amasia::histogram {
 
-/// THREADS threads per block (that count; a copying warp comes on top), CHUNKS 16-byte chunks of
-/// keys per thread and tile, STAGES tiles in a ring, BLOCKS blocks that share an SM.
-template <int THREADS, int CHUNKS, int STAGES, int BLOCKS>
-struct Shape {
-  static constexpr int threads = THREADS;
-  static constexpr int warps = THREADS / 32;
-  static constexpr int chunks = CHUNKS;
+/// How keys travel: STAGES tiles of CHUNKS times 16 bytes per counting thread, copied by the
+/// counting warps or by PRODUCERS warps beside them.
+template <int STAGES, int CHUNKS, int PRODUCERS = 0>
+struct Movement {
   static constexpr int stages = STAGES;
-  static constexpr int blocks_per_sm = BLOCKS;
-  static constexpr int tile_chunks = THREADS * CHUNKS;
+  static constexpr int chunks = CHUNKS;
+  static constexpr int producer_warps = PRODUCERS;
+};
+
+/// A schedule and a movement.
+template <class SCHEDULE, class MOVEMENT>
+struct KernelConfig : SCHEDULE, MOVEMENT {
+  static constexpr int tile_chunks = SCHEDULE::threads * MOVEMENT::chunks;
   static constexpr int tile_bytes = 16 * tile_chunks;
+  static constexpr int launched_threads = SCHEDULE::threads + 32 * MOVEMENT::producer_warps;
+  static_assert(launched_threads <= 1024, "a block has at most 1024 threads");
 };
 
 /// A block keeps a window of the counters, each in 2^log2_copies copies. Copy c of counter i is
@@ -28,11 +33,14 @@ struct Shape {
 /// which all see the same keys, hold the whole histogram between them.
 struct CounterPlan {
   int log2_copies = 0;
-  int window = 0;   // counters per block, a multiple of 4: bulk reductions move 16 bytes
-  int windows = 1;  // a multiple of `at_least`
+  int window = 0;       // counters per block, a multiple of 4: bulk reductions move 16 bytes
+  int windows = 1;      // a multiple of `at_least`
+  bool packed = false;  // one copy, counter i is half i % 2 of word i / 2
   /// Counters in shared memory: of several windows each has one more, for other windows' keys.
-  AMASIA_HD constexpr int kept() const { return windows > 1 ? window + 4 : window; }
-  AMASIA_HD constexpr std::int64_t bytes() const { return std::int64_t{4} * kept() << log2_copies; }
+  AMASIA_HD constexpr int kept() const { return windows > 1 && !packed ? window + 4 : window; }
+  AMASIA_HD constexpr std::int64_t bytes() const {
+    return packed ? std::int64_t{2} * kept() : std::int64_t{4} * kept() << log2_copies;
+  }
 };
 
 /// As many copies as fit in `bytes`; where not even one fits, as few windows as possible.
@@ -47,6 +55,31 @@ constexpr CounterPlan plan_counters(std::int64_t counters, std::int64_t bytes, i
     }
   }
 }
+
+/// The same with two counters in a word: no copies, windows of half the bytes. No window has less
+/// than a word for each lane, where the lane adds nothing for a key of another window.
+/// bytes >= 128.
+constexpr CounterPlan plan_packed(std::int64_t counters, std::int64_t bytes, int at_least = 1) {
+  CounterPlan plan;
+  plan.packed = true;
+  plan.windows = at_least;
+  for (;; plan.windows += at_least) {
+    plan.window = static_cast<int>(round_up(ceil_div(counters, plan.windows), 64));
+    if (plan.bytes() <= bytes) return plan;
+  }
+}
+
+/// What one more key, or `unit` = several of them shifted to their half, did to a word of two
+/// packed counters that held `old`: not 0 if its half passed 2^15. (The other half does not
+/// change.) A half below 2^15 takes 2^15 more keys before it overflows, so it is enough that a
+/// block has a barrier once in so many keys, and that whoever makes a half pass takes 2^15 off it
+/// before.
+AMASIA_HD constexpr std::uint32_t passed_half(std::uint32_t old, std::uint32_t unit) {
+  return (old ^ (old + unit)) & 0x80008000u;
+}
+inline constexpr int packed_limit = 1 << 15;
+/// Tiles of `tile_keys` keys that a block may count between two of its barriers.
+constexpr int packed_tiles_between_barriers(int tile_keys) { return packed_limit / tile_keys; }
 
 /// The order in which a thread adds up the copies of counter i so that 32 threads with neighbouring
 /// counters read 32 banks at once.

@@ -22,8 +22,10 @@ namespace amasia::histogram {
 enum class KeyType { uint8, int32 };
 enum class Distribution { uniform, equal, zipf, sorted };
 
-/// Counters are 32 bits wide, and all keys may fall into one bin.
-inline constexpr std::int64_t most_keys = 4294967295;
+/// Up to here the place of a key times the spread of sorted keys fits in 64 bits (key_at).
+inline constexpr std::int64_t most_keys = std::int64_t{1} << 33;
+/// Counters are 32 bits wide. Keys that would bring one past this are refused (make_setup).
+inline constexpr std::int64_t most_in_a_counter = 4294967295;
 inline constexpr std::int64_t most_bins = 1048576;
 inline constexpr std::int64_t byte_values = 256;
 /// Default range of int32 keys, a power of two as in most uses.
@@ -137,6 +139,42 @@ AMASIA_HD constexpr std::uint32_t key_at(const Source& s, std::uint64_t log2_ran
   return random_below(s.seed, 0, i, s.spread);
 }
 
+/// Inputs for verification beside the timed one (Instance::challenges). Equal keys would not show
+/// that a tile was counted twice and the next one never, sorted keys hardly. Here no key can stand
+/// for another nearby: keys come in runs, a run of R = 32 keys (or as many as there are counters)
+/// has R counters in turn, from a random first one on. The runs of challenge 2 begin in the middle
+/// of those of challenge 1, so that any two keys at most R/2 places apart lie in one run, and
+/// therefore in different counters, in one of the two. Tiles differ as random ones do: they have as
+/// many keys of each counter as the runs bring that begin near it.
+inline constexpr int challenge_count = 2;
+
+struct Challenge {
+  int number = 1;  // 1 ... challenge_count
+  std::uint64_t seed = 0;
+  std::uint32_t counters = 1;    // bins; one more where keys outside the range are possible
+  std::uint32_t stray_keys = 0;  // how many values lie behind the range
+  Binning binning;
+  AMASIA_HD constexpr std::uint32_t run() const { return counters < 32 ? counters : 32; }
+};
+
+/// The counter that key `index` of a challenge falls into.
+AMASIA_HD constexpr std::uint32_t challenge_counter(const Challenge& c, std::int64_t index) {
+  const std::uint64_t place = static_cast<std::uint64_t>(index) + (c.number == 2 ? c.run() / 2 : 0);
+  const std::uint64_t stream = 2 * static_cast<std::uint64_t>(c.number);
+  const std::uint32_t first = random_below(c.seed, stream, place / c.run(), c.counters);
+  return static_cast<std::uint32_t>((first + place % c.run()) % c.counters);
+}
+
+/// Key `index`, as unsigned: any one of its counter's.
+AMASIA_HD constexpr std::uint32_t challenge_key(const Challenge& c, std::int64_t index) {
+  const std::uint32_t counter = challenge_counter(c, index);
+  const bool stray = counter == c.binning.bins;
+  const std::uint32_t first = first_key_of(counter, c.binning);
+  const std::uint32_t keys = stray ? c.stray_keys : first_key_of(counter + 1, c.binning) - first;
+  const std::uint64_t stream = 2 * static_cast<std::uint64_t>(c.number) + 1;
+  return first + random_below(c.seed, stream, static_cast<std::uint64_t>(index), keys);
+}
+
 /// The parameters, checked against each other.
 struct Setup {
   KeyType type = KeyType::int32;
@@ -148,7 +186,16 @@ struct Setup {
   std::int64_t counters() const {
     return type == KeyType::uint8 ? byte_values : std::int64_t{binning.bins} + 1;
   }
+  /// Whether keys outside the range are possible.
+  bool strays() const { return !key_file.empty() || source.spread > binning.range; }
 };
+
+/// number: 1 ... challenge_count.
+Challenge challenge_of(const Setup& setup, int number);
+
+/// What the fullest counter holds at most, but for a chance below 10^-14: its mean and eight
+/// standard deviations.
+double most_in_fullest_counter(const Setup& setup);
 
 /// Throws UsageError with the parameter and its limit.
 Setup make_setup(const Parameters& p, std::uint64_t seed);
@@ -171,9 +218,13 @@ struct Problem {
   unsigned* counts = nullptr;    // (bins + 1, padded)
   unsigned* partials = nullptr;  // (original_blocks, counters); nullptr with too many counters
   bool strays = false;           // keys outside the range are possible
+  unsigned* scratch = nullptr;   // of schedule partitioned; nullptr where it has nothing to do
 };
 
 const std::vector<ParameterSpec>& parameter_specs();
+
+/// Words of scratch that schedule partitioned takes: none where a block or two hold all counters.
+std::int64_t scratch_words(const Setup& setup);
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(const Setup& setup);

@@ -47,7 +47,7 @@ struct Words {
   AMASIA_HD static std::uint32_t first_counter(std::uint32_t bin, const Binning&) { return bin; }
 };
 
-/// The same for a block that keeps one window of several: what lies outside is another block's.
+/// The same for a block that keeps one range of several: what lies outside is another block's.
 template <class KEYS>
 struct Sliced : KEYS {};
 template <class KEYS>
@@ -57,14 +57,32 @@ inline constexpr bool is_sliced<Sliced<KEYS>> = true;
 
 #ifdef __CUDACC__
 
+/// The block's dynamic shared memory, as what it begins with.
+template <class T>
+__device__ T* block_memory() {
+  extern __shared__ __align__(128) unsigned char memory[];
+  return reinterpret_cast<T*>(memory);
+}
+
 /// Adds one to a word of shared memory. Nobody needs the old value, and ptxas has an instruction
 /// for that (ATOMS.POPC.INC), which also counts lanes with the same address at once.
 __device__ __forceinline__ void increment(unsigned address) {
   asm volatile("red.shared.add.u32 [%0], 1;\n" ::"r"(address) : "memory");
 }
 
-/// This lane's copies of the window's counters.
-template <class Keys>
+/// Adds to a word of shared memory and returns what it held.
+__device__ __forceinline__ unsigned fetch_and_add(unsigned address, unsigned value) {
+  unsigned old = 0;
+  asm volatile("atom.shared.add.u32 %0, [%1], %2;\n"
+               : "=r"(old)
+               : "r"(address), "r"(value)
+               : "memory");
+  return old;
+}
+
+/// This lane's copies of the window's counters. SLICED: there are other windows, and other blocks
+/// count what lies there.
+template <class Keys, bool SLICED = false>
 struct LaneCounters {
   unsigned base;    // shared address of the lane's copy of the first counter
   unsigned stride;  // bytes from counter to counter
@@ -82,7 +100,7 @@ struct LaneCounters {
         binning(b) {}
 
   __device__ __forceinline__ void add(unsigned counter) const {
-    if constexpr (is_sliced<Keys>) {
+    if constexpr (SLICED) {
       // Other blocks' keys go to a word that nobody reads. ptxas makes a branch of a condition
       // around this instruction, which would divide the warp at every key.
       const unsigned i = counter - first;
@@ -99,6 +117,96 @@ struct LaneCounters {
     add_word(words.y);
     add_word(words.z);
     add_word(words.w);
+  }
+};
+
+/// Counters of 16 bits, two to a word, of one window. A half that passes 2^15 gives 2^15 to the
+/// result at once, by the thread that made it pass (passed_half() in geometry.hpp). Unlike
+/// increment() this asks for the old value, and lanes with the same word queue up; so a warp whose
+/// keys all have one bin adds them once. SLICED as in LaneCounters.
+template <bool SLICED>
+struct PackedCounters {
+  unsigned base;  // shared address of the window
+  unsigned first, window;
+  Binning binning;
+  unsigned* counts;  // the result
+
+  __device__ __forceinline__ static unsigned shift(unsigned i) { return (i & 1) * 16; }
+  __device__ __forceinline__ unsigned address(unsigned i) const { return base + (i >> 1) * 4; }
+  /// A counter's place in the window.
+  __device__ __forceinline__ unsigned place(unsigned counter) const {
+    return SLICED ? counter - first : counter;
+  }
+  __device__ void give(unsigned counter) const {
+    const unsigned i = place(counter);
+    fetch_and_add(address(i), 0u - (static_cast<unsigned>(packed_limit) << shift(i)));
+    atomicAdd(counts + counter, static_cast<unsigned>(packed_limit));
+  }
+  __device__ __forceinline__ void add_many(unsigned counter, unsigned keys) const {
+    const unsigned i = place(counter);
+    if (SLICED && i >= window) return;
+    const unsigned unit = keys << shift(i);
+    if (passed_half(fetch_and_add(address(i), unit), unit) != 0) give(counter);
+  }
+  __device__ __forceinline__ void add(unsigned counter) const { add_many(counter, 1); }
+
+  __device__ __forceinline__ void add_chunk(uint4 words) const {
+    const unsigned counter[4] = {bin_of(words.x, binning), bin_of(words.y, binning),
+                                 bin_of(words.z, binning), bin_of(words.w, binning)};
+    const unsigned one = __shfl_sync(0xffffffffu, counter[0], 0);
+    const bool same =
+        counter[0] == one && counter[1] == one && counter[2] == one && counter[3] == one;
+    if (__all_sync(0xffffffffu, same)) {
+      if (threadIdx.x % 32 == 0) add_many(one, 4 * 32);
+      __syncwarp();
+      return;
+    }
+    unsigned passed[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      unsigned i = place(counter[k]), unit = 1u << shift(i);
+      if (SLICED && i >= window) {
+        // Other blocks' keys add nothing to a word of the lane's own, for the reason that
+        // LaneCounters has: ptxas would make a branch of a condition.
+        i = 2 * (threadIdx.x % 32);
+        unit = 0;
+      }
+      passed[k] = passed_half(fetch_and_add(address(i), unit), unit);
+    }
+    if ((passed[0] | passed[1] | passed[2] | passed[3]) != 0) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (passed[k] != 0) give(counter[k]);
+      }
+    }
+    __syncwarp();
+  }
+};
+
+/// No counters in shared memory, an addition in L2 per key. Where a warp's keys are all in one bin,
+/// one lane adds for all: without it, equal keys would queue up at one word of L2.
+template <class Keys>
+struct GlobalCounters {
+  Binning binning;
+  unsigned* counts;
+
+  __device__ void add(unsigned counter) const {
+    const unsigned bin = Keys::bin_of_counter(counter, binning);
+    const unsigned all = __activemask();
+    const unsigned leader = __ffs(all) - 1;
+    const bool agreed = __all_sync(all, bin == __shfl_sync(all, bin, leader));
+    if (!agreed) {
+      atomicAdd(counts + bin, 1u);
+    } else if (threadIdx.x % 32 == leader) {
+      atomicAdd(counts + bin, static_cast<unsigned>(__popc(all)));
+    }
+  }
+  __device__ __forceinline__ void add_chunk(uint4 words) const {
+    const auto one = [this](unsigned counter) { add(counter); };
+    Keys::visit(words.x, binning, one);
+    Keys::visit(words.y, binning, one);
+    Keys::visit(words.z, binning, one);
+    Keys::visit(words.w, binning, one);
   }
 };
 

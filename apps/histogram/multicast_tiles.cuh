@@ -2,30 +2,31 @@
 // the copy engine delivers it to all (dsm). Keys go to the bins instead of increments.
 #pragma once
 
-#include "apps/histogram/bulk_tiles.cuh"
-#include "variants/geometry/ring.hpp"
+#include "apps/histogram/counting.cuh"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::histogram {
 
-/// Barriers of a ring that a cluster fills together.
-template <class S>
-struct ClusterBarriers {
-  tma::Barrier full[S::stages];   // the whole tile's bytes, from all blocks
-  tma::Barrier read[S::stages];   // one arrival per warp of this block that has read the tile
-  tma::Barrier empty[S::stages];  // one arrival per block of the cluster whose warps all have
+/// Stages that a cluster fills together, in front of the counters, and their barriers.
+template <class C>
+struct MulticastStorage {
+  alignas(128) uint4 tiles[C::stages][C::tile_chunks];
+  tma::Barrier full[C::stages];   // the whole tile's bytes, from all blocks
+  tma::Barrier read[C::stages];   // one arrival per warp of this block that has read the tile
+  tma::Barrier empty[C::stages];  // one arrival per block of the cluster whose warps all have
 };
 
 /// By all threads; follow with a cluster barrier.
-template <class S>
-__device__ void init_barriers(ClusterBarriers<S>& barriers) {
+template <class C>
+__device__ void init_barriers(MulticastStorage<C>& shared) {
   if (threadIdx.x != 0) return;
-  for (int s = 0; s < S::stages; ++s) {
-    tma::init(&barriers.full[s], 1);
-    tma::init(&barriers.read[s], S::warps);
-    tma::init(&barriers.empty[s], dsm::size());
+  for (int s = 0; s < C::stages; ++s) {
+    tma::init(&shared.full[s], 1);
+    tma::init(&shared.read[s], C::warps);
+    tma::init(&shared.empty[s], dsm::size());
   }
   tma::fence_init();
 }
@@ -38,63 +39,57 @@ constexpr int tiles_to_l2 = 12;
 /// Warps besides the counting ones: one asks for tiles, one passes on what has been read. Done by
 /// one warp in turns, every tile would wait for a message from the other blocks before the next
 /// message could leave: about 1 us a tile, however many stages there are (measured).
-constexpr int helper_warps = 2;
+constexpr int multicast_producer_warps = 2;
 
-/// Lane r tells block r of each tile that this block's warps have read.
-template <class S>
-__device__ void report_read(int tiles, ClusterBarriers<S>& barriers) {
+/// Lane r tells block r of each tile that this block's warps have read: what a consumer's release
+/// is within a block, passed on to the producers of the cluster.
+template <class C>
+__device__ void pass_on_releases(int tiles, MulticastStorage<C>& shared) {
   const unsigned lane = threadIdx.x % 32;
-  for (int n = 0; n + S::stages < tiles; ++n) {
-    const auto slot = ring_slot<S::stages>(n);
-    tma::wait(&barriers.read[slot.stage], slot.parity);
+  PipelineState<C::stages> state;
+  for (int n = 0; n + C::stages < tiles; ++n, ++state) {
+    tma::wait(&shared.read[state.index], state.phase);
     if (lane < dsm::size()) {
-      dsm::arrive_remote(dsm::remote_address(&barriers.empty[slot.stage], lane));
+      dsm::arrive_remote(dsm::remote_address(&shared.empty[state.index], lane));
     }
     __syncwarp();
   }
 }
 
 /// One thread: asks for this block's share of each tile once every block has read what was there.
-template <class S>
-__device__ void ask_multicast(const Run& run, int tiles, uint4* ring,
-                              ClusterBarriers<S>& barriers) {
+template <class C>
+__device__ void produce_multicast(const Run& run, int tiles, MulticastStorage<C>& shared) {
   const unsigned blocks = dsm::size();
-  const int share = S::tile_chunks / static_cast<int>(blocks);
+  const int share = C::tile_chunks / static_cast<int>(blocks);
   const int first = static_cast<int>(dsm::rank()) * share;
   const unsigned bytes = 16 * static_cast<unsigned>(share);
-  for (int n = 0; n < tiles; ++n) {
-    const auto slot = ring_slot<S::stages>(n);
+  PipelineState<C::stages> state;
+  for (int n = 0; n < tiles; ++n, ++state) {
     if (n + tiles_to_l2 < tiles) {
-      tma::prefetch_bytes(run.tile<S>(n + tiles_to_l2) + first, bytes);
+      tma::prefetch_bytes(run.tile<C>(n + tiles_to_l2) + first, bytes);
     }
-    if (n >= S::stages) dsm::wait_cluster(&barriers.empty[slot.stage], slot.parity ^ 1);
-    tma::expect(&barriers.full[slot.stage], S::tile_bytes);
-    dsm::load_bytes_multicast(ring + slot.stage * S::tile_chunks + first, run.tile<S>(n) + first,
-                              bytes, &barriers.full[slot.stage],
+    if (n >= C::stages) dsm::wait_cluster(&shared.empty[state.index], state.phase ^ 1);
+    tma::expect(&shared.full[state.index], C::tile_bytes);
+    dsm::load_bytes_multicast(shared.tiles[state.index] + first, run.tile<C>(n) + first, bytes,
+                              &shared.full[state.index],
                               static_cast<std::uint16_t>((1u << blocks) - 1));
   }
 }
 
 /// What the counting warps see of it.
-template <class S>
-struct MulticastTiles {
-  uint4* ring;  // (stages, chunks, threads)
-  ClusterBarriers<S>& barriers;
-  int stage = 0;
-  unsigned parity = 0;
+template <class C>
+struct MulticastPipeline {
+  MulticastStorage<C>& shared;
+  PipelineState<C::stages> state{};
 
-  __device__ void begin(int) {}
-  __device__ void acquire(int) { tma::wait(&barriers.full[stage], parity); }
+  __device__ void consumer_wait() { tma::wait(&shared.full[state.index], state.phase); }
   __device__ uint4 chunk(int c) const {
-    return ring[stage * S::tile_chunks + c * S::threads + threadIdx.x];
+    return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
-  __device__ void release(int) {
+  __device__ void consumer_release() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tma::arrive(&barriers.read[stage]);
-    if (++stage == S::stages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    if (threadIdx.x % 32 == 0) tma::arrive(&shared.read[state.index]);
+    ++state;
   }
 };
 

@@ -1,7 +1,8 @@
-// The schedule of iso, common to the variants: that of the CUDA sample histogram256. 240 blocks of
-// six warps; each warp counts into a sub-histogram of its own; the block writes the sum of the six;
-// a second launch adds up the 240 results of each bin. Keys travel in tiles of 16 bytes per thread,
-// except in baseline, whose threads read a word at a time as the sample's do.
+// Schedule iso, common to the variants: that of the CUDA sample histogram256. 240 blocks of six
+// warps; each warp counts into a sub-histogram of its own; the block writes the sum of the six; a
+// second launch adds up the 240 results of each bin. The sample's threads take a word per step, and
+// so do all strategies here: a tile is a word per thread, 768 bytes. With steps of 16 bytes (config
+// iso/16-bytes) a tile is 3 KB.
 #pragma once
 
 #include "apps/histogram/kernel.cuh"
@@ -12,10 +13,14 @@
 namespace amasia::histogram {
 
 inline constexpr int original_threads = 32 * original_warps;
-inline constexpr int original_tile_words = 4 * original_threads;
-inline constexpr int original_tile_bytes = 4 * original_tile_words;
-inline constexpr int original_stages = 2;  // of the strategies that have a ring
+inline constexpr int original_stages = 2;  // of the strategies that hold more than one
 inline constexpr int merge_warps = 8;
+
+/// A tile of steps of STEP bytes per thread.
+template <int STEP>
+inline constexpr int step_tile_words = STEP / 4 * original_threads;
+template <int STEP>
+inline constexpr int step_tile_bytes = STEP* original_threads;
 
 struct OriginalRun {
   const unsigned* keys;
@@ -30,13 +35,14 @@ struct OriginalRun {
     return count / Keys::per_word;
   }
   /// Tiles of this block.
-  template <class Keys>
+  template <class Keys, int STEP>
   __device__ int tiles() const {
-    return tiles_of_group(words<Keys>() / original_tile_words, static_cast<int>(blockIdx.x),
+    return tiles_of_group(words<Keys>() / step_tile_words<STEP>, static_cast<int>(blockIdx.x),
                           original_blocks);
   }
+  template <int STEP>
   __device__ const unsigned* tile(int n) const {
-    return keys + (blockIdx.x + std::int64_t{n} * original_blocks) * original_tile_words;
+    return keys + (blockIdx.x + std::int64_t{n} * original_blocks) * step_tile_words<STEP>;
   }
 };
 
@@ -47,10 +53,20 @@ struct WarpCounters : LaneCounters<Keys> {
       : LaneCounters<Keys>(counters + threadIdx.x / 32 * run.counters, 0, 0, run.counters,
                            run.binning) {}
 
-  /// Words from `first` on, and the keys of the last, incomplete one, strided over all threads.
+  /// Words from `first` on in steps of STEP bytes, and the keys of the last, incomplete word,
+  /// strided over all threads. `first` is a multiple of STEP / 4.
+  template <int STEP>
   __device__ __forceinline__ void add_directly(const OriginalRun& run, std::int64_t first) const {
     const std::int64_t thread = std::int64_t{blockIdx.x} * original_threads + threadIdx.x;
     const std::int64_t words = run.template words<Keys>();
+    if constexpr (STEP == 16) {
+      const auto* chunks = reinterpret_cast<const uint4*>(run.keys);
+      for (std::int64_t c = first / 4 + thread; c < words / 4;
+           c += original_blocks * original_threads) {
+        this->add_chunk(chunks[c]);
+      }
+      first = words / 4 * 4;
+    }
     for (std::int64_t w = first + thread; w < words; w += original_blocks * original_threads) {
       this->add_word(run.keys[w]);
     }
@@ -58,13 +74,25 @@ struct WarpCounters : LaneCounters<Keys> {
     if (key < run.count) this->add(Keys::counter_at(run.keys, key, run.binning));
   }
   /// The words behind the last whole tile.
+  template <int STEP>
   __device__ __forceinline__ void add_rest(const OriginalRun& run) const {
-    add_directly(run, run.template words<Keys>() / original_tile_words * original_tile_words);
+    constexpr int tile = step_tile_words<STEP>;
+    add_directly<4>(run, run.template words<Keys>() / tile * tile);
   }
-  /// A tile in shared memory.
+  /// The thread's part of a tile in shared memory: neighbours read neighbouring words.
+  template <int STEP>
   __device__ __forceinline__ void add_tile(const unsigned* tile) const {
 #pragma unroll
-    for (int k = 0; k < 4; ++k) this->add_word(tile[k * original_threads + threadIdx.x]);
+    for (int k = 0; k < STEP / 4; ++k) this->add_word(tile[k * original_threads + threadIdx.x]);
+  }
+  /// STEP bytes that are this thread's alone.
+  template <int STEP>
+  __device__ __forceinline__ void add_slot(const unsigned* slot) const {
+    if constexpr (STEP == 16) {
+      this->add_chunk(*reinterpret_cast<const uint4*>(slot));
+    } else {
+      this->add_word(*slot);
+    }
   }
 };
 
@@ -106,16 +134,20 @@ __global__ void __launch_bounds__(32 * merge_warps) merge_partials(OriginalRun r
 
 using OriginalKernel = void (*)(OriginalRun);
 
-/// `cluster_blocks` of dsm: blocks that keep one partial result between them.
-inline ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words,
-                                  std::size_t ring_bytes, std::size_t bytes_in_flight,
-                                  int cluster_blocks = 1) {
+/// `stages` tiles of which `in_shared` lie in shared memory. `cluster_blocks` of dsm: blocks that
+/// keep one partial result between them.
+template <int STEP>
+ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words, int stages, int in_shared,
+                           int cluster_blocks = 1) {
+  const std::size_t ring_bytes = static_cast<std::size_t>(in_shared * step_tile_bytes<STEP>);
   ConfigOf<Problem> config;
-  config.info.name = "iso";
+  config.info.name = STEP == 4 ? "iso" : "iso/" + std::to_string(STEP) + "-bytes";
+  config.info.schedule = "iso";
   config.info.geometry = {{"blocks", original_blocks},
                           {"threads", original_threads},
-                          {"sub_histograms", original_warps},
-                          {"tile_bytes", original_tile_bytes}};
+                          {"sub_histograms", original_warps}};
+  config.info.movement = {
+      {"stages", stages}, {"stage_bytes", step_tile_bytes<STEP>}, {"load_bytes", STEP}};
   if (cluster_blocks > 1) config.info.geometry.push_back({"cluster_blocks", cluster_blocks});
   const auto shared_bytes = [=](std::int64_t counters) {
     return ring_bytes +
@@ -123,7 +155,8 @@ inline ConfigOf<Problem> original(OriginalKernel bytes, OriginalKernel words,
   };
   for (const OriginalKernel kernel : {words, bytes}) {
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), original_threads,
-                                   shared_bytes(byte_values + 1), cluster_blocks, bytes_in_flight});
+                                   shared_bytes(byte_values + 1), cluster_blocks,
+                                   static_cast<std::size_t>(step_tile_bytes<STEP>)});
   }
   config.info.kernels.push_back(
       {reinterpret_cast<const void*>(merge_partials<Words>), 32 * merge_warps});

@@ -1,102 +1,165 @@
 // histogram/overlap: a ring of key tiles per block; while one is counted, cp.async fetches the next
 // ones (Svedin et al., Algorithm 2). One block barrier per tile makes the oldest stage visible and
-// proves that the one before it has been read.
+// proves that the one before it has been read. With producer warps, those alone copy, and a barrier
+// per stage and direction takes the place of the block's (producer_warps.cuh).
 #include "apps/histogram/counting.cuh"
 #include "apps/histogram/original.cuh"
+#include "apps/histogram/partition.cuh"
+#include "apps/histogram/producer_warps.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::histogram {
 namespace {
 
-template <class Keys>
+template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) overlap_original(OriginalRun run) {
-  extern __shared__ __align__(16) unsigned memory[];
-  unsigned* const ring = memory;  // (stages, original_tile_words)
-  unsigned* const counters = ring + original_stages * original_tile_words;  // (warps, counters)
-  const int tiles = run.tiles<Keys>();
-  const auto fetch = [&](int n) {
+  auto* const ring = block_memory<unsigned>();  // (stages, step_tile_words)
+  unsigned* const counters = ring + original_stages * step_tile_words<STEP>;  // (warps, counters)
+  const int tiles = run.tiles<Keys, STEP>();
+  const int slot = STEP / 4 * static_cast<int>(threadIdx.x);
+  const auto produce = [&](int n) {
     if (n < tiles) {
-      async::copy<16>(ring + n % original_stages * original_tile_words + 4 * threadIdx.x,
-                      run.tile(n) + 4 * threadIdx.x);
+      async::copy<STEP>(ring + n % original_stages * step_tile_words<STEP> + slot,
+                        run.tile<STEP>(n) + slot);
     }
     async::commit();  // an empty group past the last tile keeps the count right
   };
-  fetch(0);
+  // Prologue
+  produce(0);
   clear_warp_counters(counters, run);
   __syncthreads();
   const WarpCounters<Keys> own(counters, run);
+  // Main loop
   for (int n = 0; n < tiles; ++n) {
     async::wait<0>();
     __syncthreads();
-    fetch(n + 1);
-    own.add_tile(ring + n % original_stages * original_tile_words);
+    produce(n + 1);
+    own.template add_tile<STEP>(ring + n % original_stages * step_tile_words<STEP>);
   }
-  own.add_rest(run);
+  // Epilogue
+  own.template add_rest<STEP>(run);
   __syncthreads();
   write_partial(counters, run);
 }
 
-template <class S>
-struct Ring {
-  const Run& run;
-  uint4* tiles;  // (stages, chunks, threads)
-  int count = 0;
-  int stage = 0;
+template <class CONFIG, class Source>
+struct Pipeline {
+  using C = CONFIG;
+  using Storage = StageStorage<C>;
+  const Source& source;
+  Storage& shared;
+  int tiles;
+  PipelineState<C::stages> state{};
 
-  __device__ void fetch(int n, int into) {
-    if (n < count) {
-      const uint4* from = run.tile<S>(n) + threadIdx.x;
+  /// Tile n into stage `index`.
+  __device__ void produce(int n, int index) {
+    if (n < tiles) {
+      const uint4* from = source.template tile<C>(n) + threadIdx.x;
 #pragma unroll
-      for (int c = 0; c < S::chunks; ++c) {
-        async::copy<16>(tiles + into * S::tile_chunks + c * S::threads + threadIdx.x,
-                        from + c * S::threads);
+      for (int c = 0; c < C::chunks; ++c) {
+        async::copy<16>(shared.tiles[index] + c * C::threads + threadIdx.x, from + c * C::threads);
       }
     }
     async::commit();  // an empty group past the last tile keeps the count right
   }
-  __device__ void begin(int all) {
-    count = all;
-#pragma unroll
-    for (int n = 0; n < S::stages - 1; ++n) fetch(n, n);
-  }
-  __device__ void acquire(int n) {
-    async::wait<S::stages - 2>();
+  __device__ void consumer_wait() {
+    async::wait<C::stages - 2>();
     __syncthreads();
-    fetch(n + S::stages - 1, stage == 0 ? S::stages - 1 : stage - 1);
+  }
+  __device__ void prologue() {
+#pragma unroll
+    for (int n = 0; n < C::stages - 1; ++n) produce(n, n);
+  }
+  /// Before tile n is counted. The barrier of the wait proves that the tile before it has been
+  /// read, too, and its stage is free.
+  __device__ void next(int n) {
+    consumer_wait();
+    produce(n + C::stages - 1, state.before().index);
   }
   __device__ uint4 chunk(int c) const {
-    return tiles[stage * S::tile_chunks + c * S::threads + threadIdx.x];
+    return shared.tiles[state.index][c * C::threads + threadIdx.x];
   }
-  __device__ void release(int) { stage = stage == S::stages - 1 ? 0 : stage + 1; }
+  __device__ void consumer_release() { ++state; }
 };
 
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap(Run run) {
-  extern __shared__ __align__(16) uint4 ring[];
-  auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
-  clear_counters(counters, run.plan, S::threads);
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) overlap(Run run) {
+  auto& shared = *block_memory<StageStorage<C>>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  clear_counters<C>(words, run.plan);
   __syncthreads();
-  Ring<S> mover{run, ring};
-  count_tiles<Keys, S>(run, mover, counters);
+  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  pipeline.prologue();
+  // Main loop
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
+    count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
+    counters.counted_tile(n);
+  }
+  // Epilogue
+  count_rest<Keys, C>(run, counters);
   async::wait<0>();
   __syncthreads();
-  add_to_result<Keys, S>(run, counters);
+  counters.add_to_result(run);
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return counting<S>(name, {overlap<Bytes, S>, overlap<Words, S>, overlap<Sliced<Words>, S>},
-                     S::stages * S::tile_bytes, (S::stages - 1) * S::tile_bytes);
+/// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
+/// stages - 1 tiles ago.
+template <class C>
+struct Producer {
+  __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
+    const ProducerLane<C> lane;
+    PipelineState<C::stages> copied, arrived;
+    for (int n = 0; n < tiles + C::stages - 1; ++n) {
+      if (n < tiles) {
+        StageBarriers<C>::producer_acquire(n, copied);
+        const uint4* from = run.tile<C>(n);
+#pragma unroll
+        for (int k = 0; k < lane.chunks; ++k) {
+          async::copy<16>(shared.tiles[copied.index] + lane.chunk(k), from + lane.chunk(k));
+        }
+        ++copied;
+      }
+      async::commit();
+      async::wait<C::stages - 1>();
+      if (n >= C::stages - 1) {
+        StageBarriers<C>::producer_commit(arrived);
+        ++arrived;
+      }
+    }
+  }
+};
+
+template <class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> config() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  return counting<C>(kernels_of<C>([](auto keys) {
+                       if constexpr (C::producer_warps > 0) {
+                         return with_producers<decltype(keys), C, Producer<C>>;
+                       } else {
+                         return overlap<decltype(keys), C>;
+                       }
+                     }),
+                     sizeof(StageStorage<C>), (C::stages - 1) * C::tile_bytes);
 }
 
-//    threads, chunks, stages, blocks per SM
-const bool registered =
-    register_variant<Problem>("histogram", Strategy::overlap,
-                              {original(overlap_original<Bytes>, overlap_original<Words>,
-                                        original_stages* original_tile_bytes, original_tile_bytes),
-                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-stages"),
-                               config<Shape<1024, 1, 5, 1>>("1024-threads-5-stages"),
-                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-stages")});
+const bool registered = register_variant<Problem>(
+    "histogram", Strategy::overlap,
+    {original<4>(overlap_original<Bytes, 4>, overlap_original<Words, 4>, original_stages,
+                 original_stages),
+     original<16>(overlap_original<Bytes, 16>, overlap_original<Words, 16>, original_stages,
+                  original_stages),
+     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
+     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
+     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2, 4>>(),
+     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
+     config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 2>>(),
+     config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
+     config<Ranges, Movement<3, 1, 2>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
+     config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -1,72 +1,63 @@
 // histogram/tma: tiles of keys by 1-D bulk copies into a ring (bulk_tiles.cuh), and the block's
 // counts added to the result by one bulk reduction: the copy engine adds 16 bytes at a time, where
-// the other strategies issue an atomic addition per counter.
+// the other strategies issue an atomic addition per counter. Counters of 16 bits are the exception:
+// the engine adds words.
 #include "apps/histogram/bulk_tiles.cuh"
 #include "apps/histogram/original.cuh"
-#include "variants/geometry/ring.hpp"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "apps/histogram/partition.cuh"
 
 namespace amasia::histogram {
 namespace {
 
-template <class Keys>
+template <class Keys, int STEP>
 __global__ void __launch_bounds__(original_threads) tma_original(OriginalRun run) {
-  extern __shared__ __align__(128) unsigned memory[];
   __shared__ tma::Barrier full[original_stages];
-  unsigned* const ring = memory;  // (stages, original_tile_words)
-  unsigned* const counters = ring + original_stages * original_tile_words;  // (warps, counters)
-  const int tiles = run.tiles<Keys>();
-  const auto ask = [&](int n) {
+  auto* const ring = block_memory<unsigned>();  // (stages, step_tile_words)
+  unsigned* const counters = ring + original_stages * step_tile_words<STEP>;  // (warps, counters)
+  const int tiles = run.tiles<Keys, STEP>();
+  const auto produce = [&](int n) {
     if (threadIdx.x != 0 || n >= tiles) return;
     tma::Barrier* barrier = &full[n % original_stages];
-    tma::expect(barrier, original_tile_bytes);
-    tma::load_bytes(ring + n % original_stages * original_tile_words, run.tile(n),
-                    original_tile_bytes, barrier);
+    tma::expect(barrier, step_tile_bytes<STEP>);
+    tma::load_bytes(ring + n % original_stages * step_tile_words<STEP>, run.tile<STEP>(n),
+                    step_tile_bytes<STEP>, barrier);
   };
+  // Prologue
   if (threadIdx.x == 0) {
     for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
     tma::fence_init();
   }
   clear_warp_counters(counters, run);
   __syncthreads();
-  ask(0);
+  produce(0);
   const WarpCounters<Keys> own(counters, run);
-  for (int n = 0; n < tiles; ++n) {
-    ask(n + 1);
-    const auto slot = ring_slot<original_stages>(n);
-    tma::wait(&full[slot.stage], slot.parity);
-    own.add_tile(ring + slot.stage * original_tile_words);
+  PipelineState<original_stages> state;
+  // Main loop
+  for (int n = 0; n < tiles; ++n, ++state) {
+    produce(n + 1);
+    tma::wait(&full[state.index], state.phase);
+    own.template add_tile<STEP>(ring + state.index * step_tile_words<STEP>);
     __syncthreads();  // all have read the tile
   }
-  own.add_rest(run);
+  // Epilogue
+  own.template add_rest<STEP>(run);
   __syncthreads();
   write_partial(counters, run);
 }
 
-template <class Keys, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) bulk(Run run) {
-  extern __shared__ __align__(128) uint4 ring[];
-  __shared__ RingBarriers<S> barriers;
-  auto* counters = reinterpret_cast<unsigned*>(ring + S::stages * S::tile_chunks);
-  BulkTiles<S> mover{run, ring, barriers};
-  clear_counters(counters, run.plan, S::threads);
-  mover.prepare();
-  count_tiles<Keys, S>(run, mover, counters);
-  __syncthreads();
-
-  // Merge: gather the copies, sort values into bins, hand over
-  gather_copies<S>(counters, run.plan);
+/// Gathers the copies, sorts values into bins, and hands over. `bins` is room for 260 words,
+/// in stages that nothing is copied into any more. By all threads, after a barrier.
+template <class Keys, class C>
+__device__ void reduce_into_result(const Run& run, unsigned* counters, unsigned* bins) {
+  gather_copies<C>(counters, run.plan);
   __syncthreads();
   const unsigned* sums = counters;
   int size = run.window_counters();
   if constexpr (Keys::per_word > 1) {
-    unsigned* const bins =
-        counters + byte_values;  // where copies lay: values always have 4 or more
     size = static_cast<int>(run.binning.bins) + 1;
-    for (int i = threadIdx.x; i < byte_values + 4; i += S::threads) bins[i] = 0;
+    for (int i = threadIdx.x; i < byte_values + 4; i += C::launched_threads) bins[i] = 0;
     __syncthreads();
-    for (int i = threadIdx.x; i < byte_values; i += S::threads) {
+    for (int i = threadIdx.x; i < byte_values; i += C::launched_threads) {
       atomicAdd(bins + Keys::bin_of_counter(i, run.binning), counters[i]);
     }
     sums = bins;
@@ -82,20 +73,46 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) bulk(Run run) {
   }
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return counting<S>(name, {bulk<Bytes, S>, bulk<Words, S>, bulk<Sliced<Words>, S>},
-                     S::stages * S::tile_bytes, (S::stages - 1) * S::tile_bytes);
+template <class Keys, class C>
+__global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) bulk(Run run) {
+  auto& shared = *block_memory<BulkStorage<C>>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
+  const Counters<Keys, C> counters(run, words);
+  BulkPipeline<C, Run> pipeline{run, shared, run.block_tiles()};
+  clear_counters<C>(words, run.plan);
+  pipeline.prologue();
+  // Main loop
+  count_bulk_tiles<Keys, C>(run, pipeline, counters);
+  // Epilogue
+  __syncthreads();
+  if constexpr (C::home == Home::copies || C::home == Home::ranges) {
+    reduce_into_result<Keys, C>(run, words, reinterpret_cast<unsigned*>(shared.tiles));
+  } else if (threadIdx.x < C::threads) {
+    counters.add_to_result(run);
+  }
 }
 
-//    threads, chunks, stages, blocks per SM
-const bool registered =
-    register_variant<Problem>("histogram", Strategy::tma,
-                              {original(tma_original<Bytes>, tma_original<Words>,
-                                        original_stages* original_tile_bytes, original_tile_bytes),
-                               config<Shape<1024, 1, 3, 2>>("1024-threads-twice-3-stages"),
-                               config<Shape<1024, 1, 5, 1>>("1024-threads-5-stages"),
-                               config<Shape<512, 1, 5, 2>>("512-threads-twice-5-stages")});
+template <class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> config() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  return counting<C>(kernels_of<C>([](auto keys) { return bulk<decltype(keys), C>; }),
+                     sizeof(BulkStorage<C>), (C::stages - 1) * C::tile_bytes);
+}
+
+const bool registered = register_variant<Problem>(
+    "histogram", Strategy::tma,
+    {original<4>(tma_original<Bytes, 4>, tma_original<Words, 4>, original_stages, original_stages),
+     original<16>(tma_original<Bytes, 16>, tma_original<Words, 16>, original_stages,
+                  original_stages),
+     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
+     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
+     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2, 1>>(),
+     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
+     config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 1>>(),
+     config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
+     config<Ranges, Movement<3, 1, 1>>(), partitioned<BulkPipeline, 3>(),
+     partitioned<BulkPipeline, 2>(), config<Global, Movement<3, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

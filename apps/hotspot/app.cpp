@@ -4,6 +4,7 @@
 #include "apps/hotspot/cpu_reference.hpp"
 #include "apps/hotspot/hotspot.hpp"
 #include "apps/hotspot/instance.hpp"
+#include "apps/hotspot/schedules.hpp"
 #include "inputs/formats/grid.hpp"
 #include "variants/geometry/tile.hpp"
 
@@ -42,7 +43,7 @@ const std::vector<ParameterSpec>& parameter_specs() {
        {}},
       {"out_file",
        Kind::file,
-       "where to write the final temperatures (default: nowhere)",
+       "where to write the final temperatures of a run that was right (default: nowhere)",
        "",
        1,
        1,
@@ -69,6 +70,9 @@ class Hotspot final : public App {
     return "transient temperature of a chip: 2-D five-point stencil with a source term, fp32";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+  std::vector<Schedule> schedules() const override {
+    return {std::begin(hotspot::schedules), std::end(hotspot::schedules)};
+  }
 
   std::vector<Parameters> sizes(Preset preset) const override {
     struct Size {
@@ -133,8 +137,8 @@ class Hotspot final : public App {
   }
 
   std::int64_t device_bytes(const Parameters& p) const override {
-    // temperature, power, result, scratch, and one more grid for a reference computed on the
-    // device.
+    refuse_overflow(p);
+    // temperature, power, result, scratch, and what the result must be.
     return checked_product({p.integer("rows"), pitch_of(p), 5, sizeof(float)},
                            "five grids of rows x cols x 4 bytes");
   }
@@ -146,7 +150,7 @@ class Hotspot final : public App {
   void export_outputs(const Parameters& p, Instance& instance) const override {
     if (const std::string& path = p.text("out_file"); !path.empty()) {
       const auto& source = dynamic_cast<const HotspotInstance&>(instance);
-      formats::write_grid_file(path, source.download_result().cells);
+      formats::write_grid_file(path, source.right_result().cells);
     }
   }
 };

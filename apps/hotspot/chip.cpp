@@ -1,6 +1,11 @@
 // The five coefficients of a step, from the chip and its material.
 #include "apps/hotspot/hotspot.hpp"
 
+#include <cmath>
+#include <string>
+
+#include "harness/errors.hpp"
+
 namespace amasia::hotspot {
 namespace {
 
@@ -33,6 +38,17 @@ ExactCoefficients exact_coefficients(std::int64_t rows, std::int64_t cols, Chip 
   const double rate = step / capacitance;
   return {1 - rate * (2 / ry + 2 / rx + 1 / rz), rate / ry, rate / rx, rate,
           rate * ambient_temperature / rz};
+}
+
+void refuse_overflow(const Parameters& p) {
+  const ExactCoefficients k = exact_coefficients(p.integer("rows"), p.integer("cols"), chip_of(p));
+  const double growth = std::abs(k.centre) + 2 * k.vertical + 2 * k.horizontal;  // at most, a step
+  constexpr double most_doublings = 100;  // fp32 ends at 2^128, verification starts at 2^17
+  if (growth > 1 && std::log2(growth) * static_cast<double>(p.integer("steps")) > most_doublings) {
+    throw UsageError("chip=rodinia is unstable at rows=" + p.text("rows") +
+                     ",cols=" + p.text("cols") + ": " + p.text("steps") +
+                     " steps exceed fp32; take fewer steps, a smaller grid, or chip=scaled");
+  }
 }
 
 Coefficients rounded(const ExactCoefficients& exact) {

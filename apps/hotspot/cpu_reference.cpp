@@ -136,12 +136,50 @@ Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, 
     for (std::int64_t c = 0; c < cols && verdict.first_mismatches.size() < 5; ++c) {
       const float value = got[r * pitch + c], reference = expected.cells[r * cols + c];
       if (wrong(value, reference)) {
-        verdict.first_mismatches.push_back(
-            fmt::format("({}, {}): got {:.9g}, expected {:.9g}", r, c, value, reference));
+        verdict.first_mismatches.push_back(mismatch(r, c, value, reference));
       }
     }
   }
   return verdict;
+}
+
+std::string mismatch(std::int64_t row, std::int64_t column, float got, float expected) {
+  return fmt::format("({}, {}): got {:.9g}, expected {:.9g}", row, column, got, expected);
+}
+
+Window window_of(int i, int count, std::int64_t rows, std::int64_t cols, std::int64_t edge,
+                 int steps, std::uint64_t seed) {
+  // Places along a side in thousandths of it: corners, middles of edges, then anywhere.
+  constexpr int places[][2] = {{0, 0},   {0, 1000},   {1000, 0}, {1000, 1000},
+                               {0, 500}, {1000, 500}, {500, 0},  {500, 1000}};
+  const auto place = [&](int axis) {
+    constexpr int named = static_cast<int>(std::size(places));
+    return i < named ? places[i][axis]
+                     : static_cast<int>(random_below(seed, 4, 2 * (i + count) + axis, 1001));
+  };
+  const auto along = [&](std::int64_t extent, int axis, std::int64_t& first, std::int64_t& size,
+                         std::int64_t& inner, std::int64_t& inner_size) {
+    inner_size = std::min(edge, extent);
+    const std::int64_t begin = (extent - inner_size) / 1000 * place(axis) +
+                               (extent - inner_size) % 1000 * place(axis) / 1000;
+    first = std::max<std::int64_t>(0, begin - steps);
+    size = std::min(extent, begin + inner_size + steps) - first;
+    inner = begin - first;
+  };
+  Window w{};
+  along(rows, 0, w.row, w.rows, w.inner_row, w.inner_rows);
+  along(cols, 1, w.column, w.cols, w.inner_column, w.inner_cols);
+  return w;
+}
+
+HostGrid cut(const HostGrid& whole, const Window& window) {
+  HostGrid part{window.inner_rows, window.inner_cols, {}};
+  for (std::int64_t r = 0; r < part.rows; ++r) {
+    const auto row =
+        whole.cells.begin() + (window.inner_row + r) * whole.cols + window.inner_column;
+    part.cells.insert(part.cells.end(), row, row + part.cols);
+  }
+  return part;
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {

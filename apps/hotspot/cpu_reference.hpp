@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/hotspot/hotspot.hpp"
@@ -35,6 +36,24 @@ double error_bound(int steps, Chip chip);
 /// Compares `got` (rows x cols, rows `pitch` elements apart) with the reference. Any non-finite
 /// element is a mismatch.
 Verdict compare(const float* got, std::int64_t pitch, const HostGrid& expected, double bound);
+
+/// One line of Verdict::first_mismatches.
+std::string mismatch(std::int64_t row, std::int64_t column, float got, float expected);
+
+/// A part of a grid that the CPU can advance alone: `inner_rows` x `inner_cols` cells, and
+/// around them a halo of as many cells as there are steps, or up to the edge of the grid.
+struct Window {
+  std::int64_t row, column, rows, cols;                          // in the grid
+  std::int64_t inner_row, inner_column, inner_rows, inner_cols;  // in the window
+};
+
+/// Window i of `count`: the first four in the corners of the grid, four at the middle of its edges,
+/// the others anywhere.
+Window window_of(int i, int count, std::int64_t rows, std::int64_t cols, std::int64_t edge,
+                 int steps, std::uint64_t seed);
+
+/// The inner cells of a window.
+HostGrid cut(const HostGrid& whole, const Window& window);
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.
 Verdict check_references(const Parameters& p, std::uint64_t seed);

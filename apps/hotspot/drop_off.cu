@@ -1,60 +1,94 @@
 // hotspot/drop_off: each thread has slots of its own for the cells that only it reads, and waits
 // for its own copies alone (Svedin et al. 2021, algorithm 3): no block barrier stands between
-// arrival and use. The streaming schedule suits it well, because a lane's neighbours' cells come by
+// arrival and use. The streaming schedules suit it well, because a lane's neighbours' cells come by
 // shuffle: everything a lane loads is private. The price is that the halo columns of neighbouring
-// warps are fetched twice.
+// warps are fetched twice. A producer warp cannot exist: nobody but the owner waits for a slot.
 #include "apps/hotspot/pyramid.cuh"
 #include "apps/hotspot/slots.cuh"
-#include "variants/ptx/cp_async.cuh"
+#include "apps/hotspot/square.cuh"
 
 namespace amasia::hotspot {
 namespace {
 
-// iso: blocks walk Rodinia's tiles; a thread's own cell of the next tile is in flight. Temperatures
-// are then published to the block, in alternating tiles so that one barrier per exchange is enough.
-__global__ void __launch_bounds__(tile_threads)
-    drop_off_pyramid(PyramidView v, unsigned across, unsigned tiles) {
-  __shared__ float temperature[2][tile_threads];  // (slots, threads): private
-  __shared__ float power[2][tile_threads];        // (slots, threads): private
-  __shared__ float exchange[2][tile_threads];     // (2, 16, 16): shared by the block
-  const auto cell_of = [&](unsigned tile) {
-    return TileCell(pyramid_origin(tile / across, tile % across), threadIdx.x, v.result.rows,
-                    v.result.columns);
-  };
-  const auto prefetch = [&](unsigned tile, int slot) {
-    if (tile < tiles) {
-      const TileCell cell = cell_of(tile);
+// iso, iso-walk: a thread's own two cells. The temperature is published to the block as soon as it
+// has arrived; the power stays private, and is in flight during the first step's exchange. Walking,
+// so are both of the next tile, and published tiles alternate: one barrier per exchange is enough.
+template <class Tiles>
+__global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v) {
+  constexpr int stages = Tiles::walks ? 2 : 1;
+  constexpr int ahead = Tiles::walks ? 2 : 0;          // groups of the next tile
+  __shared__ float temperature[stages][tile_threads];  // (slots, threads): private
+  __shared__ float power[stages][tile_threads];        // (slots, threads): private
+  __shared__ float published[stages][tile_threads];    // (stages, 16, 16): shared by the block
+  const auto copy = [&](const Tiles& tiles, int slot) {
+    std::int64_t offset = 0;
+    int bytes = 0;
+    if (!tiles.done()) {
+      const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
       const bool inside = cell.row >= 0 && cell.row < v.result.rows && cell.column >= 0 &&
                           cell.column < v.result.columns;
-      const std::int64_t offset = inside ? cell.row * v.result.pitch + cell.column : 0;
-      async::copy<4>(&temperature[slot][threadIdx.x], v.temperature.data + offset, inside ? 4 : 0);
-      async::copy<4>(&power[slot][threadIdx.x], v.power.data + offset, inside ? 4 : 0);
+      offset = inside ? cell.row * v.result.pitch + cell.column : 0;
+      bytes = inside ? 4 : 0;
     }
+    async::copy<4>(&temperature[slot][threadIdx.x], v.temperature.data + offset, bytes);
+    async::commit();
+    async::copy<4>(&power[slot][threadIdx.x], v.power.data + offset, bytes);
     async::commit();
   };
 
-  prefetch(blockIdx.x, 0);
-  int slot = 0;
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x, slot ^= 1) {
-    prefetch(tile + gridDim.x, slot ^ 1);
-    async::wait<1>();  // this thread's own cells, nobody else's
-    const float source = source_term(power[slot][threadIdx.x], v.coefficients);
-    exchange[slot][threadIdx.x] = temperature[slot][threadIdx.x];
+  // Prologue
+  Tiles tiles(v);
+  copy(tiles, 0);
+
+  // Main loop
+  for (PipelineState<stages> state; !tiles.done(); ++state) {
+    const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
+    tiles.next();
+    if (Tiles::walks) copy(tiles, state.index ^ 1);
+    async::wait<ahead + 1>();  // this thread's own temperature, nobody else's
+    published[state.index][threadIdx.x] = temperature[state.index][threadIdx.x];
     __syncthreads();  // the stencil's exchange, not the copy's
-    const TileCell cell = cell_of(tile);
-    const float value = climb(exchange[slot], source, cell, v.steps, v.coefficients);
+    const float value = climb(published[state.index], cell, v.steps, v.coefficients, [&] {
+      async::wait<ahead>();  // its own power
+      return source_term(power[state.index][threadIdx.x], v.coefficients);
+    });
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
   }
 }
 
-// best: all that a lane loads, four columns of each row, is private (slots.cuh).
+// 64x64: a thread's patch in its own slots; the power travels during the first exchange.
+__global__ void __launch_bounds__(square_threads) drop_off_square(SquareView v) {
+  __shared__ float4 temperature[patch][square_threads];  // (rows, threads): private
+  __shared__ float4 power[patch][square_threads];        // (rows, threads): private
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  const auto copy = [&](float4(&slots)[patch][square_threads], const Grid<const float>& grid) {
+#pragma unroll
+    for (int i = 0; i < patch; ++i) {
+      if (s.inside(v, i)) async::copy<16>(&slots[i][threadIdx.x], grid.data + s.offset(v, i));
+    }
+    async::commit();
+  };
+  copy(temperature, v.temperature);
+  copy(power, v.power);
+  async::wait<1>();  // its own temperatures
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature[i][threadIdx.x];
+  advance_square(edges, s, v, kelvin, [&](int i) {
+    if (i == 0) async::wait<0>();  // its own powers
+    return power[i][threadIdx.x];
+  });
+}
+
+// Streaming: all that a lane loads, four columns of each row, is private (slots.cuh).
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
-  Slots<S> mover(reinterpret_cast<typename Slots<S>::Slot*>(shared), pass, place.run,
-                 place.lane_column(), place.lane_finishes());
-  stream<S>(mover, place.run.blocks, pass.coefficients);
+  Slots<S> pipeline(reinterpret_cast<typename Slots<S>::Slot*>(memory), pass, place.run,
+                    place.lane_column(), place.lane_finishes());
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
 struct Kernels {
@@ -62,7 +96,6 @@ struct Kernels {
   static constexpr std::size_t shared_bytes() {
     return S::stages * sizeof(typename Slots<S>::Slot);
   }
-
   template <class S>
   static KernelUse use() {
     return {reinterpret_cast<const void*>(drop_off_strip<S>), S::threads, shared_bytes<S>(), 1,
@@ -74,32 +107,19 @@ struct Kernels {
   }
 };
 
-ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 pyramid_geometry,
-                 {{reinterpret_cast<const void*>(drop_off_pyramid), tile_threads, 0, 1,
-                   2 * PyramidTile::bytes}}};
-  config.info.geometry.push_back({"stages", 2});
-  config.prepare = [](const Problem& problem, const Device& device) {
-    const dim3 tiles = pyramid_grid(problem);
-    const unsigned count = tiles.x * tiles.y;
-    LaunchShape shape{dim3(1), dim3(tile_threads)};
-    const int resident =
-        resident_blocks(reinterpret_cast<const void*>(drop_off_pyramid), shape, device.sm_count);
-    shape.grid.x = std::min(count, static_cast<unsigned>(resident));
-    return climb_in_passes(problem, [=](const PyramidView& view) -> Launch {
-      return [=](Stream stream) { launch(drop_off_pyramid, shape, stream, view, tiles.x, count); };
-    });
-  };
-  return config;
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  add_streaming<Kernels, Movement<2>>(all);
+  // As published: one element of each array in flight, here four cells of the next row.
+  add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<FourWarpsRoomy, EightWarps>>(
+      all, "/one-row");
+  all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(squares(drop_off_square));
+  return all;
 }
 
-const bool registered =
-    register_variant<Problem>("hotspot", Strategy::drop_off,
-                              {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
+const bool registered = register_variant<Problem>("hotspot", Strategy::drop_off, configs());
 
 }  // namespace
 }  // namespace amasia::hotspot

@@ -67,4 +67,19 @@ AMASIA_HD inline float generated_power(std::uint64_t seed, std::uint64_t cell) {
   return 0.02f * random_unit(seed, 1, cell);
 }
 
+/// The second input of verification: temperatures and powers of both signs that differ by 10^5 from
+/// cell to cell. No chip is like that, but the update is linear. Around a mean of zero a field
+/// shrinks as it smooths, and its resolution with it, so that what one wrong cell left behind is
+/// still within the resolution after many thousand steps.
+AMASIA_HD inline float challenging_temperature(std::uint64_t seed, std::uint64_t cell) {
+  return 2e5f * (random_unit(seed, 2, cell) - 0.5f);
+}
+AMASIA_HD inline float challenging_power(std::uint64_t seed, std::uint64_t cell) {
+  return 2e4f * (random_unit(seed, 3, cell) - 0.5f);
+}
+
+/// Throws UsageError when temperatures can exceed what fp32 holds: the fixed chip is unstable on
+/// large grids.
+void refuse_overflow(const Parameters& p);
+
 }  // namespace amasia::hotspot

@@ -1,134 +1,156 @@
-// hotspot/overlap: a ring of tiles per block; while one is computed, cp.async fetches the next ones
-// (Svedin et al. 2021, algorithm 2). One block barrier per tile serves both ends: it makes the
-// oldest stage visible to the block and proves that the stage read before it is free for the next
-// copy.
+// hotspot/overlap: while a block computes one tile, cp.async fetches the next (Svedin et al. 2021,
+// algorithm 2). Where the warps that compute copy, one block barrier per row-block serves both
+// ends: it makes the oldest stage visible to the block and proves that the stage read before it is
+// free.
 #include "apps/hotspot/pyramid.cuh"
-#include "apps/hotspot/stream.cuh"
+#include "apps/hotspot/square.cuh"
+#include "apps/hotspot/tiles.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
-#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {
 
-// iso: as many blocks as fit walk Rodinia's tiles, two stages each.
-inline constexpr int pyramid_stages = 2;
-
-__global__ void __launch_bounds__(tile_threads)
-    overlap_pyramid(PyramidView v, unsigned across, unsigned tiles) {
-  __shared__ alignas(16) float temperature[pyramid_stages][tile_threads];  // (stages, 16, 16)
-  __shared__ alignas(16) float power[pyramid_stages][tile_threads];
-  const auto prefetch = [&](unsigned tile, int stage) {
-    if (tile < tiles) {
-      const TileOrigin origin = pyramid_origin(tile / across, tile % across);
-      async::copy_tile<PyramidTile, tile_threads>(temperature[stage], v.temperature, origin,
-                                                  threadIdx.x);
-      async::copy_tile<PyramidTile, tile_threads>(power[stage], v.power, origin,
-                                                  threadIdx.x ^ PyramidTile::chunks);
-    }
-    async::commit();  // an empty group past the last tile keeps the count right
+// iso has one tile per block: what can be in flight during its computation is the power, which the
+// first step needs only after it has read its neighbours' temperatures. iso-walk: the next tile,
+// too.
+template <class Tiles>
+__global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v) {
+  constexpr int stages = Tiles::walks ? 2 : 1;
+  __shared__ alignas(16) float temperature[stages][tile_threads];  // (stages, 16, 16)
+  __shared__ alignas(16) float power[stages][tile_threads];
+  const auto copy = [&](const Tiles& tiles, int stage) {
+    if (tiles.done()) return;
+    async::copy_tile<PyramidTile, tile_threads>(temperature[stage], v.temperature, tiles.origin(),
+                                                threadIdx.x);
+    async::commit();
+    async::copy_tile<PyramidTile, tile_threads>(power[stage], v.power, tiles.origin(),
+                                                threadIdx.x ^ PyramidTile::chunks);
+    async::commit();
   };
 
-  prefetch(blockIdx.x, 0);
-  int stage = 0;
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x, stage ^= 1) {
-    async::wait<0>();
-    __syncthreads();
-    prefetch(tile + gridDim.x, stage ^ 1);
-    const TileCell cell(pyramid_origin(tile / across, tile % across), threadIdx.x, v.result.rows,
-                        v.result.columns);
-    const float value =
-        climb(temperature[stage], source_term(power[stage][threadIdx.x], v.coefficients), cell,
-              v.steps, v.coefficients);
+  // Prologue
+  Tiles tiles(v);
+  copy(tiles, 0);
+
+  // Main loop
+  for (PipelineState<stages> state; !tiles.done(); ++state) {
+    const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
+    async::wait<Tiles::walks ? 0 : 1>();
+    __syncthreads();  // the temperatures have arrived, and the other stage has been read
+    tiles.next();
+    if (Tiles::walks) copy(tiles, state.index ^ 1);
+    const auto source = [&] {
+      if (!Tiles::walks) {
+        async::wait<0>();
+        __syncthreads();
+      }
+      return source_term(power[state.index][threadIdx.x], v.coefficients);
+    };
+    const float value = climb(temperature[state.index], cell, v.steps, v.coefficients, source);
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
   }
 }
 
-// best: the ring holds row-blocks of the strip.
-template <class S>
-struct Ring : TileReader<S> {
-  BlockTile<S>* tiles;  // (stages)
-  ChunkSource<S> source;
-  const Place<S>& place;
-  int columns;
-  int stage = 0;
-
-  __device__ Ring(BlockTile<S>* ring, const PassView& pass, const Place<S>& where)
-      : TileReader<S>(pass, where),
-        tiles(ring),
-        source(pass, where),
-        place(where),
-        columns(static_cast<int>(pass.result.columns)) {
+// 64x64: as in iso, the power travels while the first step exchanges temperatures.
+__global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
+  __shared__ SquareTile temperature, power;
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  copy_square(temperature, v.temperature, s);
+  async::commit();
+  copy_square(power, v.power, s);
+  async::commit();
+  async::wait<1>();
+  __syncthreads();
+  float4 kelvin[patch];
 #pragma unroll
-    for (int n = 0; n < S::stages - 1; ++n) prefetch(n, n);
-  }
-  __device__ void prefetch(int n, int into) {
-    if (n < place.run.blocks) copy_row_block(tiles[into], source, n);
-    async::commit();  // an empty group past the last row-block keeps the count right
-  }
-  __device__ void acquire(int n) {
-    async::wait<S::stages - 2>();
-    __syncthreads();
-    prefetch(n + S::stages - 1, stage == 0 ? S::stages - 1 : stage - 1);
-    this->current = tiles + stage;
-    if (place.at_edge) {
-      this->current->mirror_columns(place.first_column, columns);
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature.rows[s.y * patch + i][s.x];
+  advance_square(edges, s, v, kelvin, [&](int i) {
+    if (i == 0) {
+      async::wait<0>();
       __syncthreads();
     }
+    return power.rows[s.y * patch + i][s.x];
+  });
+}
+
+// Streaming: the warps that compute also copy.
+template <class S>
+struct CopiedAhead : TileReader<S> {
+  ChunkSource<S> source;
+
+  __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
+      : TileReader<S>(shared, pass, place), source(pass, place) {
+#pragma unroll
+    for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
-  __device__ void release(int) { stage = stage == S::stages - 1 ? 0 : stage + 1; }
+  __device__ void copy(int n, PipelineState<S::stages> into) {
+    if (n < this->place.run.blocks) copy_row_block(this->shared.stages[into.index], source, n);
+    async::commit();  // an empty group past the last row-block keeps the count right
+  }
+  __device__ void consumer_wait(int n) {
+    async::wait<S::stages - 2>();
+    __syncthreads();
+    copy(n + S::stages - 1, this->state.before());
+    this->mirror_columns();
+  }
+  __device__ void consumer_release(int) { ++this->state; }
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
-  Ring<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
-  stream<S>(mover, place.run.blocks, pass.coefficients);
+  if constexpr (S::producer_warps == 0) {
+    CopiedAhead<S> pipeline(shared, pass, place);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  } else if (threadIdx.x < S::computing_threads) {
+    HandedOver<S> pipeline(shared, pass, place);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  } else {
+    const RowSource<S> source(pass, place);
+    produce<S>(shared, place, [&](BlockTile<S>& tile, int n, int producer) {
+      const int first =
+          source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+      for (int i = producer; i < S::rows; i += S::producer_warps) {
+        const std::int64_t offset = source.offset(n, i);
+        for (int column = first; column < source.inside.end; column += window) {
+          async::copy<16>(&tile.temperature[i][column], source.temperature + offset + column);
+          async::copy<16>(&tile.power[i][column], source.power + offset + column);
+        }
+      }
+      async::commit();
+      async::wait<0>();  // the row-block before it is being computed meanwhile
+    });
+  }
 }
 
 struct Kernels {
   template <class S>
-  static constexpr std::size_t shared_bytes() {
-    return S::stages * sizeof(BlockTile<S>);
-  }
-
-  template <class S>
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(overlap_strip<S>), S::threads, shared_bytes<S>(), 1,
-            (S::stages - 1) * sizeof(BlockTile<S>)};
+    return {reinterpret_cast<const void*>(overlap_strip<S>), S::threads, sizeof(SharedStorage<S>),
+            1, (S::stages - 1) * sizeof(BlockTile<S>)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(overlap_strip<S>, problem, pass, device, shared_bytes<S>());
+    return enqueue_pass<S>(overlap_strip<S>, problem, pass, device, sizeof(SharedStorage<S>));
   }
 };
 
-ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 pyramid_geometry,
-                 {{reinterpret_cast<const void*>(overlap_pyramid), tile_threads, 0, 1,
-                   2 * PyramidTile::bytes}}};
-  config.info.geometry.push_back({"stages", pyramid_stages});
-  config.prepare = [](const Problem& problem, const Device& device) {
-    const dim3 tiles = pyramid_grid(problem);
-    const unsigned count = tiles.x * tiles.y;
-    LaunchShape shape{dim3(1), dim3(tile_threads)};
-    const int resident =
-        resident_blocks(reinterpret_cast<const void*>(overlap_pyramid), shape, device.sm_count);
-    shape.grid.x = std::min(count, static_cast<unsigned>(resident));
-    return climb_in_passes(problem, [=](const PyramidView& view) -> Launch {
-      return [=](Stream stream) { launch(overlap_pyramid, shape, stream, view, tiles.x, count); };
-    });
-  };
-  return config;
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  add_streaming<Kernels, Movement<2>>(all);
+  add_streaming<Kernels, Movement<2, StageRows::period>,
+                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
+  all.push_back(squares(overlap_square));
+  return all;
 }
 
-const bool registered =
-    register_variant<Problem>("hotspot", Strategy::overlap,
-                              {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 8>("4-warps-8-steps")});
+const bool registered = register_variant<Problem>("hotspot", Strategy::overlap, configs());
 
 }  // namespace
 }  // namespace amasia::hotspot

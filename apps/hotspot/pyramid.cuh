@@ -1,9 +1,15 @@
-// Rodinia's computation on a tile in shared memory, common to all `iso` configs.
+// Rodinia's computation on a tile in shared memory, and its launches: what the schedules iso and
+// iso-walk are for every strategy.
 #pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/pyramid.hpp"
-#include "apps/hotspot/schedule.hpp"
+#include "apps/hotspot/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
@@ -17,45 +23,132 @@ struct PyramidView {
   Grid<float> result;
   Coefficients coefficients;
   int steps;
+  int across, down;    // tiles of the grid
+  int first_tile_row;  // of this launch; iso alone
 };
 
+/// iso: the one tile of a block. BLOCKS blocks work on a tile (dsm: a cluster) and finish COLUMNS
+/// of its columns.
+template <int BLOCKS = 1, int COLUMNS = core>
+struct OneTile {
+  static constexpr bool walks = false;
+  static constexpr int blocks = BLOCKS, columns = COLUMNS;
+  static constexpr std::string_view schedule = iso_name;
+  TileOrigin at;
+  bool over = false;
+
+  __device__ explicit OneTile(const PyramidView& v)
+      : at{(v.first_tile_row + std::int64_t{blockIdx.y}) * core - pyramid_height,
+           std::int64_t{blockIdx.x / BLOCKS} * COLUMNS - pyramid_height} {}
+  __device__ TileOrigin origin() const { return at; }
+  __device__ bool done() const { return over; }
+  __device__ void next() { over = true; }
+};
+
+/// iso-walk: tile after tile.
+template <int BLOCKS = 1, int COLUMNS = core>
+struct Walk {
+  static constexpr bool walks = true;
+  static constexpr int blocks = BLOCKS, columns = COLUMNS;
+  static constexpr std::string_view schedule = iso_walk_name;
+  TileWalk tile;
+
+  __device__ explicit Walk(const PyramidView& v)
+      : tile(static_cast<int>(blockIdx.x / BLOCKS), static_cast<int>(gridDim.x / BLOCKS), v.across,
+             v.down) {}
+  __device__ TileOrigin origin() const {
+    return {std::int64_t{tile.row} * core - pyramid_height,
+            std::int64_t{tile.column} * COLUMNS - pyramid_height};
+  }
+  __device__ bool done() const { return tile.done(); }
+  __device__ void next() { tile.next(); }
+};
+
+/// The thread's own cell of the tile at `origin`; zero outside the grid.
+__device__ inline float load_cell(const Grid<const float>& grid, TileOrigin origin) {
+  const std::int64_t row = origin.row + threadIdx.x / tile_size;
+  const std::int64_t column = origin.column + threadIdx.x % tile_size;
+  const bool inside = row >= 0 && row < grid.rows && column >= 0 && column < grid.columns;
+  return inside ? grid.at(row, column) : 0;
+}
+
 /// Advances the tile and returns the thread's cell. `tile` holds the temperatures, visible to the
-/// block; on return other threads may still be reading it.
-__device__ inline float climb(float* tile, float source, const TileCell& cell, int steps,
-                              const Coefficients& k) {
+/// block; source() is asked once the first step has read its neighbours. On return other threads
+/// may still be reading the tile.
+template <class Source>
+__device__ float climb(float* tile, const TileCell& cell, int steps, const Coefficients& k,
+                       const Source& source_of_cell) {
   float* own = tile + cell.index;
   float value = *own;
+  float north = own[cell.north], south = own[cell.south];
+  float west = own[cell.west], east = own[cell.east];
+  const float source = source_of_cell();
+#pragma unroll 1
   for (int step = 0;;) {
-    value =
-        advance(value, own[cell.north], own[cell.south], own[cell.west], own[cell.east], source, k);
+    value = advance(value, north, south, west, east, source, k);
     if (++step == steps) return value;
     __syncthreads();  // everybody has read the old row before anybody overwrites it
     *own = value;
     __syncthreads();
+    north = own[cell.north];
+    south = own[cell.south];
+    west = own[cell.west];
+    east = own[cell.east];
   }
 }
 
-/// One launch per pyramid_height steps; `enqueue` makes the launch of one pass.
-template <class Enqueue>
-Launch climb_in_passes(const Problem& problem, Enqueue enqueue) {
-  std::vector<int> steps(problem.steps / pyramid_height, pyramid_height);
-  if (problem.steps % pyramid_height != 0) steps.push_back(problem.steps % pyramid_height);
-  std::vector<Launch> launches;
-  for (const Pass& pass : ping_pong(problem, steps)) {
-    launches.push_back(enqueue(PyramidView{pass.source, problem.power, pass.destination,
-                                           problem.coefficients, pass.steps}));
-  }
-  return [launches = std::move(launches)](Stream stream) {
-    for (const Launch& one : launches) one(stream);
+/// The config of Tiles::schedule by `kernel`: a launch per pyramid_height steps. `enqueue` makes
+/// the launch of a view and a shape.
+template <class Tiles, class Enqueue>
+ConfigOf<Problem> pyramid(const void* kernel, int stages, std::size_t bytes_in_flight,
+                          const Enqueue& enqueue) {
+  ConfigOf<Problem> config;
+  config.info.schedule = config.info.name = std::string(Tiles::schedule);
+  config.info.geometry = {
+      {"tile", tile_size}, {"steps_per_pass", pyramid_height}, {"threads", tile_threads}};
+  if (Tiles::blocks > 1) config.info.geometry.push_back({"cluster_blocks", Tiles::blocks});
+  config.info.movement = {{"stages", stages}, {"stage_rows", tile_size}, {"producer_warps", 0}};
+  config.info.kernels = {{kernel, tile_threads, 0, Tiles::blocks, bytes_in_flight}};
+  config.prepare = [kernel, enqueue](const Problem& problem, const Device& device) {
+    const std::int64_t across = ceil_div(problem.result.columns, Tiles::columns);
+    const std::int64_t down = ceil_div(problem.result.rows, core);
+    LaunchShape shape{dim3(1), dim3(tile_threads)};
+    shape.cluster_blocks = Tiles::blocks;
+    std::vector<TileRows> bands = bands_of(down);
+    if (Tiles::walks) {
+      bands.resize(1);
+      const std::int64_t walkers =
+          std::max(1, resident_blocks(kernel, shape, device.sm_count) / Tiles::blocks);
+      shape.grid.x = static_cast<unsigned>(std::min(across * down, walkers) * Tiles::blocks);
+    } else {
+      shape.grid.x = static_cast<unsigned>(across * Tiles::blocks);
+    }
+    std::vector<int> steps(problem.steps / pyramid_height, pyramid_height);
+    if (problem.steps % pyramid_height != 0) steps.push_back(problem.steps % pyramid_height);
+    std::vector<Launch> launches;
+    for (const Pass& pass : ping_pong(problem, steps)) {
+      for (const TileRows& band : bands) {
+        if (!Tiles::walks) shape.grid.y = static_cast<unsigned>(band.count);
+        launches.push_back(enqueue(
+            PyramidView{pass.source, problem.power, pass.destination, problem.coefficients,
+                        pass.steps, static_cast<int>(across), static_cast<int>(down), band.first},
+            shape));
+      }
+    }
+    return [launches = std::move(launches)](Stream stream) {
+      for (const Launch& one : launches) one(stream);
+    };
   };
+  return config;
 }
 
-inline dim3 pyramid_grid(const Problem& problem) {
-  return dim3(static_cast<unsigned>(ceil_div(problem.result.columns, core)),
-              static_cast<unsigned>(ceil_div(problem.result.rows, core)));
+/// The same for a kernel that takes the view and nothing else.
+template <class Tiles>
+ConfigOf<Problem> pyramid(void (*kernel)(PyramidView), int stages, std::size_t bytes_in_flight) {
+  return pyramid<Tiles>(reinterpret_cast<const void*>(kernel), stages, bytes_in_flight,
+                        [kernel](const PyramidView& view, const LaunchShape& shape) -> Launch {
+                          return [=](Stream stream) { launch(kernel, shape, stream, view); };
+                        });
 }
-
-inline const std::vector<std::pair<std::string, std::int64_t>> pyramid_geometry = {
-    {"tile", tile_size}, {"steps_per_pass", pyramid_height}, {"threads", tile_threads}};
 
 }  // namespace amasia::hotspot

@@ -1,8 +1,9 @@
-// Rodinia's geometry (every `iso` config): 16 x 16 threads, a tile of 16 x 16 cells, two steps per
-// launch, so that the outer two cells of a tile are halo and a block finishes 12 x 12.
+// Rodinia's geometry (schedules iso and iso-walk): 16 x 16 threads, a tile of 16 x 16 cells, two
+// steps per launch, so that the outer two cells of a tile are halo and a block finishes 12 x 12.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "variants/geometry/ring.hpp"
 #include "variants/geometry/tile.hpp"
@@ -20,6 +21,47 @@ using PyramidTile = Tile<float, tile_size, tile_size, 8>;
 
 AMASIA_HD constexpr TileOrigin pyramid_origin(std::int64_t tile_row, std::int64_t tile_column) {
   return {tile_row * core - pyramid_height, tile_column * core - pyramid_height};
+}
+
+/// The tiles of one of `walkers` walkers, as iso-walk deals them out: every walkers-th, row after
+/// row. The quotients are taken once, not for every tile.
+struct TileWalk {
+  int row, column;  // of the tile, in tiles
+  int across, down;
+  int rows_on, columns_on;  // from a tile to the walker's next
+
+  AMASIA_HD constexpr TileWalk(int walker, int walkers, int tiles_across, int tiles_down)
+      : row(walker / tiles_across),
+        column(walker % tiles_across),
+        across(tiles_across),
+        down(tiles_down),
+        rows_on(walkers / tiles_across),
+        columns_on(walkers % tiles_across) {}
+  AMASIA_HD constexpr bool done() const { return row >= down; }
+  AMASIA_HD constexpr void next() {
+    row += rows_on;
+    column += columns_on;
+    if (column >= across) {
+      column -= across;
+      ++row;
+    }
+  }
+};
+
+/// Tile rows that one launch of iso covers. A grid of blocks ends at 65,535 in y, so a grid of more
+/// than 786,420 rows takes several launches.
+struct TileRows {
+  int first, count;
+};
+inline constexpr int most_blocks_in_y = 65535;
+inline std::vector<TileRows> bands_of(std::int64_t tile_rows) {
+  std::vector<TileRows> bands;
+  for (std::int64_t first = 0; first < tile_rows; first += most_blocks_in_y) {
+    const std::int64_t left = tile_rows - first;
+    bands.push_back({static_cast<int>(first),
+                     static_cast<int>(left < most_blocks_in_y ? left : most_blocks_in_y)});
+  }
+  return bands;
 }
 
 /// A thread's cell in a tile, and how far away its neighbours are in it. A neighbour beyond the

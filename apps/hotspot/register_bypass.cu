@@ -1,101 +1,107 @@
 // hotspot/register_bypass: baseline's tiles and barriers, but cp.async carries the data from global
 // to shared memory without passing through registers (Svedin et al. 2021, algorithm 1). The wait
-// follows at once, so what changes is the register file and the instruction count, not the latency.
+// follows at once, so what changes is the register file and the instruction count, not the latency;
+// row-blocks of a whole period of the schedule are waited for less often.
 #include "apps/hotspot/pyramid.cuh"
-#include "apps/hotspot/stream.cuh"
+#include "apps/hotspot/square.cuh"
+#include "apps/hotspot/tiles.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
-#include "variants/ptx/cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {
 
-// iso: half of the threads copy temperatures, half powers, 8 bytes each.
+// iso, iso-walk: half of the threads copy temperatures, half powers, 8 bytes each.
+template <class Tiles>
 __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidView v) {
   __shared__ alignas(16) float temperature[tile_threads];  // (16, 16)
   __shared__ alignas(16) float power[tile_threads];
-  const TileOrigin origin = pyramid_origin(blockIdx.y, blockIdx.x);
-  async::copy_tile<PyramidTile, tile_threads>(temperature, v.temperature, origin, threadIdx.x);
-  async::copy_tile<PyramidTile, tile_threads>(power, v.power, origin,
-                                              threadIdx.x ^ PyramidTile::chunks);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
-  const float value = climb(temperature, source_term(power[threadIdx.x], v.coefficients), cell,
-                            v.steps, v.coefficients);
-  if (cell.finishes) v.result.at(cell.row, cell.column) = value;
-}
 
-// best: one row-block at a time; without registers held for it, the copy can only start once the
-// tile is free.
-template <class S>
-struct PastRegisters : TileReader<S> {
-  ChunkSource<S> source;
-  const Place<S>& place;
-  int columns;
-
-  __device__ PastRegisters(BlockTile<S>* tile, const PassView& pass, const Place<S>& where)
-      : TileReader<S>(pass, where),
-        source(pass, where),
-        place(where),
-        columns(static_cast<int>(pass.result.columns)) {
-    this->current = tile;
-  }
-  __device__ void acquire(int n) {
-    __syncthreads();  // the previous row-block has been read
-    copy_row_block(*this->current, source, n);
+  // Main loop
+  for (Tiles tiles(v); !tiles.done(); tiles.next()) {
+    const TileOrigin origin = tiles.origin();
+    async::copy_tile<PyramidTile, tile_threads>(temperature, v.temperature, origin, threadIdx.x);
+    async::copy_tile<PyramidTile, tile_threads>(power, v.power, origin,
+                                                threadIdx.x ^ PyramidTile::chunks);
     async::commit();
     async::wait<0>();
     __syncthreads();
-    if (place.at_edge) {
-      this->current->mirror_columns(place.first_column, columns);
-      __syncthreads();
-    }
+    const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
+    const float value = climb(temperature, cell, v.steps, v.coefficients,
+                              [&] { return source_term(power[threadIdx.x], v.coefficients); });
+    if (cell.finishes) v.result.at(cell.row, cell.column) = value;
+    if (Tiles::walks) __syncthreads();  // the tile has been read
   }
-  __device__ void release(int) {}
+}
+
+// 64x64: both squares, waited for at once.
+__global__ void __launch_bounds__(square_threads) register_bypass_square(SquareView v) {
+  __shared__ SquareTile temperature, power;
+  __shared__ SquareEdges edges;
+  const Square s(v);
+  copy_square(temperature, v.temperature, s);
+  copy_square(power, v.power, s);
+  async::commit();
+  async::wait<0>();
+  __syncthreads();
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = temperature.rows[s.y * patch + i][s.x];
+  advance_square(edges, s, v, kelvin, [&](int i) { return power.rows[s.y * patch + i][s.x]; });
+}
+
+// Streaming: one stage, so the copy can only start once it has been read.
+template <class S>
+struct WaitedFor : TileReader<S> {
+  ChunkSource<S> source;
+
+  __device__ WaitedFor(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
+      : TileReader<S>(shared, pass, place), source(pass, place) {}
+  __device__ void consumer_wait(int n) {
+    __syncthreads();  // the previous row-block has been read
+    copy_row_block(this->shared.stages[0], source, n);
+    async::commit();
+    async::wait<0>();
+    __syncthreads();
+    this->mirror_columns();
+  }
+  __device__ void consumer_release(int) {}
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     register_bypass_strip(PassView pass) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
-  PastRegisters<S> mover(reinterpret_cast<BlockTile<S>*>(shared), pass, place);
-  stream<S>(mover, place.run.blocks, pass.coefficients);
+  WaitedFor<S> pipeline(shared, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
 struct Kernels {
   template <class S>
   static KernelUse use() {
     return {reinterpret_cast<const void*>(register_bypass_strip<S>), S::threads,
-            sizeof(BlockTile<S>), 1, sizeof(BlockTile<S>)};
+            sizeof(SharedStorage<S>), 1, sizeof(BlockTile<S>)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(register_bypass_strip<S>, problem, pass, device, sizeof(BlockTile<S>));
+    return enqueue_pass<S>(register_bypass_strip<S>, problem, pass, device,
+                           sizeof(SharedStorage<S>));
   }
 };
 
-ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 pyramid_geometry,
-                 {{reinterpret_cast<const void*>(register_bypass_pyramid), tile_threads, 0, 1,
-                   2 * PyramidTile::bytes}}};
-  config.prepare = [](const Problem& problem, const Device&) {
-    const LaunchShape shape{pyramid_grid(problem), dim3(tile_threads)};
-    return climb_in_passes(problem, [shape](const PyramidView& view) -> Launch {
-      return [=](Stream stream) { launch(register_bypass_pyramid, shape, stream, view); };
-    });
-  };
-  return config;
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{
+      pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
+  add_streaming<Kernels, Movement<1>>(all);
+  add_streaming<Kernels, Movement<1, StageRows::period>,
+                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
+  all.push_back(squares(register_bypass_square));
+  return all;
 }
 
-const bool registered =
-    register_variant<Problem>("hotspot", Strategy::register_bypass,
-                              {iso(), streaming<Kernels, 4, 1, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 8, 1, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 1, 1, 2, 5, 8>("4-warps-8-steps")});
+const bool registered = register_variant<Problem>("hotspot", Strategy::register_bypass, configs());
 
 }  // namespace
 }  // namespace amasia::hotspot

@@ -1,5 +1,5 @@
-// Geometry and schedule of the streaming variants (every `best` config): plain arithmetic, the same
-// on host and device, covered by tests/apps/hotspot_test.cpp.
+// Geometry of the streaming schedules (schedules.hpp): plain arithmetic, the same on host and
+// device, covered by tests/apps/hotspot_test.cpp.
 //
 // A warp owns a window of 128 columns, four per lane, and walks down it. Row r arrives; step 1 of
 // row r-1 can then be computed, so step 2 of row r-2, ... step STEPS of row r-STEPS: one pass over
@@ -10,7 +10,8 @@
 //
 // Edges need no case in the computation: clamping (a cell beyond the edge equals the edge cell) is
 // the same as reflecting temperature and power about the edge, and the update preserves that
-// symmetry. Only the loads know the edges: a row or column outside comes from its mirror image.
+// symmetry, bit for bit (kernel.cuh). Only the loads know the edges: a row or column outside comes
+// from its mirror image.
 #pragma once
 
 #include <algorithm>
@@ -36,18 +37,43 @@ inline constexpr int window = lanes * columns_per_lane;  // columns a warp compu
 /// the period of the register roles (Strip::unroll).
 constexpr int rows_per_stage(int steps) { return steps % 5 == 0 ? 5 : 4; }
 
-/// WARPS side by side in a block; row-blocks travel through a ring of STAGES.
-template <int STEPS, int WARPS, int STAGES, int ROWS = rows_per_stage(STEPS)>
+/// All rows of that period at once: 8 to 12 where a pass has so many steps.
+constexpr int rows_per_period(int steps) {
+  return steps % 2 == 0 ? (steps > 4 ? steps : 4) : (steps > 1 ? 2 * steps : 4);
+}
+
+enum class StageRows { one, some, period };
+
+/// How the rows of a strip travel, with the same parameters for every strategy: through a pipeline
+/// of STAGES row-blocks, copied by PRODUCERS warps that do nothing else or, if that is 0, by the
+/// warps that compute.
+template <int STAGES, StageRows ROWS = StageRows::some, int PRODUCERS = 0>
+struct Movement {
+  static constexpr int stages = STAGES;
+  static constexpr int producer_warps = PRODUCERS;
+  static constexpr int rows(int steps) {
+    return ROWS == StageRows::one    ? 1
+           : ROWS == StageRows::some ? rows_per_stage(steps)
+                                     : rows_per_period(steps);
+  }
+};
+
+/// A pass of STEPS steps by blocks of WARPS computing warps, BLOCKS of which an SM holds, its rows
+/// carried by a movement. StripOf (below) takes these numbers from a schedule.
+template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS)>
 struct Strip {
   static constexpr int steps = STEPS;
-  static constexpr int warps = WARPS;
-  static constexpr int threads = WARPS * lanes;
+  static constexpr int warps = WARPS;  // that compute
+  static constexpr int producer_warps = Move::producer_warps;
+  static constexpr int computing_threads = warps * lanes;
+  static constexpr int threads = (warps + producer_warps) * lanes;
+  static constexpr int blocks_per_sm = BLOCKS;  // for __launch_bounds__
   static constexpr int rows = ROWS;
-  static constexpr int stages = STAGES;
+  static constexpr int stages = Move::stages;
   // A window starts on a 16-byte boundary, so its halo is a multiple of four columns.
   static constexpr int halo = (STEPS + columns_per_lane - 1) / columns_per_lane * columns_per_lane;
   static constexpr int useful = window - 2 * halo;      // columns a warp finishes
-  static constexpr int block_columns = WARPS * useful;  // columns a block finishes
+  static constexpr int block_columns = warps * useful;  // columns a block finishes
   static constexpr int cluster_blocks = 1;
   static constexpr int cluster_columns = block_columns;
   static constexpr int tile_columns = block_columns + 2 * halo;
@@ -58,11 +84,6 @@ struct Strip {
   // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
   // rows of a step alternate between two sets, and a row-block is not left half way.
   static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), rows);
-  // Blocks an SM should hold: three registers per column and step, and about 40 for the rest, out
-  // of 65536 per SM (at most 255 per thread). For __launch_bounds__.
-  static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 40, 255);
-  static constexpr int blocks_per_sm = std::min(65536 / (registers * threads), 1024 / threads);
-
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
   /// block.
@@ -74,19 +95,45 @@ struct Strip {
     return lane >= halo / columns_per_lane && lane < lanes - halo / columns_per_lane;
   }
   static_assert(useful > 0, "the halo leaves no column");
-  static_assert(tile_chunks <= threads, "a thread copies one chunk of each row");
+  static_assert(tile_chunks <= computing_threads, "a thread copies one chunk of each row");
 };
+
+/// Blocks an SM should hold: three registers per column and step, and what the schedule grants
+/// beyond them. A quarter of an SM has 512 registers for each lane, and takes every fourth warp; a
+/// producer warp has to be given as many registers as one that computes. The same for all
+/// strategies.
+template <int STEPS, class Schedule, class Move>
+constexpr int blocks_per_sm() {
+  constexpr int warps = Schedule::warps + Move::producer_warps;
+  constexpr int registers = static_cast<int>(
+      round_up(3 * columns_per_lane * STEPS + Schedule::registers_beyond_cells, 8));
+  return std::max(1, std::min(4 * (512 / registers) / warps, 32 / warps));
+}
+
+template <int STEPS, class Schedule, class Move>
+using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move>;
+
+/// The columns of a block's tile that lie in the grid, or in the padding that completes its last 16
+/// bytes: from `begin` up to `end`, both multiples of four. A block has one at least.
+struct Span {
+  int begin, end;
+};
+template <class S>
+AMASIA_HD constexpr Span columns_inside(int first_column, int grid_columns) {
+  const int left = static_cast<int>(round_up(grid_columns, columns_per_lane)) - first_column;
+  return {first_column < 0 ? -first_column : 0, left < S::tile_columns ? left : S::tile_columns};
+}
 
 /// dsm: the windows of the CLUSTER blocks of a cluster lie side by side. Neighbours exchange what
 /// their outermost finishing lane holds after every row-block, so that a window needs one halo lane
 /// per side, whatever STEPS; only the two ends of the cluster have the full halo. Wrong values
 /// enter from an end of a window at one column per row: four columns last for row-blocks of four
 /// rows.
-template <int STEPS, int WARPS, int STAGES, int CLUSTER>
-struct ClusterStrip : Strip<STEPS, WARPS, STAGES, columns_per_lane> {
-  using Base = Strip<STEPS, WARPS, STAGES, columns_per_lane>;
+template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER>
+struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane> {
+  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane>;
   static constexpr int cluster_blocks = CLUSTER;
-  static constexpr int windows = CLUSTER * WARPS;  // of a cluster
+  static constexpr int windows = CLUSTER * Base::warps;  // of a cluster
   static constexpr int window_stride = window - 2 * columns_per_lane;
   static constexpr int cluster_columns = (windows - 1) * window_stride + window - 2 * Base::halo;
 
@@ -99,10 +146,6 @@ struct ClusterStrip : Strip<STEPS, WARPS, STAGES, columns_per_lane> {
     const int position = in_cluster * window_stride + lane * columns_per_lane - Base::halo;
     return lane > 0 && lane < lanes - 1 && position >= 0 && position < cluster_columns;
   }
-  // The exchange reads and writes nearly all of the state at once: more registers.
-  static constexpr int registers = std::min(3 * columns_per_lane * STEPS + 64, 255);
-  static constexpr int blocks_per_sm =
-      std::min(65536 / (registers * WARPS * lanes), 1024 / (WARPS * lanes));
   static_assert(windows > 1, "a window with a neighbour");
   static_assert(cluster_columns > 0, "the halo leaves no column");
 };

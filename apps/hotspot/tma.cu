@@ -1,12 +1,10 @@
-// hotspot/tma: one elected thread names a box of the grid by its (signed) corner and the copy
-// engine does the rest: addresses, bounds, zero fill outside. An mbarrier counts the arriving
-// bytes, so nobody waits for anybody but the data; results leave as boxes, too.
+// hotspot/tma: one elected thread names a box of the grid by its (signed) corner, or a run of
+// bytes, and the copy engine does the rest. An mbarrier counts the arriving bytes, so nobody waits
+// for anybody but the data.
 #include "apps/hotspot/pyramid.cuh"
-#include "apps/hotspot/stream.cuh"
-#include "variants/device/tensor_map.hpp"
-#include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/tensor.cuh"
+#include "apps/hotspot/rows.cuh"
+#include "apps/hotspot/square.cuh"
+#include "apps/hotspot/windows.cuh"
 
 namespace amasia::hotspot {
 namespace {
@@ -15,214 +13,205 @@ struct PyramidMaps {
   CUtensorMap temperature, power, result;
 };
 
-// iso: Rodinia's tile, one per block, as two boxes in and one of 12 x 12 out. A box has to start on
-// a 16-byte boundary of the grid (elsewhere the H200 raises an illegal instruction), which the tile
-// misses by two columns: the boxes are 20 columns wide.
+// iso, iso-walk: Rodinia's tile as two boxes in and one of 12 x 12 out. A box has to start on a
+// 16-byte boundary of the grid (elsewhere the H200 raises an illegal instruction), which the tile
+// misses by two columns: the boxes are 20 columns wide. Walking, the next tile's are in flight.
 inline constexpr int box_shift = 2;
 inline constexpr int box_columns = tile_size + 4;
 inline constexpr int box_cells = tile_size * box_columns;
 
+template <class Tiles>
 __global__ void __launch_bounds__(tile_threads)
     tma_pyramid(PyramidView v, const __grid_constant__ PyramidMaps maps) {
-  __shared__ alignas(128) float temperature[box_cells];  // (16, 20)
-  __shared__ alignas(128) float power[box_cells];
+  constexpr int stages = Tiles::walks ? 2 : 1;
+  __shared__ alignas(128) float temperature[stages][box_cells];  // (stages, 16, 20)
+  __shared__ alignas(128) float power[stages][box_cells];
   __shared__ alignas(128) float finished[core * core];
-  __shared__ tma::Barrier arrived;
-  const TileOrigin origin = pyramid_origin(blockIdx.y, blockIdx.x);
-  const int row = static_cast<int>(origin.row), column = static_cast<int>(origin.column);
+  __shared__ tma::Barrier full[stages];
+  const auto copy = [&](const Tiles& tiles, int stage) {
+    const TileOrigin origin = tiles.origin();
+    const int row = static_cast<int>(origin.row), column = static_cast<int>(origin.column);
+    tma::expect(&full[stage], 2 * box_cells * sizeof(float));
+    tma::load_tile(temperature[stage], &maps.temperature, column - box_shift, row, &full[stage]);
+    tma::load_tile(power[stage], &maps.power, column - box_shift, row, &full[stage]);
+  };
+
+  // Prologue
+  Tiles tiles(v);
   if (threadIdx.x == 0) {
-    tma::init(&arrived, 1);
+    for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
     tma::fence_init();
-    tma::expect(&arrived, 2 * box_cells * sizeof(float));
-    tma::load_tile(temperature, &maps.temperature, column - box_shift, row, &arrived);
-    tma::load_tile(power, &maps.power, column - box_shift, row, &arrived);
+    if (!tiles.done()) copy(tiles, 0);
   }
-  __syncthreads();  // the barrier is initialised
-  tma::wait(&arrived, 0);
+  __syncthreads();  // the barriers are initialised
 
-  const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns, box_columns, box_shift);
-  const float value = climb(temperature, source_term(power[cell.index], v.coefficients), cell,
-                            v.steps, v.coefficients);
-  if (cell.finishes) {
-    finished[(cell.row - row - pyramid_height) * core + cell.column - column - pyramid_height] =
-        value;
-  }
-  tma::fence_async_proxy();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    tma::store_tile(&maps.result, column + pyramid_height, row + pyramid_height, finished);
-    tma::commit_stores();
-    tma::wait_stores_read<0>();  // shared memory must outlive the copy
-  }
-}
-
-// best: each warp has a ring of its own; its lane 0 is the elected thread.
-template <class S>
-struct alignas(128) WarpRing {
-  struct Arrivals {
-    float temperature[S::rows][window];
-    float power[S::rows][window];
-  };
-  struct alignas(128) ResultBox {
-    float cells[S::rows][S::useful];
-  };
-  Arrivals stages[S::stages];
-  ResultBox result[2];  // one is written while the engine reads the other
-  tma::Barrier arrived[S::stages];
-};
-
-struct Maps {  // boxes of S::rows rows, and of one row where a row-block is mirrored at an edge
-  CUtensorMap temperature, temperature_row, power, power_row, result;
-};
-
-template <class S>
-struct Boxes {
-  WarpRing<S>& ring;
-  const Maps& maps;
-  const RowRun& run;
-  int grid_rows, columns;
-  int lane = threadIdx.x % lanes;
-  int first_column;  // of the warp's window
-  int stage = 0;
-  unsigned parity = 0;
-
-  __device__ Boxes(WarpRing<S>& own, const Maps& tensor_maps, const PassView& pass,
-                   const Place<S>& place)
-      : ring(own),
-        maps(tensor_maps),
-        run(place.run),
-        grid_rows(static_cast<int>(pass.result.rows)),
-        columns(static_cast<int>(pass.result.columns)),
-        first_column(place.first_column + static_cast<int>(threadIdx.x) / lanes * S::useful) {
-    if (lane == 0) {
-      for (int s = 0; s < S::stages; ++s) tma::init(&ring.arrived[s], 1);
-      tma::fence_init();
-      for (int n = 0; n < S::stages; ++n) prefetch(n, n);
+  // Main loop
+  for (PipelineState<stages> state; !tiles.done(); ++state) {
+    const TileOrigin origin = tiles.origin();
+    const int row = static_cast<int>(origin.row), column = static_cast<int>(origin.column);
+    const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns, box_columns,
+                        box_shift);
+    tiles.next();
+    if (Tiles::walks && threadIdx.x == 0 && !tiles.done()) copy(tiles, state.index ^ 1);
+    tma::wait(&full[state.index], state.phase);
+    const float value = climb(temperature[state.index], cell, v.steps, v.coefficients, [&] {
+      return source_term(power[state.index][cell.index], v.coefficients);
+    });
+    if (Tiles::walks) {
+      if (threadIdx.x == 0) tma::wait_stores_read<0>();  // the last tile has left `finished`
+      __syncthreads();
     }
-    __syncwarp();
-  }
-  __device__ void prefetch(int n, int into) {
-    if (n >= run.blocks) return;
-    tma::Barrier* arrived = &ring.arrived[into];
-    auto& arrivals = ring.stages[into];
-    tma::expect(arrived, sizeof(arrivals));
-    const int row = run.first + n * S::rows;
-    if (row >= 0 && row + S::rows <= grid_rows) {
-      tma::load_tile(arrivals.temperature, &maps.temperature, first_column, row, arrived);
-      tma::load_tile(arrivals.power, &maps.power, first_column, row, arrived);
-    } else {
-      for (int i = 0; i < S::rows; ++i) {
-        const int image = mirror(row + i, grid_rows);
-        tma::load_tile(arrivals.temperature[i], &maps.temperature_row, first_column, image,
-                       arrived);
-        tma::load_tile(arrivals.power[i], &maps.power_row, first_column, image, arrived);
-      }
+    if (cell.finishes) {
+      finished[(cell.row - row - pyramid_height) * core + cell.column - column - pyramid_height] =
+          value;
     }
-  }
-  __device__ bool at_edge() const { return first_column < 0 || first_column + window > columns; }
-  __device__ void acquire(int) {
-    tma::wait(&ring.arrived[stage], parity);
-    if (at_edge()) {
-      mirror_halo<S>(&ring.stages[stage].temperature[0][0], window, first_column, columns, lane,
-                     lanes);
-    }
-    if (lane == 0) tma::wait_stores_read<1>();  // the result box of two row-blocks ago is free
-    __syncwarp();
-  }
-  __device__ float4 temperature(int i) const {
-    return *reinterpret_cast<const float4*>(
-        &ring.stages[stage].temperature[i][lane * columns_per_lane]);
-  }
-  __device__ float4 power(int i) const {
-    return *reinterpret_cast<const float4*>(&ring.stages[stage].power[i][lane * columns_per_lane]);
-  }
-  __device__ void store(int n, int i, float4 finished) const {
-    const int column = lane * columns_per_lane - S::halo;
-    if (column >= 0 && column < S::useful) {
-      *reinterpret_cast<float4*>(&ring.result[n % 2].cells[i][column]) = finished;
-    }
-  }
-  __device__ void release(int n) {
     tma::fence_async_proxy();
-    __syncwarp();  // every lane has read the stage and written its results
-    if (lane == 0) {
-      if (n * S::rows >= S::warm_up) {  // the tensor map drops what lies outside the grid
-        tma::store_tile(&maps.result, first_column + S::halo, run.begin + n * S::rows - S::warm_up,
-                        &ring.result[n % 2]);
-      }
+    __syncthreads();  // the box is complete, and the stage has been read
+    if (threadIdx.x == 0) {
+      tma::store_tile(&maps.result, column + pyramid_height, row + pyramid_height, finished);
       tma::commit_stores();
-      prefetch(n + S::stages, stage);
     }
-    stage = stage == S::stages - 1 ? 0 : stage + 1;
-    parity ^= stage == 0;
   }
-  __device__ void exchange(const Pipeline<S::steps>&) const {}
-  __device__ void finish() const {
-    if (lane == 0) tma::wait_stores_read<0>();
-  }
+
+  // Epilogue
+  if (threadIdx.x == 0) tma::wait_stores_read<0>();  // shared memory must outlive the copy
+}
+
+template <class Tiles>
+ConfigOf<Problem> boxes() {
+  return pyramid<Tiles>(
+      reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
+      2 * box_cells * sizeof(float), [](const PyramidView& view, const LaunchShape& shape) {
+        const PyramidMaps maps{tensor_map(view.temperature, tile_size, box_columns),
+                               tensor_map(view.power, tile_size, box_columns),
+                               tensor_map(readable(view.result), core, core)};
+        return [=](Stream stream) { launch(tma_pyramid<Tiles>, shape, stream, view, maps); };
+      });
+}
+
+// 64x64: two boxes; the power travels during the first exchange.
+struct SquareMaps {
+  CUtensorMap temperature, power;
 };
 
-template <class S>
+__global__ void __launch_bounds__(square_threads)
+    tma_square(SquareView v, const __grid_constant__ SquareMaps maps) {
+  __shared__ union alignas(128) {
+    SquareTile temperature;
+    SquareEdges edges;  // once the temperatures are in registers
+  } first;
+  __shared__ alignas(128) SquareTile power;
+  __shared__ tma::Barrier full[2];
+  const Square s(v);
+  if (threadIdx.x == 0) {
+    for (tma::Barrier& barrier : full) tma::init(&barrier, 1);
+    tma::fence_init();
+    tma::expect(&full[0], sizeof(SquareTile));
+    tma::load_tile(&first.temperature, &maps.temperature, s.first_column, s.first_row, &full[0]);
+    tma::expect(&full[1], sizeof(SquareTile));
+    tma::load_tile(&power, &maps.power, s.first_column, s.first_row, &full[1]);
+  }
+  __syncthreads();  // the barriers are initialised
+  tma::wait(&full[0], 0);
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = first.temperature.rows[s.y * patch + i][s.x];
+  __syncthreads();  // the temperatures have been read
+  advance_square(first.edges, s, v, kelvin, [&](int i) {
+    if (i == 0) tma::wait(&full[1], 0);
+    return power.rows[s.y * patch + i][s.x];
+  });
+}
+
+ConfigOf<Problem> square_boxes() {
+  return squares(reinterpret_cast<const void*>(tma_square),
+                 [](const SquareView& view, const LaunchShape& shape) -> Launch {
+                   const SquareMaps maps{tensor_map(view.temperature, square, square),
+                                         tensor_map(view.power, square, square)};
+                   return [=](Stream stream) { launch(tma_square, shape, stream, view, maps); };
+                 });
+}
+
+// Streaming, every warp its own boxes (windows.cuh).
+template <class S, bool BOXES>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    tma_strip(PassView pass, const __grid_constant__ Maps maps) {
-  extern __shared__ __align__(128) unsigned char shared[];
+    tma_windows(PassView pass, const __grid_constant__ Maps maps) {
+  extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
-  Boxes<S> mover(reinterpret_cast<WarpRing<S>*>(shared)[threadIdx.x / lanes], maps, pass, place);
-  stream<S>(mover, place.run.blocks, pass.coefficients);
-  mover.finish();
+  auto* shared = reinterpret_cast<WindowStages<S, BOXES>*>(memory);
+  WindowBoxes<S, BOXES> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  if (BOXES && threadIdx.x % lanes == 0) tma::wait_stores_read<0>();
 }
 
-Grid<const float> readable(const Grid<float>& grid) {
-  return {grid.data, grid.rows, grid.columns, grid.pitch};
+// Streaming with a producer warp, the rows of a block's tile as runs of bytes (rows.cuh).
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& storage = *reinterpret_cast<RowStorage<S>*>(memory);
+  const Place<S> place(pass);
+  if (threadIdx.x == 0) {
+    for (tma::Barrier& barrier : storage.full) tma::init(&barrier, 1);
+    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::warps);
+    tma::fence_init();
+  }
+  __syncthreads();  // the barriers are initialised
+  if (threadIdx.x < S::computing_threads) {
+    RowConsumer<S> pipeline(storage, pass, place);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  } else if (threadIdx.x == S::computing_threads) {
+    produce_rows<S>(storage, pass, place);
+  }
 }
 
-struct Kernels {
+template <bool BOXES>
+struct Windows {
   template <class S>
   static constexpr std::size_t shared_bytes() {
-    return S::warps * sizeof(WarpRing<S>);
+    return S::warps * sizeof(WindowStages<S, BOXES>);
   }
-
   template <class S>
   static KernelUse use() {
-    return {reinterpret_cast<const void*>(tma_strip<S>), S::threads, shared_bytes<S>(), 1,
-            S::warps * S::stages * sizeof(typename WarpRing<S>::Arrivals)};
+    return {reinterpret_cast<const void*>(tma_windows<S, BOXES>), S::threads, shared_bytes<S>(), 1,
+            S::warps * S::stages * sizeof(typename WindowStages<S, BOXES>::Arrivals)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
     PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-    const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_strip<S>), problem,
-                                            device, shared_bytes<S>(), view.chunk_rows);
+    const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S, BOXES>),
+                                            problem, device, shared_bytes<S>(), view.chunk_rows);
     const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
                     tensor_map(problem.power, S::rows, window),
                     tensor_map(problem.power, 1, window),
                     tensor_map(readable(pass.destination), S::rows, S::useful)};
-    return [=](Stream stream) { launch(tma_strip<S>, shape, stream, view, maps); };
+    return [=](Stream stream) { launch(tma_windows<S, BOXES>, shape, stream, view, maps); };
   }
 };
 
-ConfigOf<Problem> iso() {
-  ConfigOf<Problem> config;
-  config.info = {"iso",
-                 pyramid_geometry,
-                 {{reinterpret_cast<const void*>(tma_pyramid), tile_threads, 0, 1,
-                   2 * box_cells * sizeof(float)}}};
-  config.prepare = [](const Problem& problem, const Device&) {
-    const LaunchShape shape{pyramid_grid(problem), dim3(tile_threads)};
-    return climb_in_passes(problem, [&](const PyramidView& view) -> Launch {
-      const PyramidMaps maps{tensor_map(view.temperature, tile_size, box_columns),
-                             tensor_map(view.power, tile_size, box_columns),
-                             tensor_map(readable(view.result), core, core)};
-      return [=](Stream stream) { launch(tma_pyramid, shape, stream, view, maps); };
-    });
-  };
-  return config;
+struct Rows {
+  template <class S>
+  static KernelUse use() {
+    return {reinterpret_cast<const void*>(tma_rows<S>), S::threads, sizeof(RowStorage<S>), 1,
+            S::stages * sizeof(BlockTile<S>)};
+  }
+  template <class S>
+  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
+    return enqueue_pass<S>(tma_rows<S>, problem, pass, device, sizeof(RowStorage<S>));
+  }
+};
+
+std::vector<ConfigOf<Problem>> configs() {
+  std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
+  add_streaming<Windows<false>, Movement<2>>(all);
+  add_streaming<Windows<true>, Movement<2>, std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(
+      all, "/box-stores");
+  add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  all.push_back(boxes<Walk<>>());
+  all.push_back(square_boxes());
+  return all;
 }
 
-const bool registered =
-    register_variant<Problem>("hotspot", Strategy::tma,
-                              {iso(), streaming<Kernels, 8, 2, 1, 2, 5, 10, 12>("8-warps"),
-                               streaming<Kernels, 4, 2, 1, 2, 5, 10, 12>("4-warps"),
-                               streaming<Kernels, 8, 2, 1, 2, 5, 8>("8-warps-8-steps")});
+const bool registered = register_variant<Problem>("hotspot", Strategy::tma, configs());
 
 }  // namespace
 }  // namespace amasia::hotspot

@@ -7,6 +7,8 @@
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
+#include "apps/nw/schedules.hpp"
+#include "apps/nw/score_file.hpp"
 #include "harness/registry.hpp"
 #include "variants/geometry/ring.hpp"
 
@@ -45,6 +47,10 @@ const std::vector<ParameterSpec>& parameter_specs() {
        {"no", "yes"}},
       {"path", ParameterSpec::Kind::file,
        "with traceback=yes: text file for the alignment, one 'row col score' per line", ""},
+      {"out_file", ParameterSpec::Kind::file,
+       "text file for the matrix of scores: line i has score(i, 0) ... score(i, cols), borders "
+       "included",
+       ""},
   };
   return specs;
 }
@@ -61,11 +67,16 @@ void check_range(std::int64_t rows, std::int64_t cols, std::int64_t penalty) {
   }
 }
 
+void check_outputs(const Parameters& p) {
+  check_score_file(p.text("out_file"), p.integer("rows"), p.integer("cols"));
+  if (p.text("traceback") == "yes") check_output_file("path", p.text("path"));
+}
+
 std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
   const std::int64_t pitch = padded_pitch<int>(cols);
   const std::int64_t grids = checked_product({rows, pitch, 8}, "bytes of ref and score");
   const std::int64_t words =
-      checked_product({ceil_div(rows, band_rows), pitch, 8}, "bytes of the hand-over");
+      checked_product({ceil_div(rows, fewest_band_rows), pitch, 8}, "bytes of the hand-over");
   const std::int64_t rest = rows + cols + 4096;  // sequences, table, clock
   if (grids > INT64_MAX - words - rest) {
     throw UsageError("ref, score and hand-over do not fit in 63 bits of bytes");
@@ -82,16 +93,18 @@ class NeedlemanWunsch : public App {
     return "alignment of two sequences (Needleman-Wunsch dynamic programming, int32)";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
 
   std::vector<Parameters> sizes(Preset preset) const override {
     std::vector<std::pair<std::int64_t, std::int64_t>> extents;
     switch (preset) {
       case Preset::smoke:
         // Degenerate; primes; one below, at and above the original's tile of 16, the step of 4, the
-        // tile of 32 columns and the band of 128 rows; more bands than columns and the reverse.
-        extents = {{1, 1},     {1, 257},   {257, 1},   {2, 3},      {15, 17},   {16, 16},
-                   {33, 31},   {63, 64},   {127, 129}, {128, 128},  {129, 127}, {130, 1021},
-                   {1021, 37}, {511, 509}, {257, 769}, {1151, 1153}};
+        // tiles of 32 and 64 columns and the bands of 64 and 128 rows; more bands than columns and
+        // the reverse.
+        extents = {{1, 1},     {1, 257},    {257, 1},   {2, 3},     {15, 17},   {16, 16},
+                   {33, 31},   {63, 64},    {64, 65},   {65, 63},   {127, 129}, {128, 128},
+                   {129, 127}, {130, 1021}, {1021, 37}, {511, 509}, {257, 769}, {1151, 1153}};
         break;
       case Preset::quick:
         extents = {{8192, 8192}};
@@ -130,6 +143,7 @@ class NeedlemanWunsch : public App {
 
   std::int64_t device_bytes(const Parameters& p) const override {
     check_range(p.integer("rows"), p.integer("cols"), p.integer("penalty"));
+    check_outputs(p);
     return nw::device_bytes(p.integer("rows"), p.integer("cols"));
   }
 
@@ -138,9 +152,18 @@ class NeedlemanWunsch : public App {
   }
 
   void export_outputs(const Parameters& p, Instance& instance) const override {
-    if (p.text("traceback") == "no") return;
+    const std::string& matrix = p.text("out_file");
+    if (matrix.empty() && p.text("traceback") == "no") return;
     const auto& source = dynamic_cast<const ScoreSource&>(instance);
     const int penalty = static_cast<int>(p.integer("penalty"));
+    if (!matrix.empty()) {
+      // Checked once more: a file never holds what another run has left behind.
+      if (!instance.verify().passed) {
+        throw std::runtime_error("out_file: not written, the scores on the device are not right");
+      }
+      write_scores(matrix, source, penalty);
+    }
+    if (p.text("traceback") == "no") return;
     const Alignment path = trace_back(source, penalty);
     const std::int64_t sum = score_of(path, source.sequences(), penalty);
     if (sum != path.score) {

@@ -1,9 +1,9 @@
-// The persistent schedule of all six `best` variants: what a launch is given, and how bands are
-// dealt out. geometry.hpp says which cells a lane has, walk.cuh how a warp walks along a band,
-// link.cuh how its bottom row gets to the band below.
+// The persistent schedules: what a launch is given, and how bands are dealt out. geometry.hpp says
+// which cells a lane has, walk.cuh how a warp walks along a band, link.cuh how its bottom row gets
+// to the band below.
 //
 // Bands are taken in order, by ticket: whoever waits for a band waits for one that is already being
-// walked, however many blocks are resident.
+// walked, however few blocks are resident.
 #pragma once
 
 #include <string>
@@ -49,30 +49,43 @@ __device__ inline void finish_run(const BandRun& run, unsigned parties) {
   }
 }
 
-/// The config of a band kernel. `arguments` makes what the kernel takes besides the run, as a
-/// tuple.
-template <class B, class Kernel, class Arguments = NoArguments>
-ConfigOf<Problem> bands_config(std::string name, Kernel kernel, int threads,
-                               std::size_t shared_bytes, int stages_in_flight,
-                               Arguments arguments = {}, unsigned cluster = 1) {
+/// What a config says of a band kernel, and how it is launched.
+struct BandsUse {
+  std::string movement_name;  // what tells it from others of its schedule
+  int threads = 0;
+  std::size_t shared_bytes = 0;
+  int producer_warps = 0;    // 0: the walking warp also copies
+  int stages_in_flight = 0;  // at most, while one is computed
+  unsigned cluster = 1;
+};
+
+/// `Schedule` is that of B. `arguments` makes what the kernel takes besides the run, as a tuple.
+template <class Schedule, class B, class Kernel, class Arguments = NoArguments>
+ConfigOf<Problem> bands_config(const BandsUse& use, Kernel kernel, Arguments arguments = {}) {
   ConfigOf<Problem> config;
-  config.info = {
-      std::move(name),
-      {{"band_rows", B::rows}, {"stages", B::stages}, {"cluster", cluster}},
-      {{reinterpret_cast<const void*>(kernel), threads, shared_bytes, static_cast<int>(cluster),
-        static_cast<std::size_t>(B::stage_bytes) * stages_in_flight}}};
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  config.info.name = std::string(Schedule::name) + "/" + use.movement_name;
+  config.info.geometry = {{"band_rows", B::rows},
+                          {"step_columns", B::step_columns},
+                          {"hand_columns", B::hand_columns},
+                          {"cluster", use.cluster}};
+  config.info.kernels = {{function, use.threads, use.shared_bytes, static_cast<int>(use.cluster),
+                          static_cast<std::size_t>(B::stage_bytes) * use.stages_in_flight}};
+  config.info.schedule = Schedule::name;
+  config.info.movement = {{"stages", B::stages},     {"stage_bytes", B::stage_bytes},
+                          {"batch", B::batch},       {"producer_warps", use.producer_warps},
+                          {"slots", B::hands_ahead}, {"depth", use.stages_in_flight}};
   config.prepare = [=](const Problem& p, const Device& device) -> Launch {
     LaunchShape shape;
-    shape.block = dim3(threads);
-    shape.dynamic_shared_bytes = shared_bytes;
-    shape.cluster_blocks = cluster;
-    const auto* function = reinterpret_cast<const void*>(kernel);
-    shape.grid = dim3(cluster);
+    shape.block = dim3(use.threads);
+    shape.dynamic_shared_bytes = use.shared_bytes;
+    shape.cluster_blocks = use.cluster;
+    shape.grid = dim3(use.cluster);
     allow_launch(function, shape);
     const long long resident = resident_blocks(function, shape, device.sm_count);
-    const long long wanted = round_up(B::bands(p.ref.rows), cluster);
+    const long long wanted = round_up(B::bands(p.ref.rows), use.cluster);
     const long long blocks = wanted < resident ? wanted : resident;
-    shape.grid = dim3(static_cast<unsigned>(blocks < cluster ? cluster : blocks));
+    shape.grid = dim3(static_cast<unsigned>(blocks < use.cluster ? use.cluster : blocks));
     return [=, extra = arguments(p)](Stream stream) {
       const BandRun run{p.ref, p.score, p.penalty, p.handover};
       std::apply([&](const auto&... more) { launch(kernel, shape, stream, run, more...); }, extra);

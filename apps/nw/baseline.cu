@@ -1,9 +1,10 @@
 // nw/baseline: every element of ref passes through a register on its way to shared memory.
 //
-// - iso: the original: a tile of ref and its borders are stored to shared memory, a barrier,
-// compute.
-// - bands: movers load a stage into registers one period before they store it: what careful code
-// did before cp.async, paid for with 44 registers a thread.
+// - iso: the original: tiles of ref and their borders are stored to shared memory, a barrier,
+//   compute.
+// - bands: producer warps load stages into registers some periods before they store them: what
+//   careful code did before cp.async. What is in flight is paid for with registers, 4 for each 16
+//   bytes of a thread, so more producer warps hold more.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/stages.cuh"
 #include "variants/copies/tile_through_registers.cuh"
@@ -11,64 +12,87 @@
 namespace amasia::nw {
 namespace {
 
-__global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
-  __shared__ Scores scores;
-  __shared__ alignas(16) int ref[Iso::tile][Iso::tile];
-  const std::int64_t column = run.first_column + blockIdx.x;
-  const Tile16 tile(run, run.diagonal - column, column);
-  const Borders borders(run, tile);
-  baseline::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
-      &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
-  borders.store(scores, tile);
+template <class Schedule>
+__global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
+  __shared__ TileSharedStorage<Schedule> shared;
+  // Prologue: all that the block reads is asked for at once
+  const Tile16 top = tile_of_block<Schedule>(run, 0);
+  const Borders<Schedule::tiles> borders(run, top);
+  baseline::copy_tile<Tile<int, Schedule::tiles * tile16, tile16>, tile16>(
+      &shared.ref[0][0][0], run.ref, top.origin(), threadIdx.x);
+  borders.store(shared.scores);
   __syncthreads();
-  WholeRef source{ref};
-  sweep(scores, source, run.penalty);
-  store_scores(scores, run, tile);
+  // Main loop, Epilogue
+  sweep_tiles<Schedule>(
+      run, shared.scores, borders, [&](int n) { return WholeRef{shared.ref[n]}; },
+      [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B>
+/// HELD stages are on their way to registers while the walker walks.
+template <class B, class W, int HELD>
 struct HeldLoader {
-  StageMemory<B>& memory;
-  const Chunks<B>& chunks;
-  int filled;
-  int4 held[Chunks<B>::count];
+  static constexpr int parts = HELD;
+  BandSharedStorage<B>& shared;
+  const Chunks<B, W>& chunks;
+  const int filled;
+  int4 held[HELD][Chunks<B, W>::count];
 
-  __device__ HeldLoader(StageMemory<B>& m, const Chunks<B>& c, int f)
-      : memory(m), chunks(c), filled(f) {}
+  __device__ HeldLoader(BandSharedStorage<B>& s, const Chunks<B, W>& c)
+      : shared(s), chunks(c), filled(B::filled(c.run.ref.columns)) {}
+  template <int PART>
   __device__ void hold(int n) {
     if (n >= filled) return;
     chunks.each(n, [&](int i, int, std::int64_t from) {
-      held[i] = __ldcs(reinterpret_cast<const int4*>(chunks.ref + from));
+      held[PART][i] = __ldcs(reinterpret_cast<const int4*>(chunks.ref + from));
     });
   }
-  __device__ void begin() {
-    hold(0);
-    for (int n = 0; n < B::stages - 2; ++n) load(n);
+  __device__ void producer_begin() {
+    each_constant<HELD>([&](auto n) { hold<n.value>(n.value); });
+    each_constant<B::stages - 2>(
+        [&](auto n) { producer_load<n.value % HELD>(n.value, shared.stage[n.value]); });
   }
-  __device__ void load(int n) {
+  template <int PART>
+  __device__ void producer_load(int n, int* stage) {
     if (n >= filled) return;
-    int* stage = memory.stage[n % B::stages];
-    chunks.each(
-        n, [&](int i, int to, std::int64_t) { *reinterpret_cast<int4*>(stage + to) = held[i]; });
-    hold(n + 1);
+    chunks.each(n, [&](int i, int to, std::int64_t) {
+      *reinterpret_cast<int4*>(stage + to) = held[PART][i];
+    });
+    hold<PART>(n + HELD);
   }
-  __device__ void ready() {}
+  __device__ void producer_commit() {}
 };
 
-template <class B>
-__global__ void __launch_bounds__(band_threads) bands(BandRun run) {
+template <class B, class W, int HELD>
+__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, HeldLoader<B>>(run, *reinterpret_cast<StageMemory<B>*>(memory));
+  move_bands<B, W, BarrierPipeline<B, W>, HeldLoader<B, W, HELD>>(
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
-template <class B>
-ConfigOf<Problem> config(const char* name) {
-  return bands_config<B>(name, bands<B>, band_threads, sizeof(StageMemory<B>), 1);
+template <class Schedule>
+ConfigOf<Problem> tiles() {
+  return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
+}
+
+template <class Schedule, int BATCH, int AHEAD, int PRODUCERS, int HELD>
+ConfigOf<Problem> held(const char* name) {
+  using B = Bands<Schedule, BATCH, 4, AHEAD>;
+  using W = Warps<PRODUCERS>;
+  return bands_config<Schedule, B>(
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::baseline,
-    {diagonals_config(diagonal, sizeof(int) * Iso::tile * Iso::tile), config<Bands<4>>("bands-4")});
+    {tiles<Iso>(), held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"),
+     held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"), held<Bands64x16, 2, 2, 6, 4>("6-warps-hold-4"),
+     held<Bands64x16, 2, 2, 3, 2>("3-warps-hold-2"),
+     held<Bands64x16, 2, 4, 6, 4>("6-warps-ahead-4"),
+     held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
+     held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
+     held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"),
+     held<Bands128x16, 1, 1, 6, 4>("6-warps-hold-4"),
+     held<Bands128x16, 1, 2, 3, 2>("3-warps-hold-2-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -73,26 +73,6 @@ void compare_row(const int* got, const std::vector<int>& expected, std::int64_t 
   verdict.passed = verdict.mismatches == 0;
 }
 
-void compare_rows(const int* got, const int* expected, std::int64_t first, std::int64_t count,
-                  std::int64_t cols, Verdict& verdict) {
-  std::vector<char> same(static_cast<std::size_t>(count));
-#pragma omp parallel for
-  for (std::int64_t r = 0; r < count; ++r) {
-    same[r] = std::equal(got + r * cols, got + (r + 1) * cols, expected + r * cols) ? 1 : 0;
-  }
-  for (std::int64_t r = 0; r < count; ++r) {
-    if (same[r] != 0) {
-      verdict.checked += cols;
-    } else {
-      compare_row(got + r * cols, {expected + r * cols, expected + (r + 1) * cols}, first + r,
-                  verdict);
-    }
-  }
-  verdict.norm = "exact";
-  verdict.error = static_cast<double>(verdict.mismatches);
-  verdict.passed = verdict.mismatches == 0;
-}
-
 Verdict check_references(const Parameters& p, std::uint64_t seed) {
   const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
   const int penalty = static_cast<int>(p.integer("penalty"));

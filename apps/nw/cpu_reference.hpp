@@ -24,11 +24,6 @@ std::vector<std::int64_t> scores_by_relaxation(const Sequences& s, int penalty);
 void compare_row(const int* got, const std::vector<int>& expected, std::int64_t row,
                  Verdict& verdict);
 
-/// Adds rows first, first + 1, ..., `count` of them, of (count, cols) scores each: the same,
-/// compared on all cores.
-void compare_rows(const int* got, const int* expected, std::int64_t first, std::int64_t count,
-                  std::int64_t cols, Verdict& verdict);
-
 /// The verdict of comparing the two references with each other, which `verify --reference` reports.
 Verdict check_references(const Parameters& p, std::uint64_t seed);
 

@@ -1,24 +1,24 @@
-// Where everything lies: the index arithmetic of both schedules, without device code, so that the
+// Where everything lies: the index arithmetic of all schedules, without device code, so that the
 // CPU tests reach all of it.
 #pragma once
 
 #include <cstdint>
 
 #include "apps/nw/nw.hpp"
+#include "apps/nw/schedules.hpp"
 #include "variants/geometry/ring.hpp"
 #include "variants/host_device.hpp"
 
 namespace amasia::nw {
 
-/// The original geometry (Rodinia): tiles of 16 x 16 cells, a block of 16 threads each, one launch
-/// per anti-diagonal of tiles. With CLUSTER > 1 a cluster takes that many tiles, one below the
-/// other.
-template <int CLUSTER = 1>
+/// The original geometry (Rodinia): a launch per anti-diagonal of tiles, or of columns of
+/// Schedule::tiles tiles.
+template <class Schedule>
 struct Diagonals {
   static constexpr int tile = 16;
   static constexpr int threads = 16;
-  static constexpr int cluster = CLUSTER;
-  static constexpr int height = CLUSTER * tile;  // rows that a cluster takes
+  static constexpr int tiles = Schedule::tiles;
+  static constexpr int height = tiles * tile;
 
   AMASIA_HD static constexpr std::int64_t across(std::int64_t columns) {
     return ceil_div(columns, tile);
@@ -37,26 +37,33 @@ struct Diagonals {
   }
 };
 
-/// Persistent bands. A warp takes a band of 128 rows, four to a lane, from left to right. In a step
-/// a lane makes 4 x 4 cells; lane l is l steps behind lane 0, whose bottom row it continues.
+/// Persistent bands. A warp takes a band from left to right. In a step a lane makes lane_rows x 4
+/// cells; lane l is l steps behind lane 0, whose bottom row it continues.
 ///
-/// ref comes, and scores go, in stages of 128 rows x 32 columns that the warp overwrites in place.
-/// Because lanes lag, the eight lanes of a group (32 rows) are 32 columns behind the group above: a
-/// stage is not a rectangle of the grid but four boxes, each one tile left of the box above it.
+/// ref comes, and scores go, in stages that are as high as the band and BATCH tiles of 32 columns
+/// wide; the warp overwrites them in place. Because lanes lag, a group of lanes is one stage's
+/// width behind the group above: a stage is not a rectangle of the grid but one box per group, each
+/// one width left of the box above it.
 ///
-/// - Stage n holds tile n of group 0, tile n - 1 of group 1, n - 2 of group 2, n - 3 of group 3.
-/// - It is in work in steps 8n ... 8n + 14: a lane enters it at its place in the group.
-/// - Period k is steps 8k ... 8k + 7: some lanes are still in stage k - 1, the others in stage k.
+/// - Stage n holds box n of group 0, box n - 1 of group 1, and so on.
+/// - A period is the steps in which lane 0 crosses a stage. Stage n is in work for two of them: a
+///   lane enters it at its place in its group.
+/// - In period k some lanes are still in stage k - 1, the others in stage k.
 ///
-/// So a stage is in work for two periods whatever the width of the warp, and 128-byte rows read at
-/// a slant spread over all banks: in the same step, eight lanes of a group read eight different
-/// chunks.
-template <int STAGES>
+/// So a stage is in work for two periods whatever the width of the warp, and rows of whole lines
+/// read at a slant spread over all banks: in the same step, eight neighbouring lanes read eight
+/// different chunks of 16 bytes.
+///
+/// The walk asks for the row above AHEAD hand-overs before it needs it. The answer takes 300 to 500
+/// cycles (L2 of an H200), so 8 steps of 2 x 4 cells or 4 of 4 x 4 are about enough; to ask earlier
+/// keeps the band further behind the one above it.
+template <class Schedule, int BATCH, int STAGES, int AHEAD = 1>
 struct Bands {
-  static constexpr int lane_rows = 4;
+  static constexpr int lane_rows = Schedule::lane_rows;
   static constexpr int step_columns = 4;
   static constexpr int rows = 32 * lane_rows;
-  static constexpr int tile_columns = 32;                     // 128 bytes: a line, all banks
+  static constexpr int batch = BATCH;
+  static constexpr int tile_columns = 32 * BATCH;             // of a box: whole lines of 128 bytes
   static constexpr int period = tile_columns / step_columns;  // steps
   static constexpr int group_lanes = period;                  // lanes that share a box
   static constexpr int group_rows = group_lanes * lane_rows;
@@ -64,7 +71,18 @@ struct Bands {
   static constexpr int stage_elements = rows * tile_columns;
   static constexpr int stage_bytes = 4 * stage_elements;
   static constexpr int stages = STAGES;
-  static_assert(rows == band_rows);
+
+  static constexpr int hand_columns = Schedule::hand_columns;
+  static constexpr int hand_steps = hand_columns / step_columns;
+  static constexpr int hands = period / hand_steps;  // hand-overs in a period
+  static constexpr int hands_ahead = AHEAD;
+  /// Places for words that were asked for. A hand-over's place must be the same in every period, so
+  /// that it is a register and no index.
+  static constexpr int hand_slots = hands_ahead == 3 ? 4 : hands_ahead;
+
+  static_assert(period <= 32 && tile_columns % hand_columns == 0 && hand_steps >= 4);
+  static_assert(hands % hand_slots == 0, "see hand_slots");
+  static_assert(rows >= fewest_band_rows, "instance.cu allocates words for no more bands");
 
   AMASIA_HD static constexpr int bands(std::int64_t grid_rows) {
     return static_cast<int>(ceil_div(grid_rows, rows));
@@ -78,7 +96,7 @@ struct Bands {
   }
   /// Periods of a walk: the last lanes leave the last stage one period after its first.
   AMASIA_HD static constexpr int periods(std::int64_t columns) { return filled(columns) + 1; }
-  /// Tile that a group's box of stage n holds; outside 0 ... tiles-1: none.
+  /// Box that a group has in stage n; outside 0 ... tiles-1: none.
   AMASIA_HD static constexpr int tile_of(int n, int group) { return n - group; }
   /// Does a lane (by its place in the group) work on stage k at this step of period k, or still on
   /// stage k - 1? And on which 16-byte chunk of its rows?
@@ -91,14 +109,44 @@ struct Bands {
   AMASIA_HD static constexpr int chunk_offset(int step, int place) {
     return 16 * (chunk(step, place) - step);
   }
+  /// The first column that the last lane has finished, and not yet handed over, before the last
+  /// step of hand-over q of period k. Negative: before the grid.
+  AMASIA_HD static constexpr int finished(int k, int q) {
+    return tile_of(k - 1, groups - 1) * tile_columns + q * hand_columns;
+  }
 };
 
-/// Stages that a mover with groups of this parity takes at once, from stage n on: with TURN = 2 one
-/// where only half of a pair is left at the beginning or the end of a walk, else two.
-template <int TURN>
-AMASIA_HD constexpr int turn_of(int n, int parity, int stages) {
-  const int whole = TURN - (n + TURN - parity % TURN) % TURN;
-  return whole < stages - n ? whole : stages - n;
-}
+/// The warps of a block: the walker is warp 0. Warp w is on scheduler w % 4 of the SM, and the
+/// walker wants its own for itself: where there are more than three producers, warp 4 does nothing.
+template <int PRODUCERS>
+struct Warps {
+  static constexpr int producers = PRODUCERS;
+  static constexpr int producer_threads = 32 * PRODUCERS;
+  static constexpr int block_threads = 128 * ((PRODUCERS + 2) / 3);
+  static constexpr int at_barrier = 32 + producer_threads;
+  /// Of the producers' threads; negative: the walker's warp, or one that does nothing.
+  AMASIA_HD static constexpr int producer_of(int thread) {
+    const int warp = thread / 32;
+    const bool produces = warp % 4 != 0 && warp - warp / 4 <= producers;
+    return produces ? thread - 32 * (1 + warp / 4) : -1;
+  }
+};
+
+/// The 16-byte chunks of a stage that one of THREADS threads moves. A chunk has the same column in
+/// all rows, so that neighbouring threads have neighbouring chunks.
+template <class B, int THREADS>
+struct ChunksOfThread {
+  static constexpr int per_row = B::tile_columns / 4;
+  static constexpr int row_step = THREADS / per_row;
+  static constexpr int count = (B::rows + row_step - 1) / row_step;
+  static_assert(THREADS % per_row == 0);
+
+  AMASIA_HD static constexpr int column(int thread) { return 4 * (thread % per_row); }
+  AMASIA_HD static constexpr int row(int thread, int i) { return thread / per_row + i * row_step; }
+  /// Column of the grid of a chunk of stage n. Outside 0 ... pitch - 1: there is nothing to move.
+  AMASIA_HD static constexpr int grid_column(int n, int row, int column) {
+    return B::tile_of(n, row / B::group_rows) * B::tile_columns + column;
+  }
+};
 
 }  // namespace amasia::nw

@@ -6,6 +6,8 @@
 #include "apps/nw/cpu_reference.hpp"
 #include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
+#include "apps/nw/recurrence_check.cuh"
+#include "apps/nw/schedules.hpp"
 #include "apps/nw/sequences.hpp"
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
@@ -17,12 +19,9 @@ namespace {
 
 constexpr int fill_threads = 256;
 
-// Scores are fetched for verification in blocks of about this many bytes.
-constexpr std::int64_t fetched_bytes = std::int64_t{1} << 27;
-
-// Up to so many (512 MiB) the expected scores are kept, because a group verifies each of its rows
-// twice. Beyond, they are computed anew row by row.
-constexpr std::int64_t most_scores_kept = std::int64_t{1} << 27;
+// Up to so many scores are compared with the CPU's as well, which takes milliseconds: two checks
+// that have nothing in common.
+constexpr std::int64_t most_scores_compared = std::int64_t{1} << 20;
 
 /// One block per run of columns, rows taken in grid strides: 64-bit positions, any extent.
 __global__ void fill_ref(Grid<int> ref, const signed char* rows, const signed char* cols,
@@ -44,8 +43,10 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
         pitch_(padded_pitch<int>(cols_)),
         ref_(static_cast<std::size_t>(rows_ * pitch_)),
         score_(static_cast<std::size_t>(rows_ * pitch_)),
-        words_(static_cast<std::size_t>(ceil_div(rows_, band_rows) * pitch_)),
-        clock_(3) {
+        words_(static_cast<std::size_t>(ceil_div(rows_, fewest_band_rows) * pitch_)),
+        clock_(3),
+        row_letters_(sequences_.rows.size()),
+        col_letters_(sequences_.cols.size()) {
     check_range(rows_, cols_, p.integer("penalty"));
     problem_.ref = {ref_.data(), rows_, cols_, pitch_};
     problem_.score = {score_.data(), rows_, cols_, pitch_};
@@ -54,20 +55,16 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
     AMASIA_CUDA(cudaMemset(words_.data(), 0, words_.bytes()));
     AMASIA_CUDA(cudaMemset(clock_.data(), 0, clock_.bytes()));
 
-    const DeviceArray<signed char> rows(sequences_.rows.size()), cols(sequences_.cols.size());
-    const auto upload = [](const std::vector<signed char>& from, signed char* to) {
-      AMASIA_CUDA(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
-    };
-    upload(sequences_.rows, rows.data());
-    upload(sequences_.cols, cols.data());
+    row_letters_.upload(sequences_.rows.data());
+    col_letters_.upload(sequences_.cols.data());
     LaunchShape shape;
     // 65535: the limit of a grid's second dimension.
     shape.grid = dim3(static_cast<unsigned>(ceil_div(pitch_, fill_threads)),
                       static_cast<unsigned>(std::min<std::int64_t>(rows_, 65535)));
     shape.block = dim3(fill_threads);
     launch(fill_ref, shape, nullptr, Grid<int>{ref_.data(), rows_, cols_, pitch_},
-           static_cast<const signed char*>(rows.data()),
-           static_cast<const signed char*>(cols.data()), blosum62);
+           static_cast<const signed char*>(row_letters_.data()),
+           static_cast<const signed char*>(col_letters_.data()), blosum62);
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
@@ -76,22 +73,15 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
   void reset(Stream stream) override { score_.poison(stream); }
 
   Verdict verify() override {
-    Verdict verdict;
-    const bool kept = rows_ <= most_scores_kept / cols_;
-    if (kept && expected_.empty()) expect_all();
-    std::vector<int> expected = border_row(cols_, problem_.penalty);
-    const std::int64_t block = std::max<std::int64_t>(1, fetched_bytes / (4 * cols_));
-    for (std::int64_t first = 0; first < rows_; first += block) {
-      const std::int64_t count = std::min(block, rows_ - first);
-      got_.resize(static_cast<std::size_t>(count * cols_));
-      fetch(first, count, got_.data());
-      if (kept) {
-        compare_rows(got_.data(), expected_.data() + first * cols_, first, count, cols_, verdict);
-        continue;
-      }
-      for (std::int64_t r = 0; r < count; ++r) {
-        advance_row(sequences_, first + r, problem_.penalty, expected);
-        compare_row(got_.data() + r * cols_, expected, first + r, verdict);
+    Verdict verdict =
+        verdict_of({problem_.score, row_letters_.data(), col_letters_.data(), problem_.penalty});
+    if (rows_ <= most_scores_compared / cols_) {
+      const Verdict by_cpu = compare_all();
+      if (by_cpu.passed != verdict.passed) {
+        verdict.passed = false;
+        verdict.first_mismatches.insert(verdict.first_mismatches.begin(),
+                                        "the recurrence and the CPU's scores disagree");
+        verdict.first_mismatches.resize(std::min<std::size_t>(verdict.first_mismatches.size(), 5));
       }
     }
     return verdict;
@@ -113,13 +103,15 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
                              bytes, count, cudaMemcpyDeviceToHost));
   }
 
-  void expect_all() {
-    expected_.resize(static_cast<std::size_t>(rows_ * cols_));
-    std::vector<int> row = border_row(cols_, problem_.penalty);
+  Verdict compare_all() const {
+    Verdict verdict;
+    std::vector<int> expected = border_row(cols_, problem_.penalty);
+    const std::vector<int> got = score_rows(0, rows_);
     for (std::int64_t r = 0; r < rows_; ++r) {
-      advance_row(sequences_, r, problem_.penalty, row);
-      std::copy(row.begin(), row.end(), expected_.begin() + r * cols_);
+      advance_row(sequences_, r, problem_.penalty, expected);
+      compare_row(got.data() + r * cols_, expected, r, verdict);
     }
+    return verdict;
   }
 
   Sequences sequences_;
@@ -127,8 +119,8 @@ class DeviceInstance : public InstanceOf<Problem>, public ScoreSource {
   DeviceArray<int> ref_, score_;
   DeviceArray<unsigned long long> words_;
   DeviceArray<unsigned> clock_;
+  DeviceArray<signed char> row_letters_, col_letters_;
   Problem problem_;
-  std::vector<int> got_, expected_;  // on the host, kept between verifications
 };
 
 const bool registered = register_instance_factory(

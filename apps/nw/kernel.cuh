@@ -1,4 +1,4 @@
-// The computation of nw, once for all variants: one cell, and the 4 x 4 cells of a lane's step.
+// The computation of nw, once for all variants: one cell, and the cells of a lane's step.
 #pragma once
 
 #include "apps/nw/nw.hpp"
@@ -22,21 +22,23 @@ AMASIA_HD inline int cell(int north_west, int north, int west, int ref, int pena
 
 /// The right edge of what a lane has done: scores of its rows in the last column, and the one above
 /// them.
+template <int ROWS>
 struct Edge {
-  int west[4];
+  int west[ROWS];
   int corner;
 };
 
 /// Column c of the four that come next: `north` are the scores above them, `ref` becomes the
 /// scores. After column 3 the corner has to move to north[3].
-AMASIA_HD inline void advance_column(Edge& edge, int c, const int (&north)[4], int (&ref)[4][4],
-                                     int penalty) {
+template <int ROWS>
+AMASIA_HD inline void advance_column(Edge<ROWS>& edge, int c, const int (&north)[4],
+                                     int (&ref)[ROWS][4], int penalty) {
   int north_west = c == 0 ? edge.corner : north[c - 1];
   int above = north[c];
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < ROWS; ++r) {
     const int score = cell(north_west, above, edge.west[r], ref[r][c], penalty);
     north_west = edge.west[r];
     edge.west[r] = above = ref[r][c] = score;

@@ -48,14 +48,11 @@ AMASIA_HD constexpr int generated_letter(std::uint64_t seed, int sequence, std::
 /// data gets a wrong answer.
 inline constexpr int pad_ref = 1000;
 
-/// Rows of a band, the rows that one warp computes in one pass (geometry.hpp).
-inline constexpr int band_rows = 128;
-
 /// Where bands of one persistent launch leave their bottom row for the band below. A word holds a
 /// score (low half) and the run it belongs to (high half): 8-byte accesses are single-copy atomic,
 /// so a reader that sees the run's number has the score, and no flag or fence is needed.
 struct Handover {
-  unsigned long long* words = nullptr;  // (bands, pitch)
+  unsigned long long* words = nullptr;  // (bands of the schedule with the most, pitch)
   std::int64_t pitch = 0;
   unsigned* clock = nullptr;  // [0] runs so far, [1] next band to take, [2] blocks done in this run
 };
@@ -79,6 +76,10 @@ const std::vector<ParameterSpec>& parameter_specs();
 
 /// Throws UsageError where a score might not fit in 32 bits.
 void check_range(std::int64_t rows, std::int64_t cols, std::int64_t penalty);
+
+/// Throws UsageError, one line, where the matrix of scores is too large for out_file's text, or a
+/// file that a parameter names cannot be written.
+void check_outputs(const Parameters& p);
 
 /// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
 std::int64_t device_bytes(std::int64_t rows, std::int64_t cols);

@@ -1,8 +1,9 @@
 // nw/overlap: what is needed next travels while this is computed (Svedin et al., Algorithm 2).
 //
 // - iso: one tile is all a block of the original has, so its rows are the stages: four groups of
-// four rows, each waited for when the wavefront gets there.
-// - bands: a ring of stages along the band; all that is not being computed or stored is in flight.
+//   four rows, each waited for when the wavefront gets there.
+// - bands: a pipeline of stages along the band; all that is not being computed or stored is in
+//   flight.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
@@ -11,56 +12,85 @@
 namespace amasia::nw {
 namespace {
 
-struct RowGroups {
-  const int (&ref)[Iso::tile][Iso::tile];
-  __device__ void ready(int d) {
-    if (d % 4 != 0 || d >= Iso::tile) return;
-    if (d == 0) {
-      async::wait<3>();
-    } else if (d == 4) {
-      async::wait<2>();
-    } else if (d == 8) {
-      async::wait<1>();
-    } else {
-      async::wait<0>();
-    }
+using RowGroup = Tile<int, 4, tile16>;  // a stage: 16 chunks, one per thread
+constexpr int groups_of_tile = tile16 / RowGroup::rows;
+
+/// Waits until at most `left` of MOST or fewer groups are unfinished: the number is an immediate.
+template <int MOST>
+__device__ void wait_for_all_but(int left) {
+  if (left == MOST) {
+    async::wait<MOST>();
+  } else if constexpr (MOST > 0) {
+    wait_for_all_but<MOST - 1>(left);
+  }
+}
+
+template <int TILES>
+struct GroupedRef {
+  const RefTile& ref;
+  int tile;  // of the block's TILES
+  __device__ void consumer_wait(int d) {
+    if (d % RowGroup::rows != 0 || d >= tile16) return;
+    const int group = tile * groups_of_tile + d / RowGroup::rows;
+    wait_for_all_but<TILES * groups_of_tile - 1>(TILES * groups_of_tile - 1 - group);
     __syncthreads();  // a thread reads what its neighbours have copied
   }
   __device__ int at(int r) const { return ref[r][threadIdx.x]; }
 };
 
-__global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
-  __shared__ Scores scores;
-  __shared__ alignas(16) int ref[Iso::tile][Iso::tile];
-  const std::int64_t column = run.first_column + blockIdx.x;
-  const Tile16 tile(run, run.diagonal - column, column);
-  using Rows = Tile<int, 4, Iso::tile>;  // 16 chunks: one per thread
-  for (int r = 0; r < Iso::tile; r += Rows::rows) {
-    async::copy_tile<Rows, Iso::threads>(ref[r], run.ref, {tile.row + r, tile.column}, threadIdx.x);
+template <class Schedule>
+__global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
+  __shared__ TileSharedStorage<Schedule> shared;
+  // Prologue: all that the block reads is asked for at once, group by group
+  const Tile16 top = tile_of_block<Schedule>(run, 0);
+  for (int r = 0; r < Schedule::tiles * tile16; r += RowGroup::rows) {
+    async::copy_tile<RowGroup, tile16>(&shared.ref[0][0][0] + r * tile16, run.ref,
+                                       {top.row + r, top.column}, threadIdx.x);
     async::commit();
   }
-  const Borders borders(run, tile);
-  borders.store(scores, tile);
-  RowGroups source{ref};
-  sweep(scores, source, run.penalty);
-  store_scores(scores, run, tile);
+  const Borders<Schedule::tiles> borders(run, top);
+  borders.store(shared.scores);
+  // Main loop, Epilogue
+  sweep_tiles<Schedule>(
+      run, shared.scores, borders,
+      [&](int n) {
+        return GroupedRef<Schedule::tiles>{shared.ref[n], n};
+      },
+      [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B>
-__global__ void __launch_bounds__(band_threads) bands(BandRun run) {
+template <class B, class W>
+__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, AsyncLoader<B, B::stages - 4>>(run, *reinterpret_cast<StageMemory<B>*>(memory));
+  move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, B::stages - 4>>(
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
-template <class B>
-ConfigOf<Problem> config(const char* name) {
-  return bands_config<B>(name, bands<B>, band_threads, sizeof(StageMemory<B>), B::stages - 3);
+template <class Schedule>
+ConfigOf<Problem> tiles() {
+  return diagonals_config<Schedule>(
+      "", diagonal<Schedule>,
+      {{"stages", Schedule::tiles * groups_of_tile}, {"stage_rows", RowGroup::rows}},
+      Schedule::tiles * sizeof(RefTile));
 }
 
-const bool registered =
-    register_variant<Problem>("nw", Strategy::overlap,
-                              {diagonals_config(diagonal, sizeof(int) * Iso::tile * Iso::tile),
-                               config<Bands<12>>("bands-12"), config<Bands<6>>("bands-6")});
+template <class Schedule, int BATCH, int AHEAD, int STAGES, int PRODUCERS = 3>
+ConfigOf<Problem> ring(const char* name) {
+  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  using W = Warps<PRODUCERS>;
+  return bands_config<Schedule, B>(
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, STAGES - 3}, bands<B, W>);
+}
+
+const bool registered = register_variant<Problem>(
+    "nw", Strategy::overlap,
+    {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
+     ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"), ring<Bands64x16, 2, 2, 12>("12-stages"),
+     ring<Bands64x16, 2, 2, 6>("6-stages"), ring<Bands64x16, 2, 2, 12, 6>("12-stages-6-warps"),
+     ring<Bands64x16, 2, 4, 12>("12-stages-ahead-4"), ring<Bands128x32, 1, 1, 12>("12-stages"),
+     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
+     ring<Bands128x16, 1, 1, 12>("12-stages"), ring<Bands128x16, 1, 2, 12>("12-stages-ahead-2"),
+     tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

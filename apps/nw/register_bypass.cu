@@ -2,8 +2,8 @@
 // et al., Algorithm 1), and is waited for at once.
 //
 // - iso: the original tile, copied in 16-byte pieces.
-// - bands: movers ask for a stage and wait for it in the same period: with one period of the walker
-// to hide it, a latency under load is just about covered.
+// - bands: producer warps ask for a stage and wait for it in the same period: with one period of
+//   the walker to hide it, a latency under load is just about covered.
 #include "apps/nw/async_stages.cuh"
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
@@ -12,37 +12,51 @@
 namespace amasia::nw {
 namespace {
 
-__global__ void __launch_bounds__(Iso::threads) diagonal(DiagonalRun run) {
-  __shared__ Scores scores;
-  __shared__ alignas(16) int ref[Iso::tile][Iso::tile];
-  const std::int64_t column = run.first_column + blockIdx.x;
-  const Tile16 tile(run, run.diagonal - column, column);
-  async::copy_tile<Tile<int, Iso::tile, Iso::tile>, Iso::threads>(
-      &ref[0][0], run.ref, {tile.row, tile.column}, threadIdx.x);
+template <class Schedule>
+__global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
+  __shared__ TileSharedStorage<Schedule> shared;
+  // Prologue: all that the block reads is asked for at once
+  const Tile16 top = tile_of_block<Schedule>(run, 0);
+  async::copy_tile<Tile<int, Schedule::tiles * tile16, tile16>, tile16>(
+      &shared.ref[0][0][0], run.ref, top.origin(), threadIdx.x);
   async::commit();
-  const Borders borders(run, tile);
-  borders.store(scores, tile);
+  const Borders<Schedule::tiles> borders(run, top);
+  borders.store(shared.scores);
   async::wait<0>();
   __syncthreads();
-  WholeRef source{ref};
-  sweep(scores, source, run.penalty);
-  store_scores(scores, run, tile);
+  // Main loop, Epilogue
+  sweep_tiles<Schedule>(
+      run, shared.scores, borders, [&](int n) { return WholeRef{shared.ref[n]}; },
+      [&](int, const Tile16& tile) { store_scores(shared.scores, run, tile); });
 }
 
-template <class B>
-__global__ void __launch_bounds__(band_threads) bands(BandRun run) {
+template <class B, class W>
+__global__ void __launch_bounds__(W::block_threads) bands(BandRun run) {
   extern __shared__ __align__(128) unsigned char memory[];
-  move_bands<B, AsyncLoader<B, 0>>(run, *reinterpret_cast<StageMemory<B>*>(memory));
+  move_bands<B, W, BarrierPipeline<B, W>, AsyncLoader<B, W, 0>>(
+      run, *reinterpret_cast<BandSharedStorage<B>*>(memory));
 }
 
-template <class B>
-ConfigOf<Problem> config(const char* name) {
-  return bands_config<B>(name, bands<B>, band_threads, sizeof(StageMemory<B>), 1);
+template <class Schedule>
+ConfigOf<Problem> tiles() {
+  return diagonals_config<Schedule>("", diagonal<Schedule>, {{"stages", 1}}, sizeof(RefTile));
+}
+
+template <class Schedule, int BATCH, int AHEAD, int PRODUCERS>
+ConfigOf<Problem> stages4(const char* name) {
+  using B = Bands<Schedule, BATCH, 4, AHEAD>;
+  using W = Warps<PRODUCERS>;
+  return bands_config<Schedule, B>(
+      {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, 1}, bands<B, W>);
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::register_bypass,
-    {diagonals_config(diagonal, sizeof(int) * Iso::tile * Iso::tile), config<Bands<4>>("bands-4")});
+    {tiles<Iso>(), stages4<Bands64x32, 2, 1, 3>("3-warps"), stages4<Bands64x32, 2, 1, 6>("6-warps"),
+     stages4<Bands64x16, 2, 2, 3>("3-warps"), stages4<Bands64x16, 2, 2, 6>("6-warps"),
+     stages4<Bands64x16, 2, 4, 3>("3-warps-ahead-4"), stages4<Bands128x32, 1, 1, 3>("3-warps"),
+     stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"), stages4<Bands128x16, 1, 1, 3>("3-warps"),
+     stages4<Bands128x16, 1, 2, 3>("3-warps-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -1,38 +1,37 @@
-// Stages moved by warps beside the walker, for the strategies in which threads do the copying: one
-// block barrier per period (8 steps, ~1000 cycles) keeps the walker and the movers together.
+// Stages moved by producer warps beside the walker, for the strategies in which threads do the
+// copying: one block barrier per period (some 1,000 cycles) is full and empty at once, and keeps
+// the walker and the producers together.
 //
-// In period k the walker works on stages k - 1 and k and looks one chunk into k + 1; the movers
+// In period k the walker works on stages k - 1 and k and looks one chunk into k + 1; the producers
 // store the scores of stage k - 2 and refill its place.
 #pragma once
 
 #include "apps/nw/walk.cuh"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::nw {
 
-/// One walker and three movers: four warps, one per scheduler of the SM.
-inline constexpr int mover_threads = 96;
-inline constexpr int band_threads = 32 + mover_threads;
-
 template <class B>
-struct StageMemory {
+struct BandSharedStorage {
   alignas(128) int stage[B::stages][B::stage_elements];
-  Above above;
+  Above<B> above;
   int ticket;
 };
 
 /// The walker's side: stages in turn, barriers only.
-template <class B>
-struct BarrierRing {
+template <class B, class W>
+struct BarrierPipeline {
+  static constexpr bool meets_at_barriers = true;
   const unsigned first, end;
   unsigned now;
-  __device__ explicit BarrierRing(StageMemory<B>& memory)
-      : first(async::held_address(memory.stage)),
+  __device__ BarrierPipeline(BandSharedStorage<B>& shared, const BandRun&)
+      : first(async::held_address(shared.stage)),
         end(first + B::stages * B::stage_bytes),
         now(first) {}
   __device__ void begin(int) {
     now = first;
-    wait();
+    enter();
   }
   __device__ unsigned stage() const { return now; }
   __device__ unsigned next_stage() const {
@@ -41,34 +40,33 @@ struct BarrierRing {
   __device__ unsigned stage_before() const {
     return now == first ? end - B::stage_bytes : now - B::stage_bytes;
   }
-  __device__ void wait() { block_barrier<band_threads>(); }
-  __device__ void look(int) {}
+  __device__ void enter() { block_barrier<W::at_barrier>(); }
+  __device__ void consumer_try_wait(int) {}
   __device__ unsigned missing() const { return 0; }
-  __device__ void await() {}
-  __device__ void left() {}
-  __device__ void done(int) { now = next_stage(); }
-  __device__ void finish() {}
+  __device__ void consumer_wait() {}
+  __device__ void consumer_release(int) { now = next_stage(); }
+  __device__ void finish() { block_barrier<W::at_barrier>(); }
   __device__ void fetched(unsigned) {}
 };
 
-/// A mover's 16-byte chunks of a stage, and where they are in the grid.
-template <class B>
+/// A producer thread's 16-byte chunks of a stage, and where they are in the grid.
+template <class B, class W>
 struct Chunks {
-  static constexpr int per_row = B::tile_columns / 4;
-  static constexpr int row_step = mover_threads / per_row;
-  static constexpr int count = (B::rows + row_step - 1) / row_step;
+  using Of = ChunksOfThread<B, W::producer_threads>;
+  static constexpr int count = Of::count;
 
   const BandRun& run;
-  int column, row;      // of the first chunk in the stage
-  int tiles, rows = 0;  // of the grid; of the band
+  const int column, row;  // of the first chunk in the stage
+  const unsigned pitch;
+  int rows = 0;  // of the band that the grid has
   const int* ref = nullptr;
   int* score = nullptr;
 
   __device__ Chunks(const BandRun& r, int thread)
       : run(r),
-        column(4 * (thread % per_row)),
-        row(thread / per_row),
-        tiles(B::tiles(r.ref.columns)) {}
+        column(Of::column(thread)),
+        row(Of::row(thread, 0)),
+        pitch(static_cast<unsigned>(r.ref.pitch)) {}
 
   __device__ void begin(int band) {
     const std::int64_t first = std::int64_t{band} * B::rows;
@@ -82,10 +80,10 @@ struct Chunks {
   __device__ void each(int n, F f) const {
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-      const int r = row + i * row_step;
-      const int tile = B::tile_of(n, r / B::group_rows);
-      if (r < rows && tile >= 0 && tile < tiles) {
-        f(i, r * B::tile_columns + column, i * row_step * run.ref.pitch + tile * B::tile_columns);
+      const int r = row + i * Of::row_step;
+      const int c = Of::grid_column(n, r, column);
+      if (r < rows && static_cast<unsigned>(c) < pitch) {
+        f(i, r * B::tile_columns + column, i * Of::row_step * run.ref.pitch + (c - column));
       }
     }
   }
@@ -98,36 +96,50 @@ struct Chunks {
   }
 };
 
-/// The kernel body. `Loader` is how ref gets into a stage: begin(chunks) starts the first stages,
-/// load(n) is called in period n + 2 - stages, ready() before the barrier that lets the walker read
-/// stage k + 2.
-template <class B, class Loader>
-__device__ __forceinline__ void move_bands(const BandRun& run, StageMemory<B>& memory) {
+/// The kernel body. `Loader` is how ref gets into a stage:
+///   producer_begin()                 starts stages 0 ... stages - 3
+///   producer_load<PART>(n, stage)    starts stage n, in period n + 2 - stages; PART counts modulo
+///                                    Loader::parts, so that it can name registers
+///   producer_commit()                before the barrier that lets the walker look into stage k + 2
+template <class B, class W, class Pipeline, class Loader>
+__device__ __forceinline__ void move_bands(const BandRun& run, BandSharedStorage<B>& shared) {
   const unsigned tag = run_tag(run);
-  const int bands = B::bands(run.ref.rows);
-  const int filled = B::filled(run.ref.columns), periods = B::periods(run.ref.columns);
+  const int bands = B::bands(run.ref.rows), periods = B::periods(run.ref.columns);
+  const int producer = W::producer_of(static_cast<int>(threadIdx.x));
   for (;;) {
-    if (threadIdx.x == 0) memory.ticket = take_ticket(run);
+    if (threadIdx.x == 0) shared.ticket = take_ticket(run);
     __syncthreads();
-    const int band = memory.ticket;
+    const int band = shared.ticket;
     if (band >= bands) break;
     if (threadIdx.x < 32) {
-      BarrierRing<B> ring(memory);
-      WordLink link(run, tag);
-      walk_band<B>(run, band, ring, link, memory.above);
-      block_barrier<band_threads>();
-    } else {
-      Chunks<B> chunks(run, threadIdx.x - 32);
+      Pipeline pipeline(shared, run);
+      WordLink<B> link(run, tag);
+      walk_band<B>(run, band, pipeline, link, shared.above);
+    } else if (producer >= 0) {
+      Chunks<B, W> chunks(run, producer);
       chunks.begin(band);
-      Loader loader(memory, chunks, filled);
-      loader.begin();
-      for (int k = 0; k <= periods; ++k) {
-        block_barrier<band_threads>();
-        if (k >= 2) chunks.store(k - 2, memory.stage[(k - 2) % B::stages]);
-        loader.load(k - 2 + B::stages);
-        loader.ready();
+      Loader loader(shared, chunks);
+      // Prologue
+      loader.producer_begin();
+      // Main loop
+      PipelineState<B::stages> stored, loaded = PipelineState<B::stages>::after(B::stages - 2);
+      for (int first = 0; first <= periods; first += Loader::parts) {
+        each_constant<Loader::parts>([&](auto part) {
+          const int k = first + part.value;
+          if (k > periods) return;
+          block_barrier<W::at_barrier>();
+          if (k >= 2) {
+            chunks.store(k - 2, shared.stage[stored.index]);
+            ++stored;
+          }
+          constexpr int of_stage = (part.value + B::stages - 2) % Loader::parts;
+          loader.template producer_load<of_stage>(k - 2 + B::stages, shared.stage[loaded.index]);
+          ++loaded;
+          loader.producer_commit();
+        });
       }
     }
+    // Epilogue
     __syncthreads();
   }
   if (threadIdx.x == 0) finish_run(run, gridDim.x);

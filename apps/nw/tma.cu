@@ -1,88 +1,118 @@
-// nw/tma: ref tiles by tensor map into a ring, score tiles out by bulk tensor stores. Two
-// threads ask; the copy engine computes addresses, clips at the edges and reports bytes to an
-// mbarrier. No thread but the walker touches a cell.
+// nw/tma: ref tiles by tensor map, score tiles out by bulk tensor stores. One or two threads ask;
+// the copy engine computes addresses, clips at the edges and reports bytes to an mbarrier. No
+// thread but the walker touches a cell.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/tma_stages.cuh"
 
 namespace amasia::nw {
 namespace {
 
-__global__ void __launch_bounds__(Iso::threads)
+template <class Schedule>
+struct BoxSharedStorage : TileSharedStorage<Schedule> {
+  tma::Barrier full[Schedule::tiles];
+};
+
+struct WaitedRef : WholeRef {
+  tma::Barrier* full;
+  __device__ void consumer_wait(int d) {
+    if (d == 0) tma::wait(full, 0);
+  }
+};
+
+template <class Schedule>
+__global__ void __launch_bounds__(tile16)
     diagonal(DiagonalRun run, const __grid_constant__ CUtensorMap ref_map,
              const __grid_constant__ CUtensorMap score_map) {
-  __shared__ Scores scores;
-  __shared__ alignas(128) int ref[Iso::tile][Iso::tile];
-  __shared__ tma::Barrier full;
-  const std::int64_t column = run.first_column + blockIdx.x;
-  const Tile16 tile(run, run.diagonal - column, column);
-  const int x = static_cast<int>(tile.column), y = static_cast<int>(tile.row);
+  __shared__ BoxSharedStorage<Schedule> shared;
+  // Prologue: all that the block reads is asked for at once
+  const Tile16 top = tile_of_block<Schedule>(run, 0);
+  const int x = static_cast<int>(top.column), y = static_cast<int>(top.row);
   if (threadIdx.x == 0) {
-    tma::init(&full, 1);
+    for (int n = 0; n < Schedule::tiles; ++n) tma::init(&shared.full[n], 1);
     tma::fence_init();
-    tma::expect(&full, sizeof(ref));
-    tma::load_tile(ref, &ref_map, x, y, &full);
+    for (int n = 0; n < Schedule::tiles && y + n * tile16 < run.ref.rows; ++n) {
+      tma::expect(&shared.full[n], sizeof(RefTile));
+      tma::load_tile(shared.ref[n], &ref_map, x, y + n * tile16, &shared.full[n]);
+    }
   }
-  const Borders borders(run, tile);
-  borders.store(scores, tile);
+  const Borders<Schedule::tiles> borders(run, top);
+  borders.store(shared.scores);
   __syncthreads();
-  tma::wait(&full, 0);
-  WholeRef source{ref};
-  sweep(scores, source, run.penalty);
-  // Scores where ref was: dense, as a box is
-  for (int r = 0; r < Iso::tile; ++r) ref[r][threadIdx.x] = scores[r + 1][threadIdx.x + 1];
-  tma::fence_async_proxy();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    tma::store_tile(&score_map, x, y, ref);
-    tma::commit_stores();
-    tma::wait_stores_read<0>();
-  }
+  // Main loop
+  sweep_tiles<Schedule>(
+      run, shared.scores, borders,
+      [&](int n) {
+        return WaitedRef{{shared.ref[n]}, &shared.full[n]};
+      },
+      [&](int n, const Tile16&) {
+        // Scores where ref was: dense, as a box is
+        const int t = threadIdx.x;
+        for (int r = 0; r < tile16; ++r) shared.ref[n][r][t] = shared.scores[r + 1][t + 1];
+        tma::fence_async_proxy();
+        __syncthreads();
+        if (t == 0) {
+          tma::store_tile(&score_map, x, y + n * tile16, shared.ref[n]);
+          tma::commit_stores();
+        }
+      });
+  // Epilogue: the block's memory must last until it has been read
+  if (threadIdx.x == 0) tma::wait_stores_read<0>();
 }
 
-template <class B, int TURN>
+template <class B>
 __global__ void __launch_bounds__(tma_threads)
     bands(BandRun run, const __grid_constant__ CUtensorMap ref_map,
           const __grid_constant__ CUtensorMap score_map) {
   extern __shared__ __align__(128) unsigned char bytes[];
-  auto& memory = *reinterpret_cast<TmaMemory<B>*>(bytes);
-  prepare(memory);
+  auto& shared = *reinterpret_cast<TmaSharedStorage<B>*>(bytes);
+  // Prologue
+  init_pipeline(shared);
   const unsigned tag = run_tag(run);
   const int count = B::bands(run.ref.rows);
-  TmaRing<B> ring(memory, run.ref.columns);
-  TmaMover<B, TURN> mover(memory, ref_map, score_map, run.ref.columns);
-  WordLink link(run, tag);
+  TmaConsumer<B> consumer(shared, run.ref.columns);
+  TmaProducer<B> producer(shared, ref_map, score_map, run.ref.columns);
+  WordLink<B> link(run, tag);
+  // Main loop
   for (;;) {
-    if (threadIdx.x == 0) memory.ticket = take_ticket(run);
+    if (threadIdx.x == 0) shared.ticket = take_ticket(run);
     __syncthreads();
-    const int band = memory.ticket;
+    const int band = shared.ticket;
     if (band >= count) break;
     if (threadIdx.x < 32) {
-      walk_band<B>(run, band, ring, link, memory.above);
-    } else if (asks()) {
-      mover.walk(band);
+      walk_band<B>(run, band, consumer, link, shared.above);
+    } else if (is_producer()) {
+      producer.produce(band);
     }
     __syncthreads();
   }
+  // Epilogue
   if (threadIdx.x == 0) finish_run(run, gridDim.x);
 }
 
-template <class B, int TURN = 1>
-ConfigOf<Problem> config(const char* name) {
-  return bands_config<B>(name, bands<B, TURN>, tma_threads, sizeof(TmaMemory<B>), B::stages - 3,
-                         tensor_maps<B>);
+template <class Schedule>
+ConfigOf<Problem> tiles() {
+  return diagonals_config<Schedule>(
+      "", diagonal<Schedule>, {{"stages", Schedule::tiles}, {"stage_rows", tile16}},
+      Schedule::tiles * sizeof(RefTile),
+      [](const Problem& p) { return tensor_maps(p, tile16, tile16); });
+}
+
+template <class Schedule, int BATCH, int AHEAD, int STAGES>
+ConfigOf<Problem> ring(const char* name) {
+  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  return bands_config<Schedule, B>(
+      {name, tma_threads, sizeof(TmaSharedStorage<B>), tma_producers, STAGES - 3}, bands<B>,
+      maps_of_bands<B>);
 }
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::tma,
-    {diagonals_config(
-         diagonal, sizeof(int) * Iso::tile * Iso::tile,
-         [](const Problem& p) {
-           const Grid<const int> score{p.score.data, p.score.rows, p.score.columns, p.score.pitch};
-           return std::tuple(tensor_map(p.ref, Iso::tile, Iso::tile),
-                             tensor_map(score, Iso::tile, Iso::tile));
-         }),
-     config<Bands<12>, 2>("bands-12-pairs"), config<Bands<12>>("bands-12"),
-     config<Bands<6>>("bands-6")});
+    {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
+     ring<Bands64x16, 2, 2, 12>("12-stages"), ring<Bands64x16, 2, 2, 6>("6-stages"),
+     ring<Bands64x16, 2, 4, 12>("12-stages-ahead-4"), ring<Bands128x32, 1, 1, 12>("12-stages"),
+     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
+     ring<Bands128x16, 1, 1, 12>("12-stages"), ring<Bands128x16, 1, 2, 12>("12-stages-ahead-2"),
+     tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

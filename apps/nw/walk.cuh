@@ -1,20 +1,24 @@
 // How a warp walks along a band, the same for all strategies. A variant supplies the two things in
 // which they differ:
 //
-//   how stages of ref come and stages of scores go, its Ring:
+//   how stages of ref come and stages of scores go: the consumer's side of its pipeline,
+//     begin(band)            before a walk; stage 0 is there when it returns
 //     stage(), next_stage(), stage_before()   shared addresses of stages k, k + 1 and k - 1
-//     begin(band)   before a walk; stage 0 is there when it returns
-//     wait()        before every period but the first
-//     look(k)       in period k, some steps before the first lanes enter stage k + 1
-//     missing(), await()   just before they do: is it not there? wait for it
-//     left()        when the last lanes have left stage k - 1
-//     done(k)       after period k; finish() after the last
-//     fetched(at)   before the chunk at `at` is read
-//   how a bottom row gets to the band below, its Link (link.cuh).
+//     enter()                before every period but the first
+//     consumer_try_wait(k)   in period k, some steps before the first lanes enter stage k + 1
+//     missing()              just before they do: is stage k + 1 not there?
+//     consumer_wait()        wait for it
+//     consumer_release(k)    after period k, in which the last lanes have left stage k - 1: the
+//                            scores in it may be taken, and its place is the producer's again
+//     finish()               after the last period
+//     meets_at_barriers      whether enter() is a barrier of the block (adds_early)
+//     fetched(at)            before the chunk at `at` is read
+//   how a bottom row gets to the band below, its link (link.cuh).
 //
 // A warp that walks is alone on its scheduler, so every instruction counts, and those of a pipe
-// that is full count most: 16 cells are 32 maxima, which take the ALU 64 cycles, so whatever else
-// can goes to the multiplier. A period is unrolled: all offsets in it are constants.
+// that is full count most: a cell is two maxima, which take the ALU 4 cycles, so whatever else can
+// goes to the multiplier. A period is unrolled: all offsets in it are constants. That is why this
+// loop keeps addresses where a PipelineState would have to be turned into one at every step.
 #pragma once
 
 #include "apps/nw/link.cuh"
@@ -22,11 +26,12 @@
 
 namespace amasia::nw {
 
-/// Row above the band as lane 0 meets it, the 32 columns of a period. The other lanes, which have
+/// Row above the band as lane 0 meets it, the columns of a hand-over. The other lanes, which have
 /// it from the lane above them, read zeros instead and add.
+template <class B>
 struct Above {
-  alignas(16) int row[32];
-  int zero[32];
+  alignas(16) int row[B::hand_columns];
+  int zero[B::hand_columns];
 };
 
 struct Quad {
@@ -37,49 +42,74 @@ __device__ inline Quad load_quad(unsigned shared) {
   return {{q.x, q.y, q.z, q.w}};
 }
 
-template <class B, class Ring, class Link>
-__device__ __forceinline__ void walk_band(const BandRun& run, int band, Ring& ring, Link& link,
-                                          Above& above) {
+/// f(std::integral_constant<int, 0>), ..., f(std::integral_constant<int, COUNT - 1>).
+template <int COUNT, int FIRST = 0, class F>
+__device__ __forceinline__ void each_constant(F&& f) {
+  if constexpr (FIRST < COUNT) {
+    f(std::integral_constant<int, FIRST>{});
+    each_constant<COUNT, FIRST + 1>(f);
+  }
+}
+
+/// Whether the scores above are added where they come. Measured at 16384 x 16384 in bands of 128
+/// rows: early, the walks that meet their producers at a barrier take 0.99 ms for 1.13; late, those
+/// that wait for an mbarrier take 0.93 for 0.97. In bands of 64 rows late is faster for all.
+template <class B, class Pipeline>
+inline constexpr bool adds_early = Pipeline::meets_at_barriers&& B::lane_rows == 4;
+
+template <class B, class Pipeline, class Link>
+__device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline& pipeline,
+                                          Link& link, Above<B>& above) {
   constexpr unsigned all = 0xffffffffu;
   constexpr unsigned row_bytes = 4 * B::tile_columns;
-  constexpr int steps = B::period;
+  constexpr int rows = B::lane_rows;
+  constexpr int steps = B::hand_steps;
   const int lane = threadIdx.x % 32;
   const int place = lane % B::group_lanes, group = lane / B::group_lanes;
   const int periods = B::periods(run.ref.columns);
   const int penalty = held(run.penalty);
-  const std::int64_t row = std::int64_t{band} * B::rows + lane * B::lane_rows;
+  const std::int64_t row = std::int64_t{band} * B::rows + lane * rows;
   const unsigned bottom_row = (B::rows - 1) * row_bytes;
   const unsigned incoming = held(async::shared_address(above.row));
   const unsigned coming_from = held(lane == 0 ? incoming : async::shared_address(above.zero));
   // Factors 0 and 1: a multiply-add where a comparison and a selection would go through the pipe
   // that is full
   const int below = held(static_cast<int>(lane != 0));
-  int enters[steps];  // at the step in which the lane enters a stage
+  int enters[steps];      // at this step of a hand-over the lane enters a stage ...
+  int in_hand[B::hands];  // ... if it is this one of the period
 #pragma unroll
-  for (int s = 0; s < steps; ++s) enters[s] = held(static_cast<int>(s == place));
+  for (int s = 0; s < steps; ++s) enters[s] = held(static_cast<int>(s == place % steps));
+#pragma unroll
+  for (int q = 0; q < B::hands; ++q) {
+    in_hand[q] = B::hands == 1 ? 1 : held(static_cast<int>(q == place / steps));
+  }
 
   // Prologue: first row above, first stage, first chunk
-  above.zero[lane] = 0;
+  for (int c = lane; c < B::hand_columns; c += 32) above.zero[c] = 0;
   link.begin(band);
-  ring.begin(band);
-  link.await();
-  link.take(incoming);
-  Edge edge{};
-  int north[4];
-  {
-    const Quad q = load_quad(incoming);
-    for (int c = 0; c < 4; ++c) north[c] = q.v[c];
+  pipeline.begin(band);
+  link.template await<0>();
+  link.template take<0>(incoming);
+  Edge<rows> edge{};
+  // The four scores above the next cells are the sum of what the lane above has (`handed`) and what
+  // the band above has (`coming`), one of which is zero. Between where they come and where they are
+  // used lies the branch at which a walk may have to wait: added late, what is still on its way
+  // there need not have come.
+  int handed[4] = {}, north[4] = {};
+  Quad coming = load_quad(coming_from);
+  if constexpr (adds_early<B, Pipeline>) {
+    for (int c = 0; c < 4; ++c) north[c] = coming.v[c];
   }
-  // A lane's chunk at step s is at `at` + 16 s (geometry.hpp, chunk_offset). One that has not
-  // entered stage 0 yet idles through the place of stage -1, which is free.
-  const unsigned lane_rows = lane * (B::lane_rows * row_bytes);
-  unsigned at = B::entered(0, place) ? ring.stage() + lane_rows + B::chunk_offset(0, place)
-                                     : ring.stage_before() + lane_rows + B::chunk_offset(0, place);
-  int jump = static_cast<int>(ring.stage() - ring.stage_before() - row_bytes);
-  int ref[4][4];
-  ring.fetched(at);
+  // A lane's chunk at step s of a hand-over is at `at` + 16 s (geometry.hpp, chunk_offset). One
+  // that has not entered stage 0 yet idles through the place of stage -1, which is free.
+  const unsigned lane_begin = lane * (rows * row_bytes);
+  unsigned at = (B::entered(0, place) ? pipeline.stage() : pipeline.stage_before()) + lane_begin +
+                B::chunk_offset(0, place);
+  int jump = static_cast<int>(pipeline.stage() - pipeline.stage_before() - row_bytes);
+  int ref[rows][4];
+  pipeline.fetched(at);
 #pragma unroll
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < rows; ++r) {
     const Quad q = load_quad(at + r * row_bytes);
     for (int c = 0; c < 4; ++c) ref[r][c] = q.v[c];
   }
@@ -88,80 +118,93 @@ __device__ __forceinline__ void walk_band(const BandRun& run, int band, Ring& ri
   // ref comes, each bottom score leaves for the lane below as soon as it is there, the scores
   // follow.
   const auto period = [&](int k, auto first_periods) {
-    const unsigned given_row = ring.stage_before() + bottom_row;
-    const int given_column = B::tile_of(k - 1, B::groups - 1) * B::tile_columns;
-    const int next_jump = static_cast<int>(ring.next_stage() - ring.stage() - row_bytes);
+    const unsigned given_row = pipeline.stage_before() + bottom_row;
+    const int next_jump = static_cast<int>(pipeline.next_stage() - pipeline.stage() - row_bytes);
+    each_constant<B::hands>([&](auto hand) {
+      constexpr int q = decltype(hand)::value;
+      constexpr bool last_hand = q == B::hands - 1;
+      // Words that the band below waits for were asked for in the same place in every period
+      constexpr int slot = (q + 1) % B::hand_slots;
+      const int jump_here = jump * in_hand[q];
+      const int jump_then = last_hand ? next_jump * in_hand[0] : jump * in_hand[(q + 1) % B::hands];
 #pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      // First column of the grid: border on the left
-      if (first_periods.value && k == group && s == place) {
+      for (int s = 0; s < steps; ++s) {
+        // First column of the grid: border on the left
+        if (first_periods.value && k == group && q * steps + s == place) {
 #pragma unroll
-        for (int r = 0; r < 4; ++r) edge.west[r] = border(row + r + 1, penalty);
-        edge.corner = border(row, penalty);
-      }
-      if (s == steps - 3) ring.look(k);
-      if (s == steps - 1) {
-        // One branch for both that may keep a walk waiting
-        if (__any_sync(all, link.missing(edge.west[3]) | ring.missing())) {
-          link.await();
-          ring.await();
+          for (int r = 0; r < rows; ++r) edge.west[r] = border(row + r + 1, penalty);
+          edge.corner = border(row, penalty);
         }
-        ring.left();
-        link.take(incoming);
-        link.give(given_column);
+        if (last_hand && s == steps - 3) pipeline.consumer_try_wait(k);
+        if (s == steps - 1) {
+          // One branch for both that may keep a walk waiting
+          unsigned missing = link.template missing<slot>(edge.corner);
+          if (last_hand) missing |= pipeline.missing();
+          if (__any_sync(all, missing)) {
+            link.template await<slot>();
+            if (last_hand) pipeline.consumer_wait();
+          }
+          link.template take<slot>(incoming);
+          link.give(B::finished(k, q));
+        }
+        // The next step's ref, and what lane 0 continues then
+        const unsigned now = at + 16 * s;
+        const int t = (s + 1) % steps;
+        at += (t > 0 ? jump_here : jump_then) * enters[t];
+        if (t == 0) at += 16 * steps;
+        const unsigned then = at + 16 * t;
+        pipeline.fetched(then);
+        int next[rows][4];
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+          const Quad chunk = load_quad(then + r * row_bytes);
+#pragma unroll
+          for (int c = 0; c < 4; ++c) next[r][c] = chunk.v[c];
+        }
+        const Quad then_coming = load_quad(coming_from + 16 * t);
+        // rows x 4 cells, the bottom ones to the lane below
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          if constexpr (!adds_early<B, Pipeline>) north[c] = handed[c] * below + coming.v[c];
+          advance_column(edge, c, north, ref, penalty);
+          handed[c] = __shfl_up_sync(all, ref[rows - 1][c], 1);
+        }
+        edge.corner = north[3];
+        coming = then_coming;
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+          async::store16(now + r * row_bytes, int4{ref[r][0], ref[r][1], ref[r][2], ref[r][3]});
+        }
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+          for (int c = 0; c < 4; ++c) ref[r][c] = next[r][c];
+        }
+        if constexpr (adds_early<B, Pipeline>) {
+#pragma unroll
+          for (int c = 0; c < 4; ++c) north[c] = handed[c] * below + coming.v[c];
+        }
+        // The last lane has finished the columns of this hand-over in stage k - 1
+        if (s == steps - 2) link.pick(given_row + 4 * q * B::hand_columns);
       }
-      // The next step's ref, and what lane 0 continues then
-      const unsigned now = at + 16 * s;
-      const int t = (s + 1) % steps;
-      at += (s + 1 < steps ? jump : next_jump) * enters[t];
-      if (t == 0) at += row_bytes;
-      const unsigned then = at + 16 * t;
-      ring.fetched(then);
-      int next[4][4];
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const Quad q = load_quad(then + r * row_bytes);
-#pragma unroll
-        for (int c = 0; c < 4; ++c) next[r][c] = q.v[c];
-      }
-      const Quad coming = load_quad(coming_from + 16 * t);
-      // 4 x 4 cells, the bottom ones to the lane below
-      int from_above[4];
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        advance_column(edge, c, north, ref, penalty);
-        from_above[c] = __shfl_up_sync(all, ref[3][c], 1);
-      }
-      edge.corner = north[3];
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        async::store16(now + r * row_bytes, int4{ref[r][0], ref[r][1], ref[r][2], ref[r][3]});
-      }
-#pragma unroll
-      for (int c = 0; c < 4; ++c) north[c] = from_above[c] * below + coming.v[c];
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-#pragma unroll
-        for (int c = 0; c < 4; ++c) ref[r][c] = next[r][c];
-      }
-      // The last lane has finished the last tile of stage k - 1
-      if (s == steps - 2) link.pick(given_row);
-    }
+    });
     jump = next_jump;
-    ring.done(k);
+    pipeline.consumer_release(k);
   };
   const int first = periods < B::groups ? periods : B::groups;  // in which lanes meet the border
 #pragma unroll 1
   for (int k = 0; k < first; ++k) {
-    if (k > 0) ring.wait();
+    if (k > 0) pipeline.enter();
     period(k, std::true_type{});
   }
 #pragma unroll 1
   for (int k = first; k < periods; ++k) {
-    ring.wait();
+    pipeline.enter();
     period(k, std::false_type{});
   }
-  ring.finish();
+
+  // Epilogue: the last stage
+  pipeline.finish();
 }
 
 }  // namespace amasia::nw

@@ -1,12 +1,12 @@
-// pathfinder as the harness sees it: parameters, sizes, work, and the path it writes.
-#include <algorithm>
-#include <fstream>
+// pathfinder as the harness sees it: parameters, sizes, schedules, work, and what it writes.
 #include <limits>
 #include <memory>
 
 #include "apps/pathfinder/cpu_reference.hpp"
+#include "apps/pathfinder/input.hpp"
 #include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/schedules.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia::pathfinder {
@@ -22,9 +22,12 @@ const std::vector<ParameterSpec>& parameter_specs() {
   static const std::vector<ParameterSpec> specs{
       {"rows", ParameterSpec::Kind::integer, "rows of the grid", "10000", 1, largest_extent},
       {"cols", ParameterSpec::Kind::integer, "columns of the grid", "10000", 1, largest_extent},
-      {"path", ParameterSpec::Kind::file,
-       "text file to write the cheapest path to, one 'row column wall' per line; none: do not",
-       "none"},
+      {"wall_file", ParameterSpec::Kind::file,
+       "walls, one integer per line, row after row (default: generated)", ""},
+      {"out_file", ParameterSpec::Kind::file,
+       "where to write the last row, one cost per line (default: nowhere)", ""},
+      {"path_file", ParameterSpec::Kind::file,
+       "where to write a cheapest path, one 'row column wall' per line (default: nowhere)", ""},
   };
   return specs;
 }
@@ -34,10 +37,16 @@ std::int64_t device_bytes(std::int64_t rows, std::int64_t cols) {
   const std::int64_t wall = checked_product({rows, pitch, 4}, "bytes of the wall");
   const std::int64_t row = checked_product({pitch, 4}, "bytes of a row");
   const std::int64_t exchange = cols <= widest_exchange ? 16 * pitch + 8 : 0;
-  if (wall > INT64_MAX - 2 * row - exchange) {
+  if (wall > INT64_MAX - 3 * row - exchange) {
     throw UsageError("the grid and its result rows do not fit in 63 bits of bytes");
   }
-  return wall + 2 * row + exchange;
+  if (largest_wall(rows) < highest_wall) {
+    throw UsageError("rows: the cost of a path down " + std::to_string(rows) +
+                     " rows of walls up to " + std::to_string(highest_wall) +
+                     " could overflow; at most " +
+                     std::to_string((unreachable - 1) / highest_wall));
+  }
+  return wall + 3 * row + exchange;
 }
 
 namespace {
@@ -87,6 +96,8 @@ class Pathfinder : public App {
     return result;
   }
 
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
+
   Work work(const Parameters& p) const override {
     const double rows = static_cast<double>(p.integer("rows"));
     const double cols = static_cast<double>(p.integer("cols"));
@@ -108,26 +119,12 @@ class Pathfinder : public App {
   }
 
   void export_outputs(const Parameters& p, Instance& instance) const override {
-    const std::string& file = p.text("path");
-    if (file == "none") return;
+    const std::string &row_file = p.text("out_file"), &path_file = p.text("path_file");
+    if (row_file.empty() && path_file.empty()) return;
     const auto& source = dynamic_cast<const ResultSource&>(instance);
-    const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
     const std::vector<int> row = source.last_row();
-    const Path path = cheapest_path(rows, cols, source.seed());
-    const int device = *std::min_element(row.begin(), row.end());
-    if (path.cost != device) {
-      throw std::runtime_error("the cheapest path costs " + std::to_string(path.cost) +
-                               ", but the least cost computed on the device is " +
-                               std::to_string(device));
-    }
-    std::ofstream out(file);
-    out << "# cheapest path, cost " << path.cost << "; row column wall\n";
-    for (std::int64_t i = 0; i < rows; ++i) {
-      out << i << ' ' << path.column[i] << ' '
-          << wall_height(source.seed(), cols, i, path.column[i]) << '\n';
-    }
-    out.flush();
-    if (!out) throw UsageError("parameter path: cannot write '" + file + "'");
+    if (!row_file.empty()) write_last_row(row_file, row);
+    if (!path_file.empty()) write_path(path_file, InputWalls(p, source.seed()).walls(), row);
   }
 };
 

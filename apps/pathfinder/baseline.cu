@@ -1,16 +1,19 @@
 // pathfinder/baseline: every wall passes through a register.
 //
-// iso   the original: a thread reads the wall of its column from global memory when its row comes,
-// so
-//       each row costs a DRAM latency; other blocks are all that hides it.
-// best  strips: a stage of wall rows global -> register -> shared, block barrier. `ahead` loads the
+// iso     the original: a thread reads the wall of its column from global memory when its row
+// comes,
+//         so each row costs a DRAM latency; other blocks are all that hides it. `ahead` asks for
+//         all 20 rows at once and puts them in shared memory: what register_bypass does, without
+//         cp.async.
+// strips  a stage of wall rows global -> register -> shared. Either the computing warps load the
 // next
-//       stage into registers before computing this one: what careful code did before cp.async, paid
-//       for in registers.
+//         stage into registers before they compute this one and store it afterwards: what careful
+//         code did before cp.async, paid for in registers. Or producer warps do both.
 #include "apps/pathfinder/pyramid.cuh"
+#include "apps/pathfinder/stages.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
-#include "variants/ptx/shared_memory.cuh"
+#include "variants/copies/tile_through_registers.cuh"
 
 namespace amasia::pathfinder {
 namespace {
@@ -18,7 +21,7 @@ namespace {
 struct GlobalWall {
   const int* next;  // this column's cell in the row to come
   std::int64_t pitch;
-  __device__ void ready(int) {}
+  __device__ void consumer_wait(int) {}
   __device__ int at(int i) const { return next[i * pitch]; }
 };
 
@@ -31,63 +34,96 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   climb(run, rows, wall);
 }
 
+__global__ void __launch_bounds__(Iso::threads) pyramid_ahead(PyramidRun run) {
+  __shared__ PyramidRows rows;
+  __shared__ __align__(16) int tile[WallTile::elements];
+  const std::int64_t column = Iso::column(blockIdx.x, 0);
+  const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
+  baseline::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, column}, threadIdx.x);
+  baseline::copy_tile<WallTile, Iso::threads>(tile, run.wall, {run.first_row, column}, threadIdx.x);
+  __syncthreads();
+  TileWall wall{tile};
+  climb(run, rows, wall);
+}
+
 template <class S>
-struct Shared {
-  int wall[S::stage_elements];
-  typename BlockMail<S>::Storage mail;
-};
+using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
+                           S::producers == 0 ? S::walkers : S::producers>;
 
-template <class S, bool AHEAD>
-struct StagedWall {
-  using Stage = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads>;
-  int* tile;
-  Stage source;
-  unsigned stage =
-      async::held_address(tile + threadIdx.x / 32 * S::stride + threadIdx.x % 32 * S::lane_columns);
-  typename Stage::Vector held[Stage::count];
+template <class S>
+struct LoadedWall {  // by the computing warps
+  using Storage = Stages<S>;
+  using Vector = typename Source<S>::Vector;
+  static constexpr int stages_in_flight = 1;
+  static constexpr bool ahead = S::Movement::depth > 0;
+  Storage& stages;
+  Source<S> source;
+  StageReader<S> reader;
+  PipelineState<S::stages> state{};
+  Vector held[Source<S>::count];
 
-  __device__ void begin(int) {
-    if (AHEAD) source.load(held);
+  __device__ LoadedWall(Storage& storage, const Walk& walk)
+      : stages(storage),
+        source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
+        reader(storage) {}
+  __device__ void prologue(int) {
+    if (ahead) source.load(held);
   }
-  __device__ void wait() {
-    if (!AHEAD) source.load(held);
-    __syncthreads();  // all have read the stage before
-    source.store(tile, held);
+  __device__ void consumer_wait() {
+    if (!ahead) source.load(held);
+    if (S::stages == 1) __syncthreads();  // all have read it; of two, all have read the other one
+    source.store(stages.wall[state.index], held);
     __syncthreads();
-    if (AHEAD) source.load(held);
+    if (ahead) source.load(held);
+    reader.turn_to(state);
   }
-  __device__ int4 load(int row, int column) const {
-    return async::load16(stage + 4 * (row * S::tile_columns + column));
-  }
-  __device__ void release() {}
+  __device__ int4 load(int row, int column) const { return reader.load(row, column); }
+  __device__ void consumer_release() { ++state; }
 };
 
-template <class S, bool AHEAD>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) strips(Walk walk) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  StagedWall<S, AHEAD> wall{
-      shared.wall, {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)}};
-  Walker<S> walker(walk.wall.columns);
-  BlockMail<S> mail(shared.mail, walker);
-  walk_strips<S>(walk, walker, wall, mail);
+template <class S>
+struct HandedWall : ProducedWall<S> {  // by producer warps
+  using Storage = Stages<S>;
+  static constexpr int stages_in_flight = 1;
+  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
+
+  __device__ static void produce(Storage& storage, const Walk& walk) {
+    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
+    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+    typename Source<S>::Vector held[Source<S>::count];
+    const int stages = S::stages_of(walk.steps);
+    PipelineState<S::stages> state;
+    for (int n = 0; n < stages; ++n, ++state) {
+      source.load(held);
+      if (n >= S::stages) NamedBarriers<S>::producer_acquire(state);
+      source.store(storage.wall[state.index], held);
+      NamedBarriers<S>::producer_commit(state);
+    }
+  }
+};
+
+template <class Schedule, class M>
+ConfigOf<Problem> strips(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, LoadedWall<S>>;
+  return copied_strips_config<S, Wall>(note);
 }
 
-template <class S, bool AHEAD>
-ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S, AHEAD>, sizeof(Shared<S>));
-}
-
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM
+// Rows per stage, stages, producer warps, depth
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
-    {pyramid_config(pyramid, 0), config<Strips<3, 4, 56, 2, 36, 1, 2>, true>("tall-ahead"),
-     config<Strips<3, 12, 320, 1, 4, 1, 1>, true>("middle-ahead"),
-     config<Strips<8, 12, 320, 1, 1, 1, 1, 3>, true>("wide-ahead"),
-     config<Strips<4, 4, 56, 3, 36, 1, 2>, true>("tall-4-ahead"),
-     config<Strips<4, 4, 56, 3, 36, 1, 2>, false>("tall-4"),
-     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>, false>("wide")});
+    {pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}),
+     strips<Tall3, Movement<36, 2, 0, 1>>(), strips<Tall2, Movement<28, 2, 0, 1>>(),
+     strips<Middle, Movement<4, 2, 0, 1>>(), strips<MiddleClose, Movement<4, 2, 0, 1>>(),
+     strips<Wide25, Movement<1, 2, 0, 1>>(), strips<Wide8, Movement<1, 2, 0, 1>>(),
+     strips<Tall4, Movement<40, 2, 0, 1>>(), strips<Tall3Close, Movement<20, 2, 0, 1>>(),
+     strips<Tall1, Movement<6, 2, 0, 1>>(), strips<Tall3, Movement<36, 2, 4>>("producers"),
+     strips<Tall2, Movement<28, 2, 4>>("producers"), strips<Tall4, Movement<40, 2, 4>>("producers"),
+     strips<Tall3Close, Movement<20, 2, 4>>("producers"),
+     strips<Tall1, Movement<28, 2, 4>>("producers"), strips<Middle, Movement<8, 2, 4>>("producers"),
+     strips<MiddleClose, Movement<8, 2, 4>>("producers"), strips<Wide8, Movement<2, 2>>("2-rows"),
+     pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
+                    {{"rows_in_flight", Iso::height}})});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -5,32 +5,34 @@
 #include <limits>
 #include <thread>
 
+#include "apps/pathfinder/input.hpp"
 #include "apps/pathfinder/team.hpp"
 
 namespace amasia::pathfinder {
 namespace {
 
 /// next = costs of `row` from `previous`, the costs of the row above.
-void advance(std::int64_t row, std::int64_t cols, std::uint64_t seed,
-             const std::vector<int>& previous, std::vector<int>& next) {
+void advance(const Walls& walls, std::int64_t row, const std::vector<int>& previous,
+             std::vector<int>& next) {
+  const std::int64_t cols = walls.cols;
 #pragma omp for schedule(static)
   for (std::int64_t j = 0; j < cols; ++j) {
     const int left = previous[j > 0 ? j - 1 : j];
     const int right = previous[j + 1 < cols ? j + 1 : j];
-    next[j] = wall_height(seed, cols, row, j) + std::min(previous[j], std::min(left, right));
+    next[j] = walls.height(row, j) + std::min(previous[j], std::min(left, right));
   }
 }
 
 /// Costs of rows first ... last, given the costs of row `first`, handed to `visit(row, costs)`.
 template <class Visit>
-void walk_rows(std::int64_t first, std::int64_t last, std::int64_t cols, std::uint64_t seed,
-               std::vector<int>& costs, Visit visit) {
+void walk_rows(const Walls& walls, std::int64_t first, std::int64_t last, std::vector<int>& costs,
+               Visit visit) {
   std::vector<int> other(costs.size());
-  [[maybe_unused]] const int team = team_size(cols, std::thread::hardware_concurrency());
+  [[maybe_unused]] const int team = team_size(walls.cols, std::thread::hardware_concurrency());
 #pragma omp parallel num_threads(team)
   {
     for (std::int64_t row = first + 1; row <= last; ++row) {
-      advance(row, cols, seed, costs, other);
+      advance(walls, row, costs, other);
 #pragma omp single
       {
         costs.swap(other);
@@ -40,37 +42,36 @@ void walk_rows(std::int64_t first, std::int64_t last, std::int64_t cols, std::ui
   }
 }
 
-std::vector<int> first_row(std::int64_t cols, std::uint64_t seed) {
-  std::vector<int> costs(static_cast<std::size_t>(cols));
-  for (std::int64_t j = 0; j < cols; ++j) costs[j] = wall_height(seed, cols, 0, j);
+std::vector<int> first_row(const Walls& walls) {
+  std::vector<int> costs(static_cast<std::size_t>(walls.cols));
+  for (std::int64_t j = 0; j < walls.cols; ++j) costs[j] = walls.height(0, j);
   return costs;
 }
 
 }  // namespace
 
-std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
-  std::vector<int> costs = first_row(cols, seed);
-  walk_rows(0, rows - 1, cols, seed, costs, [](std::int64_t, const std::vector<int>&) {});
+std::vector<int> last_row_costs(const Walls& walls) {
+  std::vector<int> costs = first_row(walls);
+  walk_rows(walls, 0, walls.rows - 1, costs, [](std::int64_t, const std::vector<int>&) {});
   return costs;
 }
 
-std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
-                                              std::uint64_t seed) {
+std::vector<int> last_row_costs_by_relaxation(const Walls& walls) {
   constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> here(static_cast<std::size_t>(cols), 0);
-  for (std::int64_t row = 0; row + 1 < rows; ++row) {
-    std::vector<std::int64_t> below(static_cast<std::size_t>(cols), unreached);
-    for (std::int64_t j = 0; j < cols; ++j) {
-      const std::int64_t left = here[j] + wall_height(seed, cols, row, j);
+  std::vector<std::int64_t> here(static_cast<std::size_t>(walls.cols), 0);
+  for (std::int64_t row = 0; row + 1 < walls.rows; ++row) {
+    std::vector<std::int64_t> below(static_cast<std::size_t>(walls.cols), unreached);
+    for (std::int64_t j = 0; j < walls.cols; ++j) {
+      const std::int64_t left = here[j] + walls.height(row, j);
       for (std::int64_t to = j - 1; to <= j + 1; ++to) {
-        if (to >= 0 && to < cols && left < below[to]) below[to] = left;
+        if (to >= 0 && to < walls.cols && left < below[to]) below[to] = left;
       }
     }
     here.swap(below);
   }
-  std::vector<int> costs(static_cast<std::size_t>(cols));
-  for (std::int64_t j = 0; j < cols; ++j) {
-    costs[j] = static_cast<int>(here[j] + wall_height(seed, cols, rows - 1, j));
+  std::vector<int> costs(static_cast<std::size_t>(walls.cols));
+  for (std::int64_t j = 0; j < walls.cols; ++j) {
+    costs[j] = static_cast<int>(here[j] + walls.height(walls.rows - 1, j));
   }
   return costs;
 }
@@ -93,13 +94,14 @@ Verdict compare(const std::vector<int>& got, const std::vector<int>& expected) {
   return verdict;
 }
 
-Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+Path cheapest_path(const Walls& walls) {
+  const std::int64_t rows = walls.rows, cols = walls.cols;
   const std::int64_t spacing =
       std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(rows))));
   std::vector<std::vector<int>> kept;  // costs of rows 0, spacing, 2 * spacing, ...
-  std::vector<int> costs = first_row(cols, seed);
+  std::vector<int> costs = first_row(walls);
   kept.push_back(costs);
-  walk_rows(0, rows - 1, cols, seed, costs, [&](std::int64_t row, const std::vector<int>& at) {
+  walk_rows(walls, 0, rows - 1, costs, [&](std::int64_t row, const std::vector<int>& at) {
     if (row % spacing == 0) kept.push_back(at);
   });
 
@@ -113,7 +115,7 @@ Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
     const std::int64_t first = static_cast<std::int64_t>(checkpoint) * spacing;
     std::vector<std::vector<int>> block{kept[checkpoint]};  // costs of rows first ... last - 1
     std::vector<int> at = kept[checkpoint];
-    walk_rows(first, last - 1, cols, seed, at,
+    walk_rows(walls, first, last - 1, at,
               [&](std::int64_t, const std::vector<int>& row) { block.push_back(row); });
     for (std::int64_t row = last - 1; row >= first; --row) {
       const std::vector<int>& above = block[row - first];
@@ -130,18 +132,22 @@ Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
 }
 
 Verdict check_references(const Parameters& p, std::uint64_t seed) {
-  const std::int64_t rows = p.integer("rows"), cols = p.integer("cols");
-  const std::vector<int> first = last_row_costs(rows, cols, seed);
-  const std::vector<int> second = last_row_costs_by_relaxation(rows, cols, seed);
-  Verdict verdict = compare(first, second);
+  const InputWalls input(p, seed);
+  Walls walls = input.walls();
+  const std::vector<int> second = last_row_costs_by_relaxation(walls);
+  Verdict verdict = compare(last_row_costs(walls), second);
   // A path whose own cells add up to the least cost closes the circle.
-  const Path path = cheapest_path(rows, cols, seed);
+  const Path path = cheapest_path(walls);
   std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < rows; ++i) sum += wall_height(seed, cols, i, path.column[i]);
+  for (std::int64_t i = 0; i < walls.rows; ++i) sum += walls.height(i, path.column[i]);
   if (sum != path.cost || path.cost != *std::min_element(second.begin(), second.end())) {
     verdict.passed = false;
     verdict.first_mismatches.push_back("cheapest path: its cells add up to " + std::to_string(sum) +
                                        ", its cost is " + std::to_string(path.cost));
+  }
+  const int challenges = challenges_of(walls.rows);
+  for (walls.challenge = 1; walls.challenge <= challenges && verdict.passed; ++walls.challenge) {
+    verdict = compare(last_row_costs(walls), last_row_costs_by_relaxation(walls));
   }
   return verdict;
 }

@@ -5,18 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/walls.hpp"
 
 namespace amasia::pathfinder {
 
 /// The last row of costs, (cols): row by row, OpenMP inside a row. rows, cols >= 1.
-std::vector<int> last_row_costs(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
+std::vector<int> last_row_costs(const Walls& walls);
 
 /// The same by another route: shortest paths in a layered graph, every cell pushing its cost along
 /// its three outgoing edges instead of pulling along the incoming ones. Serial, in 64 bits; for
 /// checking the reference.
-std::vector<int> last_row_costs_by_relaxation(std::int64_t rows, std::int64_t cols,
-                                              std::uint64_t seed);
+std::vector<int> last_row_costs_by_relaxation(const Walls& walls);
 
 /// Exact comparison of two last rows.
 Verdict compare(const std::vector<int>& got, const std::vector<int>& expected);
@@ -28,9 +27,10 @@ struct Path {
   std::vector<std::int64_t> column;
   std::int64_t cost = 0;
 };
-Path cheapest_path(std::int64_t rows, std::int64_t cols, std::uint64_t seed);
+Path cheapest_path(const Walls& walls);
 
-/// The verdict of comparing the two references with each other, which `verify --reference` reports.
+/// The verdict of comparing the two references with each other, which `verify --reference` reports:
+/// on the timed input and on every challenge.
 Verdict check_references(const Parameters& p, std::uint64_t seed);
 
 }  // namespace amasia::pathfinder

@@ -1,22 +1,20 @@
 // pathfinder/dsm: boundary costs travel inside a thread-block cluster, through distributed shared
 // memory.
 //
-// iso   blocks of a cluster lie side by side without halo; after each row a block's outermost
-// threads
-//       send their cost to the neighbour (st.async), whose mbarrier counts it in. 2008 instead of
-//       8 * 216 = 1728 columns per cluster, for a message latency per row.
-// best  strips whose group is the cluster: the inner exchange crosses blocks, so that only a
-// cluster's
-//       two ends need the wide halo and the trip through L2. The wall comes by tensor map, as in
-//       tma.
+// iso     blocks of a cluster lie side by side without halo; after each row a block's outermost
+//         threads send their cost to the neighbour (st.async), whose mbarrier counts it in. 2008
+//         instead of 8 * 216 = 1728 columns per cluster, for a message latency per row.
+// strips  the group is the cluster: the inner exchange crosses blocks (cluster_mail.cuh), so that
+// only
+//         a cluster's two ends need the wide halo and the trip through L2, and they make it less
+//         often than blocks that work alone. The wall comes by tensor map, as in tma.
+#include "apps/pathfinder/cluster_mail.cuh"
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {
@@ -26,8 +24,8 @@ using Linked = Pyramid<8>;  // 8: the largest cluster every Hopper GPU can run
 struct LinkedRows {
   int above[Linked::threads];
   int made[Linked::threads];
-  int sent[2][2];           // (row parity, from the left or the right): costs beyond the block
-  tma::Barrier arrived[2];  // one per row parity
+  int sent[2][2];        // (stage, from the left or the right): costs beyond the block
+  tma::Barrier full[2];  // one per stage; a row uses one, the next row the other
 };
 
 __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
@@ -42,8 +40,9 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
   const bool right_end = thread == Linked::threads - 1 && rank < Linked::cluster - 1;
   const unsigned message_bytes = 4 * ((rank > 0) + (rank < Linked::cluster - 1));
 
+  // Prologue: the source row, with the two costs beyond the block
   if (thread == 0) {
-    for (tma::Barrier& barrier : rows.arrived) tma::init(&barrier, 1);
+    for (tma::Barrier& barrier : rows.full) tma::init(&barrier, 1);
     tma::fence_init();
   }
   if (inside) rows.above[thread] = run.source[column];
@@ -54,14 +53,15 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
   }
   dsm::cluster_sync();  // barriers exist, source costs are visible
 
+  // Main loop
   const int* wall = run.wall.data + run.first_row * run.wall.pitch + column;
   bool computed = inside;
   int cost = rows.above[thread];
   for (int i = 0; i < run.steps; ++i) {
-    const int now = i % 2, next = 1 - now;
+    const int now = i % 2, next = 1 - now;  // stages
     if (i > 0 && (left_end || right_end || thread == 0)) {
-      if (thread == 0) tma::expect(&rows.arrived[now], message_bytes);
-      tma::wait(&rows.arrived[now], (i - 1) / 2 % 2);
+      if (thread == 0) tma::expect(&rows.full[now], message_bytes);
+      tma::wait(&rows.full[now], (i - 1) / 2 % 2);
     }
     computed = inside && Linked::correct(position, i + 1);
     if (computed) {
@@ -78,91 +78,22 @@ __global__ void __launch_bounds__(Linked::threads) pyramid(PyramidRun run) {
     // Safe to overwrite: who gets a row's message has used the one two rows before.
     if (left_end) {
       dsm::store_async(dsm::remote_address(&rows.sent[next][1], rank - 1), cost,
-                       dsm::remote_address(&rows.arrived[next], rank - 1));
+                       dsm::remote_address(&rows.full[next], rank - 1));
     }
     if (right_end) {
       dsm::store_async(dsm::remote_address(&rows.sent[next][0], rank + 1), cost,
-                       dsm::remote_address(&rows.arrived[next], rank + 1));
+                       dsm::remote_address(&rows.full[next], rank + 1));
     }
     __syncthreads();
     if (computed) rows.above[thread] = rows.made[thread];
     __syncthreads();
   }
+  // Epilogue
   if (computed && Linked::correct(position, Linked::height)) run.result[column] = cost;
 }
 
-/// Between windows of a cluster: as BlockMail, but the windows at a block's ends post into the next
-/// block, whose mbarrier counts the bytes in.
 template <class S>
-struct ClusterMail {
-  struct Storage {
-    Inbox<S> inbox[2][S::warps];
-    tma::Barrier arrived[2];
-  };
-  static constexpr unsigned set_bytes = S::warps * sizeof(Inbox<S>);
-  const int rank = static_cast<int>(dsm::rank());
-  const unsigned arrived;
-  const bool first, last;                    // of the block's windows
-  unsigned peer_before = 0, peer_after = 0;  // the neighbouring blocks' barriers, 0 for none
-  Route<S> route;
-
-  __device__ static void prepare(Storage& mail) {
-    if (threadIdx.x == 0) {
-      for (tma::Barrier& barrier : mail.arrived) tma::init(&barrier, 1);
-      tma::fence_init();
-    }
-  }
-  struct InboxOf {
-    Storage& mail;
-    int warp, rank;
-    __device__ unsigned operator()(int step) const {
-      const int to = warp + step;
-      if (to >= 0 && to < S::warps) return async::shared_address(&mail.inbox[0][to]);
-      const int peer = rank + step;
-      if (peer < 0 || peer >= S::cluster) return 0;
-      return dsm::remote_address(&mail.inbox[0][step < 0 ? S::warps - 1 : 0], peer);
-    }
-  };
-  __device__ ClusterMail(Storage& mail, const Walker<S>& walker)
-      : arrived(async::held_address(mail.arrived)),
-        first(walker.warp == 0),
-        last(walker.warp == S::warps - 1),
-        route(walker, InboxOf{mail, walker.warp, rank}) {
-    if (rank > 0) peer_before = dsm::remote_address(mail.arrived, rank - 1);
-    if (rank < S::cluster - 1) peer_after = dsm::remote_address(mail.arrived, rank + 1);
-  }
-
-  __device__ void exchange(int e, Walker<S>& walker) {
-    const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
-    if (threadIdx.x == 0) {
-      tma::expect_at(arrived + barrier,
-                     sizeof(int) * S::halo * ((peer_before != 0) + (peer_after != 0)));
-    }
-#pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      send(route.to_left[p], set, first, walker.piece(p), peer_before + barrier);
-      send(route.to_right[p], set, last, walker.piece(p), peer_after + barrier);
-    }
-    walkers_barrier<S>();
-    if (first || last) tma::wait_at(arrived + barrier, e / 2 % 2);
-#pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
-    }
-  }
-  __device__ static void send(unsigned to, unsigned set, bool remote, Piece cost,
-                              unsigned barrier) {
-    if (to == 0) return;
-    if (remote) {
-      dsm::store_async(to + set, cost, barrier);
-    } else {
-      async::store16(to + set, cost);
-    }
-  }
-};
-
-template <class S>
-struct Shared {
+struct SharedStorage {
   typename TmaWall<S>::Storage wall;
   typename ClusterMail<S>::Storage mail;
 };
@@ -171,38 +102,50 @@ template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  TmaWall<S> wall{shared.wall};
-  wall.prepare();
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  TmaWall<S>::prepare(shared.wall);
   ClusterMail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
   if (threadIdx.x < S::walkers) {
+    TmaWall<S> wall(shared.wall, map, walk.first_row);
     Walker<S> walker(walk.wall.columns);
     ClusterMail<S> mail(shared.mail, walker);
     walk_strips<S>(walk, walker, wall, mail);
   } else {
-    wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
+    TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
   }
   __syncwarp();
   dsm::cluster_sync();  // no block leaves while its memory may be written
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
-    return std::tuple(tensor_map(p.wall, S::stage_rows, S::panel_columns));
-  });
+template <class Schedule, class M>
+ConfigOf<Problem> strips_in_clusters(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Box = typename TmaWall<S>::Box;
+  return strips_config<S>(
+      note, strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM, producer warps, panels, cluster
+// Rows per stage, stages, producer warps, depth, blocks per cluster, exchanges
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>(pyramid, 0), config<Strips<3, 4, 48, 7, 40, 3, 2, 1, 1, 1, 8>>("tall"),
-     config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4, 8>>("middle"),
-     config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30, 2>>("wide"),
-     config<Strips<3, 4, 56, 10, 36, 3, 2, 1, 1, 1, 8>>("tall-10"),
-     config<Strips<3, 4, 48, 7, 20, 5, 2, 1, 1, 1, 8>>("tall-20")});
+    {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 8>>(),
+     strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 8>>(),
+     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall4, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 4, 4>>("cluster-4"),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 4, 4>>("cluster-4"),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
+     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>("cluster-2"),
+     strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>("cluster-2"),
+     strips_in_clusters<Middle, Movement<4, 6, 0, 0, 8>>("no-producer"),
+     strips_in_clusters<Tall1, Movement<28, 4, 1, 0, 8>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -1,4 +1,4 @@
-// Where everything lies: the index arithmetic of both schedules, without device code, so that the
+// Where everything lies: the index arithmetic of all schedules, without device code, so that the
 // CPU tests reach all of it.
 #pragma once
 
@@ -42,67 +42,80 @@ struct Pyramid {
   }
 };
 
-/// Persistent strips. A warp keeps a window of 32 * LANE_COLUMNS costs in registers and walks down
+/// How the wall of a strip moves, and, where blocks form clusters, the costs between their windows.
+/// STAGE_ROWS rows are handed over at a time and STAGES such stages lie in shared memory. They are
+/// brought by PRODUCER_WARPS warps that do nothing else, or, if 0, by the warps that compute.
+/// DEPTH: stages that computing warps hold in registers ahead of the one they read. CLUSTER blocks
+/// are one group, which then goes EXCHANGES inner epochs between outer ones instead of the
+/// schedule's.
+template <int STAGE_ROWS, int STAGES, int PRODUCER_WARPS = 0, int DEPTH = 0, int CLUSTER = 1,
+          int EXCHANGES = 0>
+struct Movement {
+  static constexpr int stage_rows = STAGE_ROWS;
+  static constexpr int stages = STAGES;
+  static constexpr int producer_warps = PRODUCER_WARPS;
+  static constexpr int depth = DEPTH;
+  static constexpr int cluster = CLUSTER;
+  static constexpr int exchanges = EXCHANGES;
+};
+
+/// Persistent strips. A warp keeps a window of 32 * lane_columns costs in registers and walks down
 /// the rows; each row spoils one column at each end of what the warp knows. Windows are `stride`
 /// columns apart, so after `halo` rows each has exactly its own columns left and takes the others
 /// from the windows that own them:
 ///
-///   group (block or cluster)  |<- outer halo ->|<------ owned ------>|<- outer halo ->| `columns`
-///   wide window 0                  |<----- window ----->| window 1                       stride
-///   |<----- window ----->| window 2                                    stride  |<----- window
-///   ----->|
+///   group (block or cluster)   |<- outer halo ->|<------ owned ------>|<- outer halo ->|
+///   window 0                   |<----- window ----->|
+///   window 1                   |<- stride ->|<----- window ----->|
+///   window 2                                |<- stride ->|<----- window ----->|
 ///
 /// Inner exchange, every `halo` rows, through (distributed) shared memory, between windows of a
-/// group. Outer exchange, every `outer_halo` = EXCHANGES * halo rows, through global memory: what a
+/// group. Outer exchange, every `outer_halo` = exchanges * halo rows, through global memory: what a
 /// group's ends have lost since the last one. Two levels because a word takes ~0.1k cycles inside a
 /// block, ~0.25k inside a cluster and ~0.7k through L2, and a wider halo costs wall reads.
-template <int WARPS, int LANE_COLUMNS, int STRIDE, int EXCHANGES, int STAGE_ROWS, int STAGES,
-          int ROUND, int BLOCKS_PER_SM = 1, int PRODUCERS = 0, int PANELS = 1, int CLUSTER = 1>
+template <class SCHEDULE, class MOVEMENT>
 struct Strips {
-  static constexpr int warps = WARPS;
-  static constexpr int walkers = 32 * WARPS;  // threads that compute
-  static constexpr int threads = 32 * (WARPS + PRODUCERS);
-  static constexpr int lane_columns = LANE_COLUMNS;
-  static constexpr bool tall = LANE_COLUMNS == 4;  // narrow windows, for grids bound by the chain
-  static constexpr int window = 32 * LANE_COLUMNS;
-  static constexpr int stride = STRIDE;
-  static constexpr int halo = (window - STRIDE) / 2;   // rows between inner exchanges
-  static constexpr int exchanges = EXCHANGES;          // inner epochs per outer one
-  static constexpr int outer_halo = EXCHANGES * halo;  // rows between outer exchanges
-  static constexpr int cluster = CLUSTER;
-  static constexpr int windows = WARPS * CLUSTER;                     // of a group
-  static constexpr int columns = (windows - 1) * STRIDE + window;     // of a group
+  using Schedule = SCHEDULE;
+  using Movement = MOVEMENT;
+  static constexpr int warps = Schedule::warps;
+  static constexpr int walkers = 32 * warps;  // threads that compute
+  static constexpr int producers = 32 * Movement::producer_warps;
+  static constexpr int threads = walkers + producers;
+  static constexpr int lane_columns = Schedule::lane_columns;
+  static constexpr bool tall = Schedule::tall;
+  static constexpr int window = 32 * lane_columns;
+  static constexpr int stride = Schedule::stride;
+  static constexpr int halo = (window - stride) / 2;  // rows between inner exchanges
+  static constexpr int exchanges =                    // inner epochs per outer one
+      Movement::exchanges > 0 ? Movement::exchanges : Schedule::exchanges;
+  static constexpr int outer_halo = exchanges * halo;  // rows between outer exchanges
+  static constexpr int cluster = Movement::cluster;
+  static constexpr int windows = warps * cluster;                     // of a group
+  static constexpr int columns = (windows - 1) * stride + window;     // of a group
   static constexpr int owned = columns - 2 * outer_halo;              // of a group
-  static constexpr int tile_columns = (WARPS - 1) * STRIDE + window;  // of a block
-  static constexpr int stage_rows = STAGE_ROWS;                       // wall rows per stage
-  static constexpr int stages = STAGES;
-  static constexpr int round = ROUND;  // rows per round of shuffles
-  static constexpr int blocks_per_sm = BLOCKS_PER_SM;
-  // A stage is PANELS boxes side by side, each stage_rows x panel_columns and dense. With a
-  // producer (TMA) a box starts on 128 bytes, for which 8 columns do where stage_rows is a multiple
-  // of 4.
-  static constexpr int panels = PANELS;
-  static constexpr int panel_columns =
-      PRODUCERS > 0 ? static_cast<int>(round_up(ceil_div(tile_columns, PANELS), 8)) : tile_columns;
-  static constexpr int stage_elements = STAGE_ROWS * PANELS * panel_columns;
+  static constexpr int tile_columns = (warps - 1) * stride + window;  // of a block
+  static constexpr int stage_rows = Movement::stage_rows;
+  static constexpr int stages = Movement::stages;
+  static constexpr int round = Schedule::round;  // rows per round of shuffles
+  static constexpr int blocks_per_sm = Schedule::blocks_per_sm;
 
-  static_assert(LANE_COLUMNS % 4 == 0, "a lane reads the wall in 16-byte pieces");
-  static_assert((window - STRIDE) % 8 == 0 && STRIDE % 4 == 0 && STRIDE > 0 && STRIDE < window,
+  static_assert(lane_columns % 4 == 0, "a lane reads the wall in 16-byte pieces");
+  static_assert((window - stride) % 8 == 0 && stride % 4 == 0 && stride > 0 && stride < window,
                 "windows and halos start on 16 bytes");
   static_assert(owned > 0);
-  static_assert(halo % STAGE_ROWS == 0 && STAGE_ROWS % ROUND == 0 && ROUND <= LANE_COLUMNS);
-  static_assert(PRODUCERS > 0 || PANELS == 1);
-  static_assert(STRIDE >= halo, "a halo comes from the adjacent windows only");
+  static_assert(halo % stage_rows == 0 && stage_rows % round == 0 && round <= lane_columns);
+  static_assert(windows == 1 || stride >= halo, "a halo comes from the adjacent windows only");
+  static_assert(halo + round < 128, "beyond the edge, costs grow by 128 rows of walls at most");
 
   static constexpr std::int64_t blocks(std::int64_t grid_columns) {
-    return ceil_div(grid_columns, owned) * CLUSTER;
+    return ceil_div(grid_columns, owned) * cluster;
   }
   /// Grid column of the group's first position; of a block's first position.
   AMASIA_HD static constexpr std::int64_t group_column(std::int64_t group) {
     return group * owned - outer_halo;
   }
   AMASIA_HD static constexpr std::int64_t tile_column(std::int64_t block) {
-    return group_column(block / CLUSTER) + block % CLUSTER * (WARPS * STRIDE);
+    return group_column(block / cluster) + block % cluster * (warps * stride);
   }
   /// Does window `w` of the group keep the cost at `column` of the window, or lose it within `halo`
   /// rows and take it from the window before or after? The group's ends have nobody to take it
@@ -119,13 +132,55 @@ struct Strips {
     return is_owned(position) &&
            (position < 2 * outer_halo || position >= columns - 2 * outer_halo);
   }
-  /// Element of a stage that holds column `column` (a multiple of 4) of the tile, row 0.
-  AMASIA_HD static constexpr int stage_offset(int column) {
-    return column / panel_columns * (STAGE_ROWS * panel_columns) + column % panel_columns;
+  /// Column of the tile where a thread's columns begin.
+  AMASIA_HD static constexpr int lane_column(int thread) {
+    return thread / 32 * stride + thread % 32 * lane_columns;
+  }
+  /// Stages that a walk over `steps` rows reads.
+  AMASIA_HD static constexpr int stages_of(int steps) {
+    return static_cast<int>(ceil_div(steps, stage_rows));
   }
   /// Outer exchanges of a walk over `steps` rows.
   AMASIA_HD static constexpr std::int64_t outer_exchanges(std::int64_t steps) {
     return steps > 0 ? (steps - 1) / outer_halo : 0;
+  }
+};
+
+/// A stage as the copy engine brings it: boxes side by side, each `rows` x `columns` and dense. A
+/// box has at most 256 columns and a multiple of 128 bytes, so that the next one starts on as many.
+template <int ROWS, int TILE_COLUMNS>
+struct Boxes {
+  static constexpr int rows = ROWS;
+
+ private:
+  static constexpr int granule() {  // columns
+    int g = 4;                      // 16 bytes
+    while (g * ROWS % 32 != 0) g *= 2;
+    return g;
+  }
+  static constexpr int columns_of(int boxes) {
+    return static_cast<int>(round_up(ceil_div(TILE_COLUMNS, boxes), granule()));
+  }
+  /// The number of boxes that reads the fewest columns beyond the tile.
+  static constexpr int best_count() {
+    const int fewest = static_cast<int>(ceil_div(TILE_COLUMNS, 256));
+    int best = fewest;
+    while (columns_of(best) > 256) ++best;
+    for (int n = best; n < fewest + 8; ++n) {
+      if (n * columns_of(n) < best * columns_of(best)) best = n;
+    }
+    return best;
+  }
+
+ public:
+  static constexpr int count = best_count();
+  static constexpr int columns = columns_of(count);
+  static constexpr int elements = ROWS * count * columns;
+  static_assert(columns <= 256 && ROWS <= 256);
+
+  /// Element of a stage that holds column `column` (a multiple of 4) of the tile, row 0.
+  AMASIA_HD static constexpr int offset(int column) {
+    return column / columns * (ROWS * columns) + column % columns;
   }
 };
 

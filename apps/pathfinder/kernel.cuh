@@ -8,9 +8,6 @@
 
 namespace amasia::pathfinder {
 
-/// A cost no path reaches, low enough that a billion rows of walls can be added to it.
-inline constexpr int unreachable = 1 << 30;
-
 /// Cost of a cell from the three above it. On sm_90 the minimum is one DPX instruction (VIMNMX3).
 AMASIA_HD inline int step(int wall, int left, int above, int right) {
   const int lower = left < above ? left : above;

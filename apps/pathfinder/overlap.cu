@@ -1,51 +1,50 @@
-// pathfinder/overlap: a ring of wall row-blocks by cp.async; the next ones travel while the oldest
-// is computed (Svedin et al., Algorithm 2). The wall does not depend on the costs, so any depth is
-// possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
+// pathfinder/overlap: a pipeline of wall row-blocks by cp.async; the next ones travel while the
+// oldest is computed (Svedin et al., Algorithm 2). The wall does not depend on the costs, so any
+// depth is possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
+#include "apps/pathfinder/stages.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {
 
 constexpr int iso_rows = 10, iso_stages = 2;  // 20 rows = 20 KB in flight per block
-using RowTile = Tile<int, 1, Iso::threads>;
-using WallTile = Tile<int, iso_rows, Iso::threads>;
+using StageTile = Tile<int, iso_rows, Iso::threads>;
 
-struct RingWall {
+struct StagedWall {
   const PyramidRun& run;
-  int (&ring)[iso_stages][WallTile::elements];
+  int (&stages)[iso_stages][StageTile::elements];
 
-  __device__ void fetch(int stage) {
-    if (stage * iso_rows < Iso::height) {
-      async::copy_tile<WallTile, Iso::threads>(
-          ring[stage % iso_stages], run.wall,
-          {run.first_row + stage * iso_rows, Iso::column(blockIdx.x, 0)}, threadIdx.x);
+  __device__ void produce(int n) {
+    if (n * iso_rows < Iso::height) {
+      async::copy_tile<StageTile, Iso::threads>(
+          stages[n % iso_stages], run.wall,
+          {run.first_row + n * iso_rows, Iso::column(blockIdx.x, 0)}, threadIdx.x);
     }
     async::commit();
   }
-  __device__ void ready(int i) {
+  __device__ void consumer_wait(int i) {
     if (i % iso_rows != 0) return;
-    fetch(i / iso_rows + iso_stages - 1);  // the row loop's barriers have emptied that stage
+    produce(i / iso_rows + iso_stages - 1);  // the row loop's barriers have emptied that stage
     async::wait<iso_stages - 1>();
     __syncthreads();
   }
   __device__ int at(int i) const {
-    return ring[i / iso_rows % iso_stages][i % iso_rows * Iso::threads + threadIdx.x];
+    return stages[i / iso_rows % iso_stages][i % iso_rows * Iso::threads + threadIdx.x];
   }
 };
 
 __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ PyramidRows rows;
-  __shared__ __align__(16) int ring[iso_stages][WallTile::elements];
+  __shared__ __align__(16) int stages[iso_stages][StageTile::elements];
   const Grid<const int> source{run.source, 1, run.wall.columns, run.wall.pitch};
   async::copy_tile<RowTile, Iso::threads>(rows.above, source, {0, Iso::column(blockIdx.x, 0)},
                                           threadIdx.x);
-  RingWall wall{run, ring};
-  for (int stage = 0; stage < iso_stages - 1; ++stage) wall.fetch(stage);
+  StagedWall wall{run, stages};
+  for (int n = 0; n < iso_stages - 1; ++n) wall.produce(n);
   async::wait<iso_stages - 2>();  // the source row came with the first stage
   __syncthreads();
   climb(run, rows, wall);
@@ -53,58 +52,95 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-struct OverlapWall {
-  using Storage = int[S::stages][S::stage_elements];
-  static constexpr unsigned stage_bytes = sizeof(int) * S::stage_elements;
-  SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
-  const unsigned to, from;
-  unsigned fetched = 0, read = 0;  // byte offsets into the ring
-  unsigned stage = 0;
-  int to_fetch = 0;
+using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
+                           S::producers == 0 ? S::walkers : S::producers>;
 
-  __device__ OverlapWall(Storage& ring, const Walk& walk)
+template <class S>
+struct CopiedWall {  // by the computing warps
+  using Storage = Stages<S>;
+  static constexpr int stages_in_flight = S::stages - 1;
+  static_assert(S::stages >= 2);
+  Source<S> source;
+  const unsigned to;
+  StageReader<S> reader;
+  PipelineState<S::stages> produced{}, read{};
+  int to_produce = 0;
+
+  __device__ CopiedWall(Storage& storage, const Walk& walk)
       : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
-        to(async::held_address(ring)),
-        from(async::held_address(ring[0] + threadIdx.x / 32 * S::stride +
-                                 threadIdx.x % 32 * S::lane_columns)) {}
-  __device__ void fetch() {
-    if (--to_fetch >= 0) source.copy_async(to + fetched);
+        to(async::held_address(storage.wall)),
+        reader(storage) {}
+  __device__ void produce() {
+    if (--to_produce >= 0) source.copy_async(to + reader.stage_bytes * produced.index);
     async::commit();
-    fetched = fetched == (S::stages - 1) * stage_bytes ? 0 : fetched + stage_bytes;
+    ++produced;
   }
-  __device__ void begin(int stages) {
-    to_fetch = stages;
-    for (int i = 0; i < S::stages - 1; ++i) fetch();
+  __device__ void prologue(int stages) {
+    to_produce = stages;
+    for (int i = 0; i < S::stages - 1; ++i) produce();
   }
-  __device__ void wait() {
+  __device__ void consumer_wait() {
     async::wait<S::stages - 2>();
     __syncthreads();  // the stage is there for all, the one before it read by all
-    fetch();
-    stage = from + read;
-    read = read == (S::stages - 1) * stage_bytes ? 0 : read + stage_bytes;
+    produce();
+    reader.turn_to(read);
   }
-  __device__ int4 load(int row, int column) const {
-    return async::load16(stage + 4 * (row * S::tile_columns + column));
-  }
-  __device__ void release() {}
+  __device__ int4 load(int row, int column) const { return reader.load(row, column); }
+  __device__ void consumer_release() { ++read; }
 };
 
 template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return copied_strips_config<S, OverlapWall<S>>(name);
+struct HandedWall : ProducedWall<S> {  // by producer warps
+  using Storage = Stages<S>;
+  static constexpr int stages_in_flight = S::stages - 1;
+  // One stage is being read, and one more handed over before the next is asked for: so the
+  // computing warps never wait for the copies of a stage to be issued.
+  static constexpr int behind = S::stages - 2;
+  static_assert(S::producers == 0 || behind > 0);
+  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
+
+  __device__ static void produce(Storage& storage, const Walk& walk) {
+    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
+    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+    const unsigned to = async::shared_address(storage.wall);
+    const int stages = S::stages_of(walk.steps);
+    PipelineState<S::stages> asked, committed;
+    for (int n = 0; n < stages + behind; ++n, ++asked) {
+      if (n < stages) {
+        if (n >= S::stages) NamedBarriers<S>::producer_acquire(asked);
+        source.copy_async(to + StageReader<S>::stage_bytes * asked.index);
+      }
+      async::commit();
+      if (n < behind) continue;
+      async::wait<behind>();
+      NamedBarriers<S>::producer_commit(committed);
+      ++committed;
+    }
+  }
+};
+
+template <class Schedule, class M>
+ConfigOf<Problem> strips(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, CopiedWall<S>>;
+  return copied_strips_config<S, Wall>(note);
 }
 
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM
+// Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
-    {pyramid_config(pyramid, sizeof(int) * WallTile::elements * iso_stages),
-     config<Strips<3, 4, 56, 2, 18, 5, 2>>("tall"),
-     config<Strips<3, 12, 320, 1, 4, 5, 1>>("middle"),
-     config<Strips<25, 12, 320, 1, 1, 5, 1>>("wide"),
-     config<Strips<3, 4, 56, 2, 36, 3, 2>>("tall-36"),
-     config<Strips<4, 4, 48, 2, 40, 3, 2>>("tall-4"),
-     config<Strips<8, 12, 320, 1, 1, 5, 1, 3>>("wide-8")});
+    {pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
+                    {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
+     strips<Tall3, Movement<18, 5>>(), strips<Middle, Movement<4, 5>>(),
+     strips<MiddleClose, Movement<4, 5>>(), strips<Wide25, Movement<1, 5>>(),
+     strips<Wide8, Movement<1, 5>>(), strips<Tall2, Movement<28, 3>>(),
+     strips<Tall4, Movement<40, 3>>(), strips<Tall3Close, Movement<20, 4>>(),
+     strips<Tall1, Movement<14, 6>>(), strips<Tall3, Movement<18, 5, 2>>("producers"),
+     strips<Tall2, Movement<28, 4, 2>>("producers"), strips<Tall4, Movement<20, 5, 2>>("producers"),
+     strips<Tall3Close, Movement<20, 5, 2>>("producers"),
+     strips<Tall1, Movement<14, 6, 2>>("producers"), strips<Middle, Movement<4, 6, 2>>("producers"),
+     strips<MiddleClose, Movement<4, 6, 2>>("producers"),
+     strips<Wide25, Movement<1, 6>>("6-stages")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

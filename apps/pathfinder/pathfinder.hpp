@@ -16,24 +16,31 @@
 #include <vector>
 
 #include "harness/app.hpp"
-#include "inputs/random.hpp"
 #include "variants/geometry/tile.hpp"
 
 namespace amasia::pathfinder {
 
-/// Wall heights are 0 ... highest_wall, as in Rodinia.
+/// Walls that are generated are 0 ... highest_wall, as in Rodinia.
 inline constexpr int highest_wall = 9;
+
+/// No wall is higher than this, or lower than its negative. Kernels put it where they compute
+/// beyond the grid's edge: a way around outside is then never cheaper than staying at the edge.
+inline constexpr int outside_wall = (1 << 23) - 1;
+
+/// A cost no path reaches: every path stays below it, which largest_wall() sees to. Below this come
+/// the 128 rows of outside_wall that a kernel may add before it cuts costs back to it.
+inline constexpr int unreachable = 1 << 30;
+
+/// The largest magnitude of a wall in a grid of `rows` rows: no sum of walls along a path leaves
+/// -unreachable ... unreachable. 0 when the grid has too many rows for any wall.
+constexpr std::int64_t largest_wall(std::int64_t rows) {
+  const std::int64_t by_rows = (unreachable - 1) / rows;
+  return by_rows < outside_wall ? by_rows : outside_wall;
+}
 
 /// What the pad between a row's last cell and the next row holds. It is part of the input and
 /// readable, and lower than any wall, so that a kernel that walks on it gets a wrong answer.
-inline constexpr int pad_wall = -1000;
-
-/// The height of cell (row, column): element row * cols + column of random stream 0.
-AMASIA_HD constexpr int wall_height(std::uint64_t seed, std::int64_t cols, std::int64_t row,
-                                    std::int64_t column) {
-  return static_cast<int>(
-      random_below(seed, 0, static_cast<std::uint64_t>(row * cols + column), highest_wall + 1));
-}
+inline constexpr int pad_wall = -(1 << 28);
 
 /// Where blocks of one persistent launch leave the costs that their neighbours need. A word holds a
 /// cost (low half) and the epoch it belongs to (high half): 8-byte accesses are atomic, so a reader
@@ -61,7 +68,8 @@ struct Problem {
 
 const std::vector<ParameterSpec>& parameter_specs();
 
-/// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits.
+/// Bytes of device memory of one instance. Throws UsageError when they do not fit in 63 bits, and
+/// when a path down so many rows might cost more than 32 bits hold.
 std::int64_t device_bytes(std::int64_t rows, std::int64_t cols);
 
 }  // namespace amasia::pathfinder

@@ -1,10 +1,12 @@
-// The original schedule (Rodinia), the `iso` config of every variant: one column per thread, costs
+// The original schedule (Rodinia), `iso` of every variant: one column per thread, costs
 // of a row in shared memory, two barriers per row, 20 rows per launch. Variants bring their own
-// kernel; the row loop and the launches are here.
+// kernel, which does the prologue; the row loop and the launches are here.
 #pragma once
 
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
@@ -30,20 +32,32 @@ struct PyramidRows {
   int made[Iso::threads];
 };
 
+/// The wall rows of a launch in shared memory, all at once: walls, and the row of costs above.
+using WallTile = Tile<int, Iso::height, Iso::threads>;
+using RowTile = Tile<int, 1, Iso::threads>;
+
+struct TileWall {
+  const int* tile;
+  __device__ void consumer_wait(int) {}
+  __device__ int at(int i) const { return tile[i * Iso::threads + threadIdx.x]; }
+};
+
 /// The row loop. The block's costs of the source row must be in rows.above, visible to all. `wall`
-/// is what strategies differ in: wall.ready(i) is called by all threads before row i, wall.at(i) by
-/// the threads that still compute, for their own column.
+/// is what strategies differ in: all threads call wall.consumer_wait(i) before row i, and those
+/// that still compute call wall.at(i) for their own column.
 template <class Wall>
 __device__ __forceinline__ void climb(const PyramidRun& run, PyramidRows& rows, Wall& wall) {
+  // The kernel that calls this has done the prologue.
   const int thread = threadIdx.x;
   const std::int64_t column = Iso::column(blockIdx.x, thread);
   const bool inside = column >= 0 && column < run.wall.columns;
   const int left = column == 0 ? thread : thread - 1;
   const int right = column == run.wall.columns - 1 ? thread : thread + 1;
+  // Main loop
   bool computed = inside;
   int cost = rows.above[thread];
   for (int i = 0; i < run.steps; ++i) {
-    wall.ready(i);
+    wall.consumer_wait(i);
     computed = inside && Iso::correct(thread, i + 1);
     if (computed) {
       cost = step(wall.at(i), rows.above[left], rows.above[thread], rows.above[right]);
@@ -54,19 +68,25 @@ __device__ __forceinline__ void climb(const PyramidRun& run, PyramidRows& rows, 
     if (computed) rows.above[thread] = rows.made[thread];
     __syncthreads();
   }
+  // Epilogue
   if (computed && Iso::correct(thread, Iso::height)) run.result[column] = cost;
 }
 
-/// The iso config of a kernel: all launches of a run, rows handed over through `scratch` and
+/// An iso config of a kernel: all launches of a run, rows handed over through `scratch` and
 /// `result`.
 template <class P = Iso, class Kernel, class Arguments = NoArguments>
-ConfigOf<Problem> pyramid_config(Kernel kernel, std::size_t bytes_in_flight,
+ConfigOf<Problem> pyramid_config(const std::string& note, Kernel kernel,
+                                 std::size_t bytes_in_flight,
+                                 std::vector<std::pair<std::string, std::int64_t>> movement,
                                  Arguments arguments = {}) {
   ConfigOf<Problem> config;
-  config.info = {
-      "iso",
-      {{"threads", P::threads}, {"pyramid_height", P::height}, {"cluster", P::cluster}},
-      {{reinterpret_cast<const void*>(kernel), P::threads, 0, P::cluster, bytes_in_flight}}};
+  config.info.name = note.empty() ? "iso" : "iso/" + note;
+  config.info.geometry = {
+      {"threads", P::threads}, {"pyramid_height", P::height}, {"cluster", P::cluster}};
+  config.info.kernels = {
+      {reinterpret_cast<const void*>(kernel), P::threads, 0, P::cluster, bytes_in_flight}};
+  config.info.schedule = "iso";
+  config.info.movement = std::move(movement);
   config.prepare = [kernel, arguments](const Problem& p, const Device&) -> Launch {
     LaunchShape shape;
     shape.grid = dim3(static_cast<unsigned>(P::blocks(p.wall.columns)));

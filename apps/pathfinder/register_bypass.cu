@@ -1,24 +1,15 @@
 // pathfinder/register_bypass: a block of wall rows by cp.async, waited for at once (Svedin et al.,
 // Algorithm 1). The wall no longer passes through registers and a block of rows costs one latency
-// instead of one each; nothing overlaps with the computation but what other blocks do.
+// instead of one each; whoever copies has nothing else in flight and does nothing meanwhile.
 #include "apps/pathfinder/pyramid.cuh"
+#include "apps/pathfinder/stages.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
 namespace {
-
-using RowTile = Tile<int, 1, Iso::threads>;
-using WallTile = Tile<int, Iso::height, Iso::threads>;
-
-struct TileWall {
-  const int* tile;
-  __device__ void ready(int) {}
-  __device__ int at(int i) const { return tile[i * Iso::threads + threadIdx.x]; }
-};
 
 __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
   __shared__ PyramidRows rows;
@@ -35,45 +26,79 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-struct BypassWall {
-  using Storage = int[S::stage_elements];
-  SlidingTile<Tile<int, S::stage_rows, S::tile_columns>, S::threads> source;
-  unsigned to, stage;
+using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
+                           S::producers == 0 ? S::walkers : S::producers>;
 
-  __device__ BypassWall(Storage& tile, const Walk& walk)
+template <class S>
+struct CopiedWall {  // by the computing warps
+  using Storage = Stages<S>;
+  static constexpr int stages_in_flight = 1;
+  Source<S> source;
+  const unsigned to;
+  StageReader<S> reader;
+  PipelineState<S::stages> state{};
+
+  __device__ CopiedWall(Storage& storage, const Walk& walk)
       : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
-        to(async::held_address(tile)),
-        stage(async::held_address(tile + threadIdx.x / 32 * S::stride +
-                                  threadIdx.x % 32 * S::lane_columns)) {}
-  __device__ void begin(int) {}
-  __device__ void wait() {
-    __syncthreads();  // all have read the stage before
-    source.copy_async(to);
+        to(async::held_address(storage.wall)),
+        reader(storage) {}
+  __device__ void prologue(int) {}
+  __device__ void consumer_wait() {
+    if (S::stages == 1) __syncthreads();  // all have read it; of two, all have read the other one
+    source.copy_async(to + reader.stage_bytes * state.index);
     async::commit();
     async::wait<0>();
     __syncthreads();
+    reader.turn_to(state);
   }
-  __device__ int4 load(int row, int column) const {
-    return async::load16(stage + 4 * (row * S::tile_columns + column));
-  }
-  __device__ void release() {}
+  __device__ int4 load(int row, int column) const { return reader.load(row, column); }
+  __device__ void consumer_release() { ++state; }
 };
 
 template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return copied_strips_config<S, BypassWall<S>>(name);
+struct HandedWall : ProducedWall<S> {  // by producer warps
+  using Storage = Stages<S>;
+  static constexpr int stages_in_flight = 1;
+  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
+
+  __device__ static void produce(Storage& storage, const Walk& walk) {
+    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
+    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+    const unsigned to = async::shared_address(storage.wall);
+    const int stages = S::stages_of(walk.steps);
+    PipelineState<S::stages> state;
+    for (int n = 0; n < stages; ++n, ++state) {
+      if (n >= S::stages) NamedBarriers<S>::producer_acquire(state);
+      source.copy_async(to + StageReader<S>::stage_bytes * state.index);
+      async::commit();
+      async::wait<0>();
+      NamedBarriers<S>::producer_commit(state);
+    }
+  }
+};
+
+template <class Schedule, class M>
+ConfigOf<Problem> strips(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, CopiedWall<S>>;
+  return copied_strips_config<S, Wall>(note);
 }
 
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM
+// Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
-    {pyramid_config(pyramid, sizeof(int) * (WallTile::elements + RowTile::elements)),
-     config<Strips<3, 4, 56, 2, 36, 1, 2>>("tall"),
-     config<Strips<3, 12, 320, 1, 8, 1, 1>>("middle"),
-     config<Strips<4, 12, 320, 1, 2, 1, 1, 6>>("wide"),
-     config<Strips<4, 4, 48, 2, 40, 1, 2>>("tall-4"),
-     config<Strips<8, 12, 320, 1, 4, 1, 1, 3>>("wide-8")});
+    {pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
+                    {{"rows_in_flight", Iso::height}}),
+     strips<Tall3, Movement<36, 1>>(), strips<Tall2, Movement<28, 1>>(),
+     strips<Middle, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 1>>(),
+     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<2, 2>>(),
+     strips<Tall4, Movement<40, 1>>(), strips<Tall3Close, Movement<40, 1>>(),
+     strips<Tall1, Movement<14, 1>>(), strips<Tall3, Movement<36, 2, 2>>("producers"),
+     strips<Tall2, Movement<28, 2, 2>>("producers"), strips<Tall4, Movement<20, 2, 2>>("producers"),
+     strips<Tall3Close, Movement<20, 2, 2>>("producers"),
+     strips<Tall1, Movement<28, 2, 2>>("producers"), strips<Middle, Movement<8, 2, 2>>("producers"),
+     strips<MiddleClose, Movement<8, 2, 2>>("producers"),
+     strips<Wide8, Movement<2, 1>>("1-stage")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

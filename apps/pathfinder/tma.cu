@@ -1,12 +1,11 @@
 // pathfinder/tma: wall boxes by tensor map. One thread asks for rows x columns with halo and all;
 // the copy engine computes the addresses, clips at the edges of the grid and reports the bytes to
 // an mbarrier. No thread spends registers or instructions on addresses, no block barrier on
-// arrival.
+// arrival. That thread belongs to a producer warp, or it computes as well.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/strips.cuh"
 #include "apps/pathfinder/tma_wall.cuh"
 #include "variants/device/tensor_map.hpp"
-#include "variants/geometry/ring.hpp"
 
 namespace amasia::pathfinder {
 namespace {
@@ -17,7 +16,7 @@ constexpr int iso_boxes = Iso::height / iso_rows;
 struct BoxWall {
   const int (&boxes)[iso_boxes][iso_rows * Iso::threads];
   tma::Barrier* full;
-  __device__ void ready(int i) {
+  __device__ void consumer_wait(int i) {
     if (i % iso_rows == 0) tma::wait(&full[i / iso_rows], 0);
   }
   __device__ int at(int i) const {
@@ -48,15 +47,15 @@ __global__ void __launch_bounds__(Iso::threads)
   }
   __syncthreads();
   BoxWall wall{boxes, full};
-  wall.ready(0);
+  wall.consumer_wait(0);
   climb(run, rows, wall);
   // A last, short launch leaves boxes unread: they must land before the block's memory is given
   // away.
-  for (int i = 0; i < Iso::height; i += iso_rows) wall.ready(i);
+  for (int i = 0; i < Iso::height; i += iso_rows) wall.consumer_wait(i);
 }
 
 template <class S>
-struct Shared {
+struct SharedStorage {
   typename TmaWall<S>::Storage wall;
   typename BlockMail<S>::Storage mail;
 };
@@ -65,38 +64,45 @@ template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
     strips(Walk walk, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
-  TmaWall<S> wall{shared.wall};
-  wall.prepare();
+  auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
+  TmaWall<S>::prepare(shared.wall);
   __syncthreads();
   if (threadIdx.x >= S::walkers) {
-    wall.produce(map, walk.first_row, static_cast<int>(ceil_div(walk.steps, S::stage_rows)));
+    TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
     return;
   }
+  TmaWall<S> wall(shared.wall, map, walk.first_row);
   Walker<S> walker(walk.wall.columns);
   BlockMail<S> mail(shared.mail, walker);
   walk_strips<S>(walk, walker, wall, mail);
 }
 
-template <class S>
-ConfigOf<Problem> config(const char* name) {
-  return strips_config<S>(name, strips<S>, sizeof(Shared<S>), [](const Problem& p) {
-    return std::tuple(tensor_map(p.wall, S::stage_rows, S::panel_columns));
-  });
+template <class Schedule, class M>
+ConfigOf<Problem> strips_by_tma(const char* note = "") {
+  using S = Strips<Schedule, M>;
+  using Box = typename TmaWall<S>::Box;
+  return strips_config<S>(
+      note, strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
-//                     warps, columns per lane, stride, exchanges, rows per stage, stages, round,
-//                     blocks per SM, producer warps, panels
+// Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::tma,
     {pyramid_config(
-         pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
+         "", pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
+         {{"stage_rows", iso_rows}, {"stages", iso_boxes}},
          [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
-     config<Strips<4, 4, 48, 2, 40, 3, 2, 1, 1, 2>>("tall"),
-     config<Strips<3, 12, 304, 1, 4, 6, 1, 1, 1, 4>>("middle"),
-     config<Strips<25, 12, 304, 1, 1, 6, 1, 1, 1, 30>>("wide"),
-     config<Strips<3, 4, 56, 2, 36, 3, 2, 1, 1>>("tall-3"),
-     config<Strips<3, 4, 56, 2, 18, 4, 2, 1, 1>>("tall-18")});
+     strips_by_tma<Tall4, Movement<40, 3, 1>>(), strips_by_tma<Middle, Movement<4, 6, 1>>(),
+     strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>(),
+     strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall2, Movement<28, 3, 1>>(),
+     strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
+     strips_by_tma<Tall1, Movement<28, 4, 1>>(),
+     strips_by_tma<Tall3, Movement<18, 4, 1>>("18-rows"),
+     strips_by_tma<Tall3, Movement<36, 3>>("no-producer"),
+     strips_by_tma<Tall2, Movement<28, 3>>("no-producer"),
+     strips_by_tma<Middle, Movement<4, 6>>("no-producer"),
+     strips_by_tma<Wide8, Movement<2, 3>>("no-producer")});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -14,6 +14,7 @@
 #include "harness/report/sentences.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/results/row_name.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -94,12 +95,12 @@ void report(const GroupResult& g, Tally& tally) {
     if (row.status == RowStatus::failed || row.status == RowStatus::crashed) {
       print_prose("{} {} ({}) at {}: {} - {}\n",
                   row.status == RowStatus::failed ? "FAILED" : "CRASHED", row.variant,
-                  word_of(row.role), g.key.to_string(), row.reason,
+                  role_in_group(row), g.key.to_string(), row.reason,
                   row.verdict && !row.verdict->first_mismatches.empty()
                       ? row.verdict->first_mismatches.front()
                       : "no mismatch recorded");
     } else if (row.status == RowStatus::skipped) {
-      print_prose("skipped {} ({}) at {}: {}\n", row.variant, word_of(row.role), g.key.to_string(),
+      print_prose("skipped {} ({}) at {}: {}\n", row.variant, role_in_group(row), g.key.to_string(),
                   row.reason);
     }
   }

@@ -100,7 +100,9 @@ void add_modes(CLI::App& command, CampaignRequest& campaign) {
 
 void add_roles(CLI::App& command, std::vector<Role>& roles) {
   add_choice_list(command, "--roles", roles,
-                  "iso, the original geometry; best, the recorded winner", {Role::iso, Role::best});
+                  "iso, the original geometry; best, the recorded winner; matched, at the schedule "
+                  "that another is best with; cross, every schedule",
+                  {Role::iso, Role::best, Role::matched, Role::cross});
 }
 
 void add_device(CLI::App& command, SessionOptions& session) {

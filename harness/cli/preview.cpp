@@ -30,6 +30,10 @@ std::string memory(std::int64_t bytes) {
 std::string config_of(const PlannedRow& row, bool winners_known) {
   const std::string role(word_of(row.role));
   if (row.role == Role::candidate) return row.config;
+  if (!row.matches.empty()) return "matched to " + row.matches;
+  if (!row.schedule.empty()) {
+    return role + " " + row.schedule + (row.repeat > 0 ? " again (A/A control)" : "");
+  }
   if (row.repeat > 0) return role + " again (A/A control)";
   if (row.role == Role::iso) return row.config == role ? role : role + " " + row.config;
   if (!winners_known) return role + " (config unknown without a device)";

@@ -1,9 +1,13 @@
 #include "harness/gpu/instrument.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "harness/gpu/loaded_code.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
+#include "harness/microbenchmark.hpp"
 #include "harness/nvml.hpp"
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
@@ -28,9 +32,13 @@ class CudaGroup : public GroupInstrument {
   void prepare(int index, Row& row) override {
     const Variant& variant = *find_variant(row.variant);
     std::string reason;
-    const bool is_choice = row.role == Role::best || row.role == Role::comparator;
+    const bool is_choice =
+        row.role == Role::best || row.role == Role::comparator || !row.schedule.empty();
     const Config* config =
-        (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_, reason);
+        row.schedule.empty()
+            ? (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_,
+                                                        reason)
+            : choose_of_schedule(variant, row.schedule, row.config, *instance_, device_, reason);
     if (config == nullptr) {
       row.status = RowStatus::skipped;
       row.reason = reason;
@@ -41,15 +49,16 @@ class CudaGroup : public GroupInstrument {
     }
     row.config = config->info.name;
     row.geometry = config->info.geometry;
-    if (device_.compute_capability < variant.traits.native_from) {
-      row.fallback = fmt::format("plain copies: the mechanism needs compute capability {}.{}",
-                                 variant.traits.native_from / 10, variant.traits.native_from % 10);
-    }
+    row.schedule = config->info.schedule;
+    row.movement = config->info.movement;
+    row.fallback = fallback_of(variant, *config, device_);
+    Launch launch = config->prepare(*instance_, device_);
+    const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
     for (const KernelUse& k : config->info.kernels) {
-      row.evidence.push_back(amasia::resources_of(k, device_));
+      row.evidence.push_back(amasia::resources_of(k, device_, launched));
     }
-    auto run = std::make_unique<PreparedRun>(config->prepare(*instance_, device_), plan_.key.launch,
-                                             sampler_.stream());
+    auto run =
+        std::make_unique<PreparedRun>(std::move(launch), plan_.key.launch, sampler_.stream());
     row.verdict = verdict_of(*run);
     if (row.verdict->passed) runs_[index] = std::move(run);
   }
@@ -74,9 +83,21 @@ class CudaGroup : public GroupInstrument {
   std::string throttle_reasons() const override { return nvml_.throttle_reasons(); }
 
  private:
+  /// Of the challenges and of the timed input, which comes last: its outputs stay.
   Verdict verdict_of(const PreparedRun& run) {
-    sampler_.run_once(run, *instance_);
-    return instance_->verify();
+    Verdict verdict;
+    verdict.passed = true;
+    std::int64_t checked = 0;
+    for (int left = instance_->challenges(); left >= 0; --left) {
+      instance_->pose(left);
+      if (!verdict.passed) continue;  // the timed input is put back all the same
+      sampler_.run_once(run, *instance_);
+      verdict = instance_->verify();
+      checked += verdict.checked;
+      if (left > 0 && !verdict.passed) verdict.norm += fmt::format(", on challenge {}", left);
+    }
+    verdict.checked = checked;
+    return verdict;
   }
 
   const PlannedGroup& plan_;
@@ -87,11 +108,29 @@ class CudaGroup : public GroupInstrument {
   std::map<int, std::unique_ptr<PreparedRun>> runs_;
 };
 
+/// Of each kernel of a microbenchmark, the least capability that a point with it needs.
+std::map<const void*, int> needs_of_points(const Device& device) {
+  std::map<const void*, int> needs;
+  for (const Microbenchmark* m : microbenchmarks()) {
+    for (const Scope scope : {Scope::quick, Scope::full}) {
+      for (const Point& point : m->points(device, scope)) {
+        for (const KernelUse& k : point.kernels) {
+          const auto [known, first] = needs.emplace(k.function, point.runs_from);
+          if (!first) known->second = std::min(known->second, point.runs_from);
+        }
+      }
+    }
+  }
+  return needs;
+}
+
 class CudaInstrument : public Instrument {
  public:
-  explicit CudaInstrument(const Device& device) : device_(device) {}
+  explicit CudaInstrument(const Device& device)
+      : device_(device), code_(loaded_code(Sampler::kernel(), device)) {}
 
   const Device& device() const override { return device_; }
+  int code_capability() const override { return capability_of(code_, device_); }
   std::map<std::string, std::string> state() const override {
     return Nvml(device_.pci_bus_id).state();
   }
@@ -102,6 +141,7 @@ class CudaInstrument : public Instrument {
   }
 
   KernelEvidence resources_of(const KernelUse& k) override {
+    if (code_capability() < device_.compute_capability) refuse_old_code(k);
     // Not set yet: beyond 48 KiB, or in clusters of more than 8 blocks, the occupancy would be
     // that of a launch that is refused.
     LaunchShape shape;
@@ -120,7 +160,20 @@ class CudaInstrument : public Instrument {
   }
 
  private:
+  /// A kernel compiled for an architecture without the instructions of its point is a trap, and a
+  /// trap costs the whole process.
+  void refuse_old_code(const KernelUse& k) {
+    if (needs_.empty()) needs_ = needs_of_points(device_);
+    const auto need = needs_.find(k.function);
+    if (need == needs_.end()) return;
+    const auto old =
+        code_objection(loaded_code(k.function, device_), device_, "this point", need->second);
+    if (old) throw Unavailable(*old);
+  }
+
   Device device_;
+  LoadedCode code_;
+  std::map<const void*, int> needs_;
   OwnedStream stream_;
 };
 

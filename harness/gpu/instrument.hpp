@@ -53,13 +53,17 @@ class Instrument {
   virtual Stream stream() const = 0;
   /// Generates the inputs. Throws when they do not fit. `plan` outlives it.
   virtual std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) = 0;
-  /// Registers, shared memory and occupancy of a kernel of a microbenchmark as loaded.
+  /// The compute capability that this program's code can count on: the device's, or less where the
+  /// program has nothing newer for it than PTX of an older one.
+  virtual int code_capability() const { return device().compute_capability; }
+  /// Registers, shared memory and occupancy of a kernel of a microbenchmark as loaded. Throws
+  /// Unavailable where what is loaded is older than every point that uses the kernel needs.
   virtual KernelEvidence resources_of(const KernelUse& kernel) = 0;
   virtual Trouble trouble_of(const std::exception& error) = 0;
 };
 
 /// The instrument of device `index`. Throws UsageError when there are fewer devices, and
-/// std::runtime_error with the reason when there is none.
+/// std::runtime_error with the reason when there is none, or one that this program has no code for.
 std::unique_ptr<Instrument> open_instrument(int index);
 
 }  // namespace amasia

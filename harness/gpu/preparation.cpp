@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "harness/gpu/loaded_code.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
@@ -21,9 +23,10 @@ LaunchShape shape_of(const KernelUse& k) {
   return shape;
 }
 
-/// What the device itself rules out, before the variant is asked.
+/// What the device and this program's code for it rule out, before the variant is asked. `able` is
+/// the device as the variant should see it: no abler than that code.
 std::optional<std::string> device_limit(const Variant& variant, const Config& config,
-                                        const Device& device) {
+                                        const Device& device, Device& able) {
   if (device.compute_capability < variant.traits.runs_from) {
     return fmt::format("needs compute capability {}.{}, this GPU has {}.{}",
                        variant.traits.runs_from / 10, variant.traits.runs_from % 10,
@@ -34,13 +37,16 @@ std::optional<std::string> device_limit(const Variant& variant, const Config& co
       return fmt::format("needs {} bytes of shared memory per block, this GPU has {}",
                          k.dynamic_shared_bytes, device.shared_per_block);
     }
-    cudaFuncAttributes attributes{};
-    const cudaError_t code = cudaFuncGetAttributes(&attributes, k.function);
-    if (code != cudaSuccess) {
-      cudaGetLastError();
-      return fmt::format("this program has no code for this GPU ({}): rebuild for sm_{}",
-                         cudaGetErrorName(code), device.compute_capability);
+    LoadedCode code;
+    try {
+      code = loaded_code(k.function, device);
+    } catch (const NoCode& none) {
+      return none.what();
     }
+    if (auto old = code_objection(code, device, variant.strategy, variant.traits.runs_from)) {
+      return old;
+    }
+    able.compute_capability = std::min(able.compute_capability, capability_of(code, device));
     const LaunchShape shape = shape_of(k);
     allow_launch(k.function, shape);
     if (resident_blocks(k.function, shape, device.sm_count) == 0) {
@@ -54,6 +60,20 @@ std::optional<std::string> device_limit(const Variant& variant, const Config& co
   return std::nullopt;
 }
 
+/// Why this config cannot run this problem here; nothing when it can.
+std::optional<std::string> objection(const Variant& variant, const Config& config,
+                                     const Instance& instance, const Device& device) {
+  Device able = device;
+  if (auto limit = device_limit(variant, config, device, able)) return limit;
+  auto reason = config.unsupported(instance, able);
+  if (reason && able.compute_capability < device.compute_capability &&
+      !config.unsupported(instance, device)) {
+    *reason +=
+        fmt::format(", and this program's code for this GPU is older: {}", rebuild_for(device));
+  }
+  return reason;
+}
+
 }  // namespace
 
 const Config* choose_config(const Variant& variant, const std::string& name,
@@ -65,10 +85,9 @@ const Config* choose_config(const Variant& variant, const std::string& name,
         name.empty() && !config.info.reference_only &&
         (i > 0 || variant.comparator || variant.configs.size() == 1);  // a comparator has no iso
     if (config.info.name != name && !built_in_choice) continue;
-    auto limit = device_limit(variant, config, device);
-    if (!limit) limit = config.unsupported(instance, device);
-    if (!limit) return &config;
-    reason = *limit;
+    const auto why_not = objection(variant, config, instance, device);
+    if (!why_not) return &config;
+    reason = *why_not;
   }
   return nullptr;
 }
@@ -87,7 +106,41 @@ const Config* choose_best(const Variant& variant, const std::string& name, const
   return built_in;
 }
 
-KernelEvidence resources_of(const KernelUse& k, const Device& device) {
+const Config* choose_of_schedule(const Variant& variant, const std::string& schedule,
+                                 const std::string& name, const Instance& instance,
+                                 const Device& device, std::string& reason) {
+  reason = fmt::format("has no config of schedule '{}'", schedule);
+  for (const Declined& d : variant.declined) {
+    if (d.schedule == schedule) reason = fmt::format("schedule {}: {}", schedule, d.reason);
+  }
+  std::vector<const Config*> in_order;
+  for (const Config& config : variant.configs) {
+    if (config.info.schedule != schedule || config.info.reference_only) continue;
+    in_order.insert(config.info.name == name ? in_order.begin() : in_order.end(), &config);
+  }
+  for (const Config* config : in_order) {
+    std::string limit;
+    if (choose_config(variant, config->info.name, instance, device, limit) != nullptr) {
+      if (config == in_order.front()) reason.clear();  // the winner, or nobody knows one
+      return config;
+    }
+    reason = config->info.name == name ? fmt::format("the winner {} {}", name, limit) : limit;
+  }
+  return nullptr;
+}
+
+std::string fallback_of(const Variant& variant, const Config& config, const Device& device) {
+  std::string remark;
+  for (const KernelUse& k : config.info.kernels) {
+    if (remark.empty()) {
+      remark = fallback_of(loaded_code(k.function, device), device, variant.traits.native_from);
+    }
+  }
+  return remark;
+}
+
+KernelEvidence resources_of(const KernelUse& k, const Device& device,
+                            const LaunchedBlocks& launched) {
   KernelEvidence e;
   cudaFuncAttributes attributes{};
   AMASIA_CUDA(cudaFuncGetAttributes(&attributes, k.function));
@@ -102,11 +155,12 @@ KernelEvidence resources_of(const KernelUse& k, const Device& device) {
   e.cluster_blocks = k.cluster_blocks;
   e.binary_version = attributes.binaryVersion;
   const LaunchShape shape = shape_of(k);
+  const int resident = resident_blocks(k.function, shape, device.sm_count);
   // With clusters the resident blocks need not divide evenly: the rounded-down mean is reported.
-  e.blocks_per_sm =
-      std::max(1, resident_blocks(k.function, shape, device.sm_count) / device.sm_count);
-  e.bytes_in_flight_per_sm =
-      k.bytes_in_flight_per_block * static_cast<std::size_t>(e.blocks_per_sm);
+  e.blocks_per_sm = std::max(1, resident / device.sm_count);
+  e.launched_blocks = blocks_of(launched, e.kernel);
+  e.bytes_in_flight_per_sm = bytes_in_flight_per_sm(k.bytes_in_flight_per_block, resident,
+                                                    e.launched_blocks, device.sm_count);
   e.source = "none: not disassembled";  // the parent process fills in the instruction counts
   return e;
 }

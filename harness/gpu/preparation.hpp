@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "harness/gpu/launched_blocks.hpp"
 #include "harness/results/result.hpp"
 #include "harness/variant.hpp"
 
@@ -14,13 +15,26 @@ namespace amasia {
 const Config* choose_config(const Variant& variant, const std::string& name,
                             const Instance& instance, const Device& device, std::string& reason);
 
+/// The config of a schedule: the one named if it can run here, else the first that can; nullptr
+/// with the reason, which is the variant's own where it declines the schedule. A named one that
+/// cannot run is the reason beside the config taken in its place.
+const Config* choose_of_schedule(const Variant& variant, const std::string& schedule,
+                                 const std::string& name, const Instance& instance,
+                                 const Device& device, std::string& reason);
+
 /// What `best` runs: the tuner's winner `name`, or, where it does not run here, the built-in
 /// choice. A winner of the nearest size tuned may have nothing to do at this one. When the choice
 /// is not the winner, `reason` says why; it is empty otherwise.
 const Config* choose_best(const Variant& variant, const std::string& name, const Instance& instance,
                           const Device& device, std::string& reason);
 
-/// Registers, shared memory, occupancy of one kernel as loaded on this device.
-KernelEvidence resources_of(const KernelUse& kernel, const Device& device);
+/// "plain copies: ..." where the variant's mechanism is missing from the device or from this
+/// program's code for it, else empty.
+std::string fallback_of(const Variant& variant, const Config& config, const Device& device);
+
+/// Registers, shared memory, occupancy of one kernel as loaded on this device. `launched`: what the
+/// run launches; without it bytes in flight are those of as many blocks as fit.
+KernelEvidence resources_of(const KernelUse& kernel, const Device& device,
+                            const LaunchedBlocks& launched = {});
 
 }  // namespace amasia

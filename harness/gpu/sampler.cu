@@ -61,6 +61,8 @@ Sampler::Sampler(const Device& device, Nvml& nvml)
                                         [](volatile int* p) { cudaFreeHost(const_cast<int*>(p)); });
 }
 
+const void* Sampler::kernel() { return reinterpret_cast<const void*>(stamp); }
+
 std::string Sampler::flush_method() { return "flush: 4 x L2 read before each run"; }
 
 void Sampler::run_once(const PreparedRun& run, Instance& instance) {

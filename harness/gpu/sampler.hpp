@@ -37,6 +37,8 @@ class Sampler {
   std::optional<double> energy_mj(const PreparedRun& run, Instance& instance, double seconds);
 
   cudaStream_t stream() const { return stream_; }
+  /// A kernel of the harness itself, to ask what code this program has for a GPU.
+  static const void* kernel();
   static std::string flush_method();
 
  private:

@@ -22,7 +22,7 @@ struct CampaignRequest {
   SizeRequest sizes{};
   std::vector<CacheMode> caches{CacheMode::cold};
   std::vector<LaunchMode> launches{LaunchMode::stream};
-  std::vector<Role> roles{Role::iso, Role::best};
+  std::vector<Role> roles{Role::iso, Role::best, Role::matched};
   Effort effort{};
   double point_seconds = 0.4;  // cap on the samples of one point of a microbenchmark
   std::uint64_t seed = 20211;

@@ -35,13 +35,25 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
                             : "built-in default";
     return row;
   };
+  const auto by_schedule = [&](const Variant& v) {
+    return tuning.choose_by_schedule(device, v, size, cache, launch, source_digest(v.name()));
+  };
+  const auto is_selected = [&](const Variant* v) {
+    return std::find(selected.begin(), selected.end(), v) != selected.end();
+  };
+  const std::vector<Schedule> schedules = find_app(app)->schedules();
+  std::vector<const Variant*> strategies;  // beside the baseline
+  const Variant* baseline = nullptr;
   for (const Variant* v : variants_of(app)) {
     const bool is_baseline = v->strategy == "baseline";
-    if (!is_baseline && std::find(selected.begin(), selected.end(), v) == selected.end()) continue;
+    if (is_baseline) baseline = v;
+    if (!is_baseline && !is_selected(v)) continue;
     if (v->comparator) {
-      rows.push_back(best(*v, Role::comparator));
+      const bool only_cross = roles == std::vector<Role>{Role::cross};
+      if (!only_cross) rows.push_back(best(*v, Role::comparator));
       continue;
     }
+    if (!is_baseline) strategies.push_back(v);
     for (const Role role : {Role::iso, Role::best}) {
       if (!contains(roles, role)) continue;
       PlannedRow row = best(*v, role);
@@ -54,6 +66,30 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
         row.repeat = 1;
         rows.push_back(row);
       }
+    }
+  }
+  if (baseline == nullptr || schedules.empty()) return rows;
+  if (contains(roles, Role::matched) && contains(roles, Role::best)) {
+    const auto add = [&](const Variant& v, const Variant& matches) {
+      PlannedRow row{v.name(), Role::matched};
+      row.matches = matches.name();
+      row.by_schedule = by_schedule(v);
+      rows.push_back(std::move(row));
+    };
+    for (const Variant* v : strategies) add(*baseline, *v);
+    for (const Variant* v : strategies) add(*v, *baseline);
+  }
+  if (contains(roles, Role::cross)) {
+    const auto add = [&](const Variant& v, std::string_view schedule, int repeat) {
+      PlannedRow row{v.name(), Role::cross, repeat};
+      row.schedule = schedule;
+      row.by_schedule = by_schedule(v);
+      rows.push_back(std::move(row));
+    };
+    for (const Schedule& s : schedules) {
+      add(*baseline, s.name, 0);
+      add(*baseline, s.name, 1);
+      for (const Variant* v : strategies) add(*v, s.name, 0);
     }
   }
   return rows;
@@ -74,12 +110,19 @@ Json to_json(const PlannedGroup& g) {
   for (const auto& [name, value] : g.key.size.values()) size[name] = value;
   Json rows = Json::array();
   for (const PlannedRow& r : g.rows) {
+    Json by_schedule = Json::array();
+    for (const ScheduleWinner& w : r.by_schedule) {
+      by_schedule.push_back({{"schedule", w.schedule}, {"config", w.config}, {"source", w.source}});
+    }
     rows.push_back({{"variant", r.variant},
                     {"role", word_of(r.role)},
                     {"repeat", r.repeat},
                     {"config", r.config},
                     {"config_source", r.config_source},
-                    {"excluded", r.excluded}});
+                    {"excluded", r.excluded},
+                    {"schedule", r.schedule},
+                    {"matches", r.matches},
+                    {"by_schedule", std::move(by_schedule)}});
   }
   const Effort& e = g.effort;
   return {{"app", g.key.app},
@@ -120,10 +163,16 @@ PlannedGroup planned_group_from_json(const Json& j) {
   g.effort.energy = e.at("energy").get<bool>();
   g.effort.verify_only = e.at("verify_only").get<bool>();
   for (const Json& r : j.at("rows")) {
+    std::vector<ScheduleWinner> by_schedule;
+    for (const Json& w : r.at("by_schedule")) {
+      by_schedule.push_back({w.at("schedule").get<std::string>(), w.at("config").get<std::string>(),
+                             w.at("source").get<std::string>()});
+    }
     g.rows.push_back({r.at("variant").get<std::string>(),
                       from_word<Role>(r.at("role").get<std::string>()), r.at("repeat").get<int>(),
                       r.at("config").get<std::string>(), r.at("config_source").get<std::string>(),
-                      r.at("excluded").get<std::string>()});
+                      r.at("excluded").get<std::string>(), r.at("schedule").get<std::string>(),
+                      r.at("matches").get<std::string>(), std::move(by_schedule)});
   }
   return g;
 }

@@ -23,6 +23,12 @@ struct PlannedRow {
   std::string config{};  // "" with role best: the first that device and problem support
   std::string config_source{};
   std::string excluded{};  // why it must not run (it crashed before): becomes status crashed
+  std::string schedule{};  // cross: the schedule to run
+  /// matched: runs with the schedule of this variant's row `best`, which only the device can tell.
+  /// The row falls away where it would repeat one that is there.
+  std::string matches{};
+  /// The best config known of each schedule, for a row whose schedule is not known yet.
+  std::vector<ScheduleWinner> by_schedule{};
 };
 
 struct PlannedGroup {
@@ -51,7 +57,9 @@ nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);
 PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_json&);
 
 /// The rows of a comparison: every selected variant at iso and at best, the baselines twice (A/A),
-/// comparators once. The baseline is always included, as the reference of every ratio.
+/// comparators once; with the role matched, also the baseline with the schedule that each strategy
+/// is best with, and each strategy with the baseline's; with the role cross, every variant with
+/// every schedule of the app. The baseline is always included, as the reference of every ratio.
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
                                         const std::vector<const Variant*>& selected,
                                         const std::vector<Role>& roles, const TuningTable& tuning,

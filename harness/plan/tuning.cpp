@@ -43,6 +43,11 @@ double distance(const Parameters& a, const Parameters& b) {
   return sum;
 }
 
+std::string tuned_at(const TuningEntry& entry, const Parameters& size) {
+  return fmt::format("tuned at {}{}", entry.size == size ? "" : "the nearest size ",
+                     entry.size.to_string());
+}
+
 Json size_json(const Parameters& size) {
   Json j = Json::object();
   for (const auto& [name, value] : size.values()) j[name] = value;
@@ -161,10 +166,9 @@ void TuningTable::record(TuningEntry entry) {
   }
 }
 
-std::optional<TuningChoice> TuningTable::choose(const std::string& device,
-                                                const std::string& variant, const Parameters& size,
-                                                CacheMode cache, LaunchMode launch,
-                                                const std::string& digest) const {
+const TuningEntry* TuningTable::nearest(const std::string& device, const std::string& variant,
+                                        const Parameters& size, CacheMode cache, LaunchMode launch,
+                                        const std::string& digest) const {
   // A different cache or launch mode matters less than any real difference in size.
   constexpr double mode_penalty = 1e-3;
   const TuningEntry* best = nullptr;
@@ -181,10 +185,50 @@ std::optional<TuningChoice> TuningTable::choose(const std::string& device,
       best_distance = d;
     }
   }
+  return best;
+}
+
+std::optional<TuningChoice> TuningTable::choose(const std::string& device,
+                                                const std::string& variant, const Parameters& size,
+                                                CacheMode cache, LaunchMode launch,
+                                                const std::string& digest) const {
+  const TuningEntry* best = nearest(device, variant, size, cache, launch, digest);
   if (best == nullptr) return std::nullopt;
-  const bool exact = best->size == size;
-  return TuningChoice{best->config, fmt::format("tuned at {}{}", exact ? "" : "the nearest size ",
-                                                best->size.to_string())};
+  return TuningChoice{best->config, tuned_at(*best, size)};
+}
+
+std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const std::string& device,
+                                                            const Variant& variant,
+                                                            const Parameters& size, CacheMode cache,
+                                                            LaunchMode launch,
+                                                            const std::string& digest) const {
+  const TuningEntry* entry = nearest(device, variant.name(), size, cache, launch, digest);
+  if (entry == nullptr) return {};
+  struct Found {
+    ScheduleWinner winner;
+    double ms;
+  };
+  std::vector<Found> found;
+  for (const Config& config : variant.configs) {
+    if (config.info.schedule.empty() || config.info.reference_only) continue;
+    const auto tried =
+        std::find_if(entry->table.begin(), entry->table.end(),
+                     [&](const TuningCandidate& c) { return c.config == config.info.name; });
+    if (tried == entry->table.end() || !tried->time_ms) continue;
+    const double ms = tried->time_ms->median;
+    const auto known = std::find_if(found.begin(), found.end(), [&](const Found& f) {
+      return f.winner.schedule == config.info.schedule;
+    });
+    if (known == found.end()) {
+      found.push_back({{config.info.schedule, config.info.name, tuned_at(*entry, size)}, ms});
+    } else if (ms < known->ms) {
+      known->winner.config = config.info.name;
+      known->ms = ms;
+    }
+  }
+  std::vector<ScheduleWinner> winners;
+  for (Found& f : found) winners.push_back(std::move(f.winner));
+  return winners;
 }
 
 std::string default_tuning_path(const Device& device) {

@@ -41,6 +41,13 @@ struct TuningChoice {
   std::string source;  // "tuned at rows=...", "tuned at the nearest size ..."
 };
 
+/// The best config known of a schedule.
+struct ScheduleWinner {
+  std::string schedule;
+  std::string config;
+  std::string source;  // as in TuningChoice
+};
+
 class TuningTable {
  public:
   /// Empty when `path` does not exist. Throws ResultError for a malformed file.
@@ -54,12 +61,22 @@ class TuningTable {
   std::optional<TuningChoice> choose(const std::string& device, const std::string& variant,
                                      const Parameters& size, CacheMode cache, LaunchMode launch,
                                      const std::string& digest) const;
+  /// From the table of the same entry: for each schedule of the variant the fastest of the configs
+  /// that ran.
+  std::vector<ScheduleWinner> choose_by_schedule(const std::string& device, const Variant& variant,
+                                                 const Parameters& size, CacheMode cache,
+                                                 LaunchMode launch,
+                                                 const std::string& digest) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
   /// Read from a file of version 1: whether its winners are of this code is not known, none is
   /// chosen.
   bool digests_by_path() const { return digests_by_path_; }
 
  private:
+  /// nullptr when the variant was never tuned on the device or its code has changed since.
+  const TuningEntry* nearest(const std::string& device, const std::string& variant,
+                             const Parameters& size, CacheMode cache, LaunchMode launch,
+                             const std::string& digest) const;
   std::vector<TuningEntry> entries_;
   bool digests_by_path_ = false;
 };

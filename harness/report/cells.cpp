@@ -18,7 +18,7 @@ Cell value_cell(const MicrobenchmarkRow& row) {
 const Comparison* comparison_of(const GroupResult& group, const Row& row) {
   for (const Comparison& comparison : group.comparisons) {
     if (comparison.variant == row.variant && comparison.role == row.role &&
-        comparison.control == (row.repeat > 0)) {
+        comparison.schedule == row.schedule && comparison.control == (row.repeat > 0)) {
       return &comparison;
     }
   }

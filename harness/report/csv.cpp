@@ -13,6 +13,7 @@ Table sample_table(const ResultFile& file) {
                    {"role", "role"},
                    {"repeat", "repeat"},
                    {"config", "config"},
+                   {"schedule", "schedule"},
                    {"status", "status"},
                    {"round", "round"},
                    {"position", "position"},
@@ -24,9 +25,9 @@ Table sample_table(const ResultFile& file) {
       for (const Sample& sample : row.samples) {
         table.add({group.key.app, group.key.size.to_string(), word_cell(group.key.cache),
                    word_cell(group.key.launch), row.variant, word_cell(row.role),
-                   std::int64_t{row.repeat}, row.config, word_cell(row.status),
-                   std::int64_t{sample.round}, std::int64_t{sample.position}, sample.time_ms,
-                   optional_cell(sample.sm_clock_mhz), sample.throttled});
+                   std::int64_t{row.repeat}, row.config, text_or_nothing(row.schedule),
+                   word_cell(row.status), std::int64_t{sample.round}, std::int64_t{sample.position},
+                   sample.time_ms, optional_cell(sample.sm_clock_mhz), sample.throttled});
       }
     }
   }
@@ -46,6 +47,7 @@ Table summary_table(const ResultFile& file) {
                    {"repeat", "repeat"},
                    {"config", "config"},
                    {"config_source", "config from"},
+                   {"schedule", "schedule"},
                    {"status", "status"},
                    {"reason", "reason"},
                    {"fallback", "fallback"},
@@ -64,6 +66,7 @@ Table summary_table(const ResultFile& file) {
                    {"gbytes_per_s", "rate", "GB/s"},
                    {"energy_mj", "energy", "mJ"},
                    {"against", "against"},
+                   {"against_schedule", "against schedule"},
                    {"speedup", "speed-up", "", true},
                    {"speedup_coverage", "coverage"},
                    {"claim", "claim"},
@@ -84,6 +87,7 @@ Table summary_table(const ResultFile& file) {
                  std::int64_t{row.repeat},
                  row.config,
                  row.config_source,
+                 text_or_nothing(row.schedule),
                  word_cell(row.status),
                  text_or_nothing(row.reason),
                  text_or_nothing(row.fallback),
@@ -102,6 +106,7 @@ Table summary_table(const ResultFile& file) {
                  optional_cell(row.gbytes_per_s),
                  optional_cell(row.energy_mj),
                  comparison ? Cell(comparison->against) : Cell(),
+                 comparison ? text_or_nothing(comparison->against_schedule) : Cell(),
                  comparison ? Cell(estimate_of(comparison->speedup)) : Cell(),
                  comparison ? Cell(comparison->speedup.coverage) : Cell(),
                  comparison ? word_cell(comparison->claim) : Cell(),

@@ -1,9 +1,11 @@
 #include "harness/report/google_benchmark.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "harness/results/row_name.hpp"
 #include "harness/text/json_file.hpp"
 
 namespace amasia {
@@ -24,8 +26,9 @@ std::vector<const Sample*> valid_samples(const Row& row) {
 }  // namespace
 
 std::string benchmark_name(const GroupKey& key, const Row& row) {
-  return fmt::format("{}/{}{}{}/{}/{}/{}", row.variant, word_of(row.role),
-                     row.role == Role::candidate ? "/" + row.config : "",
+  std::string role = role_in_group(row);
+  std::replace(role.begin(), role.end(), ' ', '/');
+  return fmt::format("{}/{}{}/{}/{}/{}", row.variant, role,
                      row.repeat > 0 ? fmt::format("/repeat:{}", row.repeat) : "",
                      key.size.to_string(), word_of(key.cache), word_of(key.launch));
 }

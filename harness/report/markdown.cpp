@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "harness/report/cells.hpp"
+#include "harness/results/gains.hpp"
+#include "harness/results/row_name.hpp"
 
 namespace amasia {
 namespace {
@@ -56,6 +58,25 @@ Table people_table(const GroupResult& group) {
   return table;
 }
 
+/// What the speed-ups of a group consist of.
+Table gain_table(const std::vector<Gain>& gains) {
+  Table table;
+  table.columns = {{"strategy", "strategy"},
+                   {"schedule", "best with"},
+                   {"total", "speed-up at best"},
+                   {"by_schedule", "of the schedule"},
+                   {"by_movement", "of movement"},
+                   {"at_baseline_schedule", "of movement, with baseline's schedule"}};
+  const auto cell = [](const Comparison* c) { return c ? Cell(speedup_text(*c)) : Cell(); };
+  for (const Gain& gain : gains) {
+    const bool same = gain.schedule == gain.baseline_schedule;
+    table.add({strategy_of(gain.variant), gain.schedule, cell(gain.total),
+               same ? Cell("1: the same") : cell(gain.by_schedule), cell(gain.by_movement),
+               same ? cell(gain.by_movement) : cell(gain.at_baseline_schedule)});
+  }
+  return table;
+}
+
 /// Points for people: one column per coordinate name would be wide, so they stand in one.
 Table people_table(const MicrobenchmarkResult& m) {
   Table table;
@@ -89,7 +110,7 @@ Table finding_table(const MicrobenchmarkResult& m) {
 std::vector<std::string> remarks(const GroupResult& group) {
   std::vector<std::string> lines;
   for (const Row& row : group.rows) {
-    const std::string name = fmt::format("{} ({})", row.variant, word_of(row.role));
+    const std::string name = fmt::format("{} ({})", row.variant, role_in_group(row));
     if (row.status != RowStatus::ok) {
       lines.push_back(fmt::format("{} {}: {}", status_text(row), name, row.reason));
       if (row.verdict) {
@@ -171,6 +192,11 @@ std::string to_markdown(const ResultFile& file) {
                     floor_line(group), group.rounds,
                     group.stop_reason ? fmt::format(" ({}).", word_of(group.stop_reason)) : ".");
     text += to_markdown(people_table(group));
+    if (const std::vector<Gain> gains = gains_of(group); !gains.empty()) {
+      text += fmt::format("\nBaseline is best with schedule {}; of the speed-ups over it:\n\n",
+                          gains.front().baseline_schedule);
+      text += to_markdown(gain_table(gains));
+    }
     list(remarks(group));
   }
   return text;

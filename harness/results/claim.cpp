@@ -27,11 +27,14 @@ SpeedVerdict verdict_on(const RatioInterval& speedup) {
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
   const SpeedClaim said = without_noise(comparison.verdict);
   if (said == SpeedClaim::not_resolved || comparison.control) return said;
-  // A comparator is held against the baseline at its best.
-  const Role role = comparison.role == Role::comparator ? Role::best : comparison.role;
+  // Comparators and matched rows are held against the baseline at its best; each schedule of a
+  // cross table has a control of its own.
+  const bool by_best = comparison.role == Role::comparator || comparison.role == Role::matched;
+  const Role role = by_best ? Role::best : comparison.role;
   const bool inside =
       std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
         return control.control && control.role == role &&
+               (role != Role::cross || control.schedule == comparison.schedule) &&
                comparison.speedup.ratio >= control.speedup.low &&
                comparison.speedup.ratio <= control.speedup.high;
       });

@@ -9,6 +9,7 @@
 
 #include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
+#include "harness/results/row_name.hpp"
 
 namespace amasia {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 /// What makes rows of two files the same case. Candidates of a search differ by config alone; a
 /// `best` row is the best of each file, whatever its config.
 std::string name_of(const GroupResult& group, const Row& row) {
-  const std::string config = row.role == Role::candidate ? " " + row.config : "";
-  return fmt::format("{} {}{} ({})", row.variant, word_of(row.role), config, group.key.to_string());
+  return fmt::format("{} {} ({})", row.variant, role_in_group(row), group.key.to_string());
 }
 
 struct Timed {

@@ -37,35 +37,92 @@ std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, c
   return pairs;
 }
 
-const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
+namespace {
+
+bool is_baseline(const Row& row) { return row.variant.ends_with("/baseline"); }
+
+/// The baseline's row in a role, of a schedule if one is named; none that is not right.
+const Row* baseline_of(const std::vector<Row>& rows, const Row& row, Role role,
+                       const std::string& schedule = "") {
   const std::string app = row.variant.substr(0, row.variant.find('/'));
-  // A comparator is compared with what one would ship: the tuned baseline.
-  const Role role = row.role == Role::comparator ? Role::best : row.role;
   for (const Row& r : rows) {
     if (r.variant == app + "/baseline" && r.role == role && r.repeat == 0 &&
-        r.status == RowStatus::ok && &r != &row) {
+        r.status == RowStatus::ok && &r != &row && (schedule.empty() || r.schedule == schedule)) {
       return &r;
     }
   }
   return nullptr;
 }
 
-std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence) {
-  std::vector<std::pair<const Row*, const Row*>> pairs;
+/// What is compared, in the order of the rows.
+std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
+  std::vector<RowPair> pairs;
   for (const Row& row : rows) {
     if (row.status != RowStatus::ok || row.role == Role::candidate) continue;
-    if (const Row* reference = reference_of(rows, row)) pairs.emplace_back(&row, reference);
+    if (const Row* reference = reference_of(rows, row))
+      pairs.push_back({&row, reference, row.role});
+    // Where a strategy is best with another schedule than the baseline, its gain has a part that
+    // is of the schedule; against the baseline with the same schedule it is of movement alone.
+    if (row.role == Role::best && !is_baseline(row) && !row.schedule.empty()) {
+      if (const Row* same = baseline_of(rows, row, Role::matched, row.schedule)) {
+        pairs.push_back({&row, same, Role::matched});
+      }
+    }
   }
+  return pairs;
+}
+
+}  // namespace
+
+std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison) {
+  for (const RowPair& pair : pairs_of(rows)) {
+    if (pair.row->variant == comparison.variant && pair.role == comparison.role &&
+        pair.row->schedule == comparison.schedule &&
+        pair.reference->variant == comparison.against &&
+        pair.reference->schedule == comparison.against_schedule &&
+        (pair.row->repeat > 0) == comparison.control) {
+      return pair;
+    }
+  }
+  return std::nullopt;
+}
+
+const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
+  switch (row.role) {
+    case Role::iso:
+    case Role::best:
+      return baseline_of(rows, row, row.role);
+    case Role::comparator:  // compared with what one would ship: the tuned baseline
+      return baseline_of(rows, row, Role::best);
+    case Role::cross:
+      return baseline_of(rows, row, Role::cross, row.schedule);
+    case Role::matched: {
+      const Row* best = baseline_of(rows, row, Role::best);
+      if (is_baseline(row)) return best;
+      return best != nullptr && best->schedule == row.schedule
+                 ? best
+                 : baseline_of(rows, row, Role::matched, row.schedule);
+    }
+    case Role::candidate:
+      break;
+  }
+  return nullptr;
+}
+
+std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence) {
+  const std::vector<RowPair> pairs = pairs_of(rows);
   const double confidence =
       corrected_confidence(joint_confidence, std::max<int>(1, static_cast<int>(pairs.size())));
   std::vector<Comparison> comparisons;
-  for (const auto& [row, reference] : pairs) {
+  for (const auto& [row, reference, role] : pairs) {
     const auto [reference_times, times] = paired_times(*reference, *row);
     if (times.empty()) continue;
     Comparison c;
     c.variant = row->variant;
-    c.role = row->role;
+    c.role = role;
+    c.schedule = row->schedule;
     c.against = reference->variant;
+    c.against_schedule = reference->schedule;
     c.control = row->repeat > 0;
     c.speedup = paired_ratio(reference_times, times, confidence);
     c.verdict = verdict_on(c.speedup);

@@ -2,6 +2,7 @@
 // which, and the paired ratio of the two.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,12 +22,23 @@ std::vector<double> usable_times(const Row& row);
 std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, const Row& b);
 
 /// The row that `row` is compared with: the baseline of its app in its role, for a comparator the
-/// tuned one. nullptr when there is none, and for the baseline itself; its control, which is the
-/// same code once more, has the baseline.
+/// tuned one, for matched and cross the one of the same schedule. nullptr when there is none, and
+/// for the baseline itself; its control, which is the same code once more, has the baseline, and a
+/// matched baseline has the best one.
 const Row* reference_of(const std::vector<Row>& rows, const Row& row);
 
-/// Every row against its reference, reference / row, at a confidence that holds for all jointly.
-/// Candidates of a search are not compared.
+struct RowPair {
+  const Row* row = nullptr;
+  const Row* reference = nullptr;
+  Role role = Role::iso;  // of their comparison
+};
+
+/// The rows that a comparison is of; nothing when there are none that would be compared so.
+std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison);
+
+/// Every row against its reference, reference / row, at a confidence that holds for all jointly; a
+/// best row also against the baseline matched to its schedule. Candidates of a search are not
+/// compared.
 std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence);
 
 }  // namespace amasia

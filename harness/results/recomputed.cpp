@@ -46,16 +46,6 @@ void check_median(const std::optional<MedianInterval>& found, const std::vector<
   check_interval(*found, median_interval(values, confidence_of(found->coverage)), at);
 }
 
-const Row* row_of(const GroupResult& group, const Comparison& comparison) {
-  for (const Row& row : group.rows) {
-    if (row.variant == comparison.variant && row.role == comparison.role &&
-        (row.repeat > 0) == comparison.control) {
-      return &row;
-    }
-  }
-  return nullptr;
-}
-
 /// The joint confidence that was asked for.
 double asked_confidence(const Provenance& provenance) {
   const auto setting = provenance.settings.find("confidence");
@@ -69,20 +59,19 @@ double asked_confidence(const Provenance& provenance) {
 
 void check_comparison(const GroupResult& group, const Comparison& comparison, double asked,
                       const Place& at) {
-  const Row* const row = row_of(group, comparison);
-  const Row* const reference = row == nullptr ? nullptr : reference_of(group.rows, *row);
-  if (reference == nullptr || reference->variant != comparison.against) {
+  const auto compared = rows_of(group.rows, comparison);
+  if (!compared) {
     refuse(at, "no comparison",
            fmt::format("{} against {}", comparison.variant, comparison.against));
   }
-  const auto [reference_times, times] = paired_times(*reference, *row);
+  const auto [reference_times, times] = paired_times(*compared->reference, *compared->row);
   const Place speedup(at, "speedup");
   if (times.empty()) refuse(speedup, "nothing", fmt::format("{}", comparison.speedup.ratio));
   const double confidence = confidence_of(comparison.speedup.coverage);
   RatioInterval again = paired_ratio(reference_times, times, confidence);
   // Too few rounds for the confidence that was asked for: nothing was resolved, whatever the ratio.
   if (comparison.speedup.coverage <
-      corrected_confidence(asked, static_cast<int>(group.rows.size()))) {
+      corrected_confidence(asked, static_cast<int>(group.rows.size() + group.comparisons.size()))) {
     again.resolved = again.resolved && comparison.speedup.resolved;
   }
   check_interval(comparison.speedup, again, speedup);

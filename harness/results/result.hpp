@@ -40,12 +40,15 @@ struct KernelEvidence {
   std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_bytes = 0;
   int threads = 0;
-  int blocks_per_sm = 0;
+  int blocks_per_sm = 0;  // that fit at once, whatever was launched
   int cluster_blocks = 1;
-  std::size_t bytes_in_flight_per_sm = 0;
+  std::size_t bytes_in_flight_per_sm = 0;     // mean over the SMs, of the blocks that were launched
   int binary_version = 0;                     // architecture of the loaded machine code, e.g. 90
   std::string source;                         // "sass", "ptx" or "none: <reason>"
   std::map<std::string, int> instructions{};  // opcode group -> count, e.g. "LDGSTS" -> 12
+  /// By its largest launch; empty: not known. Not in the file, which has what follows from it: the
+  /// bytes in flight.
+  std::optional<std::int64_t> launched_blocks{};
 };
 
 /// One variant in one config in one group. `repeat` 1 marks the A/A control of the baseline.
@@ -56,6 +59,8 @@ struct Row {
   std::string config;
   std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
+  std::string schedule{};  // "" where the app's configs are not divided into schedule and movement
+  std::vector<std::pair<std::string, std::int64_t>> movement{};
   RowStatus status = RowStatus::ok;
   std::string reason{};    // why skipped, failed or crashed
   std::string fallback{};  // e.g. "plain copies: cp.async needs sm_80"
@@ -71,12 +76,18 @@ struct Row {
 };
 
 /// Paired comparison of one row with its reference row in the same group.
+///
+/// iso, best: against the baseline in that role, whatever the schedules. matched and cross: against
+/// the baseline with the same schedule, so that movement alone differs. A matched comparison of the
+/// baseline itself: that schedule against the one it is best with, so that the schedule alone does.
 struct Comparison {
   std::string variant;
-  Role role = Role::iso;    // iso: against baseline iso; best: against baseline best
-  std::string against;      // "hotspot/baseline"
-  bool control = false;     // baseline against itself: the noise floor
-  RatioInterval speedup{};  // time(reference) / time(variant)
+  Role role = Role::iso;
+  std::string schedule{};          // of the row; "" as in Row
+  std::string against;             // "hotspot/baseline"
+  std::string against_schedule{};  // of the reference
+  bool control = false;            // baseline against itself: the noise floor
+  RatioInterval speedup{};         // time(reference) / time(variant)
   SpeedVerdict verdict = SpeedVerdict::not_resolved;
   SpeedClaim claim = SpeedClaim::not_resolved;
 };

@@ -9,7 +9,7 @@ std::vector<Ceiling> measure_ceilings(Instrument& instrument, int samples,
   const Device& device = instrument.device();
   std::vector<Ceiling> ceilings;
   for (const CeilingProbe& probe : ceiling_probes()) {
-    if (device.compute_capability < probe.runs_from) continue;
+    if (instrument.code_capability() < probe.runs_from) continue;  // of the loaded code
     progress(-1, "ceiling " + probe.name);
     Ceiling c{probe.name, probe.unit, probe.method};
     // Unrecorded: allocation, module load, clocks.

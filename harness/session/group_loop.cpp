@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -52,14 +53,14 @@ class GroupLoop {
     progress_(-1, "generating inputs");
     group_ = instrument_.open(plan_);
 
-    for (const PlannedRow& planned : plan_.rows) prepare(planned);
+    for (const PlannedRow& planned : plan_.rows) {
+      if (const auto schedule = schedule_for(planned)) prepare(planned, *schedule);
+    }
     if (!plan_.effort.verify_only) time_all();
     for (const int index : active_) {
       if (!plan_.effort.verify_only && row(index).status == RowStatus::ok) verify_again(index);
     }
-    const bool any_right = std::any_of(result_.rows.begin(), result_.rows.end(),
-                                       [](const Row& row) { return row.status == RowStatus::ok; });
-    if (any_right) group_->export_outputs();
+    export_outputs();
     for (Row& row : result_.rows) {
       if (row.status != RowStatus::ok) row.samples.clear();  // a wrong result has no time
     }
@@ -69,17 +70,75 @@ class GroupLoop {
   }
 
  private:
+  /// Progress of a row, by its place in the plan: the result has no rows that fell away.
+  void report(int index, const std::string& text) const {
+    progress_(planned_index_[static_cast<std::size_t>(index)], text);
+  }
+
+  /// What the app writes comes from one run that is named: the first right row's, once more.
+  void export_outputs() {
+    for (const int index : active_) {
+      if (row(index).status != RowStatus::ok) continue;
+      report(index, "writing outputs");
+      if (!group_->verify(index).passed) continue;
+      try {
+        group_->export_outputs();
+      } catch (const std::runtime_error& error) {
+        if (instrument_.trouble_of(error) != Trouble::row) throw;
+        result_.warnings.push_back(
+            fmt::format("the output of {} was not written: {}", row(index).variant, error.what()));
+      }
+      return;
+    }
+  }
+
   Row& row(int index) { return result_.rows[static_cast<std::size_t>(index)]; }
   const Row& row(int index) const { return result_.rows[static_cast<std::size_t>(index)]; }
 
-  void prepare(const PlannedRow& planned) {
+  const Row* best_row(const std::string& variant) const {
+    for (const Row& row : result_.rows) {
+      if (row.variant == variant && row.role == Role::best && row.repeat == 0 &&
+          row.status == RowStatus::ok && !row.schedule.empty()) {
+        return &row;
+      }
+    }
+    return nullptr;
+  }
+
+  /// The schedule that a row is to run, "" for any; nothing for a matched row that is not needed:
+  /// there is nothing to match, or a row with that schedule is there already.
+  std::optional<std::string> schedule_for(const PlannedRow& planned) const {
+    if (planned.matches.empty()) return planned.schedule;
+    const Row* matched = best_row(planned.matches);
+    const Row* own = best_row(planned.variant);
+    if (matched == nullptr || own == nullptr || own->schedule == matched->schedule) return {};
+    for (const Row& row : result_.rows) {
+      if (row.variant == planned.variant && row.role == Role::matched &&
+          row.schedule == matched->schedule) {
+        return {};
+      }
+    }
+    return matched->schedule;
+  }
+
+  void prepare(const PlannedRow& planned, const std::string& schedule) {
     const int index = static_cast<int>(result_.rows.size());
+    planned_index_.push_back(static_cast<int>(&planned - plan_.rows.data()));
     Row row;
     row.variant = planned.variant;
     row.role = planned.role;
     row.repeat = planned.repeat;
     row.config = planned.config;
     row.config_source = planned.config_source;
+    row.schedule = schedule;
+    if (!schedule.empty()) {
+      row.config_source = "built-in default";
+      for (const ScheduleWinner& winner : planned.by_schedule) {
+        if (winner.schedule != schedule) continue;
+        row.config = winner.config;
+        row.config_source = winner.source;
+      }
+    }
     if (!planned.excluded.empty()) {
       row.status = RowStatus::crashed;
       row.reason = planned.excluded;
@@ -87,7 +146,7 @@ class GroupLoop {
       row.status = RowStatus::skipped;
       row.reason = "not part of this program";
     } else {
-      progress_(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
+      report(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
       try {
         group_->prepare(index, row);
         if (row.verdict && !row.verdict->passed) {
@@ -111,7 +170,7 @@ class GroupLoop {
     if (active_.empty()) return;
     // An unrecorded round: module load, clocks, first-touch of the flush buffer.
     for (const int index : active_) {
-      progress_(index, "warming up");
+      report(index, "warming up");
       group_->time(index);
     }
     const Stopwatch watch;
@@ -127,7 +186,7 @@ class GroupLoop {
       const double elapsed = watch.seconds();
       if (elapsed - last_report > 0.5) {
         last_report = elapsed;
-        progress_(active_.front(), estimate(elapsed));
+        report(active_.front(), estimate(elapsed));
       }
       const auto reason = rule_.reason(result_.rounds, elapsed, [&] { return precise_enough(); });
       if (reason) {
@@ -138,7 +197,7 @@ class GroupLoop {
   }
 
   void sample(int index, int round, int position) {
-    progress_(index, "");
+    report(index, "");
     Sample s;
     for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
       const TimedRun timed = group_->time(index);
@@ -167,14 +226,14 @@ class GroupLoop {
 
   void verify_again(int index) {
     Row& row = this->row(index);
-    progress_(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
+    report(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
     Verdict after = group_->verify(index);
     if (!after.passed) {
       row.status = RowStatus::failed;
       row.reason = "wrong result after timing, right before: a race";
       row.verdict = after;
     } else if (plan_.effort.energy) {
-      progress_(index, fmt::format("energy of {} {}", row.variant, word_of(row.role)));
+      report(index, fmt::format("energy of {} {}", row.variant, word_of(row.role)));
       row.energy_mj = group_->energy_mj(index);
     }
   }
@@ -211,7 +270,8 @@ class GroupLoop {
   StoppingRule rule_;
   GroupResult result_;
   std::unique_ptr<GroupInstrument> group_;
-  std::vector<int> active_;  // rows that are right and may be timed
+  std::vector<int> active_;         // rows that are right and may be timed
+  std::vector<int> planned_index_;  // of each row of the result
   std::map<int, double> fastest_clock_;
   int throttled_samples_ = 0;
 };

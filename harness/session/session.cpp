@@ -65,6 +65,13 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   return g;
 }
 
+/// Whether two rows surely run the same config. One that is not named is chosen by what the row is.
+bool runs_the_same(const PlannedRow& a, const PlannedRow& b) {
+  if (a.variant != b.variant || a.config != b.config) return false;
+  return !a.config.empty() ||
+         (a.role == b.role && a.schedule == b.schedule && a.matches == b.matches);
+}
+
 std::string summary_line(const GroupResult& g) {
   const Row* fastest = nullptr;
   int bad = 0;
@@ -177,10 +184,7 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
                         plan.rows[culprit].variant, word_of(plan.rows[culprit].role)));
     // The same code would crash again in its other rows of the same config: the A/A control.
     for (PlannedRow& row : plan.rows) {
-      if (row.variant == plan.rows[culprit].variant && row.config == plan.rows[culprit].config &&
-          &row != &plan.rows[culprit]) {
-        row.excluded = outcome.failure;
-      }
+      if (runs_the_same(row, plan.rows[culprit])) row.excluded = outcome.failure;
     }
     plan.rows[culprit].excluded = outcome.failure;
   }

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results, sizes_of, strategy_order
+from plots.load import SHOWN_ROLES, Results, sizes_of, strategy_order
 from plots.prose import paragraph
 from plots.style import colour, new_figure, styled
 from plots.units import milliseconds
@@ -28,7 +28,7 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
     groups = results.groups
     group = groups[(groups["app"] == app) & (groups["size"] == size)].iloc[0]
     rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
-    rows = rows[rows["role"] != "candidate"]
+    rows = rows[rows["role"].isin(SHOWN_ROLES)]
     names = strategy_order(rows["strategy"])
     longest = 0.0
     for y, strategy in enumerate(names):

@@ -9,7 +9,14 @@ from matplotlib.figure import Figure
 
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results, main_cache, sizes_of, strategy_order, usable_times
+from plots.load import (
+    SHOWN_ROLES,
+    Results,
+    main_cache,
+    sizes_of,
+    strategy_order,
+    usable_times,
+)
 from plots.prose import paragraph
 from plots.selection import Selection
 from plots.statistics import independent_ratio
@@ -20,7 +27,6 @@ CONFIDENCE = 0.95
 _COLUMNS = 2
 _OF_ROW = ["gpu", "app", "size", "size_label", "cache", "launch", "variant", "strategy", "role",
            "config", "row", "date", "median"]  # fmt: skip
-_ROLES = ("iso", "best", "comparator")
 
 
 def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFrame:
@@ -32,7 +38,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     """
     rows = results.rows
     rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & rows["median"].notna()]
-    rows = rows.loc[rows["role"] != "candidate", _OF_ROW]
+    rows = rows.loc[rows["role"].isin(SHOWN_ROLES), _OF_ROW]
     keys = ["gpu", "app", "size", "cache", "variant", "role", "config"]
     both = rows[rows["launch"] == "stream"].merge(
         rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
@@ -89,11 +95,11 @@ def launch(results: Results) -> Figure:
             order=here["strategy"].map(
                 {s: i for i, s in enumerate(strategy_order(here["strategy"]))}
             ),
-            rank=here["role"].map({role: i for i, role in enumerate(_ROLES)}),
+            rank=here["role"].map({role: i for i, role in enumerate(SHOWN_ROLES)}),
         ).sort_values(["order", "rank"], kind="stable")
         labels = []
         points: dict[tuple[str, bool], list[tuple[float, int, float, float]]] = {}
-        for c in here[here["rank"].notna()].itertuples():
+        for c in here.itertuples():
             point = (c.ratio, len(labels), c.ratio - c.low, c.high - c.ratio)
             points.setdefault((c.strategy, c.resolved), []).append(point)
             ax.annotate(

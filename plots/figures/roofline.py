@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results, main_size, sizes_of, strategy_order
+from plots.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
 from plots.prose import fold, number, paragraph, table
 from plots.style import colour, marker, new_figure, styled
 
@@ -131,7 +131,7 @@ def roofline(results: Results) -> Figure:
     timed = results.rows[
         results.rows["gflops"].notna()
         & (results.rows["repeat"] == 0)
-        & (results.rows["role"] != "candidate")
+        & results.rows["role"].isin(SHOWN_ROLES)
     ]
     groups = results.groups[
         results.groups["group"].isin(timed["group"])

@@ -37,7 +37,7 @@ def samples(results: Results, group: str) -> Figure:
     rows = results.rows[(results.rows["group"] == group) & results.rows["median"].notna()]
     common.need(rows, f"timed rows in group {group}")
     order = {name: i for i, name in enumerate(strategy_order(rows["strategy"]))}
-    roles = {"iso": 0, "best": 1, "comparator": 2, "candidate": 3}
+    roles = {"iso": 0, "best": 1, "matched": 2, "comparator": 3, "candidate": 4}
     ranks = {"role": roles, "strategy": order}
     rows = rows.sort_values(
         by=["role", "strategy", "repeat"],
@@ -87,7 +87,8 @@ def samples(results: Results, group: str) -> Figure:
                     va="center", fontsize=6.5, color=ALARM_COLOUR,
                 )  # fmt: skip
         control = " (A/A)" if row.repeat else ""
-        labels.append(f"{row.strategy} {row.role}{control}, {milliseconds(row.median)}")
+        which = f"{row.role} {row.schedule}" if row.role == "matched" else row.role
+        labels.append(f"{row.strategy} {which}{control}, {milliseconds(row.median)}")
     strip.set_yticks(range(len(rows)), labels, fontsize=8)
     strip.set_ylim(len(rows) - 0.4, -0.6)
     strip.set_xlim(low, high)

@@ -11,7 +11,9 @@
 #include "apps/histogram/cpu_reference.hpp"
 #include "apps/histogram/geometry.hpp"
 #include "apps/histogram/histogram.hpp"
+#include "apps/histogram/instance.hpp"
 #include "apps/histogram/kernel.cuh"
+#include "apps/histogram/partition.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -150,6 +152,95 @@ TEST(HistogramKeys, PowersAndLogarithmsAgree) {
   }
 }
 
+TEST(HistogramKeys, AreBoundInEachCounter) {
+  for (const char* distribution : {"uniform", "equal", "zipf", "sorted"}) {
+    for (const auto& [bins, range, spread] : std::vector<std::tuple<int, int, int>>{
+             {1, 1000, 0}, {97, 1000, 0}, {97, 1000, 1500}, {100, 1000, 30}, {1000, 1000, 0}}) {
+      const auto s = setup_of({{"keys", "100000"},
+                               {"bins", std::to_string(bins)},
+                               {"range", std::to_string(range)},
+                               {"spread", std::to_string(spread)},
+                               {"distribution", distribution}});
+      const std::vector<std::uint32_t> counts = count_keys(s);
+      const double fullest = *std::max_element(counts.begin(), counts.end());
+      EXPECT_LE(fullest, most_in_fullest_counter(s)) << distribution << " " << bins;
+      EXPECT_GE(10 * fullest + 1000, most_in_fullest_counter(s)) << distribution << " " << bins;
+    }
+  }
+}
+
+std::vector<amasia::histogram::Setup> challenged_setups() {
+  return {setup_of({{"keys", "20011"}, {"bins", "256"}, {"distribution", "equal"}}),
+          setup_of({{"keys", "20011"}, {"bins", "33"}, {"range", "1000"}, {"spread", "2000"}}),
+          setup_of({{"keys", "20011"}, {"bins", "65536"}, {"distribution", "sorted"}}),
+          setup_of({{"keys", "20011"}, {"type", "uint8"}, {"bins", "64"}}),
+          setup_of({{"keys", "20011"}, {"type", "uint8"}, {"bins", "256"}, {"spread", "256"}}),
+          setup_of({{"keys", "20011"}, {"bins", "5"}, {"range", "7"}, {"spread", "8"}}),
+          setup_of({{"keys", "20011"}, {"bins", "1"}})};
+}
+
+TEST(HistogramChallenges, HaveKeysOfTheCountersTheyWereMadeFor) {
+  for (const amasia::histogram::Setup& s : challenged_setups()) {
+    for (int number = 1; number <= challenge_count; ++number) {
+      const Challenge c = challenge_of(s, number);
+      std::vector<std::uint32_t> counts(std::size_t{s.binning.bins} + 1);
+      for (std::int64_t i = 0; i < s.source.count; ++i) {
+        const std::uint32_t key = challenge_key(c, i);
+        ASSERT_LE(key, s.type == KeyType::uint8 ? 255u : 4294967295u);
+        ++counts.at(bin_of(key, s.binning));
+      }
+      EXPECT_EQ(counts, count_challenge(s, number));
+      EXPECT_EQ(sum(counts), s.source.count);
+      EXPECT_EQ(counts.back() > 0, s.strays()) << s.binning.bins;
+    }
+  }
+}
+
+TEST(HistogramChallenges, LetNoKeyStandForAnotherNearby) {
+  for (const amasia::histogram::Setup& s : challenged_setups()) {
+    const Challenge one = challenge_of(s, 1), two = challenge_of(s, 2);
+    for (std::int64_t i = 0; i < 4096; ++i) {
+      for (std::int64_t d = 1; d <= one.run() / 2; ++d) {
+        ASSERT_TRUE(challenge_counter(one, i) != challenge_counter(one, i + d) ||
+                    challenge_counter(two, i) != challenge_counter(two, i + d))
+            << s.binning.bins << ": " << i << " and " << i + d;
+      }
+    }
+  }
+}
+
+/// The counts when `length` keys from `at` on are taken from `from` on instead.
+std::vector<std::uint32_t> counts_of_fault(const amasia::histogram::Setup& s, int number,
+                                           std::int64_t at, std::int64_t from,
+                                           std::int64_t length) {
+  const Challenge c = challenge_of(s, number);
+  std::vector<std::uint32_t> counts = count_challenge(s, number);
+  for (std::int64_t i = 0; i < length; ++i) {
+    --counts[challenge_counter(c, at + i)];
+    ++counts[challenge_counter(c, from + i)];
+  }
+  return counts;
+}
+
+TEST(HistogramChallenges, ShowEveryChunkAndTileThatIsTakenForAnother) {
+  for (const amasia::histogram::Setup& s : challenged_setups()) {
+    if (s.binning.bins < 32) continue;  // chance: 1 of the number of counters
+    const auto seen = [&](std::int64_t at, std::int64_t from, std::int64_t length) {
+      for (int number = 1; number <= challenge_count; ++number) {
+        if (counts_of_fault(s, number, at, from, length) != count_challenge(s, number)) return true;
+      }
+      return false;
+    };
+    const std::int64_t chunk = 16 / s.key_bytes();
+    for (int place = 0; place < 30; ++place) {
+      const std::int64_t n = random_below(seed, 77, place, 1000);
+      EXPECT_TRUE(seen(n * chunk, (n + 1) * chunk, chunk)) << s.binning.bins << " chunk " << n;
+      const std::int64_t tile = random_below(seed, 78, place, 6);
+      EXPECT_TRUE(seen((tile + 3) * 1024, tile * 1024, 1024)) << s.binning.bins << " " << tile;
+    }
+  }
+}
+
 TEST(HistogramReference, AgreesWithSortingAndCountsEveryKey) {
   for (const char* distribution : {"uniform", "equal", "zipf", "sorted"}) {
     for (const auto& [type, bins, range, spread] :
@@ -182,6 +273,9 @@ TEST(HistogramReference, ComparisonFindsWhatDiffers) {
   EXPECT_EQ(wrong.mismatches, 2);
   EXPECT_EQ(wrong.first_mismatches.at(0), "(bin 1): got 7, expected 5");
   EXPECT_EQ(wrong.first_mismatches.at(1), "(keys outside the range): got 5, expected 6");
+  // A key lost: the sum says so.
+  EXPECT_EQ(wrong.first_mismatches.at(2), "(all bins): got 16, expected 15");
+  EXPECT_EQ(compare({5, 4, 6}, expected).first_mismatches.size(), 2u);
   EXPECT_FALSE(compare({4, 5}, expected).passed);
   EXPECT_FALSE(compare({4, 5, 6, 7}, expected).passed);
 }
@@ -208,10 +302,11 @@ TEST(HistogramApp, DeclaresWorkAndMemory) {
   // Keys in lines of 128 bytes, counters and the 240 partial results of iso.
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "64"}})),
             256 + 4 * (96 + 240 * 65));
+  // With many bins, room for the ids that schedule partitioned deals out.
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "33"}, {"bins", "1048576"}})),
-            256 + 4 * (1048576 + 32));
+            256 + 4 * (1048576 + 32 + partition_words(1048577, 33)));
   EXPECT_EQ(app->device_bytes(parameters({{"keys", "4294967295"}, {"bins", "1048576"}})),
-            17179869184 + 4 * (1048576 + 32));
+            17179869184 + 4 * (1048576 + 32 + partition_words(1048577, 4294967295)));
 }
 
 TEST(HistogramApp, RefusesWhatCannotBe) {
@@ -224,8 +319,23 @@ TEST(HistogramApp, RefusesWhatCannotBe) {
   EXPECT_TRUE(contains(refusal({{"type", "uint8"}, {"range", "300"}}), "256 values of uint8"));
   EXPECT_TRUE(contains(refusal({{"type", "uint8"}, {"spread", "257"}}), "256 values of uint8"));
   EXPECT_TRUE(contains(refusal({{"bins", "1000"}, {"range", "999"}}), "exceeds the range, 999"));
-  // Counters have 32 bits, and all keys may meet in one.
-  EXPECT_TRUE(contains(refusal({{"keys", "4294967296"}}), "4294967295"));
+  // Counters have 32 bits. Which keys one of them may get is known of generated ones.
+  EXPECT_TRUE(contains(refusal({{"keys", "8589934593"}}), "8589934592"));
+  for (const char* type : {"int32", "uint8"}) {
+    EXPECT_TRUE(
+        contains(refusal({{"keys", "4294967296"}, {"type", type}, {"distribution", "equal"}}),
+                 "4294967295"));
+    EXPECT_TRUE(
+        contains(refusal({{"keys", "4294967296"}, {"type", type}, {"bins", "1"}}), "4294967295"));
+  }
+  EXPECT_TRUE(contains(refusal({{"keys", "4294967296"}, {"key_file", "keys"}}), "from a file"));
+  EXPECT_TRUE(contains(refusal({{"keys", "8589934592"}, {"bins", "2"}}), "4294967295"));
+  EXPECT_TRUE(contains(
+      refusal({{"keys", "8589934592"}, {"bins", "64"}, {"range", "64"}, {"spread", "2147483648"}}),
+      "4294967295"));
+  setup_of({{"keys", "4294967295"}, {"distribution", "equal"}});
+  setup_of({{"keys", "8589934592"}, {"bins", "256"}});
+  setup_of({{"keys", "8589934592"}, {"bins", "256"}, {"distribution", "zipf"}});
   EXPECT_TRUE(contains(refusal({{"bins", "1048577"}}), "1048576"));
   refusal({{"keys", "0"}});
   refusal({{"range", "2147483648"}});
@@ -256,6 +366,52 @@ TEST(HistogramGeometry, PlansCopiesThenWindows) {
   EXPECT_EQ(plan(1048577, 133888, 16).windows, 32);
   EXPECT_EQ(plan(1, 32).windows, 1);
   EXPECT_EQ(plan(5, 32).log2_copies, 0);
+}
+
+TEST(HistogramGeometry, PacksTwoCountersInAWord) {
+  constexpr std::int64_t h200 = 232192;
+  for (const std::int64_t counters : {1, 97, 65537, 116096, 1048577}) {
+    for (const std::int64_t bytes : {std::int64_t{128}, std::int64_t{5000}, h200}) {
+      for (const int at_least : {1, 2, 8}) {
+        const CounterPlan p = plan_packed(counters, bytes, at_least);
+        EXPECT_LE(p.bytes(), bytes);
+        EXPECT_EQ(p.bytes() % 16, 0);
+        EXPECT_GE(p.window, 64);  // a word for each lane
+        EXPECT_GE(std::int64_t{p.window} * p.windows, counters);
+        EXPECT_EQ(p.windows % at_least, 0);
+      }
+    }
+  }
+  EXPECT_EQ(plan_packed(65537, h200).windows, 1);
+  EXPECT_EQ(plan_packed(65537, h200 - 3 * 15360).windows, 1);
+  EXPECT_EQ(plan_packed(1048577, h200).windows, 10);
+}
+
+TEST(HistogramGeometry, PackedCountersNeverOverflow) {
+  // Between two barriers a block counts no more than packed_limit keys. Here all meet in one word,
+  // and what a half passes is taken off it as late as can be: at the barrier.
+  for (const int many : {1, 128}) {
+    std::uint32_t word = 0;
+    std::int64_t given[2] = {0, 0}, counted[2] = {0, 0};
+    for (int interval = 0; interval < 50; ++interval) {
+      int passed[2] = {0, 0};
+      for (int keys = 0; keys < packed_limit; keys += many) {
+        const int half = interval % 3 == 2 ? keys / many % 2 : interval % 2;
+        const std::uint32_t unit = static_cast<std::uint32_t>(many) << (16 * half);
+        if (passed_half(word, unit) != 0) ++passed[half];
+        word += unit;
+        counted[half] += many;
+      }
+      for (int half = 0; half < 2; ++half) {
+        ASSERT_LE(passed[half], 1);
+        word -= static_cast<std::uint32_t>(passed[half] * packed_limit) << (16 * half);
+        given[half] += passed[half] * packed_limit;
+        ASSERT_EQ(given[half] + (word >> (16 * half) & 0xffff), counted[half]);
+        ASSERT_LT(word >> (16 * half) & 0xffff, packed_limit);
+      }
+    }
+  }
+  EXPECT_EQ(packed_tiles_between_barriers(4 * 960), 8);
 }
 
 TEST(HistogramGeometry, ReadsEveryCopyOnceAndEveryBankOnce) {
@@ -294,6 +450,63 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
   }
 }
 
+TEST(HistogramPartition, HasScratchForAnyNumberOfBlocks) {
+  for (const std::int64_t keys : {1, 2047, 70001, 3900007, 1 << 28}) {
+    for (const std::int64_t counters : {65537, 200001, 1048577}) {
+      for (const int tile_keys : {2048, 4096, 8192}) {
+        for (const int blocks : {1, 2, 132, 264, most_partition_blocks}) {
+          const std::int64_t tiles = keys / tile_keys;
+          if (blocks > std::max<std::int64_t>(tiles, 1)) continue;
+          const PartitionPlan plan = plan_partition(counters, tiles, tile_keys, blocks);
+          EXPECT_LE(plan.ranges, most_ranges);
+          EXPECT_LE(plan.words(), partition_words(counters, keys));
+        }
+      }
+    }
+  }
+  EXPECT_LT(plan_partition(1048577, most_keys / 4096, 4096, most_partition_blocks).chunks(),
+            most_chunks);
+}
+
+TEST(HistogramPartition, GivesEveryKeyAPlaceOfItsOwn) {
+  // What a block's place_ranges() does, tile by tile, with keys that prefer low ranges.
+  constexpr int tile_keys = 4096, tiles = 40;
+  const PartitionPlan plan = plan_partition(300000, tiles, tile_keys, 1);
+  std::vector<unsigned> fill(plan.ranges, chunk_ids), chunk(plan.ranges, 0);
+  std::vector<int> range_at(static_cast<std::size_t>(plan.chunks_per_block) * chunk_ids, -1);
+  unsigned used = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    std::vector<unsigned> total(plan.ranges, 0);
+    for (int k = 0; k < tile_keys; ++k) {
+      const unsigned a = random_below(seed, 5, tile * tile_keys + k, plan.ranges);
+      const unsigned b = random_below(seed, 6, tile * tile_keys + k, plan.ranges);
+      ++total[tile % 7 == 3 ? 1 : std::min(a, b)];
+    }
+    for (int r = 0; r < plan.ranges; ++r) {
+      const InChunks place = place_in_chunks(fill[r], total[r]);
+      const unsigned fresh = used;
+      if (place.opens) ++used;
+      for (unsigned i = 0; i < total[r]; ++i) {
+        const std::size_t at = i < place.split ? std::size_t{chunk[r]} * chunk_ids + fill[r] + i
+                                               : std::size_t{fresh} * chunk_ids + i - place.split;
+        ASSERT_EQ(range_at.at(at), -1);
+        range_at[at] = r;
+      }
+      if (place.opens) chunk[r] = fresh;
+      fill[r] = place.fill;
+    }
+  }
+  EXPECT_LE(used, plan.chunks_per_block);
+  EXPECT_EQ(std::count(range_at.begin(), range_at.end(), -1) + tiles * tile_keys,
+            static_cast<std::int64_t>(range_at.size()));
+  for (unsigned c = 0; c < used; ++c) {  // all of a chunk have one range
+    for (int i = 1; i < chunk_ids; ++i) {
+      const int range = range_at[c * chunk_ids + i];
+      EXPECT_TRUE(range == -1 || range == range_at[c * chunk_ids]);
+    }
+  }
+}
+
 class OnlyProblem : public InstanceOf<Problem> {
  public:
   explicit OnlyProblem(Problem p) : problem_(p) {}
@@ -324,6 +537,27 @@ TEST(HistogramCub, MultipliesInDoubleOnlyWhereThatIsExact) {
   EXPECT_EQ(cub_config(3, 97), "even");       // no width is a whole number
   EXPECT_EQ(cub_config(1000, 3000), "even");  // 1/3 has no end in binary
   EXPECT_EQ(cub_config(1, 2147483647), "even");
+}
+
+class OnlyCounts : public OnlyProblem, public CountsSource {
+ public:
+  OnlyCounts() : OnlyProblem(Problem{}) {}
+  std::vector<std::uint32_t> counts() const override { return {7, 0, 4294967295}; }
+};
+
+TEST(HistogramFiles, HoldTheCounts) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "counts";
+  const App* app = find_app("histogram");
+  OnlyCounts instance;
+  app->export_outputs(Parameters(app->parameters(), {{"out_file", path}}), instance);
+  EXPECT_EQ(read_text(path), "0 7\n1 0\n2 4294967295\n");
+  const std::string nowhere = folder / "no/such";
+  const std::string message = message_of<UsageError>([&] {
+    app->export_outputs(Parameters(app->parameters(), {{"out_file", nowhere}}), instance);
+  });
+  EXPECT_TRUE(is_one_line(message));
+  EXPECT_TRUE(contains(message, nowhere));
 }
 
 TEST(HistogramFiles, FeedTheCounts) {

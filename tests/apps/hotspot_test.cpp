@@ -13,7 +13,8 @@
 #include "apps/hotspot/hotspot.hpp"
 #include "apps/hotspot/kernel.cuh"
 #include "apps/hotspot/pyramid.hpp"
-#include "apps/hotspot/schedule.hpp"
+#include "apps/hotspot/schedules.hpp"
+#include "apps/hotspot/square.hpp"
 #include "apps/hotspot/strip.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
@@ -30,6 +31,11 @@ Parameters size(std::int64_t rows, std::int64_t cols, int steps, const char* chi
 }
 
 // ---- strip.hpp
+
+template <int STEPS, int WARPS, int STAGES, StageRows ROWS = StageRows::some>
+using PlainStrip = Strip<STEPS, WARPS, 1, Movement<STAGES, ROWS>>;
+template <int STEPS, int WARPS, int CLUSTER>
+using Cluster = ClusterStrip<STEPS, WARPS, 1, Movement<2>, CLUSTER>;
 
 TEST(Mirror, IsThePeriodicReflectionAboutTheEdges) {
   for (int n : {1, 2, 3, 7, 16, 131}) {
@@ -69,13 +75,98 @@ void every_column_is_finished_once(int columns) {
 
 TEST(Strip, FinishesEveryColumnOnceWithAHaloOfTheSteps) {
   for (int columns : {1, 2, 4, 103, 104, 105, 112, 113, 449, 997, 2049}) {
-    every_column_is_finished_once<Strip<1, 4, 1>>(columns);
-    every_column_is_finished_once<Strip<2, 8, 2>>(columns);
-    every_column_is_finished_once<Strip<5, 4, 2>>(columns);
-    every_column_is_finished_once<Strip<8, 8, 2>>(columns);
-    every_column_is_finished_once<Strip<10, 8, 1>>(columns);
-    every_column_is_finished_once<Strip<12, 4, 2>>(columns);
+    every_column_is_finished_once<PlainStrip<1, 4, 1>>(columns);
+    every_column_is_finished_once<PlainStrip<2, 8, 2>>(columns);
+    every_column_is_finished_once<PlainStrip<5, 4, 2>>(columns);
+    every_column_is_finished_once<PlainStrip<8, 8, 2>>(columns);
+    every_column_is_finished_once<PlainStrip<10, 8, 1>>(columns);
+    every_column_is_finished_once<PlainStrip<12, 4, 2>>(columns);
   }
+}
+
+// All columns of a tile that the computation reads are inside, or mirror images of what is inside.
+template <class S>
+void spans_cover(int columns) {
+  for (int block = 0; block < ceil_div(columns, S::block_columns); ++block) {
+    const int first = S::first_column(block);
+    const Span span = columns_inside<S>(first, columns);
+    EXPECT_EQ(span.begin % 4, 0);
+    EXPECT_EQ(span.end % 4, 0);
+    EXPECT_LT(span.begin, span.end);
+    EXPECT_LE(span.end, S::tile_columns);
+    EXPECT_LE(first + span.end, round_up(columns, 32));  // the padding belongs to the input
+    for (int c = 0; c < S::tile_columns; ++c) {
+      if (first + c >= 0 && first + c < columns) {
+        EXPECT_GE(c, span.begin);
+        EXPECT_LT(c, span.end);
+      }
+    }
+  }
+}
+
+TEST(Strip, CopiesTheColumnsInsideTheGrid) {
+  for (int columns : {1, 3, 4, 5, 103, 520, 521, 2049}) {
+    spans_cover<PlainStrip<1, 4, 1>>(columns);
+    spans_cover<PlainStrip<5, 5, 2>>(columns);
+    spans_cover<PlainStrip<12, 8, 2>>(columns);
+  }
+}
+
+// The registers of a quarter of an SM, and its warps.
+template <int STEPS, class Schedule, class Move>
+void blocks_fit() {
+  constexpr int warps = Schedule::warps + Move::producer_warps;
+  constexpr int blocks = blocks_per_sm<STEPS, Schedule, Move>();
+  EXPECT_GE(blocks, 1);
+  EXPECT_LE(blocks * warps, 32);
+  const int of_a_quarter = static_cast<int>(ceil_div(blocks * warps, 4));
+  if (blocks > 1) {
+    EXPECT_GE(512 / of_a_quarter, 12 * STEPS + Schedule::registers_beyond_cells);
+  }
+}
+
+TEST(BlocksPerSm, LeaveTheRegistersThatTheScheduleGrants) {
+  blocks_fit<1, FourWarps, Movement<2>>();
+  blocks_fit<5, FourWarps, Movement<2>>();
+  blocks_fit<12, FourWarps, Movement<2>>();
+  blocks_fit<10, FourWarpsRoomy, Movement<2>>();
+  blocks_fit<10, FiveWarps, Movement<2>>();
+  blocks_fit<5, FiveWarps, Movement<2, StageRows::some, 1>>();
+  blocks_fit<12, EightWarps, Movement<2>>();
+  EXPECT_EQ((blocks_per_sm<12, FourWarps, Movement<2>>()), 2);
+  EXPECT_EQ((blocks_per_sm<10, FourWarps, Movement<2>>()), 3);
+  EXPECT_EQ((blocks_per_sm<10, FourWarpsRoomy, Movement<2>>()), 2);
+  // A producer warp beside five costs no block at ten steps.
+  EXPECT_EQ((blocks_per_sm<10, FiveWarps, Movement<2>>()), 2);
+  EXPECT_EQ((blocks_per_sm<10, FiveWarps, Movement<2, StageRows::some, 1>>()), 2);
+}
+
+// Whatever travels together, the registers are back in their roles after at most 20 rows of code.
+TEST(StageRows, DivideThePeriodOfTheRegisterRoles) {
+  const auto check = [](auto strip) {
+    using S = decltype(strip);
+    EXPECT_EQ(S::unroll % S::rows, 0);
+    EXPECT_EQ(S::unroll % S::steps, 0);
+    EXPECT_EQ(S::unroll % 2, 0);
+    EXPECT_LE(S::unroll, 20);
+    EXPECT_EQ(S::warm_up % S::rows, 0);
+    EXPECT_GE(S::warm_up, 2 * S::steps);
+  };
+  const auto check_all = [&](auto steps) {
+    constexpr int T = decltype(steps)::value;
+    check(PlainStrip<T, 4, 2, StageRows::one>{});
+    check(PlainStrip<T, 4, 2, StageRows::some>{});
+    check(PlainStrip<T, 4, 2, StageRows::period>{});
+    EXPECT_EQ((PlainStrip<T, 4, 2, StageRows::period>::rows),
+              (PlainStrip<T, 4, 2, StageRows::period>::unroll));
+  };
+  check_all(std::integral_constant<int, 1>{});
+  check_all(std::integral_constant<int, 2>{});
+  check_all(std::integral_constant<int, 4>{});
+  check_all(std::integral_constant<int, 5>{});
+  check_all(std::integral_constant<int, 8>{});
+  check_all(std::integral_constant<int, 10>{});
+  check_all(std::integral_constant<int, 12>{});
 }
 
 template <class S>
@@ -110,10 +201,10 @@ void every_column_of_a_cluster_is_finished_once(int columns) {
 
 TEST(ClusterStrip, FinishesEveryColumnOnce) {
   for (int columns : {1, 3, 104, 919, 1009, 2049, 4099}) {
-    every_column_of_a_cluster_is_finished_once<ClusterStrip<1, 4, 2, 2>>(columns);
-    every_column_of_a_cluster_is_finished_once<ClusterStrip<5, 4, 2, 2>>(columns);
-    every_column_of_a_cluster_is_finished_once<ClusterStrip<10, 4, 2, 3>>(columns);
-    every_column_of_a_cluster_is_finished_once<ClusterStrip<12, 4, 2, 2>>(columns);
+    every_column_of_a_cluster_is_finished_once<Cluster<1, 4, 2>>(columns);
+    every_column_of_a_cluster_is_finished_once<Cluster<5, 4, 2>>(columns);
+    every_column_of_a_cluster_is_finished_once<Cluster<10, 4, 3>>(columns);
+    every_column_of_a_cluster_is_finished_once<Cluster<12, 4, 2>>(columns);
   }
 }
 
@@ -136,17 +227,18 @@ void row_runs_cover(int rows, int chunk_rows) {
 TEST(RowRun, ChunksAndTheirHalosCoverTheGrid) {
   for (int rows : {1, 2, 5, 59, 60, 61, 509}) {
     for (int chunk : {20, 60, 520}) {
-      row_runs_cover<Strip<1, 4, 1>>(rows, chunk);
-      row_runs_cover<Strip<5, 4, 1>>(rows, chunk);
-      row_runs_cover<Strip<8, 4, 1>>(rows, chunk);
-      row_runs_cover<Strip<10, 4, 1>>(rows, chunk);
-      row_runs_cover<Strip<12, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<1, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<5, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<8, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<10, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<12, 4, 1>>(rows, chunk);
+      row_runs_cover<PlainStrip<10, 4, 2, StageRows::one>>(rows, chunk);
     }
   }
 }
 
 TEST(BestChunkRows, AreWholeRowBlocksThatFillTheDevice) {
-  using S = Strip<5, 4, 2>;
+  using S = PlainStrip<5, 4, 2>;
   for (int rows : {1, 7, 1000, 8192, 1 << 20}) {
     for (int across : {1, 19, 300, 5000}) {
       const int chunk = best_chunk_rows<S>(rows, across, 528);
@@ -162,7 +254,7 @@ TEST(BestChunkRows, AreWholeRowBlocksThatFillTheDevice) {
   EXPECT_GT(best_chunk_rows<S>(8192, 19, 1), 0);
 }
 
-// ---- schedule.hpp
+// ---- schedules.hpp
 
 TEST(PlanPasses, UsesAsFewAndAsEvenPassesAsPossible) {
   EXPECT_EQ(plan_passes(5, {1, 2, 5, 10, 12}), (std::vector<int>{5}));
@@ -199,6 +291,44 @@ TEST(PingPong, EndsInTheResultAndNeverWritesAnInput) {
 
 // ---- pyramid.hpp
 
+TEST(TileWalk, VisitsEveryTileOnceInStepsOfTheWalkers) {
+  for (auto [across, down] :
+       std::vector<std::pair<int, int>>{{1, 1}, {1, 37}, {37, 1}, {5, 7}, {683, 3}}) {
+    for (int walkers : {1, 2, 4, 5, 6, 34, 35, 36}) {
+      std::vector<int> visits(across * down);
+      for (int walker = 0; walker < walkers; ++walker) {
+        int index = walker;
+        for (TileWalk tile(walker, walkers, across, down); !tile.done(); tile.next()) {
+          EXPECT_EQ(tile.row * across + tile.column, index);
+          index += walkers;
+          ++visits.at(tile.row * across + tile.column);
+        }
+      }
+      for (int count : visits) ASSERT_EQ(count, 1);
+    }
+  }
+}
+
+// A grid of blocks ends at 65,535 in y: 786,420 rows.
+TEST(TileRows, CoverGridsOfAnyHeight) {
+  for (std::int64_t rows : {std::int64_t{1}, std::int64_t{12}, std::int64_t{13},
+                            std::int64_t{786420}, std::int64_t{786421}, std::int64_t{1} << 30}) {
+    const std::int64_t tile_rows = ceil_div(rows, core);
+    std::int64_t next = 0;
+    for (const TileRows& band : bands_of(tile_rows)) {
+      EXPECT_EQ(band.first, next);
+      EXPECT_GT(band.count, 0);
+      EXPECT_LE(band.count, 65535);
+      // The last row of the band's last tile is within what a coordinate of the copy engine holds.
+      EXPECT_LT(pyramid_origin(band.first + band.count - 1, 0).row + tile_size, INT32_MAX);
+      next += band.count;
+    }
+    EXPECT_EQ(next, tile_rows);
+  }
+  EXPECT_EQ(bands_of(65535).size(), 1u);
+  EXPECT_EQ(bands_of(65536).size(), 2u);
+}
+
 TEST(TileCell, FinishesEveryCellOnceAndNeverLooksOutside) {
   for (auto [rows, cols] :
        std::vector<std::pair<int, int>>{{1, 1}, {1, 37}, {12, 12}, {13, 11}, {29, 50}}) {
@@ -221,6 +351,55 @@ TEST(TileCell, FinishesEveryCellOnceAndNeverLooksOutside) {
       }
     }
     for (int count : finished) ASSERT_EQ(count, 1);
+  }
+}
+
+// ---- square.hpp
+
+void squares_cover(int extent, int halo, int align) {
+  const SquareAxis axis = SquareAxis::of(extent, halo);
+  int next = 0;
+  for (int i = 0; i < axis.count; ++i) {
+    const int first = axis.first(i, align), end = first + square;
+    EXPECT_GE(first, 0);
+    EXPECT_EQ(first % align, 0);
+    EXPECT_EQ(axis.begin(i), next);
+    EXPECT_EQ(axis.begin(i) % align, 0);
+    EXPECT_GT(axis.end(i), axis.begin(i));
+    // As many cells of the square lie beside a finished one as a pass has steps, or the grid ends.
+    EXPECT_GE(axis.begin(i) - first, first > 0 ? halo : 0);
+    EXPECT_GE(end - axis.end(i), end < extent ? halo : 0);
+    // A square whose side is no edge of the grid does not stick out of it either, but for columns
+    // that are no multiple of four.
+    if (extent >= square) {
+      EXPECT_LT(end, extent + align);
+    }
+    next = axis.end(i);
+  }
+  EXPECT_EQ(next, extent);
+}
+
+TEST(SquareAxis, FinishesEveryCellOnceWithAHaloOfTheSteps) {
+  for (int extent :
+       {1, 3, 40, 63, 64, 65, 66, 68, 87, 88, 89, 100, 127, 128, 130, 256, 1001, 8192}) {
+    for (int steps = 1; steps <= most_square_steps; ++steps) {
+      squares_cover(extent, steps, 1);
+      squares_cover(extent, column_halo(steps), patch);
+      EXPECT_GE(column_halo(steps), steps);
+    }
+  }
+}
+
+TEST(BestSquareSteps, TakeSmallGridsInOneLaunch) {
+  EXPECT_EQ(best_square_steps(64, 64, 20, 396), 20);
+  EXPECT_EQ(best_square_steps(256, 256, 20, 396), 20);
+  EXPECT_EQ(best_square_steps(1, 1, 7, 1), 7);
+  for (int steps : {1, 2, 19, 21, 60, 1000}) {
+    for (int n : {1, 64, 500, 8192}) {
+      const int pass = best_square_steps(n, n, steps, 396);
+      EXPECT_GE(pass, 1);
+      EXPECT_LE(pass, std::min(steps, most_square_steps));
+    }
   }
 }
 
@@ -276,9 +455,12 @@ TEST(Update, MirroredHaloEqualsClampedEdges) {
       }
     }
     const std::vector<float> got = advance_grid(mt, mw, rounded(k), steps);
-    const Verdict v = compare(got.data() + steps * wide + steps, wide, reference(t, w, k, steps),
-                              error_bound(steps, Chip::scaled));
-    EXPECT_TRUE(v.passed) << rows << " x " << cols << ": " << v.error;
+    const std::vector<float> clamped = advance_grid(t, w, rounded(k), steps);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) {  // bit for bit
+        EXPECT_EQ(got[(r + steps) * wide + c + steps], clamped[r * cols + c]) << r << ", " << c;
+      }
+    }
   }
 }
 
@@ -305,6 +487,35 @@ TEST(Coefficients, KeepEquilibriumAndMatchRodiniasInputSize) {
   // Explicit steps are stable while centre > -1: 'scaled' at any size, 'rodinia' up to about 1390.
   EXPECT_GT(exact_coefficients(1 << 20, 1 << 20, Chip::scaled).centre, 0);
   EXPECT_LT(exact_coefficients(8192, 8192, Chip::rodinia).centre, -1);
+}
+
+// ---- windows of the CPU
+
+TEST(Window, AreAdvancedAsTheWholeGrid) {
+  for (auto [rows, cols] : std::vector<std::pair<int, int>>{{1, 1}, {5, 90}, {61, 47}}) {
+    const int steps = 6;
+    const Parameters p = size(rows, cols, steps);
+    const HostGrid t = host_temperature(p, 3), w = host_power(p, 3);
+    const ExactCoefficients k = exact_coefficients(rows, cols, Chip::scaled);
+    const HostGrid whole = reference(t, w, k, steps);
+    for (int i = 0; i < 16; ++i) {
+      const Window v = window_of(i, 16, rows, cols, 16, steps, 9);
+      EXPECT_LE(v.row + v.rows, rows);
+      EXPECT_LE(v.column + v.cols, cols);
+      const auto part = [&](const HostGrid& grid) {
+        return cut(grid, {0, 0, 0, 0, v.row, v.column, v.rows, v.cols});
+      };
+      const HostGrid got = cut(reference(part(t), part(w), k, steps), v);
+      const HostGrid right = cut(whole, {0, 0, 0, 0, v.row + v.inner_row, v.column + v.inner_column,
+                                         v.inner_rows, v.inner_cols});
+      EXPECT_EQ(got.cells, right.cells) << rows << " x " << cols << ", window " << i;
+      EXPECT_EQ(got.cells.size(),
+                static_cast<std::size_t>(std::min(16, rows) * std::min(16, cols)));
+    }
+  }
+  const Window corner = window_of(3, 16, 50001, 50003, 16, 5, 1);
+  EXPECT_EQ(corner.row + corner.inner_row + corner.inner_rows, 50001);
+  EXPECT_EQ(corner.column + corner.inner_column + corner.inner_cols, 50003);
 }
 
 // ---- the comparison catches wrong kernels
@@ -390,6 +601,14 @@ TEST(App, WorkAndBytes) {
                UsageError);
   EXPECT_THROW(size(0, 1, 1), UsageError);
   EXPECT_THROW(size(1, 1, 0), UsageError);
+}
+
+TEST(App, RefusesWhatExceedsFp32) {
+  const App* app = find_app("hotspot");
+  EXPECT_NO_THROW((void)app->device_bytes(size(8192, 8192, 1 << 20)));
+  EXPECT_NO_THROW((void)app->device_bytes(size(1024, 1024, 60, "rodinia")));
+  EXPECT_NO_THROW((void)app->device_bytes(size(8192, 8192, 5, "rodinia")));
+  EXPECT_THROW((void)app->device_bytes(size(8192, 8192, 60, "rodinia")), UsageError);
 }
 
 TEST(App, PaperSizesAreTheOriginals) {

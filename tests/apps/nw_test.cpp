@@ -12,6 +12,7 @@
 #include "apps/nw/geometry.hpp"
 #include "apps/nw/kernel.cuh"
 #include "apps/nw/nw.hpp"
+#include "apps/nw/score_file.hpp"
 #include "apps/nw/sequences.hpp"
 #include "harness/parameters.hpp"
 #include "harness/registry.hpp"
@@ -154,52 +155,31 @@ TEST(Compare, CountsAndNamesMismatches) {
   EXPECT_EQ(v.first_mismatches.at(0), "(row 7, column 1): got 5, expected 2");
 }
 
-TEST(Verdict, OfManyRowsIsThatOfEach) {
-  constexpr std::int64_t rows = 70, cols = 5;
-  std::vector<int> expected(rows * cols);
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<int>(i);
-  Verdict right;
-  compare_rows(expected.data(), expected.data(), 100, rows, cols, right);
-  EXPECT_TRUE(right.passed);
-  EXPECT_EQ(right.checked, rows * cols);
-
-  // One wrong score in the last row, two in another: each is counted and named by its place.
-  std::vector<int> got = expected;
-  got[rows * cols - 1] = -1;
-  got[3 * cols] = got[3 * cols + 4] = -2;
-  Verdict one_by_one, together;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    compare_row(got.data() + r * cols,
-                {expected.begin() + r * cols, expected.begin() + (r + 1) * cols}, 100 + r,
-                one_by_one);
-  }
-  compare_rows(got.data(), expected.data(), 100, rows, cols, together);
-  EXPECT_FALSE(together.passed);
-  EXPECT_EQ(together.mismatches, 3);
-  EXPECT_EQ(together.checked, one_by_one.checked);
-  EXPECT_EQ(together.first_mismatches, one_by_one.first_mismatches);
-  EXPECT_EQ(together.first_mismatches.at(0), "(row 103, column 0): got -2, expected 15");
-}
-
 // --- kernel.cuh
 // ------------------------------------------------------------------------------------
 
-TEST(Kernel, FourByFourCellsAreTheRecurrence) {
-  const HostScores host(letters_of("ARWD", "NWDARWDY"), 3);
-  Edge edge{};
-  for (int r = 0; r < 4; ++r) edge.west[r] = border(r + 1, 3);
+template <int ROWS>
+void expect_recurrence() {
+  const HostScores host(letters_of(std::string("ARWD").substr(0, ROWS), "NWDARWDY"), 3);
+  Edge<ROWS> edge{};
+  for (int r = 0; r < ROWS; ++r) edge.west[r] = border(r + 1, 3);
   for (int tile = 0; tile < 2; ++tile) {
-    int north[4], ref[4][4];
+    int north[4], ref[ROWS][4];
     for (int c = 0; c < 4; ++c) {
       north[c] = border(4 * tile + c + 1, 3);
-      for (int r = 0; r < 4; ++r) ref[r][c] = host.sequences().ref(r, 4 * tile + c);
+      for (int r = 0; r < ROWS; ++r) ref[r][c] = host.sequences().ref(r, 4 * tile + c);
     }
     for (int c = 0; c < 4; ++c) advance_column(edge, c, north, ref, 3);
     edge.corner = north[3];
-    for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < ROWS; ++r) {
       for (int c = 0; c < 4; ++c) EXPECT_EQ(ref[r][c], host.score[r * 8 + 4 * tile + c]);
     }
   }
+}
+
+TEST(Kernel, CellsOfAStepAreTheRecurrence) {
+  expect_recurrence<2>();
+  expect_recurrence<4>();
 }
 
 // --- geometry.hpp
@@ -223,16 +203,50 @@ void expect_every_tile_once(std::int64_t rows, std::int64_t cols) {
 TEST(Diagonals, TakeEveryTileOnce) {
   for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
            {1, 1}, {16, 16}, {17, 160}, {160, 17}, {100, 100}, {33, 500}}) {
-    expect_every_tile_once<Diagonals<1>>(rows, cols);
-    expect_every_tile_once<Diagonals<2>>(rows, cols);
+    expect_every_tile_once<Diagonals<Iso>>(rows, cols);
+    expect_every_tile_once<Diagonals<IsoPairs>>(rows, cols);
   }
-  EXPECT_EQ(Diagonals<>::launches(16384, 16384), 2047);
+  EXPECT_EQ(Diagonals<Iso>::launches(16384, 16384), 2047);
+  EXPECT_EQ(Diagonals<IsoPairs>::launches(16384, 16384), 1535);
 }
 
-// The walk, as bands.cuh does it: every lane meets every chunk of its rows once, in order, one step
+// dsm at iso: a cluster is two neighbours of a launch. Where the second one has a tile, the first
+// one has the tile below the one between them, whole, and hands its right edge on.
+TEST(Diagonals, NeighboursShareTheTileBetweenThem) {
+  using D = Diagonals<Iso>;
+  for (const auto& [rows, cols] :
+       std::vector<std::pair<int, int>>{{1, 1}, {17, 160}, {160, 17}, {100, 100}, {33, 500}}) {
+    for (std::int64_t d = 0; d < D::launches(rows, cols); ++d) {
+      const std::int64_t count = D::count(d, rows, cols);
+      for (std::int64_t b = 0; b < round_up(count, 2); ++b) {
+        const std::int64_t x = D::first(d, rows) + b, y = d - x;
+        const bool exists = y >= 0 && x < D::across(cols);
+        EXPECT_EQ(exists, b < count);
+        if (b % 2 == 1 && exists) {
+          const std::int64_t upper_y = y + 1, left_x = x - 1;  // the first block's tile
+          EXPECT_GE(left_x, 0);
+          EXPECT_LT(upper_y, D::down(rows));
+          EXPECT_LT((left_x + 1) * D::tile, cols);  // what the kernel asks before it hands on
+        }
+      }
+    }
+  }
+}
+
+template <class B>
+class BandsOf : public testing::Test {};
+using EveryBands =
+    testing::Types<Bands<Bands128x32, 1, 4>, Bands<Bands128x32, 1, 12>, Bands<Bands128x32, 2, 4>,
+                   Bands<Bands128x32, 2, 6>, Bands<Bands128x16, 1, 6>, Bands<Bands128x16, 1, 12, 2>,
+                   Bands<Bands64x16, 2, 4, 2>, Bands<Bands64x16, 2, 6, 2>,
+                   Bands<Bands64x16, 2, 12, 3>, Bands<Bands64x16, 2, 12, 4>,
+                   Bands<Bands64x32, 2, 4>, Bands<Bands64x32, 2, 12>>;
+TYPED_TEST_SUITE(BandsOf, EveryBands);
+
+// The walk, as walk.cuh does it: every lane meets every chunk of its rows once, in order, one step
 // after the lane above, in the box that holds it, and before the stage is given away.
-TEST(Bands, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
-  using B = Bands<6>;
+TYPED_TEST(BandsOf, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
+  using B = TypeParam;
   const std::int64_t cols = 5 * B::tile_columns - 7;
   for (int lane = 0; lane < 32; ++lane) {
     const int place = lane % B::group_lanes, group = lane / B::group_lanes;
@@ -252,30 +266,124 @@ TEST(Bands, LanesMeetTheirChunksInTheBoxesThatHoldThem) {
 }
 
 // What the walk adds to a lane's address from step to step leads to those chunks.
-TEST(Bands, AddressesFollowTheChunks) {
-  using B = Bands<6>;
-  const int row_bytes = 4 * B::tile_columns;
+TYPED_TEST(BandsOf, AddressesFollowTheChunks) {
+  using B = TypeParam;
+  const int row_bytes = 4 * B::tile_columns, steps = B::hand_steps;
   for (int place = 0; place < B::group_lanes; ++place) {
-    // Places of stages in a ring of 6, from stage -1 on
-    const auto stage = [](int k) { return (k + 6) % 6 * B::stage_bytes; };
+    // Places of stages in the ring, from stage -1 on
+    const auto stage = [](int k) { return (k + B::stages) % B::stages * B::stage_bytes; };
+    const auto jump_to = [&](int k) { return stage(k) - stage(k - 1) - row_bytes; };
+    const auto enters = [&](int s) { return s == place % steps; };
+    const auto in_hand = [&](int q) { return q == place / steps; };
     int at = stage(B::entered(0, place) ? 0 : -1) + B::chunk_offset(0, place);
-    for (int k = 0; k < 13; ++k) {
-      for (int step = 0; step < B::period; ++step) {
-        const int in = B::entered(step, place) ? k : k - 1;
-        EXPECT_EQ(at + 16 * step, stage(in) + 16 * B::chunk(step, place)) << k << " " << step;
-        const int next = (step + 1) % B::period, period = next == 0 ? k + 1 : k;
-        const int jump = stage(period) - stage(period - 1) - row_bytes;
-        at += jump * (next == place) + (next == 0 ? row_bytes : 0);
+    for (int k = 0; k < 3 * B::stages; ++k) {
+      for (int q = 0; q < B::hands; ++q) {
+        for (int s = 0; s < steps; ++s) {
+          const int step = q * steps + s, in = B::entered(step, place) ? k : k - 1;
+          EXPECT_EQ(at + 16 * s, stage(in) + 16 * B::chunk(step, place)) << k << " " << step;
+          const int t = (s + 1) % steps;
+          const int then = t > 0               ? jump_to(k) * in_hand(q)
+                           : q == B::hands - 1 ? jump_to(k + 1) * in_hand(0)
+                                               : jump_to(k) * in_hand(q + 1);
+          at += then * enters(t) + (t == 0 ? 16 * steps : 0);
+        }
       }
     }
   }
 }
 
-// The walk of walk.cuh, lane by lane, with the movers of tma_stages.cuh and the words of link.cuh,
-// band after band: every score is the reference's, whatever the ring and however ragged the grid.
-template <class B, int TURN>
+// Producer threads: every chunk of a stage that the grid has is moved once.
+template <class B, int THREADS>
+void expect_every_chunk_once() {
+  using Of = ChunksOfThread<B, THREADS>;
+  const int cols = 3 * B::tile_columns - 37;
+  const unsigned pitch = static_cast<unsigned>(padded_pitch<int>(cols));
+  for (int n = 0; n < B::filled(cols); ++n) {
+    std::set<std::pair<int, int>> seen;
+    for (int thread = 0; thread < THREADS; ++thread) {
+      for (int i = 0; i < Of::count; ++i) {
+        const int r = Of::row(thread, i), c = Of::grid_column(n, r, Of::column(thread));
+        if (r >= B::rows || static_cast<unsigned>(c) >= pitch) continue;
+        EXPECT_TRUE(seen.emplace(r, c).second);
+        EXPECT_EQ(c / B::tile_columns, B::tile_of(n, r / B::group_rows));
+      }
+    }
+    std::size_t expected = 0;
+    for (int r = 0; r < B::rows; ++r) {
+      const int tile = B::tile_of(n, r / B::group_rows);
+      for (int c = 0; c < B::tile_columns; c += 4) {
+        const int column = tile * B::tile_columns + c;
+        expected += column >= 0 && column < static_cast<int>(pitch) ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(seen.size(), expected);
+  }
+}
+
+TYPED_TEST(BandsOf, ProducersMoveEveryChunkOnce) {
+  expect_every_chunk_once<TypeParam, 96>();
+  expect_every_chunk_once<TypeParam, 192>();
+}
+
+// Warp w of a block is on scheduler w % 4: no producer shares the walker's.
+TEST(WarpsOfABlock, LeaveTheWalkerItsScheduler) {
+  const auto expect = [](auto warps) {
+    using W = decltype(warps);
+    int next = 0;
+    for (int thread = 0; thread < W::block_threads; ++thread) {
+      const int producer = W::producer_of(thread);
+      if (thread / 32 % 4 == 0) {
+        EXPECT_LT(producer, 0) << thread;
+      } else {
+        EXPECT_EQ(producer, next++) << thread;
+      }
+    }
+    EXPECT_EQ(next, W::producer_threads);
+    EXPECT_EQ(W::at_barrier, 32 + next);
+  };
+  expect(Warps<3>{});
+  expect(Warps<6>{});
+}
+
+// What a walker asked for and where it put that, as WordLink does: the hand-over that is taken is
+// the one that is due, and the address to ask again at is its own.
+TYPED_TEST(BandsOf, WordsAreTakenInOrder) {
+  using B = TypeParam;
+  for (const int pieces : {1, 2, 3, 4, 5, 17}) {
+    int asked[B::hand_slots] = {}, from = 0, left = pieces;
+    bool waits = true;
+    const auto ask_next = [&](int& word) {
+      word = from;
+      --left;
+      from += left > 0 ? 1 : 0;
+    };
+    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
+    int taken = 0;
+    const auto take = [&](int slot) {
+      EXPECT_EQ(waits, taken < pieces);
+      if (waits) {
+        EXPECT_EQ(asked[slot], taken) << pieces;
+        const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
+        EXPECT_EQ(from - (since > 0 ? since : 0), taken) << pieces;
+      }
+      ask_next(asked[(slot + B::hands_ahead) % B::hand_slots]);
+      waits = left > -B::hands_ahead ? waits : false;
+      EXPECT_TRUE(from >= 0 && from < pieces);  // words that exist
+      ++taken;
+    };
+    take(0);
+    for (int k = 0; k < 9; ++k) {
+      for (int q = 0; q < B::hands; ++q) take((q + 1) % B::hand_slots);
+    }
+  }
+}
+
+// The walk of walk.cuh, lane by lane, with the producers of tma_stages.cuh and the words of
+// link.cuh, band after band: every score is the reference's, whatever the ring and however ragged
+// the grid.
+template <class B>
 struct EmulatedBands {
-  static constexpr int movers = 2;
+  static constexpr int producers = 2, lane_rows = B::lane_rows, steps = B::hand_steps;
   const HostScores& host;
   const int penalty;
   const std::int64_t rows = host.rows(), cols = host.cols(), pitch = padded_pitch<int>(cols);
@@ -285,9 +393,9 @@ struct EmulatedBands {
   std::vector<int> above = std::vector<int>(static_cast<std::size_t>(pitch));  // row above the band
   std::vector<int> below = {};                                                 // its own last row
   int first_slot = 0;  // of this walk: the ring goes on from band to band
-  struct Mover {
+  struct Producer {
     int stored, loaded;
-  } mover[movers] = {};
+  } producer[producers] = {};
 
   int* stage(int n) {
     return memory.data() + (n + first_slot + B::stages) % B::stages * B::stage_elements;
@@ -296,7 +404,7 @@ struct EmulatedBands {
   void each_cell(int band, int n, int parity, F f) {
     for (int r = 0; r < B::rows; ++r) {
       const int group = r / B::group_rows, tile = B::tile_of(n, group);
-      if (group % movers != parity || tile < 0 || tile >= B::tiles(cols)) continue;
+      if (group % producers != parity || tile < 0 || tile >= B::tiles(cols)) continue;
       for (int c = 0; c < B::tile_columns; ++c) {
         f(stage(n)[r * B::tile_columns + c], std::int64_t{band} * B::rows + r,
           std::int64_t{tile} * B::tile_columns + c);
@@ -304,55 +412,46 @@ struct EmulatedBands {
     }
   }
   void fill(int band, int m, int places) {
-    Mover& it = mover[m];
-    for (int count; it.loaded < stages &&
-                    it.loaded + (count = turn_of<TURN>(it.loaded, m, stages)) <= places;) {
-      for (; count > 0; --count, ++it.loaded) {
-        each_cell(band, it.loaded, m, [&](int& at, std::int64_t r, std::int64_t c) {
-          at = r < rows && c < cols ? host.sequences().ref(r, c) : 0;
-        });
-      }
+    for (Producer& it = producer[m]; it.loaded < stages && it.loaded < places; ++it.loaded) {
+      each_cell(band, it.loaded, m, [&](int& at, std::int64_t r, std::int64_t c) {
+        at = r < rows && c < cols ? host.sequences().ref(r, c) : 0;
+      });
     }
   }
-  // What the movers do until they have to wait for the walker, who has left `left` stages
-  void move(int band, int left) {
-    for (int m = 0; m < movers; ++m) {
-      Mover& it = mover[m];
-      for (int count; it.stored < stages &&
-                      it.stored + (count = turn_of<TURN>(it.stored, m, stages)) <= left;) {
-        const int turn = it.stored;
-        for (; count > 0; --count, ++it.stored) {
-          each_cell(band, it.stored, m, [&](int at, std::int64_t r, std::int64_t c) {
-            if (r < rows && c < cols) got[r * cols + c] = at;
-          });
-        }
-        fill(band, m, turn + B::stages);
+  // What the producers do until they have to wait for the walker, who has left `left` stages
+  void produce(int band, int left) {
+    for (int m = 0; m < producers; ++m) {
+      for (Producer& it = producer[m]; it.stored < stages && it.stored < left; ++it.stored) {
+        each_cell(band, it.stored, m, [&](int at, std::int64_t r, std::int64_t c) {
+          if (r < rows && c < cols) got[r * cols + c] = at;
+        });
+        fill(band, m, it.stored + B::stages);
       }
     }
   }
   void walk(int band) {
     struct Lane {
-      Edge edge{};
-      int north[4], ref[4][4];
+      Edge<lane_rows> edge{};
+      int north[4], ref[lane_rows][4];
     };
     std::vector<Lane> lanes(32);
-    for (int m = 0; m < movers; ++m) {
-      mover[m] = {};
+    for (int m = 0; m < producers; ++m) {
+      producer[m] = {};
       fill(band, m, B::stages - 1);
     }
     below.assign(static_cast<std::size_t>(pitch), 99);
-    int row[B::tile_columns], taken = 0;
+    int row[B::hand_columns], taken = 0;
     const auto take = [&] {
-      for (int c = 0; c < B::tile_columns; ++c, ++taken)
+      for (int c = 0; c < B::hand_columns; ++c, ++taken)
         row[c] = taken < pitch ? above[taken] : 777;
     };
     const auto chunk = [&](int k, int step, int l) {
       const int place = l % B::group_lanes;
-      return stage(B::entered(step, place) ? k : k - 1) + l * B::lane_rows * B::tile_columns +
+      return stage(B::entered(step, place) ? k : k - 1) + l * lane_rows * B::tile_columns +
              4 * B::chunk(step, place);
     };
     const auto fetch = [&](int k, int step, int l) {
-      for (int r = 0; r < 4; ++r) {
+      for (int r = 0; r < lane_rows; ++r) {
         for (int c = 0; c < 4; ++c) lanes[l].ref[r][c] = chunk(k, step, l)[r * B::tile_columns + c];
       }
     };
@@ -360,42 +459,46 @@ struct EmulatedBands {
     for (int c = 0; c < 4; ++c) lanes[0].north[c] = row[c];
     for (int l = 0; l < 32; ++l) fetch(0, 0, l);
     for (int k = 0; k < stages; ++k) {
-      for (int s = 0; s < B::period; ++s) {
-        const int t = (s + 1) % B::period;
-        if (s == B::period - 1) {
-          move(band, k);  // stage k - 1 is the last that the walker has left
-          for (const Mover& it : mover) ASSERT_GT(it.loaded, std::min(k + 1, stages - 1));
-          take();
+      for (int step = 0; step < B::period; ++step) {
+        const int q = step / steps, s = step % steps, t = (s + 1) % steps;
+        if (step == B::period - 1) {
+          produce(band, k);  // stage k - 1 is the last that the walker has left
+          for (const Producer& it : producer) ASSERT_GT(it.loaded, std::min(k + 1, stages - 1));
         }
+        if (s == steps - 1) take();
         for (int l = 0; l < 32; ++l) {
           Lane& lane = lanes[l];
-          const std::int64_t first = std::int64_t{band} * B::rows + l * B::lane_rows;
-          if (k == l / B::group_lanes && s == l % B::group_lanes) {
-            for (int r = 0; r < 4; ++r) lane.edge.west[r] = border(first + r + 1, penalty);
+          const std::int64_t first = std::int64_t{band} * B::rows + l * lane_rows;
+          if (k == l / B::group_lanes && step == l % B::group_lanes) {
+            for (int r = 0; r < lane_rows; ++r) lane.edge.west[r] = border(first + r + 1, penalty);
             lane.edge.corner = border(first, penalty);
           }
           for (int c = 0; c < 4; ++c) advance_column(lane.edge, c, lane.north, lane.ref, penalty);
           lane.edge.corner = lane.north[3];
-          for (int r = 0; r < 4; ++r) {
-            for (int c = 0; c < 4; ++c) chunk(k, s, l)[r * B::tile_columns + c] = lane.ref[r][c];
+          for (int r = 0; r < lane_rows; ++r) {
+            for (int c = 0; c < 4; ++c) chunk(k, step, l)[r * B::tile_columns + c] = lane.ref[r][c];
           }
         }
-        if (s == B::period - 2) {  // pick and give
-          for (int c = 0; c < B::tile_columns; ++c) {
-            const int column = B::tile_of(k - 1, B::groups - 1) * B::tile_columns + c;
+        if (s == steps - 2) {  // pick and give
+          for (int c = 0; c < B::hand_columns; ++c) {
+            const int column = B::finished(k, q) + c;
             if (column < 0 || column >= pitch) continue;
-            below[column] = stage(k - 1)[(B::rows - 1) * B::tile_columns + c];
+            ASSERT_EQ(below[column], 99);  // once
+            below[column] = stage(k - 1)[(B::rows - 1) * B::tile_columns + q * B::hand_columns + c];
           }
         }
         for (int l = 31; l >= 0; --l) {
           for (int c = 0; c < 4; ++c)
-            lanes[l].north[c] = l == 0 ? row[4 * t + c] : lanes[l - 1].ref[3][c];
+            lanes[l].north[c] = l == 0 ? row[4 * t + c] : lanes[l - 1].ref[lane_rows - 1][c];
         }
-        for (int l = 0; l < 32; ++l) fetch(t == 0 ? k + 1 : k, t, l);
+        const bool next_period = step == B::period - 1;
+        for (int l = 0; l < 32; ++l) {
+          fetch(next_period ? k + 1 : k, next_period ? 0 : step + 1, l);
+        }
       }
     }
-    move(band, stages);
-    for (const Mover& it : mover) ASSERT_EQ(it.stored, stages);
+    produce(band, stages);
+    for (const Producer& it : producer) ASSERT_EQ(it.stored, stages);
     first_slot = (first_slot + stages) % B::stages;
     above = below;
   }
@@ -405,58 +508,47 @@ struct EmulatedBands {
   }
 };
 
-template <class B, int TURN = 1>
-void expect_reference(std::int64_t rows, std::int64_t cols) {
-  const Parameters p(parameter_specs(),
-                     {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
-  const HostScores host(sequences_of(p, 5), 10);
-  EmulatedBands<B, TURN> bands{host, 10};
-  bands.run();
-  EXPECT_EQ(bands.got, host.score) << rows << " x " << cols;
-}
-
-TEST(Bands, WalkGivesTheReferencesScores) {
-  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{
-           {1, 1}, {4, 4}, {127, 31}, {128, 32}, {129, 33}, {300, 257}, {5, 1000}, {1000, 5}}) {
-    expect_reference<Bands<4>>(rows, cols);
-    expect_reference<Bands<6>>(rows, cols);
-    expect_reference<Bands<12>>(rows, cols);
-    expect_reference<Bands<8>, 2>(rows, cols);
-    expect_reference<Bands<12>, 2>(rows, cols);
+TYPED_TEST(BandsOf, WalkGivesTheReferencesScores) {
+  for (const auto& [rows, cols] : std::vector<std::pair<int, int>>{{1, 1},
+                                                                   {4, 4},
+                                                                   {63, 31},
+                                                                   {65, 33},
+                                                                   {127, 31},
+                                                                   {128, 32},
+                                                                   {129, 33},
+                                                                   {300, 257},
+                                                                   {5, 1000},
+                                                                   {1000, 5}}) {
+    const Parameters p(parameter_specs(),
+                       {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
+    const HostScores host(sequences_of(p, 5), 10);
+    EmulatedBands<TypeParam> bands{host, 10};
+    bands.run();
+    EXPECT_EQ(bands.got, host.score) << rows << " x " << cols;
   }
 }
 
-TEST(Bands, PairsAreAlignedTiles) {
-  for (const int stages : {5, 6, 9, 100}) {
-    for (const int parity : {0, 1}) {
-      int n = 0;
-      for (int count; n < stages; n += count) {
-        count = turn_of<2>(n, parity, stages);
-        EXPECT_TRUE(count == 2 ? (n - parity) % 2 == 0 : n == 0 || n == stages - 1);
-      }
-      EXPECT_EQ(n, stages);
-    }
-    for (int n = 0; n < stages; ++n) EXPECT_EQ(turn_of<1>(n, 1, stages), 1);
-  }
-}
-
-TEST(Bands, ReadAllBanksAtOnce) {
-  using B = Bands<6>;
+// 128 bits a lane go through shared memory eight lanes at a time: those have eight chunks in all
+// 32 banks.
+TYPED_TEST(BandsOf, ReadAllBanksAtOnce) {
+  using B = TypeParam;
   for (int step = 0; step < B::period; ++step) {
-    std::set<int> chunks;
-    for (int place = 0; place < B::group_lanes; ++place) chunks.insert(B::chunk(step, place));
-    EXPECT_EQ(static_cast<int>(chunks.size()), B::group_lanes);
+    for (int first = 0; first < B::group_lanes; first += 8) {
+      std::set<int> banks;
+      for (int place = first; place < first + 8; ++place) banks.insert(B::chunk(step, place) % 8);
+      EXPECT_EQ(banks.size(), 8u);
+    }
   }
 }
 
-TEST(Bands, CoverTheGrid) {
-  using B = Bands<4>;
+TYPED_TEST(BandsOf, CoverTheGrid) {
+  using B = TypeParam;
   EXPECT_EQ(B::bands(1), 1);
-  EXPECT_EQ(B::bands(128), 1);
-  EXPECT_EQ(B::bands(129), 2);
-  EXPECT_EQ(B::tiles(33), 2);
+  EXPECT_EQ(B::bands(B::rows), 1);
+  EXPECT_EQ(B::bands(B::rows + 1), 2);
+  EXPECT_EQ(B::tiles(B::tile_columns + 1), 2);
   EXPECT_EQ(B::tile_of(B::filled(33) - 1, B::groups - 1), B::tiles(33) - 1);
-  EXPECT_EQ(B::stage_bytes, 16384);
+  EXPECT_EQ(B::stage_bytes, 4 * B::rows * B::tile_columns);
 }
 
 TEST(NwFiles, FeedTheProblem) {
@@ -468,6 +560,26 @@ TEST(NwFiles, FeedTheProblem) {
   EXPECT_EQ(s.rows, (std::vector<signed char>{17, 18, 19}));
   EXPECT_EQ(s.cols.size(), 5u);
   EXPECT_EQ(s.ref(0, 0), blosum62.score[17][s.cols[0]]);
+}
+
+TEST(ScoreFile, HoldsTheMatrixWithItsBorders) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "scores.txt";
+  write_scores(path, HostScores(letters_of("AR", "ARD"), 10), 10);
+  EXPECT_EQ(read_text(path), "0 -10 -20 -30\n-10 4 -6 -16\n-20 -6 9 -1\n");
+}
+
+TEST(ScoreFile, IsRefusedBeforeAnythingRuns) {
+  const TemporaryFolder folder;
+  const auto refused = [](const std::map<std::string, std::string>& given) {
+    EXPECT_THROW(find_app("nw")->device_bytes(Parameters(parameter_specs(), given)), UsageError);
+  };
+  refused({{"out_file", folder / "no/scores.txt"}});
+  refused({{"out_file", folder / ""}});
+  refused({{"traceback", "yes"}, {"path", folder / "no/path.txt"}});
+  refused({{"rows", "50001"}, {"cols", "50003"}, {"out_file", folder / "scores.txt"}});
+  const Parameters fits(parameter_specs(), {{"out_file", folder / "scores.txt"}});
+  EXPECT_NO_THROW(find_app("nw")->device_bytes(fits));
 }
 
 }  // namespace

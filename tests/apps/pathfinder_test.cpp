@@ -12,10 +12,13 @@
 
 #include "apps/pathfinder/cpu_reference.hpp"
 #include "apps/pathfinder/geometry.hpp"
+#include "apps/pathfinder/input.hpp"
 #include "apps/pathfinder/instance.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/schedules.hpp"
 #include "apps/pathfinder/team.hpp"
+#include "apps/pathfinder/walls.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia::pathfinder {
@@ -43,7 +46,7 @@ int cheapest_by_enumeration(std::int64_t cols, std::int64_t row, std::int64_t co
 
 TEST(PathfinderReference, AgreesWithRelaxation) {
   for (const auto& [rows, cols] : extents) {
-    EXPECT_EQ(last_row_costs(rows, cols, seed), last_row_costs_by_relaxation(rows, cols, seed))
+    EXPECT_EQ(last_row_costs({rows, cols, seed}), last_row_costs_by_relaxation({rows, cols, seed}))
         << rows << " x " << cols;
   }
 }
@@ -61,7 +64,7 @@ TEST(PathfinderReference, TheTeamGrowsWithTheRowNotWithTheHost) {
 
 TEST(PathfinderReference, AgreesWithEnumeration) {
   for (const std::int64_t cols : {1, 2, 3, 7}) {
-    const std::vector<int> costs = last_row_costs(7, cols, seed);
+    const std::vector<int> costs = last_row_costs({7, cols, seed});
     for (std::int64_t j = 0; j < cols; ++j) {
       EXPECT_EQ(costs[j], cheapest_by_enumeration(cols, 6, j)) << cols << " columns, column " << j;
     }
@@ -102,8 +105,8 @@ TEST(PathfinderReference, ComparisonFindsWhatDiffers) {
 
 TEST(PathfinderPath, ConnectsTheRowsAtTheLeastCost) {
   for (const auto& [rows, cols] : extents) {
-    const Path path = cheapest_path(rows, cols, seed);
-    const std::vector<int> costs = last_row_costs_by_relaxation(rows, cols, seed);
+    const Path path = cheapest_path({rows, cols, seed});
+    const std::vector<int> costs = last_row_costs_by_relaxation({rows, cols, seed});
     ASSERT_EQ(static_cast<std::int64_t>(path.column.size()), rows);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -158,30 +161,252 @@ class FinishedRun : public Instance, public ResultSource {
   std::vector<int> row_;
 };
 
-TEST(PathfinderApp, ExportsThePath) {
+TEST(PathfinderApp, ExportsLastRowAndPath) {
   const App* app = find_app("pathfinder");
-  const auto file = std::filesystem::temp_directory_path() / "amasia_pathfinder_path.txt";
-  const Parameters p(app->parameters(), {{"rows", "29"}, {"cols", "31"}, {"path", file.string()}});
-  FinishedRun run(last_row_costs(29, 31, seed));
+  const auto folder = std::filesystem::temp_directory_path() / "amasia_pathfinder";
+  std::filesystem::create_directories(folder);
+  const std::string row_file = (folder / "row.txt").string(),
+                    path_file = (folder / "path.txt").string();
+  const Parameters p(
+      app->parameters(),
+      {{"rows", "29"}, {"cols", "31"}, {"out_file", row_file}, {"path_file", path_file}});
+  const std::vector<int> expected = last_row_costs({29, 31, seed});
+  FinishedRun run(expected);
   app->export_outputs(p, run);
-  std::ifstream in(file);
-  std::string header;
-  std::getline(in, header);
-  EXPECT_NE(header.find("cost " + std::to_string(cheapest_path(29, 31, seed).cost)),
-            std::string::npos);
-  std::int64_t row = 0, column = 0, wall = 0, lines = 0;
+  std::ifstream in(path_file);
+  std::int64_t row = 0, column = 0, wall = 0, lines = 0, sum = 0;
   while (in >> row >> column >> wall) {
     EXPECT_EQ(row, lines++);
     EXPECT_EQ(wall, wall_height(seed, 31, row, column));
+    sum += wall;
   }
   EXPECT_EQ(lines, 29);
-  std::filesystem::remove(file);
+  EXPECT_EQ(sum, *std::min_element(expected.begin(), expected.end()));
+  std::ifstream costs(row_file);
+  std::vector<int> read;
+  for (int cost = 0; costs >> cost;) read.push_back(cost);
+  EXPECT_EQ(read, expected);
 
+  // A path that the device's costs do not confirm is not written.
   FinishedRun wrong(std::vector<int>(31, 1));
   EXPECT_THROW(app->export_outputs(p, wrong), std::runtime_error);
-  const Parameters nowhere(app->parameters(),
-                           {{"rows", "29"}, {"cols", "31"}, {"path", "/no/such/folder/path.txt"}});
-  EXPECT_THROW(app->export_outputs(nowhere, run), UsageError);
+  for (const char* parameter : {"out_file", "path_file"}) {
+    const Parameters nowhere(
+        app->parameters(), {{"rows", "29"}, {"cols", "31"}, {parameter, "/no/such/folder/a.txt"}});
+    EXPECT_THROW(app->export_outputs(nowhere, run), UsageError);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+// --- walls from a file
+// -----------------------------------------------------------------------------
+
+class WallFile : public testing::Test {
+ protected:
+  const std::string path_ =
+      (std::filesystem::temp_directory_path() / "amasia_pathfinder_wall.txt").string();
+  ~WallFile() override { std::filesystem::remove(path_); }
+
+  void write(const std::string& text) const { std::ofstream(path_) << text; }
+  /// What is wrong with a file of 2 x 2 walls that holds `text`.
+  std::string complaint(const std::string& text) const {
+    write(text);
+    try {
+      read_wall_file(path_, 2, 2);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(WallFile, IsReadRowAfterRow) {
+  write("1\n-2\n3\r\n+4\n5\n-6\n\n");
+  EXPECT_EQ(read_wall_file(path_, 2, 3), (std::vector<std::int32_t>{1, -2, 3, 4, 5, -6}));
+  const Parameters p(find_app("pathfinder")->parameters(),
+                     {{"rows", "2"}, {"cols", "3"}, {"wall_file", path_}});
+  const InputWalls input(p, seed);
+  EXPECT_EQ(input.walls().height(1, 1), 5);
+  EXPECT_EQ(last_row_costs(input.walls()), (std::vector<int>{2, 3, -8}));
+  EXPECT_TRUE(check_references(p, seed).passed);
+}
+
+TEST_F(WallFile, IsRefusedWithLineAndValue) {
+  const std::string largest = std::to_string(outside_wall);
+  EXPECT_EQ(complaint("1\n" + largest + "\n-" + largest + "\n4\n"), "");
+  const auto expect = [&](const std::string& text, const std::string& line,
+                          const std::string& part) {
+    const std::string said = complaint(text);
+    EXPECT_EQ(said.find(path_ + ":" + line), 0u) << said;
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  };
+  expect("1\n8388608\n3\n4\n", "2", "a wall from -8388607 to 8388607");
+  expect("1\n8388608\n3\n4\n", "2", "found '8388608'");
+  expect("1\n2\n-8388608\n4\n", "3", "found '-8388608'");
+  expect("1\n2\n3\n99999999999999999999999\n", "4", "found '99999999999999999999999'");
+  expect("1\n2.5\n3\n4\n", "2", "one integer");
+  expect("1\nwall\n3\n4\n", "2", "'wall'");
+  expect("1\n2\n3\n", "", "the file ends after 3");
+  expect("1\n2\n3\n4\n5\n", "5", "expected the end");
+  EXPECT_THROW(read_wall_file("/no/such/file", 2, 2), UsageError);
+}
+
+/// No sum of walls may leave the range in which `unreachable` is larger than any cost.
+TEST(PathfinderWalls, RangeKeepsCostsFromOverflowing) {
+  EXPECT_EQ(largest_wall(1), outside_wall);
+  EXPECT_EQ(largest_wall(128), outside_wall);
+  EXPECT_EQ(largest_wall(10000), 107374);
+  for (const std::int64_t rows : {1, 2, 127, 128, 129, 1000, 10000, 1 << 20, 119304647}) {
+    EXPECT_LT(largest_wall(rows) * rows, unreachable) << rows;
+    EXPECT_GE(largest_wall(rows), highest_wall) << rows;
+  }
+  EXPECT_GE(unreachable, 127LL * outside_wall);
+  EXPECT_LE(unreachable + 127LL * outside_wall, std::numeric_limits<int>::max());
+  EXPECT_NO_THROW(device_bytes(119304647, 1));
+  EXPECT_THROW(device_bytes(119304648, 1), UsageError);
+  EXPECT_LT(pad_wall, -largest_wall(1));
+}
+
+// --- challenges: inputs on which every cell counts
+// --------------------------------------------------
+
+/// All costs of a grid, with one fault on the way.
+struct GridFault {
+  enum class Kind { none, wall, link, stale } kind = Kind::none;
+  std::int64_t row = 0, column = 0;
+  int from = 0;    // the neighbour, -1, 0 or 1, that is left out or read a row too early
+  int change = 0;  // of the wall
+};
+
+std::vector<int> last_row_with(const Walls& walls, const GridFault& fault) {
+  std::vector<std::vector<int>> cost(static_cast<std::size_t>(walls.rows));
+  for (std::int64_t i = 0; i < walls.rows; ++i) {
+    for (std::int64_t j = 0; j < walls.cols; ++j) {
+      const bool here = i == fault.row && j == fault.column;
+      int least = i == 0 ? 0 : std::numeric_limits<int>::max();
+      for (int from = -1; i > 0 && from <= 1; ++from) {
+        if (j + from < 0 || j + from >= walls.cols) continue;
+        const bool wrong = here && from == fault.from;
+        if (wrong && fault.kind == GridFault::Kind::link) continue;
+        const bool stale = wrong && fault.kind == GridFault::Kind::stale;
+        least = std::min(least, cost[i - (stale && i > 1 ? 2 : 1)][j + from]);
+      }
+      const bool misread = here && fault.kind == GridFault::Kind::wall;
+      cost[i].push_back(walls.height(i, j) + (misread ? fault.change : 0) + least);
+    }
+  }
+  return cost.back();
+}
+
+/// In how many inputs, of the first `count` challenges, the fault shows.
+int shows(Walls walls, const GridFault& fault, int count) {
+  int seen = 0;
+  for (walls.challenge = 1; walls.challenge <= count; ++walls.challenge) {
+    seen += last_row_with(walls, fault) != last_row_with(walls, {});
+  }
+  return seen;
+}
+
+TEST(PathfinderChallenges, CorridorsKeepTheirDistance) {
+  for (int challenge = 1; challenge <= challenges_of(1000); ++challenge) {
+    for (const std::int64_t cols : {1, 2, 3, 4, 50, 1001}) {
+      for (std::int64_t row = 0; row < 3000; ++row) {
+        const std::int64_t moved = displacement(challenge, row);
+        ASSERT_LE(std::abs(displacement(challenge, row + 1) - moved), 1);
+        std::int64_t last = -100;
+        for (std::int64_t j = 0; j < cols && row < 200; ++j) {
+          if (!is_open(challenge, cols, row, j)) continue;
+          const bool at_an_edge = last <= 0 || j == cols - 1;
+          EXPECT_GE(j - last, at_an_edge ? 1 : 3) << challenge << " row " << row << " column " << j;
+          last = j;
+        }
+      }
+    }
+  }
+}
+
+TEST(PathfinderChallenges, OpenEveryCellOncePerPattern) {
+  for (const std::int64_t cols : {3, 4, 5, 29}) {
+    for (std::int64_t row = 0; row < 14; ++row) {
+      for (std::int64_t j = 1; j < cols - 1; ++j) {
+        for (int pattern = 0; pattern < 3; ++pattern) {
+          int open = 0;
+          for (int phase = 0; phase < 3; ++phase) {
+            open += is_open(1 + 3 * pattern + phase, cols, row, j);
+          }
+          EXPECT_EQ(open, 1) << "row " << row << " column " << j;
+        }
+      }
+    }
+  }
+}
+
+/// The proof that one wrong cell anywhere is seen: every wall of a grid misread once, every
+/// neighbour of every cell left out once or read a row too early once.
+TEST(PathfinderChallenges, ShowEverySingleFault) {
+  for (const auto& [rows, cols] : {Extent{14, 17}, Extent{26, 5}, Extent{9, 12}, Extent{13, 1},
+                                   Extent{13, 2}, Extent{13, 3}, Extent{13, 4}}) {
+    const Walls walls{rows, cols, seed};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        const auto place = [&](const char* what) {
+          return std::string(what) + " at row " + std::to_string(i) + " of " +
+                 std::to_string(rows) + ", column " + std::to_string(j) + " of " +
+                 std::to_string(cols);
+        };
+        for (const int change : {-1, 1, 1000}) {
+          EXPECT_GE(shows(walls, {GridFault::Kind::wall, i, j, 0, change}, swings), 1)
+              << place("wall");
+        }
+        for (int from = -1; i > 0 && from <= 1; ++from) {
+          if (j + from < 0 || j + from >= cols) continue;
+          EXPECT_GE(shows(walls, {GridFault::Kind::link, i, j, from}, swings), 1)
+              << place("neighbour") << " from " << from;
+          if (i < 2) continue;
+          EXPECT_GE(shows(walls, {GridFault::Kind::stale, i, j, from}, swings), 1)
+              << place("stale neighbour") << " from " << from;
+        }
+      }
+    }
+  }
+}
+
+/// What the random walls alone would see of the same faults.
+TEST(PathfinderChallenges, AreNeededBecauseMinimaHideErrors) {
+  const Walls walls{101, 103, seed};
+  const std::vector<int> right = last_row_with(walls, {});
+  int seen = 0, places = 0;
+  for (std::int64_t i = 0; i < 90; i += 5) {
+    for (std::int64_t j = 0; j < walls.cols; j += 7, ++places) {
+      const int change = highest_wall - walls.height(i, j);
+      seen += last_row_with(walls, {GridFault::Kind::wall, i, j, 0, change}) != right;
+    }
+  }
+  EXPECT_LT(seen, places / 8);
+}
+
+/// A narrow grid whose corridors all wait at an edge would consist of barriers, and overflow.
+TEST(PathfinderChallenges, NeverRunOutOfCorridors) {
+  for (const std::int64_t cols : {1, 2, 3, 4, 5, 17, 100, 400}) {
+    Walls walls{1500, cols, seed};
+    for (walls.challenge = 1; walls.challenge <= challenges_of(walls.rows); ++walls.challenge) {
+      const std::vector<int> costs = last_row_costs(walls);
+      EXPECT_LT(*std::max_element(costs.begin(), costs.end()), 4 * outside_wall)
+          << cols << " columns, challenge " << walls.challenge;
+      EXPECT_LT(*std::min_element(costs.begin(), costs.end()), outside_wall)
+          << cols << " columns, challenge " << walls.challenge;
+    }
+  }
+}
+
+TEST(PathfinderChallenges, StayWithinTheRangeOfCosts) {
+  for (const std::int64_t rows : {1, 100, 2048, 10000, 1 << 20, outside_wall - 1}) {
+    EXPECT_GE(open_wall(rows), 1) << rows;
+    EXPECT_LT(rows * open_wall(rows), outside_wall) << rows;  // a corridor beats any barrier
+    EXPECT_EQ(challenges_of(rows), 17) << rows;
+  }
+  EXPECT_EQ(challenges_of(outside_wall), 0);
 }
 
 template <class P>
@@ -214,8 +439,14 @@ TEST(PathfinderPyramid, LaunchesCoverTheRows) {
 
 /// Every window as the kernels see it, advanced on the CPU with the kernels' step(), inner and
 /// outer exchanges as the geometry says. A wrong halo, keeper or owner gives a wrong last row.
+/// `miss`: an inner exchange in which one window of one group gets nothing.
+struct Miss {
+  std::int64_t row = -1, group = 0;
+  int window = 0;
+};
 template <class S>
-std::vector<int> walk_strips_on_cpu(std::int64_t rows, std::int64_t cols) {
+std::vector<int> walk_strips_on_cpu(const Walls& walls, const Miss& miss = {}) {
+  const std::int64_t rows = walls.rows, cols = walls.cols;
   const std::int64_t groups = S::blocks(cols) / S::cluster;
   // costs[group][window][column of the window]
   std::vector<std::vector<std::vector<int>>> costs(
@@ -232,7 +463,7 @@ std::vector<int> walk_strips_on_cpu(std::int64_t rows, std::int64_t cols) {
     }
   };
   for_each([&](std::int64_t g, int w, int c, std::int64_t column) {
-    if (column >= 0 && column < cols) costs[g][w][c] = wall_height(seed, cols, 0, column);
+    if (column >= 0 && column < cols) costs[g][w][c] = walls.height(0, column);
   });
   for (std::int64_t row = 1; row < rows; ++row) {
     for (std::int64_t g = 0; g < groups; ++g) {
@@ -241,7 +472,7 @@ std::vector<int> walk_strips_on_cpu(std::int64_t rows, std::int64_t cols) {
         for (int c = 0; c < S::window; ++c) {
           const std::int64_t column = grid_column(g, w, c);
           const bool inside = column >= 0 && column < cols;
-          const int wall = inside ? wall_height(seed, cols, row, column) : highest_wall;
+          const int wall = inside ? walls.height(row, column) : outside_wall;
           costs[g][w][c] =
               step(wall, above[c > 0 ? c - 1 : c], above[c], above[c + 1 < S::window ? c + 1 : c]);
         }
@@ -249,9 +480,12 @@ std::vector<int> walk_strips_on_cpu(std::int64_t rows, std::int64_t cols) {
     }
     const std::int64_t done = row;  // rows since the start
     if (done % S::halo != 0 || row + 1 == rows) continue;
+    for_each([&](std::int64_t g, int w, int c, std::int64_t) {
+      costs[g][w][c] = std::min(costs[g][w][c], unreachable);
+    });
     const auto before = costs;
     for_each([&](std::int64_t g, int w, int c, std::int64_t) {  // inner
-      if (S::keeps(w, c)) return;
+      if (S::keeps(w, c) || (row == miss.row && g == miss.group && w == miss.window)) return;
       const int from = c < S::halo ? w - 1 : w + 1;
       const int there = c + (w - from) * S::stride;
       EXPECT_TRUE(S::keeps(from, there));
@@ -287,27 +521,57 @@ void strips_agree_with_reference() {
   for (const Extent e : {Extent{1, 1}, Extent{2, 3}, Extent{outer, owned - 1},
                          Extent{outer + 1, owned}, Extent{outer + 2, owned + 1},
                          Extent{3 * outer + 5, 2 * owned + 37}, Extent{2 * outer + 1, 5}}) {
-    EXPECT_EQ(walk_strips_on_cpu<S>(e.rows, e.cols), last_row_costs(e.rows, e.cols, seed))
-        << e.rows << " x " << e.cols;
+    for (const int challenge : {0, 5, 11, 16}) {  // random, and corridors that go to either side
+      const Walls walls{e.rows, e.cols, seed, challenge};
+      EXPECT_EQ(walk_strips_on_cpu<S>(walls), last_row_costs(walls))
+          << e.rows << " x " << e.cols << ", challenge " << challenge;
+    }
   }
 }
 
+template <class Schedule, class M>
+void schedule_agrees() {
+  strips_agree_with_reference<Strips<Schedule, M>>();
+}
+
 TEST(PathfinderStrips, OneWindowPerGroup) {
-  strips_agree_with_reference<Strips<1, 4, 96, 1, 4, 2, 2>>();
+  schedule_agrees<Tall1, Movement<28, 2>>();
+  schedule_agrees<StripSchedule<1, 4, 96, 1, 2>, Movement<4, 2>>();
 }
 TEST(PathfinderStrips, SeveralWindows) {
-  strips_agree_with_reference<Strips<3, 4, 56, 2, 12, 2, 2>>();
+  schedule_agrees<Tall2, Movement<28, 2>>();
+  schedule_agrees<Tall3, Movement<12, 2>>();
 }
 TEST(PathfinderStrips, OwnedNarrowerThanTheOuterHalo) {
-  strips_agree_with_reference<Strips<4, 4, 56, 3, 12, 2, 2>>();  // owns 80, halo 108
+  schedule_agrees<StripSchedule<4, 4, 56, 3, 2>, Movement<12, 2>>();  // owns 80, halo 108
 }
-TEST(PathfinderStrips, WideLanes) { strips_agree_with_reference<Strips<2, 12, 320, 1, 1, 2, 1>>(); }
+TEST(PathfinderStrips, WideLanes) {
+  schedule_agrees<StripSchedule<2, 12, 320, 1, 1>, Movement<1, 2>>();
+}
 TEST(PathfinderStrips, Clusters) {
-  strips_agree_with_reference<Strips<3, 4, 48, 3, 8, 2, 2, 1, 1, 1, 4>>();
+  schedule_agrees<Tall3Close, Movement<8, 2, 1, 0, 4, 3>>();
+  schedule_agrees<Tall2, Movement<28, 2, 1, 0, 4, 4>>();
+}
+
+/// One window that gets nothing in one exchange, once: the random walls may hide it, the challenges
+/// with long runs show it.
+TEST(PathfinderStrips, AMissedExchangeShows) {
+  using S = Strips<StripSchedule<3, 4, 96, 3, 2>, Movement<4, 2>>;  // halo 16
+  const std::int64_t rows = 300, cols = 3 * S::owned;
+  for (std::int64_t i = 0; i < 24; ++i) {
+    const Miss miss{S::halo * (1 + i * 7 % 16), i % 3, static_cast<int>(i % S::warps)};
+    bool seen = false;
+    for (int challenge = swings + 1; challenge <= challenges_of(rows) && !seen; ++challenge) {
+      const Walls walls{rows, cols, seed, challenge};
+      seen = walk_strips_on_cpu<S>(walls, miss) != last_row_costs(walls);
+    }
+    EXPECT_TRUE(seen) << "row " << miss.row << ", group " << miss.group << ", window "
+                      << miss.window;
+  }
 }
 
 TEST(PathfinderStrips, TilesStartOn16BytesAndCoverTheirWindows) {
-  using S = Strips<3, 4, 48, 6, 10, 6, 2, 1, 1, 1, 8>;
+  using S = Strips<Tall3Close, Movement<10, 6, 1, 0, 8, 6>>;
   for (std::int64_t block = 0; block < 40; ++block) {
     EXPECT_EQ(S::tile_column(block) % 4, 0);
     const std::int64_t group = block / S::cluster;
@@ -315,23 +579,37 @@ TEST(PathfinderStrips, TilesStartOn16BytesAndCoverTheirWindows) {
               S::group_column(group) + block % S::cluster * S::warps * S::stride);
   }
   EXPECT_EQ(S::tile_columns, (S::warps - 1) * S::stride + S::window);
+  EXPECT_EQ(S::lane_column(S::walkers - 1), S::tile_columns - S::lane_columns);
 }
 
-TEST(PathfinderStrips, PanelsTileAStage) {
-  using S = Strips<4, 4, 48, 2, 8, 8, 2, 1, 1, 2>;
-  std::vector<int> used(S::stage_elements, 0);
-  for (int row = 0; row < S::stage_rows; ++row) {
-    for (int column = 0; column < S::tile_columns; column += 4) {
-      const int at = S::stage_offset(column) + row * S::panel_columns;
+template <class Box>
+void boxes_tile_a_stage(int tile_columns) {
+  EXPECT_EQ(Box::rows * Box::columns % 32, 0);  // 128 bytes
+  EXPECT_LE(Box::columns, 256);
+  std::vector<int> used(Box::elements, 0);
+  for (int row = 0; row < Box::rows; ++row) {
+    for (int column = 0; column < tile_columns; column += 4) {
+      const int at = Box::offset(column) + row * Box::columns;
       EXPECT_EQ(at % 4, 0);
       for (int i = 0; i < 4; ++i) ++used.at(at + i);
     }
   }
-  EXPECT_EQ(std::count(used.begin(), used.end(), 1), S::stage_elements);
+  EXPECT_EQ(std::count(used.begin(), used.end(), 1), Box::rows * tile_columns);
+  EXPECT_EQ(std::count(used.begin(), used.end(), 0), Box::elements - Box::rows * tile_columns);
+}
+
+TEST(PathfinderStrips, BoxesTileAStage) {
+  boxes_tile_a_stage<Boxes<40, 272>>(272);
+  boxes_tile_a_stage<Boxes<28, 200>>(200);
+  boxes_tile_a_stage<Boxes<4, 1024>>(1024);
+  boxes_tile_a_stage<Boxes<2, 2624>>(2624);
+  boxes_tile_a_stage<Boxes<1, 8064>>(8064);
+  EXPECT_EQ((Boxes<1, 8064>::elements), 8064);  // 36 of 224: none reads too much
+  EXPECT_EQ((Boxes<4, 1024>::count), 4);
 }
 
 TEST(PathfinderStrips, CountsOuterExchanges) {
-  using S = Strips<3, 4, 56, 2, 12, 5, 2>;  // outer halo 72
+  using S = Strips<Tall3, Movement<12, 5>>;  // outer halo 72
   EXPECT_EQ(S::outer_exchanges(0), 0);
   EXPECT_EQ(S::outer_exchanges(72), 0);
   EXPECT_EQ(S::outer_exchanges(73), 1);

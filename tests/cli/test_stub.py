@@ -485,3 +485,38 @@ def test_references_that_are_right(stub: Stub) -> None:
     result = stub.run("verify", "--reference", "stub")
     assert result.returncode == 0
     assert result.stdout.splitlines()[-1] == "1 references ok, 0 failed"
+
+
+def test_cross_has_every_strategy_with_every_schedule(stub: Stub) -> None:
+    done = stub.run("cross", "--size", "n=1000", "--out", str(stub.out))
+    assert done.returncode == 0, done.stderr
+    rows = stub.group()["rows"]
+    assert {row["role"] for row in rows} == {"cross"}
+    cells = {(row["variant"], row["schedule"]): row for row in rows if row["repeat"] == 0}
+    assert len(cells) == 9 and len(rows) == 12
+    declined = cells["crossed/dsm", "wide"]
+    assert declined["status"] == "skipped"
+    assert declined["reason"] == "its neighbours are too far apart for a cluster"
+    assert all(c["schedule"] == c["against_schedule"] for c in stub.group()["comparisons"])
+
+    refused = stub.run("cross", "stub")
+    assert refused.returncode == 2 and refused.stderr.count("\n") <= 3
+    assert "the configs of stub are not divided into schedule and movement" in " ".join(
+        refused.stderr.split()
+    )
+
+
+def test_list_says_which_schedules_there_are_and_which_are_declined(stub: Stub) -> None:
+    text = " ".join(stub.run("list", "crossed").stdout.split())
+    assert "schedules, the same for all strategies: iso as it was published" in text
+    assert "cannot run wide: its neighbours are too far apart for a cluster" in text
+
+
+def test_a_row_that_crashes_leaves_the_others_of_its_variant(stub: Stub) -> None:
+    script = {"rows": {"crossed/tma at wide": {"fault": {"do": "abort"}}}}
+    done = stub.run(
+        "cross", "crossed/tma", "--size", "n=1000", "--out", str(stub.out), script=script
+    )
+    assert done.returncode == 1
+    status = {r["schedule"]: r["status"] for r in stub.group()["rows"] if "tma" in r["variant"]}
+    assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}

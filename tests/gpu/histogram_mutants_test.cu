@@ -1,11 +1,18 @@
-// Proves that the verification of histogram can fail (tests/gpu/mutants.hpp).
+// Proves that the verification of histogram can fail (tests/gpu/mutants.hpp), and that it sees one
+// fault committed once, wherever that is.
 #include "apps/histogram/histogram.hpp"
+#include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
 namespace amasia {
 namespace {
 
 constexpr int tile = 1024;  // keys of the tile that a fault pretends to have
+
+__device__ std::uint32_t key_at(const histogram::Problem& p, std::int64_t i) {
+  return p.type == histogram::KeyType::uint8 ? static_cast<const std::uint8_t*>(p.keys)[i]
+                                             : static_cast<const std::uint32_t*>(p.keys)[i];
+}
 
 // edge: the last key is left out. stale_halo: a key that another tile ends with is counted again,
 // as by a copy that a ring handed out twice.
@@ -14,11 +21,7 @@ __global__ void count(histogram::Problem p, Fault fault) {
   if (i >= p.count - (fault == Fault::edge ? 1 : 0)) return;
   if (fault == Fault::skipped_tile && i / tile == 2) return;
   const bool stale = fault == Fault::stale_halo && i % tile == 0 && i > 0;
-  const std::int64_t from = stale ? i - 1 : i;
-  const std::uint32_t key = p.type == histogram::KeyType::uint8
-                                ? static_cast<const std::uint8_t*>(p.keys)[from]
-                                : static_cast<const std::uint32_t*>(p.keys)[from];
-  atomicAdd(p.counts + histogram::bin_of(key, p.binning), 1u);
+  atomicAdd(p.counts + histogram::bin_of(key_at(p, stale ? i - 1 : i), p.binning), 1u);
 }
 
 class HistogramMutants : public Mutants {
@@ -47,6 +50,104 @@ TEST_P(HistogramMutants, AreCaughtWithKeysOutside) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, HistogramMutants, every_fault, fault_name);
+
+// --- one fault, once
+// --------------------------------------------------------------------------------
+
+/// lost: one key is not counted. doubled: one key is counted twice. neighbour_key, neighbour_chunk:
+/// one key, or 16 bytes of keys, are taken for the next ones. stale_stage: one tile of 16 KB is
+/// taken for the one that a ring of three held in its place before.
+enum class Single { none, lost, doubled, neighbour_key, neighbour_chunk, stale_stage };
+
+/// Keys [begin, begin + length) are counted `times` times, from `distance` keys further on.
+struct Replacement {
+  std::int64_t begin = 0, length = 0, distance = 0;
+  int times = 1;
+};
+
+Replacement replacement_of(Single fault, const histogram::Problem& p, int place) {
+  const auto random_place = [&](std::int64_t below) {
+    return static_cast<std::int64_t>(random_below(11, static_cast<std::uint64_t>(fault),
+                                                  static_cast<std::uint64_t>(place),
+                                                  static_cast<std::uint32_t>(below)));
+  };
+  const std::int64_t chunk = p.type == histogram::KeyType::uint8 ? 16 : 4, stage = 1024 * chunk;
+  switch (fault) {
+    case Single::none:
+      return {};
+    case Single::lost:
+      return {random_place(p.count), 1, 0, 0};
+    case Single::doubled:
+      return {random_place(p.count), 1, 0, 2};
+    case Single::neighbour_key:
+      return {random_place(p.count - 1), 1, 1};
+    case Single::neighbour_chunk:
+      return {random_place(p.count / chunk - 1) * chunk, chunk, chunk};
+    case Single::stale_stage:
+      return {(3 + random_place(p.count / stage - 3)) * stage, stage, -3 * stage};
+  }
+  return {};
+}
+
+__global__ void count_but(histogram::Problem p, Replacement r) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i >= p.count) return;
+  const bool hit = i >= r.begin && i < r.begin + r.length;
+  const std::uint32_t key = key_at(p, hit ? i + r.distance : i);
+  atomicAdd(p.counts + histogram::bin_of(key, p.binning), static_cast<unsigned>(hit ? r.times : 1));
+}
+
+class HistogramSingleFault : public testing::TestWithParam<Single> {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_P(HistogramSingleFault, IsSeenAtEveryPlace) {
+  const std::vector<std::map<std::string, std::string>> sizes{
+      {{"keys", "300007"}, {"bins", "256"}, {"distribution", "equal"}},
+      {{"keys", "300007"}, {"bins", "256"}},
+      {{"keys", "300007"}, {"bins", "65536"}, {"distribution", "sorted"}},
+      {{"keys", "300007"}, {"bins", "64"}, {"range", "30000"}, {"spread", "40000"}},
+      {{"keys", "300007"}, {"type", "uint8"}, {"bins", "256"}, {"distribution", "equal"}},
+      {{"keys", "300007"}, {"type", "uint8"}, {"bins", "64"}, {"distribution", "sorted"}}};
+  for (const auto& size : sizes) {
+    const auto i = (*find_instance_factory("histogram"))(
+        Parameters(find_app("histogram")->parameters(), size), 7);
+    const auto& p = dynamic_cast<InstanceOf<histogram::Problem>&>(*i).problem();
+    constexpr int places = 24;
+    std::vector<bool> seen(places, false);
+    for (int input = 0; input <= i->challenges(); ++input) {
+      i->pose(input);
+      for (int place = 0; place < places; ++place) {
+        i->reset(nullptr);
+        AMASIA_CUDA(cudaMemset(p.counts, 0, (p.binning.bins + 1) * sizeof(unsigned)));
+        count_but<<<static_cast<unsigned>((p.count + 255) / 256), 256>>>(
+            p, replacement_of(GetParam(), p, place));
+        AMASIA_CUDA(cudaDeviceSynchronize());
+        if (!i->verify().passed) seen[static_cast<std::size_t>(place)] = true;
+      }
+    }
+    for (int place = 0; place < places; ++place) {
+      EXPECT_EQ(seen[static_cast<std::size_t>(place)], GetParam() != Single::none)
+          << size.at("bins") << " bins, place " << place;
+    }
+  }
+}
+
+std::string single_name(const testing::TestParamInfo<Single>& info) {
+  constexpr const char* names[] = {"None",         "Lost",           "Doubled",
+                                   "NeighbourKey", "NeighbourChunk", "StaleStage"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, HistogramSingleFault,
+                         testing::Values(Single::none, Single::lost, Single::doubled,
+                                         Single::neighbour_key, Single::neighbour_chunk,
+                                         Single::stale_stage),
+                         single_name);
 
 }  // namespace
 }  // namespace amasia

@@ -1,5 +1,14 @@
 // Proves that the verification of nw can fail (tests/gpu/mutants.hpp); one anti-diagonal per
-// launch.
+// launch. Beside the faults that all apps have, faults that happen once, in one cell.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "apps/nw/cpu_reference.hpp"
+#include "apps/nw/instance.hpp"
 #include "apps/nw/nw.hpp"
 #include "tests/gpu/mutants.hpp"
 
@@ -10,11 +19,26 @@ class NwMutants : public Mutants {};
 
 constexpr int tile = 16;  // the tile that a fault pretends to have
 
-__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault) {
+/// What goes wrong in one cell, once.
+enum class Once {
+  nothing,
+  score,     // its score, and all that is computed from it is computed from the wrong one
+  misread,   // its element of ref is read as a better one
+  stale,     // its neighbour above is read from before the run: poison
+  leftover,  // it was right, and is overwritten when all others have been computed
+};
+
+struct FaultInCell {
+  Once what = Once::nothing;
+  std::int64_t row = 0, column = 0;
+};
+
+__global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault, FaultInCell once) {
   const std::int64_t r = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   const std::int64_t c = diagonal - r;
   if (r >= p.ref.rows || c < 0 || c >= p.ref.columns) return;
   if (fault == Fault::skipped_tile && r / tile == 2 && c / tile == 3) return;
+  const bool here = r == once.row && c == once.column;
   const auto at = [&](std::int64_t row, std::int64_t column) {
     if (row < 0) return nw::border(column + (fault == Fault::edge ? 2 : 1), p.penalty);
     if (column < 0) return nw::border(row + 1, p.penalty);
@@ -22,24 +46,154 @@ __global__ void nw_diagonal(nw::Problem p, std::int64_t diagonal, Fault fault) {
     const bool halo = fault == Fault::stale_halo && column / tile != c / tile && r / tile == 1;
     return halo ? -1 : p.score.at(row, column);
   };
-  const int diagonal_step = at(r - 1, c - 1) + p.ref.at(r, c);
-  const int gap = max(at(r - 1, c), at(r, c - 1)) - p.penalty;
-  p.score.at(r, c) = max(diagonal_step, gap);
+  // Better than any match, so that it decides whatever the neighbours are
+  const int more = here && once.what == Once::misread ? 30 : 0;
+  const int north = here && once.what == Once::stale ? 1000 : at(r - 1, c);
+  const int diagonal_step = at(r - 1, c - 1) + p.ref.at(r, c) + more;
+  const int gap = max(north, at(r, c - 1)) - p.penalty;
+  p.score.at(r, c) = max(diagonal_step, gap) + (here && once.what == Once::score ? 1 : 0);
+}
+
+__global__ void overwrite(nw::Problem p, FaultInCell once) {
+  p.score.at(once.row, once.column) -= 1;
+}
+
+void compute(const nw::Problem& p, Fault fault, FaultInCell once = {}) {
+  for (std::int64_t d = 0; d < p.ref.rows + p.ref.columns - 1; ++d) {
+    nw_diagonal<<<static_cast<unsigned>((p.ref.rows + 127) / 128), 128>>>(p, d, fault, once);
+    AMASIA_CUDA(cudaGetLastError());
+  }
+  if (once.what == Once::leftover) overwrite<<<1, 1>>>(p, once);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+}
+
+const nw::Problem& problem_of(Instance& i) {
+  return dynamic_cast<InstanceOf<nw::Problem>&>(i).problem();
 }
 
 TEST_P(NwMutants, AreCaught) {
   const auto i = instance("nw", {{"rows", "67"}, {"cols", "301"}});
-  const auto& p = dynamic_cast<InstanceOf<nw::Problem>&>(*i).problem();
   i->reset(nullptr);
-  if (GetParam() == Fault::nothing) return expect_verdict(*i);
-  for (std::int64_t d = 0; d < p.ref.rows + p.ref.columns - 1; ++d) {
-    nw_diagonal<<<static_cast<unsigned>((p.ref.rows + 127) / 128), 128>>>(p, d, GetParam());
-    AMASIA_CUDA(cudaGetLastError());
-  }
+  if (GetParam() != Fault::nothing) compute(problem_of(*i), GetParam());
   expect_verdict(*i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, NwMutants, every_fault, fault_name);
+
+class NwFaultsOnce : public testing::TestWithParam<Once> {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  }
+};
+
+// One cell, at random places and in the corners, in a matrix that only the recurrence is asked
+// about (beyond 2^20 cells the CPU is not): each is caught and named by its place.
+TEST_P(NwFaultsOnce, IsCaughtAtItsPlace) {
+  constexpr std::int64_t rows = 1203, cols = 1501;
+  const auto i = (*find_instance_factory("nw"))(
+      Parameters(find_app("nw")->parameters(),
+                 {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}}),
+      7);
+  const nw::Problem& p = problem_of(*i);
+  std::mt19937_64 random(11);
+  std::vector<FaultInCell> places{{GetParam(), 0, 0},
+                                  {GetParam(), 0, cols - 1},
+                                  {GetParam(), rows - 1, 0},
+                                  {GetParam(), rows - 1, cols - 1}};
+  for (int n = 0; n < 20; ++n) {
+    places.push_back({GetParam(), static_cast<std::int64_t>(random() % rows),
+                      static_cast<std::int64_t>(random() % cols)});
+  }
+  for (const FaultInCell& once : places) {
+    i->reset(nullptr);
+    compute(p, Fault::none, once);
+    const Verdict v = i->verify();
+    const std::string place =
+        "(" + std::to_string(once.row) + ", " + std::to_string(once.column) + "):";
+    EXPECT_FALSE(v.passed) << place;
+    // A cell that is wrong alone is also wrong for up to three neighbours that follow from it.
+    EXPECT_LE(v.mismatches, once.what == Once::leftover ? 4 : 1) << place;
+    bool named = false;
+    for (const std::string& m : v.first_mismatches) named = named || m.find(place) == 0;
+    EXPECT_TRUE(named) << place;
+  }
+}
+
+std::string name_of_once(const testing::TestParamInfo<Once>& info) {
+  constexpr const char* names[] = {"Nothing", "Score", "Misread", "Stale", "Leftover"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(InOneCell, NwFaultsOnce,
+                         testing::Values(Once::score, Once::misread, Once::stale, Once::leftover),
+                         name_of_once);
+
+// The check against the CPU's scores, where the matrix is right and where any one cell is not: they
+// agree, so what passes beyond the sizes that the CPU looks at passes rightly.
+TEST(NwRecurrence, AgreesWithTheReference) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  constexpr int rows = 7, cols = 9;
+  for (const char* penalty : {"0", "1", "10"}) {
+    const auto i = (*find_instance_factory("nw"))(
+        Parameters(find_app("nw")->parameters(),
+                   {{"rows", "7"}, {"cols", "9"}, {"penalty", penalty}}),
+        3);
+    const nw::Problem& p = problem_of(*i);
+    compute(p, Fault::none);
+    const auto& source = dynamic_cast<const nw::ScoreSource&>(*i);
+    const std::vector<std::int64_t> expected =
+        nw::scores_by_relaxation(source.sequences(), p.penalty);
+    const std::vector<int> got = source.score_rows(0, rows);
+    ASSERT_TRUE(std::equal(got.begin(), got.end(), expected.begin(), expected.end()));
+    EXPECT_TRUE(i->verify().passed);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) {
+        compute(p, Fault::none, {Once::score, r, c});
+        EXPECT_FALSE(i->verify().passed) << r << " " << c << " penalty " << penalty;
+      }
+    }
+  }
+}
+
+/// A GPU of the memory of an H100 or more holds a matrix whose cells do not have 32-bit numbers.
+TEST(NwPastTwoToTheThirtyOneCells, AllStrategiesAreRightAndOneCellIsSeen) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  const std::map<std::string, std::string> size{{"rows", "46001"}, {"cols", "46811"}};
+  const Parameters parameters(find_app("nw")->parameters(), size);
+  const Device device = query_device(0);
+  if (find_app("nw")->device_bytes(parameters) > static_cast<std::int64_t>(device.free_bytes)) {
+    GTEST_SKIP() << "needs more memory than " << device.name << " has free";
+  }
+  const auto i = (*find_instance_factory("nw"))(parameters, 7);
+  const nw::Problem& p = problem_of(*i);
+  ASSERT_GT(p.score.rows * p.score.columns, std::int64_t{1} << 31);
+  for (const Variant* variant : variants_of("nw")) {
+    if (device.compute_capability < variant->traits.runs_from) continue;
+    i->reset(nullptr);
+    // The first config of the schedule that is tried first after those of the original
+    const auto config =
+        std::find_if(variant->configs.begin(), variant->configs.end(),
+                     [](const Config& c) { return c.info.schedule.find("bands") == 0; });
+    ASSERT_NE(config, variant->configs.end());
+    config->prepare(*i, device)(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const Verdict right = i->verify();
+    EXPECT_TRUE(right.passed) << variant->name();
+    EXPECT_EQ(right.checked, p.score.rows * p.score.columns);
+  }
+  for (const std::int64_t row : {std::int64_t{0}, p.score.rows - 1}) {
+    const FaultInCell once{Once::leftover, row, p.score.columns - 1};
+    overwrite<<<1, 1>>>(p, once);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const Verdict wrong = i->verify();
+    EXPECT_FALSE(wrong.passed) << row;
+    ASSERT_FALSE(wrong.first_mismatches.empty());
+  }
+}
 
 }  // namespace
 }  // namespace amasia

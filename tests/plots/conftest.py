@@ -104,3 +104,16 @@ def dsm_file(save: Callable[..., Path]) -> Path:
 def dpx_file(save: Callable[..., Path]) -> Path:
     """A result file of DPX throughput."""
     return save(synthetic.dpx_like(), "dpx.json")
+
+
+@pytest.fixture
+def matched_file(save: Callable[..., Path]) -> Path:
+    """A result file whose speed-ups are divided into schedule and movement."""
+    groups = [synthetic.matched_group("nw", {"n": n}, 1.0, seed=n) for n in (2048, 4096)]
+    return save(synthetic.document(groups), "matched.json")
+
+
+@pytest.fixture
+def cross_file(save: Callable[..., Path]) -> Path:
+    """A result file of `amasia cross`."""
+    return save(synthetic.cross_like(), "cross.json")

@@ -117,8 +117,10 @@ def timed_row(
     repeat: int = 0,
     spread: float = 0.004,
     throttled: int = 0,
+    schedule: str = "",
 ) -> dict[str, Any]:
-    """A row that ran, its times log-normal around ``median`` (ms); the last ones are throttled."""
+    """A row that ran, its times log-normal around ``median`` (ms); the last ones are throttled.
+    With a schedule it is told apart from movement."""
     times = median * np.exp(spread * rng.standard_normal(rounds))
     slow = np.zeros(rounds, dtype=bool)
     if throttled:
@@ -126,13 +128,15 @@ def timed_row(
         times[slow] *= 1.3
     good = times[~slow]
     strategy = variant.split("/")[1]
+    divided = {"schedule": schedule, "movement": {"stages": 3, "producers": 1}} if schedule else {}
     return {
         "variant": variant,
         "role": role,
         "repeat": repeat,
-        "config": "iso" if role == "iso" else "64x8x4",
+        "config": "iso" if role == "iso" else f"{schedule}/3" if schedule else "64x8x4",
         "config_source": "iso" if role == "iso" else "built-in default",
         "geometry": {"tile_rows": 16, "tile_columns": 64, "threads": 256},
+        **divided,
         "status": "ok",
         "reason": "",
         "fallback": "",
@@ -205,13 +209,22 @@ def untimed_row(variant: str, role: str, status: str, reason: str) -> dict[str, 
 
 
 def comparison(
-    variant: str, role: str, against: str, ratio: float, half: float, control: bool = False
+    variant: str,
+    role: str,
+    against: str,
+    ratio: float,
+    half: float,
+    control: bool = False,
+    schedules: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A comparison whose interval is ratio * exp(+-half)."""
+    """A comparison whose interval is ratio * exp(+-half); ``schedules`` are the row's and the
+    reference's."""
     low, high = ratio * float(np.exp(-half)), ratio * float(np.exp(half))
     resolved = low > 1 or high < 1
     verdict = ("faster" if ratio > 1 else "slower") if resolved else "not resolved"
+    of = {"schedule": schedules[0], "against_schedule": schedules[1]} if schedules else {}
     return {
+        **of,
         "variant": variant,
         "role": role,
         "against": against,
@@ -301,6 +314,129 @@ def group(
         "warnings": [],
         "wall_s": 3.5,
     }
+
+
+# Strategy -> the schedule that it is best with, what that gains the baseline, which is best with
+# "wide", what movement gains with it, and with "wide" (None: declined).
+DIVIDED = {
+    "register_bypass": ("wide", 1.0, 1.02, 1.02),
+    "overlap": ("tall", 1.2, 1.05, 1.03),
+    "drop_off": ("iso", 0.8, 1.001, 0.9),
+    "tma": ("tall", 1.2, 1.3, 1.25),
+    "dsm": ("split", 0.9, 1.35, None),
+}
+
+
+def matched_group(
+    app: str,
+    size: dict[str, Any],
+    base_ms: float,
+    *,
+    divided: dict[str, tuple[str, float, float, float | None]] | None = None,
+    half: float = 0.006,
+    **options: Any,
+) -> dict[str, Any]:
+    """A group whose speed-ups at best are divided into schedule and movement, as the harness does:
+    the baseline once more with each schedule that a strategy is best with, each strategy once more
+    with the baseline's."""
+    divided = DIVIDED if divided is None else divided
+    totals = {name: (1.0, of * by) for name, (_, of, by, _) in divided.items()}
+    g = group(app, size, base_ms, speedups={"baseline": (1.0, 1.0), **totals}, half=half, **options)
+    best_of = {"baseline": "wide", **{name: d[0] for name, d in divided.items()}}
+    for row in g["rows"]:
+        if row["role"] in ("iso", "best"):
+            strategy = row["variant"].split("/")[1]
+            row["schedule"] = "iso" if row["role"] == "iso" else best_of[strategy]
+            row["movement"] = {"stages": 3}
+    for c in g["comparisons"]:
+        if c["role"] in ("iso", "best"):
+            strategy = c["variant"].split("/")[1]
+            iso = c["role"] == "iso"
+            c["schedule"] = "iso" if iso else best_of[strategy]
+            c["against_schedule"] = "iso" if iso else "wide"
+    rng = np.random.default_rng(99)
+    base = next(
+        r["time_ms"]["median"]
+        for r in g["rows"]
+        if (r["variant"], r["role"]) == (f"{app}/baseline", "best")
+    )
+    baseline = f"{app}/baseline"
+
+    def add(variant: str, schedule: str, median: float) -> None:
+        g["rows"].append(timed_row(variant, "matched", median, rng, schedule=schedule))
+
+    def compare(variant: str, schedule: str, against: str, ratio: float) -> None:
+        g["comparisons"].append(
+            comparison(variant, "matched", baseline, ratio, half, schedules=(schedule, against))
+        )
+
+    for schedule, gain in {d[0]: d[1] for d in divided.values() if d[0] != "wide"}.items():
+        add(baseline, schedule, base / gain)
+        compare(baseline, schedule, "wide", gain)
+    for name, (schedule, _, movement, at_baseline) in divided.items():
+        if schedule == "wide":
+            continue
+        compare(f"{app}/{name}", schedule, schedule, movement)
+        if at_baseline is None:
+            row = untimed_row(f"{app}/{name}", "matched", "skipped", "schedule wide: too wide")
+            g["rows"].append({**row, "schedule": "wide"})
+        else:
+            add(f"{app}/{name}", "wide", base / at_baseline)
+            compare(f"{app}/{name}", "wide", "wide", at_baseline)
+    return g
+
+
+# Time in ms of each strategy with each schedule, or why it has none.
+CROSSED: dict[str, dict[str, float | str]] = {
+    "baseline": {"iso": 2.0, "wide": 1.5, "tall": 1.6},
+    "overlap": {"iso": 1.9, "wide": 1.4, "tall": 1.2},
+    "tma": {"iso": 1.6, "wide": 1.398, "tall": 1.0},
+    "dsm": {"iso": "schedule iso: its tiles are too small to share", "wide": 1.599, "tall": 1.604},
+}
+
+
+def cross_group(
+    app: str,
+    size: dict[str, Any],
+    *,
+    crossed: dict[str, dict[str, float | str]] | None = None,
+    half: float = 0.006,
+    launch: str = "graph",
+    **options: Any,
+) -> dict[str, Any]:
+    """A group as `amasia cross` measures it: every strategy with every schedule."""
+    crossed = CROSSED if crossed is None else crossed
+    g = group(app, size, 2.0, speedups={"baseline": (1, 1)}, launch=launch, **options)
+    g["rows"], g["comparisons"] = [], []
+    baseline = f"{app}/baseline"
+    rng = np.random.default_rng(7)
+    for schedule, base in crossed["baseline"].items():
+        for name, of in crossed.items():
+            value = of[schedule]
+            variant = f"{app}/{name}"
+            if isinstance(value, str):
+                row = untimed_row(variant, "cross", "skipped", value)
+                g["rows"].append({**row, "schedule": schedule})
+                continue
+            g["rows"].append(timed_row(variant, "cross", value, rng, schedule=schedule))
+            if name == "baseline":
+                again = timed_row(variant, "cross", value, rng, repeat=1, schedule=schedule)
+                g["rows"].append(again)
+            ratio = 1.0004 if name == "baseline" else float(base) / value
+            g["comparisons"].append(
+                comparison(
+                    variant, "cross", baseline, ratio, 0.003 if name == "baseline" else half,
+                    control=name == "baseline", schedules=(schedule, schedule),
+                )
+            )  # fmt: skip
+    return g
+
+
+def cross_like(*groups: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """A file of `amasia cross`."""
+    document_ = document(list(groups) or [cross_group("nw", {"n": 4096})], **options)
+    document_["provenance"].update(study="cross", argv=["amasia", "cross", "nw"])
+    return document_
 
 
 def document(

@@ -7,6 +7,7 @@ import synthetic
 
 from plots.advise import advise, as_text, by_mode, from_size_on
 from plots.errors import PlotsError
+from plots.load import load
 
 MODE = {"cache": "cold", "launch": "stream"}
 
@@ -135,3 +136,65 @@ def test_a_winner_whose_row_failed_is_not_advised(load_groups):
     group["rows"] = [r for r in group["rows"] if r["variant"] in ("nw/baseline", "nw/tma")]
     (b,) = advise(load_groups(group))
     assert b.outcome == "no comparison"
+
+
+def divided(**of):
+    """A group whose strategies are best with other schedules than the baseline."""
+    return synthetic.matched_group("nw", {"n": 64}, 1.0, divided=of)
+
+
+def test_what_the_schedule_gains_is_not_credited_to_the_strategy(load_groups):
+    group = divided(
+        overlap=("tall", 1.3, 1.02, 1.01),  # 1.33 in all, the most
+        tma=("wide", 1.0, 1.25, 1.25),
+        dsm=("split", 0.9, 1.3, None),  # 1.17 in all: its schedule takes away
+    )
+    (a,) = advise(load_groups(group))
+    assert a.strategy == "tma" and a.ratio == 1.25 and a.rivals == ()
+    assert a.sentence().endswith(", which is all movement, with the same schedule.")
+    group = divided(overlap=("tall", 1.3, 1.02, 1.01), dsm=("split", 0.9, 1.3, None))
+    (b,) = advise(load_groups(group))
+    assert b.strategy == "dsm"
+    assert "× 1.30 [1.29, 1.31] movement" in b.sentence()
+    assert (
+        "dsm is best with split, baseline with wide, with which dsm has no time: schedule wide: "
+        "too wide"
+    ) in b.remarks
+
+
+def test_a_large_gain_with_a_schedule_that_loses_more_wins_nothing(load_groups):
+    group = divided(dsm=("split", 0.7, 1.5, 1.0), tma=("wide", 1.0, 1.2, 1.2))
+    (a,) = advise(load_groups(group))
+    assert a.strategy == "tma"  # dsm gains 1.5 by movement, 1.05 in all
+
+
+def test_a_gain_of_the_schedule_alone_is_no_advice(load_groups):
+    (a,) = advise(load_groups(divided(overlap=("tall", 1.2, 1.001, 1.0))))
+    assert (a.outcome, a.strategy) == ("schedule", None)
+    assert a.sentence().startswith(
+        "not resolved by movement: no strategy was found faster than baseline with the same "
+        "schedule; overlap ran 1.20× [1.19, 1.21] faster, 1.20 schedule × 1.001"
+    )
+    assert any("movement is not shown to gain" in remark for remark in a.remarks)
+    assert from_size_on([a]) == (
+        "At the largest size (n=64) no strategy was found to gain by movement."
+    )
+    (b,) = advise(load_groups(divided(overlap=("tall", 1.3, 0.9, 1.0))))
+    assert b.outcome == "schedule" and any(r.endswith(", slower") for r in b.remarks)
+
+
+def test_the_gain_with_baselines_schedule_is_told_and_a_bad_choice_of_the_tuner(load_groups):
+    (a,) = advise(load_groups(divided(tma=("tall", 1.2, 1.3, 1.25))))
+    assert (
+        "with wide, which baseline is best with, movement gains 1.25× [1.24, 1.26]; tma is best "
+        "with tall"
+    ) in a.remarks
+    assert any("tune again at this size" in remark for remark in a.remarks)
+    (b,) = advise(load_groups(divided(tma=("tall", 0.95, 1.3, 1.2))))
+    assert not any("tune again" in remark for remark in b.remarks)
+
+
+def test_at_iso_nothing_is_divided(matched_file):
+    results = load([matched_file])
+    assert all(a.gain is None for a in advise(results, role="iso"))
+    assert all(a.gain is not None for a in advise(results))

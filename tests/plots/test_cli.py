@@ -59,10 +59,11 @@ def test_advise(capsys, paper_file):
     ("name", "suffix"), [*((name, "svg") for name in drawable()), ("samples", "png")]
 )
 def test_every_figure_can_be_written(
-    capsys, paper_file, memory_file, async_copy_file, dsm_file, dpx_file, tmp_path, name, suffix
-):
+    capsys, paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file,
+    tmp_path, name, suffix,
+):  # fmt: skip
     out = tmp_path / f"x.{suffix}"
-    files = (paper_file, memory_file, async_copy_file, dsm_file, dpx_file)
+    files = (paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file)
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and err.endswith(f"wrote {out}\n")
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
@@ -75,6 +76,21 @@ def test_samples_of_a_chosen_size(capsys, paper_file, tmp_path):
     status, _, err = run(capsys, *chosen, "--size", "rows=1025,cols=1024")
     assert status == 2 and 'no size of hotspot "rows=1025,cols=1024"' in err
     assert "rows=1024,cols=1024" in err
+
+
+def test_figures_of_results_without_schedules_say_so(capsys, paper_file, tmp_path):
+    out = tmp_path / "x.svg"
+    status, _, err = run(capsys, "figure", "cross", paper_file, "-o", out)
+    assert status == 2 and "hold no table of amasia cross" in err and not out.exists()
+    status, _, err = run(capsys, "figure", "matched", paper_file, "-o", out)
+    assert status == 2 and "no strategy compared with baseline at the same schedule" in err
+
+
+def test_a_file_of_amasia_cross_alone(capsys, cross_file, tmp_path):
+    assert run(capsys, "figure", "cross", cross_file, "-o", tmp_path / "x.svg")[0] == 0
+    status, _, err = run(capsys, "report", cross_file, "-o", tmp_path / "x.html")
+    assert status == 2 and err.endswith("of amasia cross: python -m plots figure cross\n")
+    assert run(capsys, "figure", "cross", cross_file, "--app", "gemm")[0] == 2
 
 
 def test_report(capsys, save, tmp_path):
@@ -90,7 +106,7 @@ def test_report(capsys, save, tmp_path):
     ("arguments", "line"),
     [
         (["figure", "speedups", "{paper}"], 'no figure "speedups"; nearest: speedup'),
-        (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, heatmap, floor, roofline'),
+        (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, heatmap, matched, cross'),
         (
             ["figure", "floor", "{paper}", "--app", "hotspt"],
             'no app "hotspt" in the result files; n',

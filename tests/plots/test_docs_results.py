@@ -13,14 +13,21 @@ from plots.strategies import ROOT
 TEXT = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs(paper_file, tmp_path, monkeypatch, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "a.json").write_bytes(paper_file.read_bytes())
+def test_the_examples_run(paper_file, matched_file, cross_file, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for file in (paper_file, matched_file, cross_file):
+        (folder / file.name).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "docs/results.md", "exec"), {})
+    first, second = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    names: dict = {}
+    exec(compile(first, "docs/results.md", "exec"), names)
     printed = capsys.readouterr().out
     assert "hotspot/tma" in printed and "floor_fraction" in printed and "not resolved" in printed
+    names["cold"] = names["results"]  # of hotspot no gain was divided
+    exec(compile(second, "docs/results.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "by_movement" in printed and "wide" in printed and "baseline" in printed
 
 
 def test_every_member_of_a_row_is_explained():

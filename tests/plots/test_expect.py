@@ -163,3 +163,17 @@ def test_work_without_a_floor_has_no_ratio_of_floors(save):
     document["provenance"]["device"] = synthetic.A100
     m = expect.compare(new, load([save(document, "old.json")]))
     assert np.isnan(m.rows["floor_ratio"]).all() and (m.rows["ratio"] > 0).all()
+
+
+def test_matched_and_cross_rows_are_no_pairs(save):
+    """Which schedules they have depends on what is best on each GPU."""
+
+    def document(factor, **options):
+        size = {"n": 512}
+        groups = [synthetic.matched_group("nw", size, factor), synthetic.cross_group("nw", size)]
+        return synthetic.document(groups, **options)
+
+    new, old = save(document(1.0), "new.json"), save(document(2.0, gpu=synthetic.A100), "old.json")
+    m = expect.compare(load([new]), load([old]))
+    assert set(m.rows["role"]) == {"iso", "best"} and len(m.rows) == 12
+    assert m.only_new == m.only_old == 0

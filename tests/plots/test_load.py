@@ -387,6 +387,79 @@ def test_claims_have_the_words_of_the_schema():
     assert claim_of([{**noise, "role": "iso"}, claim], claim) == "slower"
 
 
+def test_matched_and_cross_comparisons_are_held_against_their_own_controls():
+    def control(role, low, high, **of):
+        return {"control": True, "role": role, "speedup": {"low": low, "high": high}, **of}
+
+    noise = [
+        control("iso", 0.9, 1.1),
+        control("best", 0.99, 1.01),
+        control("cross", 0.98, 1.02, schedule="wide"),
+        control("cross", 0.999, 1.001, schedule="tall"),
+    ]
+
+    def claim(role, ratio, **of):
+        c = {"control": False, "role": role, "verdict": "faster", "speedup": {"ratio": ratio}, **of}
+        return claim_of([*noise, c], c)
+
+    assert claim("matched", 1.005, schedule="wide") == "within A/A noise"
+    assert claim("matched", 1.015, schedule="wide") == "faster"
+    assert claim("cross", 1.015, schedule="wide") == "within A/A noise"
+    assert claim("cross", 1.015, schedule="tall") == "faster"
+
+
+def test_schedules_and_movements_are_columns(matched_file, paper):
+    results = load([matched_file])
+    rows = results.rows[(results.rows["role"] == "matched") & (results.rows["size"] == "n=2048")]
+    found = set(zip(rows["strategy"], rows["schedule"], strict=True))
+    assert found == {
+        ("baseline", "tall"), ("baseline", "iso"), ("baseline", "split"),
+        ("overlap", "wide"), ("drop_off", "wide"), ("tma", "wide"), ("dsm", "wide"),
+    }  # fmt: skip
+    assert set(rows.loc[rows["status"] == "ok", "movement"]) == {"stages=3, producers=1"}
+    c = results.comparisons
+    own = c[(c["variant"] == "nw/tma") & (c["role"] == "matched") & (c["size"] == "n=2048")]
+    assert list(zip(own["schedule"], own["against_schedule"], strict=True)) == [
+        ("tall", "tall"), ("wide", "wide"),
+    ]  # fmt: skip
+    assert own["noise_high"].notna().all()  # that of best
+    # Files that do not tell them apart: no text, as for any other absent one.
+    assert set(paper.rows["schedule"]) == set(paper.rows["movement"]) == {""}
+    assert set(paper.comparisons["against_schedule"]) == {""}
+    assert paper.cross is None
+
+
+def test_tables_of_amasia_cross_are_kept_apart(save):
+    """They may be of the same app, size and modes as a comparison, and are later than it."""
+    plain = synthetic.document([synthetic.matched_group("nw", {"n": 64}, 1.0)])
+    table = synthetic.cross_like(
+        synthetic.cross_group("nw", {"n": 64}, launch="stream"), date="2027-01-01T00:00:00Z"
+    )
+    alone = load([save(plain, "r/a.json")])
+    both = load([save(plain, "r/a.json"), save(table, "r/b.json")])
+    assert not both.notes and len(both.files) == 2
+    for name in ("groups", "rows", "comparisons", "samples"):
+        assert getattr(both, name).equals(getattr(alone, name)), name
+    assert set(both.cross.rows["role"]) == {"cross"} and len(both.cross.groups) == 1
+    assert both.cross.files["file"].tolist() == [1] and both.cross.gpus == ["NVIDIA H200"]
+    assert len(both.where(app="nw").cross.rows) == len(both.cross.rows) > 0
+    assert both.where(launch="graph").cross.rows.empty
+    again = load([save(table, "r/b.json"), save(table, "r/c.json")])
+    assert len(again.cross.groups) == 1 and "of amasia cross is in" in again.notes[0]
+
+
+def test_a_group_with_both_is_divided(load_groups):
+    group = synthetic.matched_group("nw", {"n": 64}, 1.0, comparator="vendor")
+    table = synthetic.cross_group("nw", {"n": 64})
+    rows, comparisons = len(group["rows"]), len(group["comparisons"])
+    group["rows"] += table["rows"]
+    group["comparisons"] += table["comparisons"]
+    results = load_groups(group)
+    assert len(results.rows) == rows and len(results.comparisons) == comparisons
+    assert set(results.cross.rows["role"]) == {"cross", "comparator"}
+    assert len(results.cross.rows) == len(table["rows"]) + 1
+
+
 def test_a_file_of_version_1_is_read(save):
     document = synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])
     old = load([save(version_1(document), "old.json")])

@@ -151,3 +151,29 @@ def test_a_resolved_gain_is_not_printed_as_none(load_groups):
             c["speedup"].update(ratio=1.0041, low=1.0031, high=1.0052)
             c["verdict"] = "faster"
     assert "1.004× [1.003, 1.005]" in readme.table(load_groups(group))
+
+
+def test_the_table_says_what_a_speed_up_consists_of(matched_file, paper):
+    selected = readme.select(load([matched_file]))
+    lines = readme.table(selected).splitlines()
+    assert lines[0].endswith("| best | speed-up at best | of it | of the floor |")
+    assert len({line.count("|") for line in lines}) == 1
+    (tma,) = [line for line in lines if "| tma |" in line]
+    assert "| 1.56× [1.55, 1.57] | 1.20 schedule × 1.30 [1.29, 1.31] movement | " in tma
+    (bypass,) = [line for line in lines if "register_bypass" in line]
+    assert "| all movement, with the same schedule |" in bypass
+    (baseline,) = [line for line in lines if "| baseline |" in line]
+    assert "| 1 | – |" in baseline
+    assert "*Of it* says what" in " ".join(readme.generated(selected).split())
+    # As before where it was not measured.
+    assert "of it" not in readme.table(readme.select(paper))
+    assert "*Of it*" not in readme.generated(readme.select(paper))
+
+
+def test_a_table_of_amasia_cross_changes_nothing(paper_file, paper, save):
+    table = save(
+        synthetic.cross_like(synthetic.cross_group("hotspot", synthetic.hotspot_size(8192)))
+    )
+    both = readme.select(load([paper_file, table]))
+    assert readme.generated(both) == readme.generated(readme.select(paper))
+    assert readme.picture_digest(both) == readme.picture_digest(readme.select(paper))

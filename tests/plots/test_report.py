@@ -18,7 +18,7 @@ from plots.cache import Cache
 from plots.errors import PlotsError
 from plots.figures.samples import MOST_PICTURES
 from plots.load import load
-from plots.report import MOST_PAIRS, render
+from plots.report import MOST_PAIRS, render, row_records
 
 
 class Page(html.parser.HTMLParser):
@@ -205,3 +205,44 @@ def test_the_font_of_the_figures_comes_along(paper_file):
         known = set(subset.getBestCmap())
     shown = "".join(re.findall(r"<text[^>]*>([^<]*)", text))
     assert {ord(c) for c in html.unescape(shown)} <= known | {0x0A}
+
+
+def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
+    skipped = synthetic.matched_group("lud", {"n": 64}, 1.0)
+    text = render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids)) and page.foreign == []
+    words = page.words
+    assert "1.56× [1.55, 1.57] = 1.20 schedule × 1.30 [1.29, 1.31] movement" in words
+    assert "which is 1.20 schedule × 1.30 [1.29, 1.31] movement" in words  # the answer
+    assert words.index("Schedule and movement") < words.index("Every strategy with every schedule")
+    for role, schedule in (("matched", "tall"), ("cross", "tall")):
+        assert re.search(
+            f"<td>{role}</td>.*<td>{schedule}</td><td>stages=3, producers=1</td>", text
+        )
+    assert words.count("(A/A)") >= 3  # the controls of the table, too
+    # Declined cells stand below their table; a matched row that was skipped, among the absent.
+    absent = words.split("Rows without a time")[1].split("Every row")[0]
+    assert "matched wide" in absent and "schedule wide: too wide" in absent
+    assert "cross" not in absent
+    assert "dsm declines: its tiles are too small to share" in words
+    rows = sum(
+        len(g["rows"])
+        for file in (matched_file, cross_file)
+        for g in json.loads(file.read_text(encoding="utf-8"))["groups"]
+    )
+    assert f"{rows + len(skipped['rows'])} rows" in words
+
+
+def test_each_row_stands_beside_its_own_comparison(matched_file):
+    """A strategy may have several matched rows, the baseline too."""
+    records = row_records(load([matched_file]))
+    found = {
+        (r["variant"], r["role"], r["schedule"]): r["speedup"].ratio
+        for r in records
+        if r["speedup"] is not None and r["size"] == "n=2048" and r["repeat"] == 0
+    }
+    assert found["nw/baseline", "matched", "tall"] == 1.2
+    assert found["nw/baseline", "matched", "split"] == 0.9
+    assert found["nw/tma", "matched", "wide"] == 1.25
+    assert found["nw/tma", "best", "tall"] == pytest.approx(1.56)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plots.statistics import geometric_mean, independent_ratio, median_interval
+from plots.statistics import geometric_mean, independent_ratio, median_interval, paired_ratio
 
 
 def test_interval_of_ten_values():
@@ -43,6 +43,22 @@ def test_ratio_of_independent_samples():
     assert r.ratio == pytest.approx(2.0)
     assert r.low < 2 < r.high and r.resolved
     assert not independent_ratio(slow, slow, 0.95).resolved
+
+
+def test_ratio_of_pairs_does_not_see_what_both_share():
+    rng = np.random.default_rng(3)
+    drift = np.exp(0.3 * rng.standard_normal(31))
+    slow, fast = 1.02 * drift * np.exp(0.001 * rng.standard_normal(31)), drift
+    r = paired_ratio(slow, fast, 0.99)
+    assert r.low < 1.02 < r.high < 1.03 and r.resolved
+    assert not independent_ratio(slow, fast, 0.99).resolved
+    back = paired_ratio(fast, slow, 0.99)
+    assert (back.low, back.high) == pytest.approx((1 / r.high, 1 / r.low))
+    assert not paired_ratio([2, 2, 2], [1, 1, 1], 0.95).resolved  # too few to cover that
+    with pytest.raises(ValueError):
+        paired_ratio([], [], 0.95)
+    with pytest.raises(ValueError):
+        paired_ratio([1, 2, 3], [1, 2], 0.95)
 
 
 def test_coverage_is_kept():

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+from built_code import BUILD, CUOBJDUMP, architectures, objects, written
 from machine_code import disassemble, listing, overtaken_reads
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci"))
-CACHE = BUILD / "CMakeCache.txt"
-OBJECTS = sorted(
-    p
-    for folder in ("apps", "microbench")
-    for p in BUILD.glob(f"CMakeFiles/{folder}_*.dir/{folder}/*/*.cu.o")
+OBJECTS = objects("apps") + objects("microbench")
+
+
+# Kernels whose arrival hands no stage back: the object, the kernel's name, and why.
+ACCEPTED = (
+    (
+        "dsm.cu.o",
+        r"pathfinder.*Tall3Close.*MovementILi40ELi3ELi0E",
+        "the load is of a neighbour's costs; the arrival announces a box of wall, after the "
+        "wait for that stage to be empty",
+    ),
 )
-CUOBJDUMP = shutil.which("cuobjdump")
 
 
 def may_copy_in_bulk(file: Path) -> bool:
@@ -26,23 +28,6 @@ def may_copy_in_bulk(file: Path) -> bool:
     folder = BUILD / "code" / file.parent.relative_to(file.parents[2])
     texts = [p.read_text() for p in folder.glob(f"{file.name.removesuffix('.cu.o')}.*ptx")]
     return not texts or any("cp.async.bulk" in text for text in texts)
-
-
-def architectures() -> str:
-    """What the build folder has code for: "75-real;90a-real"."""
-    lines = CACHE.read_text(encoding="utf-8").splitlines() if CACHE.is_file() else []
-    found = [line for line in lines if line.startswith("CMAKE_CUDA_ARCHITECTURES:")]
-    return found[0].partition("=")[2] if found else ""
-
-
-def written(*lines: tuple[str, int, int]) -> str:
-    """A listing of one kernel from (instruction, scoreboard it sets, mask it waits for)."""
-    text = ["\t\tFunction : kernel"]
-    for i, (instruction, sets, waits) in enumerate(lines):
-        control = (sets << 5 | waits << 11) << 41
-        text += [f"        /*{16 * i:04x}*/  {instruction} ;  /* 0x0000000000000000 */"]
-        text += [f"                          /* 0x{control:016x} */"]
-    return "\n".join(text)
 
 
 def reported(*lines: tuple[str, int, int]) -> list[tuple[int, list[int]]]:
@@ -177,6 +162,8 @@ def test_no_kernel_hands_back_a_stage_before_its_reads_came() -> None:
             continue
         for name, kernel in listing(text):
             kernels += any(bulk.search(i.text) for i in kernel)
+            if any(file.name == of and re.search(pattern, name) for of, pattern, _ in ACCEPTED):
+                continue
             findings += [
                 f"{file.parent.name}/{file.name}: {name}: {i.text} at {i.address:#x}, loads at "
                 + ", ".join(f"{a:#x}" for a in loads)

@@ -38,19 +38,26 @@ Json app_json(const App& app) {
     for (const Config& c : v->configs) {
       Json geometry = Json::object();
       for (const auto& [key, value] : c.info.geometry) geometry[key] = value;
-      configs.push_back({{"name", c.info.name}, {"geometry", geometry}});
+      Json movement = Json::object();
+      for (const auto& [key, value] : c.info.movement) movement[key] = value;
+      configs.push_back({{"name", c.info.name},
+                         {"geometry", geometry},
+                         {"schedule", c.info.schedule},
+                         {"movement", movement}});
     }
+    Json declined = Json::object();
+    for (const Declined& d : v->declined) declined[d.schedule] = d.reason;
     list.push_back({{"name", v->name()},
                     {"comparator", v->comparator},
                     {"runs_from", v->traits.runs_from},
                     {"native_from", v->traits.native_from},
-                    {"configs", configs}});
+                    {"configs", configs},
+                    {"declined", declined}});
   }
-  return {{"name", app.name()},
-          {"summary", app.summary()},
-          {"parameters", parameters},
-          {"sizes", sizes},
-          {"variants", list}};
+  Json schedules = Json::object();
+  for (const Schedule& s : app.schedules()) schedules[std::string(s.name)] = s.summary;
+  return {{"name", app.name()}, {"summary", app.summary()}, {"parameters", parameters},
+          {"sizes", sizes},     {"schedules", schedules},   {"variants", list}};
 }
 
 Json everything() {
@@ -113,6 +120,12 @@ void print_sizes(const App& app) {
   }
 }
 
+void print_schedules(const App& app) {
+  const std::vector<Schedule> schedules = app.schedules();
+  if (!schedules.empty()) print_data(" schedules, the same for all strategies:\n");
+  for (const Schedule& s : schedules) print_entry(std::string(s.name), std::string(s.summary));
+}
+
 void print_variants(const SelectedApp& selected) {
   if (selected.variants.empty()) {
     print_data(" variants: none, this program was built without CUDA\n");
@@ -125,6 +138,9 @@ void print_variants(const SelectedApp& selected) {
     const std::string since =
         v->traits.runs_from > 0 ? fmt::format(" (sm_{} and newer)", v->traits.runs_from) : "";
     print_entry(v->name(), fmt::format("{}{}", fmt::join(names, ", "), since));
+    for (const Declined& d : v->declined) {
+      print_entry("", fmt::format("cannot run {}: {}", d.schedule, d.reason));
+    }
   }
 }
 
@@ -166,6 +182,7 @@ ExitStatus list(const std::vector<std::string>& patterns) {
     write_data(wrapped("", fmt::format("{}: {}", s.app->name(), s.app->summary()), 2));
     print_parameters(*s.app);
     print_sizes(*s.app);
+    print_schedules(*s.app);
     print_variants(s);
   }
   print_microbenchmarks(patterns.empty() ? microbenchmarks() : selected.microbenchmarks);

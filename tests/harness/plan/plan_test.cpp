@@ -25,29 +25,41 @@ class PlannedApp : public App {
   Verdict check_reference(const Parameters&, std::uint64_t) const override { return {true}; }
 };
 
-Variant variant(const std::string& strategy, bool comparator = false) {
+class ScheduledApp : public PlannedApp {
+ public:
+  std::string_view name() const override { return "scheduled"; }
+  std::vector<Schedule> schedules() const override {
+    return {{"iso", "the original"}, {"wide", "another"}};
+  }
+};
+
+Variant variant(const std::string& strategy, bool comparator = false, const char* app = "planned") {
   Variant v;
-  v.app = "planned";
+  v.app = app;
   v.strategy = strategy;
   v.comparator = comparator;
   for (const char* name : {"iso", "wide"}) {
     Config c;
     c.info.name = name;
+    if (v.app == "scheduled") c.info.schedule = name;
     v.configs.push_back(c);
   }
   return v;
 }
 
-const bool registered = register_app(std::make_unique<PlannedApp>()) &&
-                        register_variant(variant("baseline")) && register_variant(variant("tma")) &&
-                        register_variant(variant("dsm")) &&
-                        register_variant(variant("vendor", true));
+const bool registered =
+    register_app(std::make_unique<PlannedApp>()) && register_variant(variant("baseline")) &&
+    register_variant(variant("tma")) && register_variant(variant("dsm")) &&
+    register_variant(variant("vendor", true)) && register_app(std::make_unique<ScheduledApp>()) &&
+    register_variant(variant("baseline", false, "scheduled")) &&
+    register_variant(variant("tma", false, "scheduled")) &&
+    register_variant(variant("vendor", true, "scheduled"));
 
 std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
-                                 const std::vector<Role>& roles) {
-  const App* app = find_app("planned");
-  return comparison_rows("planned", app->sizes(Preset::quick).front(), select_variants(patterns),
-                         roles, TuningTable{}, "GPU A", CacheMode::cold, LaunchMode::graph);
+                                 const std::vector<Role>& roles, const char* of = "planned") {
+  const App* app = find_app(of);
+  return comparison_rows(of, app->sizes(Preset::quick).front(), select_variants(patterns), roles,
+                         TuningTable{}, "GPU A", CacheMode::cold, LaunchMode::graph);
 }
 
 std::multiset<std::string> names(const std::vector<PlannedRow>& rows) {
@@ -77,6 +89,29 @@ TEST(Plan, TakesAComparatorOnce) {
   EXPECT_EQ(rows.size(), 9u);
 }
 
+TEST(Plan, MatchesEachStrategyWithTheBaselineBothWaysAfterTheirBestRows) {
+  const auto rows = rows_for({"scheduled/tma"}, {Role::best, Role::matched}, "scheduled");
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[3].variant, "scheduled/baseline");
+  EXPECT_EQ(rows[3].role, Role::matched);
+  EXPECT_EQ(rows[3].matches, "scheduled/tma");
+  EXPECT_EQ(rows[4].variant, "scheduled/tma");
+  EXPECT_EQ(rows[4].matches, "scheduled/baseline");
+  // Nothing to match without best rows, and in an app whose configs are not divided.
+  EXPECT_EQ(rows_for({"scheduled/tma"}, {Role::iso, Role::matched}, "scheduled").size(), 3u);
+  EXPECT_EQ(rows_for({"planned/tma"}, {Role::best, Role::matched}).size(), 3u);
+}
+
+TEST(Plan, CrossesEveryStrategyWithEveryScheduleAndNoComparator) {
+  const auto rows = rows_for({"scheduled"}, {Role::cross}, "scheduled");
+  EXPECT_EQ(names(rows), (std::multiset<std::string>{
+                             "scheduled/baseline cross", "scheduled/baseline cross again",
+                             "scheduled/tma cross", "scheduled/baseline cross",
+                             "scheduled/baseline cross again", "scheduled/tma cross"}));
+  EXPECT_EQ(rows.front().schedule, "iso");
+  EXPECT_EQ(rows.back().schedule, "wide");
+}
+
 TEST(Plan, NamesTheIsoConfigAndLeavesBestToTheDeviceWithoutTuning) {
   for (const PlannedRow& r : rows_for({"planned/tma"}, {Role::iso, Role::best})) {
     EXPECT_EQ(r.config, r.role == Role::iso ? "iso" : "");
@@ -93,10 +128,17 @@ TEST(Plan, SurvivesTheWayToTheChild) {
   g.effort = {3, 7, 1.25, 0.125, 0.875, true, true};
   g.rows = rows_for({"planned"}, {Role::iso, Role::best});
   g.rows[1].excluded = "crashed before";
+  g.rows[1].schedule = "wide";
+  g.rows[1].matches = "planned/tma";
+  g.rows[1].by_schedule = {{"wide", "wide/5", "tuned at n=10"}};
   const PlannedGroup back = planned_group_from_json(to_json(g));
   EXPECT_EQ(to_json(back), to_json(g));
   EXPECT_EQ(back.seed, UINT64_MAX);
   EXPECT_EQ(back.rows[1].excluded, "crashed before");
+  EXPECT_EQ(back.rows[1].schedule, "wide");
+  EXPECT_EQ(back.rows[1].matches, "planned/tma");
+  ASSERT_EQ(back.rows[1].by_schedule.size(), 1u);
+  EXPECT_EQ(back.rows[1].by_schedule[0].config, "wide/5");
 }
 
 TEST(Plan, CandidatesAreEveryConfigOnce) {

@@ -190,5 +190,47 @@ TEST(Tuning, AFileOfVersion1IsReadAndChoosesNothing) {
                           LaunchMode::graph, "d1"));
 }
 
+TEST(Tuning, TheTableOfASearchHasTheBestOfEachSchedule) {
+  Variant v;
+  v.app = "app";
+  v.strategy = "tma";
+  const auto add = [&](const char* name, const char* schedule, bool reference_only = false) {
+    Config c;
+    c.info.name = name;
+    c.info.schedule = schedule;
+    c.info.reference_only = reference_only;
+    v.configs.push_back(c);
+  };
+  add("iso", "iso");
+  add("wide/2", "wide");
+  add("wide/5", "wide");
+  add("wide/alone", "wide", true);
+  add("tall", "tall");
+  add("undivided", "");
+  TuningEntry e = entry(size("1000", "1000"), "wide/5");
+  const auto timed = [](const char* name, double ms) {
+    TuningCandidate c{name};
+    c.time_ms = MedianInterval{};
+    c.time_ms->median = ms;
+    return c;
+  };
+  e.table = {timed("iso", 9),       timed("wide/2", 3),
+             timed("wide/5", 2),    timed("wide/alone", 1),
+             timed("undivided", 1), {"tall", RowStatus::skipped, "too few"}};
+  TuningTable t;
+  t.record(e);
+  const auto choose = [&](const Parameters& at, const char* digest) {
+    return t.choose_by_schedule("GPU A", v, at, CacheMode::cold, LaunchMode::graph, digest);
+  };
+  const auto winners = choose(size("1100", "1000"), "d1");
+  ASSERT_EQ(winners.size(), 2u);
+  EXPECT_EQ(winners[0].schedule, "iso");
+  EXPECT_EQ(winners[0].config, "iso");
+  EXPECT_EQ(winners[1].schedule, "wide");
+  EXPECT_EQ(winners[1].config, "wide/5");
+  EXPECT_NE(winners[1].source.find("nearest"), std::string::npos);
+  EXPECT_TRUE(choose(size("1000", "1000"), "d2").empty());
+}
+
 }  // namespace
 }  // namespace amasia

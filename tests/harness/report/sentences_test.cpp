@@ -26,5 +26,44 @@ TEST(Sentences, AreSaidForResolvedBestComparisonsOnly) {
       contains(sentences(group).at(0), "tma ran 1.250x [1.111, 2.000] slower than baseline"));
 }
 
+/// The best rows of a group with other schedules than the baseline's, and what matches them.
+GroupResult divided_group() {
+  GroupResult group = sample_group(512);
+  const auto add = [&](const char* variant, Role role, const char* schedule,
+                       const char* against_schedule, RatioInterval ratio, SpeedClaim claim) {
+    Comparison c;
+    c.variant = variant;
+    c.role = role;
+    c.schedule = schedule;
+    c.against = "hotspot/baseline";
+    c.against_schedule = against_schedule;
+    c.speedup = ratio;
+    c.claim = claim;
+    group.comparisons.push_back(std::move(c));
+  };
+  group.comparisons.clear();
+  add("hotspot/tma", Role::best, "8-warps", "4-warps", {2, 1.9, 2.1, 0.99, 15, true},
+      SpeedClaim::faster);
+  add("hotspot/baseline", Role::matched, "8-warps", "4-warps", {1.25, 1.2, 1.3, 0.99, 15, true},
+      SpeedClaim::faster);
+  add("hotspot/tma", Role::matched, "8-warps", "8-warps", {1.6, 1.5, 1.7, 0.99, 15, true},
+      SpeedClaim::faster);
+  return group;
+}
+
+TEST(Sentences, DivideASpeedupIntoScheduleAndMovement) {
+  GroupResult group = divided_group();
+  ASSERT_EQ(sentences(group).size(), 1u);
+  EXPECT_TRUE(contains(sentences(group)[0],
+                       "tma ran 2.000x [1.900, 2.100] faster than baseline, 1.250x [1.200, 1.300] "
+                       "of it by schedule (8-warps for 4-warps) and 1.600x [1.500, 1.700] by "
+                       "movement"));
+  group.comparisons[2].claim = SpeedClaim::within_noise;
+  EXPECT_TRUE(sentences(group)[0].ends_with("by movement, within A/A noise"));
+  // With the same schedule all of it is movement, and nothing is to be divided.
+  group.comparisons[0].schedule = "4-warps";
+  EXPECT_TRUE(sentences(group)[0].ends_with("faster than baseline"));
+}
+
 }  // namespace
 }  // namespace amasia

@@ -71,6 +71,10 @@ TEST(Field, TheSameDeclarationIsInTheSchema) {
             R"("mode":{"enum":["","cold","hot"]},"count":{"type":"integer","minimum":0}})");
 }
 
+/// What came later than the version, and is absent from files of an earlier day.
+const std::set<std::string> left_out_when_empty{"microbenchmarks", "schedule", "against_schedule",
+                                                "movement"};
+
 /// Every object of a document beside the definition that describes it.
 void expect_described(const Json& value, const Json& schema, const Json& definitions,
                       const std::string& place, std::set<std::string>& seen) {
@@ -94,10 +98,11 @@ void expect_described(const Json& value, const Json& schema, const Json& definit
   std::vector<std::string> names, described;
   for (const auto& [name, member] : value.items()) names.push_back(name);
   for (const auto& [name, member] : schema["properties"].items()) {
-    if (value.contains(name))
+    if (value.contains(name)) {
       described.push_back(name);
-    else
-      EXPECT_EQ(name, "microbenchmarks") << place << " is not written";
+    } else {
+      EXPECT_EQ(left_out_when_empty.count(name), 1u) << place << '.' << name << " is not written";
+    }
   }
   EXPECT_EQ(names, described) << place;
   for (const auto& [name, member] : value.items()) {
@@ -109,6 +114,9 @@ TEST(Schema, DescribesEveryMemberThatIsWrittenInItsOrder) {
   const Json schema = result_schema();
   std::set<std::string> seen;
   ResultFile file = sample_results();
+  file.groups[0].rows[0].schedule = "wide";
+  file.groups[0].rows[0].movement = {{"stages", 3}};
+  file.groups[0].comparisons[0].schedule = file.groups[0].comparisons[0].against_schedule = "wide";
   MicrobenchmarkRow row;
   row.at = {{"level", "l1"}};
   row.evidence = file.groups[0].rows[0].evidence;

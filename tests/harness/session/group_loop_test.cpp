@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "harness/registry.hpp"
+#include "harness/results/gains.hpp"
+#include "harness/results/recomputed.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
@@ -268,6 +270,132 @@ TEST(GroupLoop, ARunTooLongForTheQueueIsSaid) {
   EXPECT_TRUE(measured(plan_of(), Json::object()).group.launch_blocked);
   EXPECT_FALSE(
       measured(plan_of(), {{"rows", {{"stub/dsm", {{"blocked", false}}}}}}).group.launch_blocked);
+}
+
+/// Baseline is best with "wide", tma with "tall", dsm with "tall" too when asked.
+PlannedGroup matched_plan(const std::string& dsm_config = "") {
+  PlannedGroup plan = plan_of();
+  plan.key.app = "crossed";
+  plan.key.size = Parameters(find_app("crossed")->parameters(), {});
+  plan.rows = {{"crossed/baseline", Role::best, 0, "wide"},
+               {"crossed/baseline", Role::best, 1, "wide"},
+               {"crossed/tma", Role::best, 0, "tall"}};
+  if (!dsm_config.empty()) plan.rows.push_back({"crossed/dsm", Role::best, 0, dsm_config});
+  const auto match = [&](const char* variant, const char* other) {
+    PlannedRow row{variant, Role::matched};
+    row.matches = other;
+    row.by_schedule = {
+        {"tall", row.variant == "crossed/baseline" ? "tall/ahead" : "tall", "tuned"}};
+    plan.rows.push_back(row);
+  };
+  match("crossed/baseline", "crossed/tma");
+  if (!dsm_config.empty()) match("crossed/baseline", "crossed/dsm");
+  match("crossed/tma", "crossed/baseline");
+  if (!dsm_config.empty()) match("crossed/dsm", "crossed/baseline");
+  return plan;
+}
+
+const Json matched_times{{"rows",
+                          {{"crossed/baseline at wide", {{"ms", 2.0}}},
+                           {"crossed/baseline at tall/ahead", {{"ms", 1.6}}},
+                           {"crossed/tma at tall", {{"ms", 1.0}}},
+                           {"crossed/tma at wide", {{"ms", 1.9}}},
+                           {"crossed/dsm at tall", {{"ms", 3.2}}}}}};
+
+TEST(GroupLoop, AGainIsDividedIntoThatOfTheScheduleAndThatOfMovement) {
+  const GroupResult g = measured(matched_plan(), matched_times).group;
+  ASSERT_EQ(g.rows.size(), 5u);
+  EXPECT_EQ(g.rows[3].variant, "crossed/baseline");
+  EXPECT_EQ(g.rows[3].role, Role::matched);
+  EXPECT_EQ(g.rows[3].schedule, "tall");
+  EXPECT_EQ(g.rows[3].config, "tall/ahead");  // the best movement known of that schedule
+  EXPECT_EQ(g.rows[3].config_source, "tuned");
+  EXPECT_EQ(g.rows[4].schedule, "wide");
+  EXPECT_EQ(g.rows[4].config_source, "built-in default");
+  const std::vector<Gain> gains = gains_of(g);
+  ASSERT_EQ(gains.size(), 1u);
+  const Gain& gain = gains[0];
+  EXPECT_EQ(gain.variant, "crossed/tma");
+  EXPECT_EQ(gain.schedule, "tall");
+  EXPECT_EQ(gain.baseline_schedule, "wide");
+  EXPECT_DOUBLE_EQ(gain.total->speedup.ratio, 2);
+  ASSERT_NE(gain.by_schedule, nullptr);
+  EXPECT_DOUBLE_EQ(gain.by_schedule->speedup.ratio, 1.25);
+  EXPECT_DOUBLE_EQ(gain.by_movement->speedup.ratio, 1.6);
+  ASSERT_NE(gain.at_baseline_schedule, nullptr);
+  EXPECT_DOUBLE_EQ(gain.at_baseline_schedule->speedup.ratio, 2 / 1.9);
+  EXPECT_EQ(gain.by_movement->claim, SpeedClaim::faster);
+  // The control, the total, its two parts, and tma with baseline's schedule.
+  EXPECT_EQ(g.comparisons.size(), 5u);
+  // As a file they are held against their samples, each with the rows it is of.
+  ResultFile file;
+  file.groups.push_back(g);
+  EXPECT_NO_THROW(check_summaries(file));
+  for (Comparison& c : file.groups[0].comparisons) {
+    const double right = c.speedup.ratio;
+    c.speedup.ratio = 1.01 * right;
+    EXPECT_THROW(check_summaries(file), ResultError) << c.variant << ' ' << c.schedule;
+    c.speedup.ratio = right;
+  }
+}
+
+TEST(GroupLoop, RowsThatWouldRepeatOthersFallAway) {
+  // dsm is best with tma's schedule: one matched baseline serves both. It declines baseline's.
+  const Measured m = measured(matched_plan("tall"), matched_times);
+  ASSERT_EQ(m.group.rows.size(), 7u);
+  EXPECT_EQ(m.group.rows[6].variant, "crossed/dsm");
+  EXPECT_EQ(m.group.rows[6].status, RowStatus::skipped);
+  EXPECT_EQ(m.group.rows[6].schedule, "wide");
+  EXPECT_EQ(m.group.rows[6].reason, "its neighbours are too far apart for a cluster");
+  const std::vector<Gain> gains = gains_of(m.group);
+  ASSERT_EQ(gains.size(), 2u);
+  EXPECT_EQ(gains[1].variant, "crossed/dsm");
+  EXPECT_DOUBLE_EQ(gains[1].by_movement->speedup.ratio, 0.5);
+  EXPECT_EQ(gains[1].at_baseline_schedule, nullptr);
+  // A child reports the place in its plan, which has one row more.
+  int last = 0;
+  for (const auto& [row, line] : m.progress) last = std::max(last, row);
+  EXPECT_EQ(last, 7);
+
+  // With the baseline's own schedule nothing is to be divided: all of the gain is movement.
+  PlannedGroup same = matched_plan();
+  same.rows[2].config = "wide";
+  const GroupResult g = measured(same, matched_times).group;
+  EXPECT_EQ(g.rows.size(), 3u);
+  ASSERT_EQ(gains_of(g).size(), 1u);
+  EXPECT_EQ(gains_of(g)[0].by_schedule, nullptr);
+  EXPECT_EQ(gains_of(g)[0].by_movement, gains_of(g)[0].total);
+}
+
+TEST(GroupLoop, NothingIsMatchedToWhatDidNotRun) {
+  Json script = matched_times;
+  script["rows"]["crossed/tma at tall"]["wrong"] = true;
+  const GroupResult g = measured(matched_plan(), script).group;
+  EXPECT_EQ(g.rows.size(), 3u);
+  EXPECT_TRUE(gains_of(g).empty());
+}
+
+TEST(GroupLoop, ACrossTableHoldsEachStrategyAgainstTheBaselineOfItsSchedule) {
+  PlannedGroup plan = matched_plan();
+  plan.rows = comparison_rows("crossed", plan.key.size, variants_of("crossed"), {Role::cross},
+                              TuningTable{}, "Stub 1", CacheMode::cold, LaunchMode::graph);
+  ASSERT_EQ(plan.rows.size(), 12u);  // three schedules, three strategies and a control
+  const GroupResult g = measured(plan, matched_times).group;
+  ASSERT_EQ(g.rows.size(), 12u);
+  int declined = 0;
+  for (const Row& row : g.rows) declined += row.status == RowStatus::skipped;
+  EXPECT_EQ(declined, 1);
+  for (const Comparison& c : g.comparisons) {
+    EXPECT_EQ(c.role, Role::cross);
+    EXPECT_EQ(c.schedule, c.against_schedule);
+    if (c.variant == "crossed/tma" && c.schedule == "wide") {
+      EXPECT_DOUBLE_EQ(c.speedup.ratio, 2 / 1.9);
+    }
+    if (c.variant == "crossed/tma" && c.schedule == "iso") {
+      EXPECT_EQ(c.speedup.ratio, 1);
+    }
+  }
+  EXPECT_EQ(g.comparisons.size(), 3u + 3u + 2u);
 }
 
 }  // namespace

@@ -52,6 +52,32 @@ Variant variant(const std::string& name, bool comparator = false) {
   return v;
 }
 
+/// An app whose configs are divided into schedules: dsm declines one, the baseline has two
+/// movements for another.
+class CrossedApp : public StubApp {
+ public:
+  std::string_view name() const override { return "crossed"; }
+  std::vector<Schedule> schedules() const override {
+    return {{"iso", "as it was published"},
+            {"wide", "many columns to a block"},
+            {"tall", "many rows to a block"}};
+  }
+};
+
+Variant crossed(const std::string& strategy, const std::vector<std::string>& configs) {
+  Variant v;
+  v.app = "crossed";
+  v.strategy = strategy;
+  for (const std::string& name : configs) {
+    Config c;
+    c.info.name = name;
+    c.info.schedule = name.substr(0, name.find('/'));
+    c.info.movement = {{"stages", static_cast<std::int64_t>(v.configs.size()) + 1}};
+    v.configs.push_back(std::move(c));
+  }
+  return v;
+}
+
 Microbenchmark points() {
   Microbenchmark m;
   m.name = "stub/points";
@@ -92,6 +118,12 @@ void register_stub_apps() {
     register_variant(variant(strategy));
   }
   register_variant(variant("vendor", true));
+  register_app(std::make_unique<CrossedApp>());
+  register_variant(crossed("baseline", {"iso", "wide", "tall", "tall/ahead"}));
+  register_variant(crossed("tma", {"iso", "wide", "tall"}));
+  Variant declining = crossed("dsm", {"iso", "tall"});
+  declining.declined = {{"wide", "its neighbours are too far apart for a cluster"}};
+  register_variant(std::move(declining));
   register_microbenchmark(points());
   for (const char* name : {"copy_bandwidth", "fp32_rate"}) {
     register_ceiling(

@@ -73,8 +73,8 @@ class StubGroup : public GroupInstrument {
 
   void prepare(int index, Row& row) override {
     State& state = rows_[index];
+    if (!choose(row)) return;
     state.script = script_of(row);
-    if (row.config.empty()) row.config = "wide";
     if (const Json& why = member(state.script, "skipped"); why.is_string()) {
       row.status = RowStatus::skipped;
       row.reason = why.get<std::string>();
@@ -135,11 +135,33 @@ class StubGroup : public GroupInstrument {
     Json merged = Json::object();
     const Json& rows = member(script_, "rows");
     const std::string in_role = fmt::format("{} {}", row.variant, word_of(row.role));
-    for (const std::string& name :
-         {row.variant, in_role, in_role + (row.repeat > 0 ? " control" : " first")}) {
+    for (const std::string& name : {row.variant, row.variant + " at " + row.config, in_role,
+                                    in_role + (row.repeat > 0 ? " control" : " first")}) {
       if (rows.contains(name)) merged.update(rows[name]);
     }
     return merged;
+  }
+
+  /// As harness/gpu/preparation.hpp chooses, where every config can run. False: skipped.
+  static bool choose(Row& row) {
+    const Variant& variant = *find_variant(row.variant);
+    if (!row.schedule.empty() && row.config.empty()) {
+      for (const Declined& d : variant.declined) {
+        if (d.schedule == row.schedule) row.reason = d.reason;
+      }
+      for (const Config& c : variant.configs) {
+        if (row.config.empty() && c.info.schedule == row.schedule) row.config = c.info.name;
+      }
+      if (row.config.empty()) row.status = RowStatus::skipped;
+    }
+    if (row.status == RowStatus::skipped) return false;
+    if (row.config.empty()) row.config = "wide";
+    for (const Config& c : variant.configs) {
+      if (c.info.name != row.config) continue;
+      row.schedule = c.info.schedule;
+      row.movement = c.info.movement;
+    }
+    return true;
   }
 
   static Verdict verdict(bool wrong) {

@@ -7,7 +7,8 @@
 //   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
 //              "point <index>"
 //   "stdout":  lines that a library would print into the answer of a group
-//   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control": ROW}
+//   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
+//              "<variant> at <config>": ROW}
 //   "points":  {"<index>": {"values": [...], "fault": FAULT, "unavailable": "why"}}
 //   "drift":   [...] factors of all rows together, by round, cyclic
 //
@@ -34,7 +35,8 @@ const nlohmann::ordered_json& stub_script();
 std::unique_ptr<Instrument> make_stub_instrument(nlohmann::ordered_json script);
 
 /// Registers the app "stub" (parameter n; variants baseline, overlap, tma, dsm, each with the
-/// configs iso and wide, and the comparator vendor), the microbenchmark "stub/points" (four points
+/// configs iso and wide, and the comparator vendor), the app "crossed" with schedules (variants
+/// baseline, tma, dsm), the microbenchmark "stub/points" (four points
 /// and a finding) and two ceilings. Once per program. Its reference hangs at n = 999999999.
 void register_stub_apps();
 

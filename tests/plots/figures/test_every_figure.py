@@ -9,6 +9,7 @@ import sys
 
 import matplotlib
 import pytest
+import synthetic
 
 from plots.cli import main
 from plots.errors import PlotsError
@@ -149,3 +150,35 @@ def test_figures_of_the_report_have_prose_from_their_subject(memory_file, paper_
             if kind.pictures(subject):
                 assert str(kind.above(subject)).startswith("<p>"), kind.name
                 assert "H200" not in str(kind.above(subject)), kind.name  # whose figures are these?
+
+
+def test_figures_of_all_rows_show_one_row_of_a_variant_and_role(matched_file):
+    """Not the rows that were measured to match another strategy's schedule."""
+    results = load([matched_file]).where(size="n=2048")
+    alone = load([matched_file]).where(size="n=2048")
+    for frame in ("rows", "comparisons"):
+        of = getattr(alone, frame)
+        object.__setattr__(alone, frame, of[of["role"] != "matched"])
+    for name in ("speedup", "floor", "roofline"):
+        draw = draw_of(FIGURES[name])
+        shown, expected = draw(results), draw(alone)
+        for ax, other in zip(shown.axes, expected.axes, strict=True):
+            assert len(ax.lines) == len(other.lines) and len(ax.patches) == len(other.patches)
+            assert [t.get_text() for t in ax.texts] == [t.get_text() for t in other.texts]
+            assert ax.get_xlim() == other.get_xlim() and ax.get_ylim() == other.get_ylim()
+
+
+def test_samples_name_the_schedule_of_a_matched_row(matched_file):
+    results = load([matched_file])
+    figure = draw_of(FIGURES["samples"])(results, results.groups.iloc[0]["group"])
+    labels = [t.get_text().split(",")[0] for t in figure.axes[0].get_yticklabels()]
+    assert "baseline matched tall" in labels and "tma matched wide" in labels
+    assert labels.index("dsm best") < labels.index("baseline matched tall")
+    assert len(labels) == len(set(labels))
+
+
+def test_launch_costs_are_of_the_shown_rows(save):
+    groups = [synthetic.matched_group("nw", {"n": 64}, 1.0, launch=m) for m in ("stream", "graph")]
+    (ax,) = draw_of(FIGURES["launch"])(load([save(synthetic.document(groups))])).axes
+    labels = [t.get_text() for t in ax.get_yticklabels()]
+    assert len(labels) == 12 and not any("matched" in label for label in labels)

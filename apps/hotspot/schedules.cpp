@@ -1,4 +1,4 @@
-#include "apps/hotspot/schedule.hpp"
+#include "apps/hotspot/schedules.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +6,7 @@
 
 namespace amasia::hotspot {
 
-std::vector<int> plan_passes(int steps, std::initializer_list<int> available) {
+std::vector<int> plan_passes(int steps, const std::vector<int>& available) {
   // Least (number of passes, sum of squares) for each total: dynamic programming over totals.
   struct Best {
     std::int64_t passes = INT64_MAX;

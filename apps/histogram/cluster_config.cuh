@@ -1,0 +1,97 @@
+// Configs of dsm: what its three ways of sharing have in common on the host.
+#pragma once
+
+#include "apps/histogram/counting.cuh"
+
+namespace amasia::histogram {
+
+/// merge: every block has all counters. multicast: every key comes to every block of a cluster,
+/// which spreads the counters. spread: every increment goes to the block that keeps its counter.
+enum class Way { merge, multicast, spread };
+
+struct ClusterConfig {
+  Way way;
+  Home home;
+  CountKernels kernels;
+  int cluster;
+  int launched_threads;
+  int blocks_per_sm;
+  std::size_t ring_bytes;
+  Run (*make_run)(const Problem&, const CounterPlan&);
+
+  /// What one block keeps. 0 windows: it does not fit.
+  CounterPlan plan(const Problem& p, const Device& device) const {
+    const std::int64_t budget =
+        shared_budget(device, blocks_per_sm) - static_cast<std::int64_t>(ring_bytes);
+    CounterPlan one;
+    one.windows = 0;
+    if (budget < 128) return one;
+    if (way == Way::multicast) return plan_of(home, p.counters, budget, cluster);
+    one = plan_of(home, way == Way::merge ? p.counters : ceil_div(p.counters, cluster), budget);
+    if (one.windows > 1) one.windows = 0;
+    if (way == Way::spread) one.log2_copies = 0;
+    return one;
+  }
+  LaunchShape shape(const CounterPlan& plan) const {
+    LaunchShape s;
+    s.block = dim3(static_cast<unsigned>(launched_threads));
+    s.dynamic_shared_bytes = ring_bytes + static_cast<std::size_t>(plan.bytes());
+    s.cluster_blocks = static_cast<unsigned>(cluster);
+    return s;
+  }
+  const void* kernel(const Problem& p, const CounterPlan& plan) const {
+    return reinterpret_cast<const void*>(kernels.of(p, plan));
+  }
+  std::optional<std::string> unsupported(const Problem& p, const Device& device) const {
+    const CounterPlan fits = plan(p, device);
+    if (kernel(p, fits) == nullptr) return fits_any_block;
+    if (fits.windows == 0) {
+      return std::to_string(p.counters) + " counters do not fit in the " +
+             std::to_string(shared_budget(device, blocks_per_sm)) + " bytes of " +
+             (way == Way::merge ? "a block" : "each of " + std::to_string(cluster) + " blocks");
+    }
+    allow_launch(kernel(p, fits), shape(fits));
+    if (resident_blocks(kernel(p, fits), shape(fits), device.sm_count) > 0) return std::nullopt;
+    return "no cluster of " + std::to_string(cluster) + " blocks with " +
+           std::to_string(shape(fits).dynamic_shared_bytes) + " bytes of shared memory each fits";
+  }
+  Launch prepare(const Problem& p, const Device& device) const {
+    const CounterPlan plan = this->plan(p, device);
+    LaunchShape launched = shape(plan);
+    allow_launch(kernel(p, plan), launched);
+    const int blocks = std::min(resident_blocks(kernel(p, plan), launched, device.sm_count),
+                                blocks_per_sm * device.sm_count);
+    Run run = make_run(p, plan);
+    if (way == Way::multicast) {
+      run.groups = useful_groups(blocks / plan.windows, run.tiles);
+    } else {
+      run.groups = useful_groups(blocks / cluster, ceil_div(run.tiles, cluster)) * cluster;
+    }
+    launched.grid = dim3(static_cast<unsigned>(run.groups * plan.windows));
+    return clear_then(p, [run, launched, kernel = kernels.of(p, plan)](Stream stream) {
+      launch(kernel, launched, stream, run);
+    });
+  }
+};
+
+/// `info` has name, schedule, geometry and movement.
+inline ConfigOf<Problem> configured(ConfigInfo info, const ClusterConfig& c,
+                                    std::size_t in_flight) {
+  ConfigOf<Problem> config;
+  config.info = std::move(info);
+  config.info.geometry.push_back({"cluster_blocks", c.cluster});
+  config.info.reference_only = c.cluster == 1;  // nothing is remote
+  for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes}) {
+    if (kernel == nullptr) continue;
+    const std::size_t counter_bytes = nominal_counter_bytes(c.home);
+    const int kept_by = c.way == Way::merge ? 1 : c.cluster;
+    config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), c.launched_threads,
+                                   c.ring_bytes + counter_bytes / static_cast<std::size_t>(kept_by),
+                                   c.cluster, in_flight});
+  }
+  config.prepare = [c](const Problem& p, const Device& d) { return c.prepare(p, d); };
+  config.unsupported = [c](const Problem& p, const Device& d) { return c.unsupported(p, d); };
+  return config;
+}
+
+}  // namespace amasia::histogram

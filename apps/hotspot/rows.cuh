@@ -1,0 +1,58 @@
+// tma with a producer warp: its lane 0 fetches the rows of the block's tile, one run of bytes per
+// array and row, into stages that the windows share. An mbarrier per stage counts the bytes that
+// have arrived (`full`), another the warps that have read them (`empty`).
+#pragma once
+
+#include "apps/hotspot/tiles.cuh"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
+
+namespace amasia::hotspot {
+
+template <class S>
+struct RowStorage {
+  SharedStorage<S> tiles;
+  tma::Barrier full[S::stages], empty[S::stages];
+};
+
+template <class S>
+struct RowConsumer : TileReader<S> {
+  RowStorage<S>& storage;
+
+  __device__ RowConsumer(RowStorage<S>& rows, const PassView& pass, const Place<S>& place)
+      : TileReader<S>(rows.tiles, pass, place), storage(rows) {}
+  __device__ void consumer_wait(int) {
+    tma::wait(&storage.full[this->state.index], this->state.phase);
+    if (this->place.at_edge) {
+      this->shared.stages[this->state.index].mirror_columns(this->place);
+      tma::fence_async_proxy();  // the engine will overwrite what was mirrored
+      block::sync(1, S::computing_threads);
+    }
+  }
+  __device__ void consumer_release(int) {
+    __syncwarp();
+    if (threadIdx.x % lanes == 0) tma::arrive(&storage.empty[this->state.index]);
+    ++this->state;
+  }
+};
+
+template <class S>
+__device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const Place<S>& place) {
+  const RowSource<S> source(pass, place);
+  const int begin = source.inside.begin;
+  const unsigned bytes = (source.inside.end - begin) * sizeof(float);
+  PipelineState<S::stages> state;
+  for (int n = 0; n < place.run.blocks; ++n, ++state) {
+    tma::Barrier* full = &storage.full[state.index];
+    BlockTile<S>& tile = storage.tiles.stages[state.index];
+    tma::wait(&storage.empty[state.index], state.phase ^ 1);
+    tma::expect(full, 2 * S::rows * bytes);
+    for (int i = 0; i < S::rows; ++i) {
+      const std::int64_t from = source.offset(n, i) + begin;
+      tma::load_bytes(&tile.temperature[i][begin], source.temperature + from, bytes, full);
+      tma::load_bytes(&tile.power[i][begin], source.power + from, bytes, full);
+    }
+  }
+}
+
+}  // namespace amasia::hotspot

@@ -1,0 +1,72 @@
+// Every schedule of nw: what a config does besides moving data. Each is named here once, for all
+// strategies; geometry.hpp has the index arithmetic that follows from these numbers.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "harness/app.hpp"
+
+namespace amasia::nw {
+
+/// The original (Rodinia): tiles of 16 x 16 cells, a block of 16 threads per tile, and a launch per
+/// anti-diagonal of tiles.
+struct Iso {
+  static constexpr std::string_view name = "iso";
+  static constexpr int tiles = 1;  // one below the other, per launch and column of tiles
+};
+
+/// Two tiles, one below the other, per launch: fewer launches, each as long as two tiles.
+struct IsoPairs {
+  static constexpr std::string_view name = "iso-pairs";
+  static constexpr int tiles = 2;
+};
+
+/// One persistent launch: a warp walks a band of 32 * lane_rows rows from left to right, a lane
+/// makes lane_rows x 4 cells a step, and the bottom row goes to the band below hand_columns at a
+/// time.
+///
+struct Bands128x32 {
+  static constexpr std::string_view name = "bands-128x32";
+  static constexpr int lane_rows = 4;
+  static constexpr int hand_columns = 32;
+};
+struct Bands128x16 {
+  static constexpr std::string_view name = "bands-128x16";
+  static constexpr int lane_rows = 4;
+  static constexpr int hand_columns = 16;
+};
+/// Half the rows are half the cells of a step, so a band lets go of its neighbour earlier and is
+/// done in half the time.
+struct Bands64x16 {
+  static constexpr std::string_view name = "bands-64x16";
+  static constexpr int lane_rows = 2;
+  static constexpr int hand_columns = 16;
+};
+
+struct Bands64x32 {
+  static constexpr std::string_view name = "bands-64x32";
+  static constexpr int lane_rows = 2;
+  static constexpr int hand_columns = 32;
+};
+
+/// The fewest rows that a band has in any schedule: what handing over needs most memory for.
+inline constexpr int fewest_band_rows = 32 * Bands64x16::lane_rows;
+
+inline std::vector<Schedule> all_schedules() {
+  return {
+      {Iso::name, "the original: 16 x 16 tiles, a launch per anti-diagonal of tiles"},
+      {IsoPairs::name,
+       "two 16 x 16 tiles, one below the other, in each launch: three quarters of the launches"},
+      {Bands64x32::name,
+       "one persistent launch of bands of 64 rows, 2 x 4 cells a step, bottom rows handed down 32 "
+       "columns at a time"},
+      {Bands64x16::name, "the same, bottom rows handed down 16 columns at a time"},
+      {Bands128x32::name,
+       "one persistent launch of bands of 128 rows, 4 x 4 cells a step, bottom rows handed down 32 "
+       "columns at a time"},
+      {Bands128x16::name, "the same, bottom rows handed down 16 columns at a time"},
+  };
+}
+
+}  // namespace amasia::nw

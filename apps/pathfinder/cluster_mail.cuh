@@ -1,0 +1,83 @@
+// The exchange of costs between the windows of a cluster, for dsm.
+#pragma once
+
+#include "apps/pathfinder/exchange.cuh"
+#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/shared_memory.cuh"
+
+namespace amasia::pathfinder {
+
+/// As BlockMail, but the windows at a block's ends post into the next block, whose mbarrier counts
+/// the bytes in. The two sets of inboxes are the stages of a pipeline: a window fills its
+/// neighbour's set again two exchanges later, when that neighbour's costs of the exchange between
+/// have come, which it sent after it had read the set. So `full` is all that is needed.
+template <class S>
+struct ClusterMail {
+  struct Storage {
+    Inbox<S> inbox[2][S::warps];
+    tma::Barrier full[2];
+  };
+  static constexpr unsigned set_bytes = S::warps * sizeof(Inbox<S>);
+  const int rank = static_cast<int>(dsm::rank());
+  const unsigned full;
+  const bool first, last;                    // of the block's windows
+  unsigned peer_before = 0, peer_after = 0;  // the neighbouring blocks' barriers, 0 for none
+  Route<S> route;
+
+  __device__ static void prepare(Storage& mail) {
+    if (threadIdx.x == 0) {
+      for (tma::Barrier& barrier : mail.full) tma::init(&barrier, 1);
+      tma::fence_init();
+    }
+  }
+  struct InboxOf {
+    Storage& mail;
+    int warp, rank;
+    __device__ unsigned operator()(int step) const {
+      const int to = warp + step;
+      if (to >= 0 && to < S::warps) return async::shared_address(&mail.inbox[0][to]);
+      const int peer = rank + step;
+      if (peer < 0 || peer >= S::cluster) return 0;
+      return dsm::remote_address(&mail.inbox[0][step < 0 ? S::warps - 1 : 0], peer);
+    }
+  };
+  __device__ ClusterMail(Storage& mail, const Walker<S>& walker)
+      : full(async::held_address(mail.full)),
+        first(walker.warp == 0),
+        last(walker.warp == S::warps - 1),
+        route(walker, InboxOf{mail, walker.warp, rank}) {
+    if (rank > 0) peer_before = dsm::remote_address(mail.full, rank - 1);
+    if (rank < S::cluster - 1) peer_after = dsm::remote_address(mail.full, rank + 1);
+  }
+
+  __device__ void exchange(int e, Walker<S>& walker) {
+    const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
+    if (threadIdx.x == 0) {
+      tma::expect_at(full + barrier,
+                     sizeof(int) * S::halo * ((peer_before != 0) + (peer_after != 0)));
+    }
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      send(route.to_left[p], set, first, walker.piece(p), peer_before + barrier);
+      send(route.to_right[p], set, last, walker.piece(p), peer_after + barrier);
+    }
+    walkers_barrier<S>();
+    if (first || last) tma::wait_at(full + barrier, e / 2 % 2);
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
+    }
+  }
+  __device__ static void send(unsigned to, unsigned set, bool remote, Piece cost,
+                              unsigned barrier) {
+    if (to == 0) return;
+    if (remote) {
+      dsm::store_async(to + set, cost, barrier);
+    } else {
+      async::store16(to + set, cost);
+    }
+  }
+};
+
+}  // namespace amasia::pathfinder

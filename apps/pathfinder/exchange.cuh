@@ -1,0 +1,220 @@
+// What windows of strips tell each other: the costs that a window keeps and its neighbours lack.
+// Inside a block through shared memory (BlockMail; dsm.cu has the same for a cluster), between
+// groups through words in global memory that carry their epoch along.
+#pragma once
+
+#include "apps/pathfinder/geometry.hpp"
+#include "apps/pathfinder/pathfinder.hpp"
+#include "variants/ptx/shared_memory.cuh"
+
+namespace amasia::pathfinder {
+
+/// A lane's columns in pieces of four: everything is stored, sent and asked for in pieces.
+using Piece = int4;
+
+/// Publishes four costs. One 8-byte word carries a cost and its epoch: accesses of that size are
+/// single-copy atomic (PTX ISA, memory consistency model), so a reader that sees the epoch has the
+/// cost that was stored with it.
+__device__ inline void store_words(unsigned long long* words, Piece cost, unsigned epoch) {
+  const auto word = [epoch](int value) {
+    return static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(value);
+  };
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words), "l"(word(cost.x)),
+               "l"(word(cost.y))
+               : "memory");
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words + 2), "l"(word(cost.z)),
+               "l"(word(cost.w))
+               : "memory");
+}
+
+/// Four words as they are now.
+struct Words {
+  unsigned long long word[4];
+  __device__ explicit Words(const unsigned long long* words) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
+                 : "=l"(word[0]), "=l"(word[1])
+                 : "l"(words)
+                 : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
+                 : "=l"(word[2]), "=l"(word[3])
+                 : "l"(words + 2)
+                 : "memory");
+  }
+  __device__ bool all_of(unsigned epoch) const {
+    return word[0] >> 32 == epoch && word[1] >> 32 == epoch && word[2] >> 32 == epoch &&
+           word[3] >> 32 == epoch;
+  }
+  __device__ Piece costs() const {
+    return {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
+            static_cast<int>(word[3])};
+  }
+};
+
+/// A warp on its way down: the costs of its window and which of them it must tell or be told.
+template <class S>
+struct Walker {
+  static constexpr int C = S::lane_columns;
+  static constexpr int pieces = C / 4;
+  int cost[C];
+  int lane, warp;
+  std::int64_t column;  // of the lane's first cost in the grid; may lie outside
+  unsigned inside = 0;  // bit c: column + c lies in the grid
+  // Bit p, for piece p of the lane:
+  unsigned kept = 0;       // this window keeps it for its group
+  unsigned asked = 0;      // outer exchange: another group owns it
+  unsigned published = 0;  // outer exchange: other groups need it
+
+  __device__ explicit Walker(std::int64_t grid_columns) {
+    lane = threadIdx.x % 32;
+    warp = threadIdx.x / 32;
+    const int window = blockIdx.x % S::cluster * S::warps + warp;
+    column = S::tile_column(blockIdx.x) + warp * S::stride + lane * C;
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      inside |= unsigned{column + c >= 0 && column + c < grid_columns} << c;
+    }
+#pragma unroll
+    for (int p = 0; p < pieces; ++p) {
+      // Pieces start at multiples of 4 in the grid: inside means the first column is.
+      const bool in = inside >> 4 * p & 1;
+      const int position = window * S::stride + at(p);
+      const bool keep = S::keeps(window, at(p));
+      kept |= unsigned{keep} << p;
+      asked |= unsigned{in && !S::is_owned(position)} << p;
+      published |= unsigned{in && keep && S::is_published(position)} << p;
+    }
+  }
+  /// Column of piece p in the window.
+  __device__ int at(int p) const { return lane * C + 4 * p; }
+  __device__ Piece piece(int p) const {
+    return {cost[4 * p], cost[4 * p + 1], cost[4 * p + 2], cost[4 * p + 3]};
+  }
+  __device__ void set(int p, Piece v) {
+    cost[4 * p] = v.x, cost[4 * p + 1] = v.y, cost[4 * p + 2] = v.z, cost[4 * p + 3] = v.w;
+  }
+  __device__ bool owns(int c) const { return (inside >> c & 1) && ((kept & ~asked) >> c / 4 & 1); }
+};
+
+/// Costs beyond the grid's edge grow by outside_wall in each row. Cut back before each exchange
+/// they never overflow, however many rows there are.
+template <class S>
+__device__ void cut_costs(Walker<S>& walker) {
+#pragma unroll
+  for (int c = 0; c < walker.C; ++c) {
+    walker.cost[c] = walker.cost[c] < unreachable ? walker.cost[c] : unreachable;
+  }
+}
+
+/// Between groups, first half: publish what others need. Before the inner exchange, so that the
+/// words travel while it takes place; the inner exchange changes only what this window does not
+/// keep.
+template <class S>
+__device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
+#pragma unroll
+  for (int p = 0; p < walker.pieces; ++p) {
+    if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
+  }
+}
+
+/// Second half: ask until every word of this epoch has come. Buffers alternate: a word is
+/// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
+/// reads its own - and those were stored after the reading.
+template <class S>
+__device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  const unsigned long long* words =
+      exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
+#pragma unroll
+  for (int p = 0; p < walker.pieces; ++p) {
+    if (walker.asked >> p & 1) {
+      for (;;) {
+        const Words now(words + 4 * p);
+        if (now.all_of(epoch)) {
+          walker.set(p, now.costs());
+          break;
+        }
+      }
+    }
+  }
+  __syncwarp();
+}
+
+/// A barrier of the warps that compute: producer warps take no part in exchanges.
+template <class S>
+__device__ void walkers_barrier() {
+  asm volatile("bar.sync 1, %0;\n" ::"n"(S::walkers) : "memory");
+}
+
+/// Costs on their way to a window, from the window before it and from the one after.
+template <class S>
+struct Inbox {
+  Piece cost[2][S::halo / 4];
+};
+
+/// Where a lane's pieces go and come from in an exchange: 32-bit shared addresses in the first of
+/// the two sets of inboxes, 0 for none. Worked out once, so that an exchange is a few predicated
+/// accesses.
+template <class S>
+struct Route {
+  static constexpr int pieces = S::lane_columns / 4;
+  unsigned to_left[pieces], to_right[pieces], from[pieces];
+
+  /// inbox_of(-1), (0), (1): address of the inbox of the window before, of this one, of the one
+  /// after.
+  template <class InboxOf>
+  __device__ Route(const Walker<S>& walker, InboxOf inbox_of) {
+    constexpr unsigned side_bytes = S::halo * sizeof(int);
+#pragma unroll
+    for (int p = 0; p < pieces; ++p) {
+      const int at = walker.at(p);
+      const bool left = at >= S::halo && at < 2 * S::halo;
+      const bool right = at >= S::stride && at < S::stride + S::halo;
+      const unsigned before = inbox_of(-1), own = inbox_of(0), after = inbox_of(1);
+      to_left[p] = left && before != 0 ? before + side_bytes + 4 * (at - S::halo) : 0;
+      to_right[p] = right && after != 0 ? after + 4 * (at - S::stride) : 0;
+      from[p] = walker.kept >> p & 1 ? 0
+                : at < S::halo       ? own + 4 * at
+                                     : own + side_bytes + 4 * (at - S::halo - S::stride);
+    }
+  }
+};
+
+/// Between windows of one block: an inbox per window in shared memory, two sets in turn, so that
+/// one barrier per exchange suffices.
+template <class S>
+struct BlockMail {
+  struct Storage {
+    Inbox<S> inbox[2][S::warps];
+  };
+  static constexpr unsigned set_bytes = S::warps * sizeof(Inbox<S>);
+  Route<S> route;
+
+  struct InboxOf {
+    Storage& mail;
+    int warp;
+    __device__ unsigned operator()(int step) const {
+      const int to = warp + step;
+      return to < 0 || to >= S::warps ? 0 : async::shared_address(&mail.inbox[0][to]);
+    }
+  };
+  __device__ BlockMail(Storage& mail, const Walker<S>& walker)
+      : route(walker, InboxOf{mail, walker.warp}) {}
+
+  __device__ void exchange(int e, Walker<S>& walker) {
+    if constexpr (S::warps > 1) {
+      const unsigned set = e & 1 ? set_bytes : 0;
+#pragma unroll
+      for (int p = 0; p < walker.pieces; ++p) {
+        if (route.to_left[p] != 0) async::store16(route.to_left[p] + set, walker.piece(p));
+        if (route.to_right[p] != 0) async::store16(route.to_right[p] + set, walker.piece(p));
+      }
+      walkers_barrier<S>();
+#pragma unroll
+      for (int p = 0; p < walker.pieces; ++p) {
+        if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
+      }
+    }
+  }
+};
+
+}  // namespace amasia::pathfinder

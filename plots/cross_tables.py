@@ -1,0 +1,140 @@
+"""Tables of `amasia cross`: every strategy with every schedule of an app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from plots.gains import Part
+from plots.load import Results, paired_times, strategy_order
+from plots.statistics import Ratio, paired_ratio
+from plots.units import claimed_ratio, milliseconds, times
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One strategy with one schedule. ``kind`` is "ok", "declined" (the strategy does not have the
+    schedule), "skipped" (it cannot run here), "failed", "crashed" or "not run"; ``movement`` the
+    gain over baseline with the same schedule, None for baseline itself."""
+
+    strategy: str
+    schedule: str
+    kind: str
+    reason: str = ""
+    row: str = ""
+    config: str = ""
+    median: float = np.nan
+    movement: Part | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of one app, size and mode. ``winners`` has the fastest strategy of each schedule;
+    ``even`` those that were not told apart from it. ``first`` and ``second`` are the fastest cell
+    and the fastest of another strategy, ``lead`` the one's time over the other's."""
+
+    group: pd.Series
+    strategies: tuple[str, ...]
+    schedules: tuple[str, ...]
+    cells: dict[tuple[str, str], Cell]
+    winners: dict[str, str]
+    even: dict[str, tuple[str, ...]]
+    first: Cell | None
+    second: Cell | None
+    lead: Ratio | None
+
+    def sentence(self) -> str:
+        """Who wins overall, and by how much over the second."""
+        if self.first is None:
+            return "No strategy has a time."
+        best = f"{self.first.strategy} with {self.first.schedule}"
+        took = milliseconds(self.first.median)
+        if self.second is None or self.lead is None:
+            return f"Fastest: {best} ({took}); no other strategy has a time."
+        other = (
+            f"{self.second.strategy} with {self.second.schedule} "
+            f"({milliseconds(self.second.median)})"
+        )
+        if not self.lead.resolved:
+            return (
+                f"{best} ({took}) is not told apart from the second, {other}: "
+                f"{times(self.lead.ratio)} [{self.lead.low:.3f}, {self.lead.high:.3f}]."
+            )
+        by = claimed_ratio(self.lead.ratio, self.lead.low, self.lead.high)
+        return f"Fastest: {best} ({took}), {by} faster than the second, {other}."
+
+
+def _cell(row: pd.Series, gains: dict[tuple[str, str], Part]) -> Cell:
+    at = (row["strategy"], row["schedule"])
+    if row["status"] != "ok":
+        # The harness names the schedule where it is the strategy that declines.
+        said = row["reason"].removeprefix(f"schedule {row['schedule']}: ")
+        kind = "declined" if said != row["reason"] else row["status"]
+        return Cell(*at, kind=kind, reason=said)
+    if not np.isfinite(row["median"]):
+        return Cell(*at, kind="not run", reason="it was not timed")
+    return Cell(
+        *at, kind="ok", row=row["row"], config=row["config"], median=float(row["median"]),
+        movement=gains.get(at),
+    )  # fmt: skip
+
+
+def _over(results: Results, slow: Cell, fast: Cell, confidence: float) -> Ratio | None:
+    """Time of one cell over that of another, paired by rounds; None without common rounds."""
+    ratio = paired_times(results, slow.row, fast.row)
+    return paired_ratio(*ratio, confidence) if len(ratio[0]) else None
+
+
+def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Table:
+    """The table of one group of Results.cross."""
+    rows = results.rows
+    rows = rows[(rows["group"] == group) & (rows["role"] == "cross") & (rows["repeat"] == 0)]
+    found = results.comparisons
+    found = found[(found["group"] == group) & (found["role"] == "cross") & ~found["control"]]
+    gains = {
+        (c.strategy, c.schedule): Part(c.ratio, c.low, c.high, c.claim) for c in found.itertuples()
+    }
+    cells = {(row["strategy"], row["schedule"]): _cell(row, gains) for _, row in rows.iterrows()}
+    strategies = tuple(strategy_order(rows["strategy"]))
+    schedules = tuple(dict.fromkeys(rows["schedule"]))
+    timed = sorted((c for c in cells.values() if c.kind == "ok"), key=lambda c: c.median)
+    by_schedule = {s: [c for c in timed if c.schedule == s] for s in schedules}
+    first = timed[0] if timed else None
+    second = next((c for c in timed if c.strategy != timed[0].strategy), None)
+    # All that is compared here holds together.
+    compared = sum(max(len(of) - 1, 0) for of in by_schedule.values()) + 1
+    corrected = 1 - (1 - confidence) / compared
+    even = {}
+    for schedule, of in by_schedule.items():
+        names = []
+        for other in of[1:]:
+            ratio = _over(results, other, of[0], corrected)
+            if ratio is None or not ratio.resolved:
+                names.append(other.strategy)
+        even[schedule] = tuple(names)
+    return Table(
+        group=results.groups[results.groups["group"] == group].iloc[0],
+        strategies=strategies,
+        schedules=schedules,
+        cells=cells,
+        winners={s: of[0].strategy for s, of in by_schedule.items() if of},
+        even=even,
+        first=first,
+        second=second,
+        lead=None if first is None or second is None else _over(results, second, first, corrected),
+    )
+
+
+def without_time(table: Table) -> list[tuple[str, list[str]]]:
+    """(strategy and reason, schedules) of the cells without a time, each reason once."""
+    said: dict[str, list[str]] = {}
+    for cell in table.cells.values():
+        if cell.kind != "ok":
+            verb = "declines" if cell.kind == "declined" else cell.kind
+            text = f"{cell.strategy} {verb}: {cell.reason or 'no reason was recorded'}"
+            said.setdefault(text, []).append(cell.schedule)
+    return list(said.items())

@@ -1,0 +1,275 @@
+"""Every strategy with every schedule: who wins where, and what movement gains there."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
+
+from plots.claims import UNDECIDED
+from plots.cross_tables import Cell, Table, table_of, without_time
+from plots.errors import PlotsError
+from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
+from plots.load import (
+    Results,
+    main_cache,
+    main_launch,
+    main_size,
+    sizes_of,
+    strategy_order,
+)
+from plots.prose import fold, paragraph, table
+from plots.selection import Selection
+from plots.style import ALARM_COLOUR, new_figure, styled
+from plots.units import milliseconds, times
+
+_MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too
+_FRAME = "#C00060"
+_LEAST_REACH = 1.25  # of the colours, so that a table of equals is not coloured like a steep one
+
+
+def _draw_cell(ax: Axes, x: int, y: int, cell: Cell, fastest: float, norm: LogNorm) -> None:
+    at = (x - 0.5, y - 0.5)
+    if cell.kind != "ok":
+        bad = cell.kind in ("failed", "crashed")
+        ax.add_patch(
+            Rectangle(
+                at, 1, 1, facecolor="white", hatch="...." if bad else "////", edgecolor="#BDBDBD",
+                linewidth=0.8, label=cell.kind,
+            )
+        )  # fmt: skip
+        ax.text(
+            x, y, cell.kind, ha="center", va="center", fontsize=7,
+            color=ALARM_COLOUR if bad else "#444444",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
+        )  # fmt: skip
+        return
+    relative = cell.median / fastest
+    face = _MAP(norm(relative))
+    luminance = float(np.dot(face[:3], (0.2126, 0.7152, 0.0722)))
+    ink = "white" if luminance < 0.45 else "black"
+    ax.add_patch(Rectangle(at, 1, 1, facecolor=face, edgecolor="white", linewidth=1.2, label="ok"))
+    weight = "bold" if relative == 1 else "normal"
+    text = f"{relative:.2f}" if relative < 10 else f"{relative:.1f}"
+    ax.text(x, y - 0.14, text, ha="center", va="center", fontsize=9.5, color=ink, weight=weight)
+    ax.text(x, y + 0.24, _below_the_time(cell), ha="center", va="center", fontsize=6.5, color=ink)
+
+
+def _below_the_time(cell: Cell) -> str:
+    if cell.movement is None:
+        return "reference" if cell.strategy == "baseline" else "no baseline"
+    said = f"\n{cell.movement.claim}" if cell.movement.claim in UNDECIDED else ""
+    return f"gain {times(cell.movement.ratio)}{said}"
+
+
+def _panel(ax: Axes, cross_table: Table, norm: LogNorm, mode: str) -> None:
+    t = cross_table
+    for x, schedule in enumerate(t.schedules):
+        for y, strategy in enumerate(t.strategies):
+            cell = t.cells.get((strategy, schedule), Cell(strategy, schedule, "not run"))
+            _draw_cell(ax, x, y, cell, t.first.median if t.first else 1.0, norm)
+        marks = [(s, "--") for s in t.even.get(schedule, ())]
+        if schedule in t.winners:
+            marks.append((t.winners[schedule], "-"))
+        for strategy, line in marks:
+            width = 2.2 if line == "-" else 1.2
+            y = t.strategies.index(strategy)
+            ax.add_patch(
+                Rectangle(
+                    (x - 0.46, y - 0.45), 0.92, 0.9, fill=False, edgecolor=_FRAME,
+                    linewidth=width, linestyle=line, zorder=4,
+                    label="fastest" if line == "-" else "even",
+                    path_effects=[withStroke(linewidth=width + 2, foreground="white")],
+                )
+            )  # fmt: skip
+    ax.set_xlim(-0.5, len(t.schedules) - 0.5)
+    ax.set_ylim(len(t.strategies) - 0.5, -0.5)
+    ax.set_xticks(range(len(t.schedules)), t.schedules, fontsize=8)
+    ax.set_yticks(range(len(t.strategies)), t.strategies, fontsize=8)
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_title(f"{t.group['app']}, {t.group['size_label']}{mode}", loc="left", fontsize=9)
+    ax.set_xlabel(t.sentence(), loc="left", fontsize=8, labelpad=7)
+
+
+@styled
+def cross(results: Results) -> Figure:
+    """One panel per app and size: strategies by schedules. The large number is the time over that
+    of the fastest cell, which the colour shows too (light is fast); the small one the gain of
+    movement, over baseline with the same schedule. A frame marks the fastest strategy of each
+    schedule, a dashed one those not told apart from it. Hatched is what a strategy declines.
+
+    ``results`` are those of Results.cross. Raises PlotsError when they hold no table.
+    """
+    groups = [
+        of_size.iloc[i]
+        for app in sorted(set(results.groups["app"]))
+        for size in sizes_of(results.groups, app)
+        for of_size in [
+            results.groups[(results.groups["app"] == app) & (results.groups["size"] == size)]
+        ]
+        for i in range(len(of_size))
+    ]
+    tables = [table_of(results, group["group"]) for group in groups]
+    tables = [t for t in tables if t.strategies]
+    if not tables:
+        raise PlotsError("nothing to draw: the result files hold no table of amasia cross")
+    widest = max(len(t.schedules) for t in tables)
+    heights = [0.62 * len(t.strategies) + 0.95 for t in tables]
+    figure = new_figure(max(2.2 + 1.18 * widest, 7.6), 1.3 + sum(heights))
+    axes = figure.subplots(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
+    several = results.groups[["cache", "launch"]].drop_duplicates().shape[0] > 1
+    for ax, t in zip(axes, tables, strict=True):
+        slowest = [c.median / t.first.median for c in t.cells.values() if c.kind == "ok"]
+        norm = LogNorm(1, max([*slowest, _LEAST_REACH]))
+        mode = f"\n{mode_name(t.group['cache'], t.group['launch'])}" if several else ""
+        _panel(ax, t, norm, mode)
+    common.title(
+        figure,
+        "Every strategy with every schedule: time over the fastest; gain over baseline beside it",
+        f"{common.origin(results.groups)}; {common.modes(results.groups)}",
+    )
+    figure.legend(
+        handles=[
+            Patch(facecolor="none", edgecolor=_FRAME, linewidth=2.2, label="fastest there"),
+            Patch(
+                facecolor="none", edgecolor=_FRAME, linewidth=1.2, linestyle="--",
+                label="not told apart from it",
+            ),
+            Patch(
+                facecolor="white", edgecolor="#BDBDBD", hatch="////",
+                label="declined, or cannot run",
+            ),
+        ],
+        loc="outside lower center",
+        ncols=3,
+    )  # fmt: skip
+    return figure
+
+
+def _reasons(cross_table: Table) -> str:
+    return "; ".join(f"{text} ({', '.join(of)})" for text, of in without_time(cross_table))
+
+
+def _is_main(results: Results, group: pd.Series) -> bool:
+    return (group["cache"], group["launch"], group["size"]) == (
+        main_cache(results.groups),
+        main_launch(results.groups),
+        main_size(results.groups, group["app"]),
+    )
+
+
+def _ordered(results: Results | None) -> list[tuple[bool, Table]]:
+    """(shown at once, table): the main ones first, by app."""
+    if results is None:
+        return []
+    tables = [table_of(results, group) for group in results.groups["group"]]
+    found = [(_is_main(results, t.group), t) for t in tables if t.strategies]
+    return sorted(found, key=lambda f: (not f[0], f[1].group["app"], f[1].group["bytes"]))
+
+
+def _name(t: Table) -> str:
+    g = t.group
+    return f"{g['app']}, {g['size_label']}, {mode_name(g['cache'], g['launch'])}"
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    results = subject.results.cross
+    pictures = []
+    for i, (main, t) in enumerate(_ordered(results)):
+        g = t.group
+        only = results.where(app=g["app"], size=g["size"], cache=g["cache"], launch=g["launch"])
+        reasons = _reasons(t)
+        label = f"Strategies by schedules, {_name(t)} on {subject.gpu}"
+        if reasons:
+            label += f". Without a time: {reasons}"
+        fold_name = "" if main else _name(t)
+        pictures.append(Picture(f"cross-{i}", label, cross, (only,), fold=fold_name))
+    return pictures
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "Every strategy ran every schedule that it can, each with the best movement known for it, "
+        "in the same rounds as baseline with that schedule. Read a column to see what the way of "
+        "moving data is worth where everything else is equal; read a row to see what the schedule "
+        "is worth to a strategy. The large number is the time over that of the fastest cell, the "
+        "small one the gain over baseline in the same column. Where the frames are not all of one "
+        "strategy, which one wins depends on the schedule."
+    )
+
+
+def _wins(t: Table) -> str:
+    """ "tma with wide, tall; overlap with iso (not told apart: dsm)"."""
+    of: dict[str, list[str]] = {}
+    for schedule, strategy in t.winners.items():
+        even = t.even.get(schedule, ())
+        text = schedule + (f" (not told apart: {', '.join(even)})" if even else "")
+        of.setdefault(strategy, []).append(text)
+    return "; ".join(f"{s} with {', '.join(of[s])}" for s in strategy_order(of))
+
+
+def _below(subject: GpuSubject) -> Markup:
+    results = subject.results.cross
+    parts = []
+    for main, t in _ordered(results):
+        if not main:
+            continue
+        wins = f"Fastest with each schedule: {_wins(t)}." if t.winners else ""
+        parts.append(paragraph(Markup("<b>{}</b>:").format(_name(t)), t.sentence(), wins))
+        controls = results.comparisons
+        controls = controls[(controls["group"] == t.group["group"]) & controls["control"]]
+        if len(controls):
+            parts.append(
+                paragraph(
+                    f"Baseline against itself, once per schedule, stayed within "
+                    f"{controls['low'].min():.3f} and {controls['high'].max():.3f}."
+                )
+            )
+        reasons = without_time(t)
+        if reasons:
+            lines = [(text, ", ".join(of)) for text, of in reasons]
+            parts.append(paragraph("Cells without a time:"))
+            parts.append(table(("what and why", "schedules"), lines))
+    rows = [
+        (
+            _name(t),
+            cell.strategy,
+            cell.schedule,
+            cell.config or "–",
+            milliseconds(cell.median),
+            "–" if cell.movement is None else cell.movement.text(),
+        )
+        for _, t in _ordered(results)
+        for cell in t.cells.values()
+    ]
+    columns = ("table", "strategy", "schedule", "config", ">time", "gain of movement")
+    return Markup("\n").join([*parts, fold("Every cell", table(columns, rows))])
+
+
+def _of_selection(selection: Selection) -> Figure:
+    return cross(selection.of_cross().one_mode())
+
+
+register(
+    FigureKind(
+        "cross",
+        "every strategy with every schedule (results of amasia cross)",
+        _of_selection,
+        Chapter.COMPARISONS,
+        order=24,
+        heading="Every strategy with every schedule",
+        pictures=_pictures,
+        above=_above,
+        below=_below,
+    )
+)

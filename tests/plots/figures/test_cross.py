@@ -1,0 +1,103 @@
+"""What the figure of all strategies with all schedules shows and says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import synthetic
+from drawn import heading, texts
+from matplotlib.colors import to_rgb
+
+from plots.errors import PlotsError
+from plots.figures import FIGURES, GpuSubject
+from plots.figures.cross import cross
+from plots.load import load
+
+
+@pytest.fixture
+def results(cross_file):
+    return load([cross_file])
+
+
+def cells(ax, kind):
+    return [p for p in ax.patches if p.get_label() == kind]
+
+
+def test_each_cell_has_its_time_and_what_movement_gains(results):
+    figure = cross(results.cross)
+    (ax,) = figure.axes
+    assert heading(figure).endswith("NVIDIA H200, 2026-11-21; cold cache, graph launches")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["baseline", "overlap", "tma", "dsm"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["iso", "wide", "tall"]
+    assert len(cells(ax, "ok")) == 11
+    (hatched,) = cells(ax, "declined")
+    assert hatched.get_hatch() == "////" and hatched.get_xy() == (-0.5, 2.5)
+    written = texts(figure)
+    assert written.count("reference") == 3 and "gain 1.60×" in written
+    assert "gain 1.00×\nnot resolved" in written and "declined" in written
+    (bold,) = [t for t in ax.texts if t.get_weight() == "bold"]
+    assert bold.get_text() == "1.00" and bold.get_position()[0] == 2
+    assert ax.get_xlabel().startswith("Fastest: tma with tall (")
+
+
+def test_the_fastest_of_each_schedule_is_framed(results):
+    (ax,) = cross(results.cross).axes
+    framed = {(round(p.get_x() + 0.46), round(p.get_y() + 0.45)) for p in cells(ax, "fastest")}
+    assert framed == {(0, 2), (1, 2), (2, 2)}
+    (even,) = cells(ax, "even")
+    assert even.get_linestyle() == "--" and round(even.get_y() + 0.45) == 1
+
+
+def test_lightness_alone_tells_fast_from_slow(results):
+    """In grey print, and for colour-blind readers."""
+    (ax,) = cross(results.cross).axes
+    light = [float(np.dot(to_rgb(p.get_facecolor()), (0.21, 0.72, 0.07))) for p in cells(ax, "ok")]
+    medians = [float(t.get_text()) for t in ax.texts if t.get_text().replace(".", "", 1).isdigit()]
+    assert len(light) == len(medians)
+    order = np.argsort(medians)
+    assert (np.diff(np.array(light)[order]) < 0.02).all()
+
+
+def test_failed_cells_look_different_from_declined_ones(load_groups):
+    group = synthetic.cross_group("nw", {"n": 64})
+    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "iso")
+    row.update(status="crashed", reason="hung", time_ms=None)
+    (ax,) = cross(load_groups(group).cross).axes
+    (crashed,) = cells(ax, "crashed")
+    assert crashed.get_hatch() == "...."
+
+
+def test_several_modes_are_named(load_groups):
+    groups = [
+        synthetic.cross_group("nw", {"n": 64}, launch=launch) for launch in ("stream", "graph")
+    ]
+    titles = [ax.get_title(loc="left") for ax in cross(load_groups(*groups).cross).axes]
+    assert sorted(titles) == [
+        "nw, n=64\ncold cache, graph launches", "nw, n=64\ncold cache, stream launches",
+    ]  # fmt: skip
+
+
+def test_without_a_table_there_is_no_picture(paper, load_groups):
+    subject = GpuSubject("NVIDIA H200", "h200", paper, "cold", "stream", ())
+    assert FIGURES["cross"].pictures(subject) == []
+    empty = synthetic.cross_group("nw", {"n": 64})
+    empty["rows"], empty["comparisons"] = [synthetic.untimed_row("nw/tma", "cross", "ok", "")], []
+    results = load_groups(empty).cross
+    with pytest.raises(PlotsError, match="no table of amasia cross"):
+        cross(results.where(app="lud"))
+
+
+def test_the_report_says_who_wins_where_and_why_cells_are_empty(results):
+    subject = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
+    kind = FIGURES["cross"]
+    (picture,) = kind.pictures(subject)
+    assert picture.label.endswith(
+        "on NVIDIA H200. Without a time: dsm declines: its tiles are too small to share (iso)"
+    )
+    below = str(kind.below(subject))
+    assert "Fastest: tma with tall (" in below
+    assert "Fastest with each schedule: tma with iso, wide (not told apart: overlap), tall." in (
+        below
+    )
+    assert "Baseline against itself, once per schedule, stayed within 0.997 and 1.003." in below
+    assert "<td>dsm declines: its tiles are too small to share</td>" in below

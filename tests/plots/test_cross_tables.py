@@ -1,0 +1,77 @@
+"""Tables of amasia cross: who is fastest with which schedule."""
+
+from __future__ import annotations
+
+import synthetic
+
+from plots.cross_tables import table_of, without_time
+
+
+def tabled(load_groups, **options):
+    results = load_groups(synthetic.cross_group("nw", {"n": 64}, **options)).cross
+    return table_of(results, results.groups.iloc[0]["group"])
+
+
+def test_every_strategy_and_schedule_has_its_cell(load_groups):
+    t = tabled(load_groups)
+    assert t.strategies == ("baseline", "overlap", "tma", "dsm")
+    assert t.schedules == ("iso", "wide", "tall")  # as the app names them
+    assert len(t.cells) == 12
+    cell = t.cells["tma", "tall"]
+    assert cell.kind == "ok" and abs(cell.median - 1) < 0.01
+    assert cell.movement.ratio == 1.6 and cell.movement.claim == "faster"
+    assert t.cells["baseline", "tall"].movement is None  # its control is no gain
+    assert t.cells["dsm", "tall"].movement.claim == "not resolved"
+
+
+def test_winners_and_those_not_told_apart_from_them(load_groups):
+    t = tabled(load_groups)
+    assert t.winners == {"iso": "tma", "wide": "tma", "tall": "tma"}
+    assert t.even == {"iso": (), "wide": ("overlap",), "tall": ()}
+
+
+def test_the_sentence_says_by_how_much(load_groups):
+    sentence = tabled(load_groups).sentence()
+    assert sentence.startswith("Fastest: tma with tall (")
+    assert "1.20× [1.1" in sentence and "faster than the second, overlap with tall" in sentence
+
+
+def test_the_second_is_another_strategy(load_groups):
+    crossed = {
+        "baseline": {"iso": 2.0, "wide": 2.0},
+        "tma": {"iso": 1.0, "wide": 1.1},
+        "dsm": {"iso": 1.5, "wide": 1.6},
+    }
+    t = tabled(load_groups, crossed=crossed)
+    assert (t.second.strategy, t.second.schedule) == ("dsm", "iso")
+
+
+def test_a_lead_that_is_not_resolved_is_said(load_groups):
+    crossed = {"baseline": {"iso": 1.0}, "tma": {"iso": 1.0001}}
+    t = tabled(load_groups, crossed=crossed)
+    assert "is not told apart from the second" in t.sentence()
+    assert not t.lead.resolved and t.even["iso"] == (t.second.strategy,)
+
+
+def test_cells_without_a_time_say_why_once(load_groups):
+    crossed = {
+        "baseline": {"iso": 1.0, "wide": 1.0, "tall": 1.0},
+        "dsm": {
+            "iso": "schedule iso: nothing to share", "wide": "schedule wide: nothing to share",
+            "tall": "needs sm_90, this GPU is sm_80",
+        },
+    }  # fmt: skip
+    t = tabled(load_groups, crossed=crossed)
+    assert {t.cells["dsm", s].kind for s in ("iso", "wide")} == {"declined"}
+    assert t.cells["dsm", "tall"].kind == "skipped"  # the GPU cannot; the strategy could
+    assert without_time(t) == [
+        ("dsm declines: nothing to share", ["iso", "wide"]),
+        ("dsm skipped: needs sm_90, this GPU is sm_80", ["tall"]),
+    ]
+    assert t.sentence().endswith("no other strategy has a time.")
+
+
+def test_nothing_ran(load_groups):
+    crossed = {"baseline": {"iso": "needs a GPU"}}
+    t = tabled(load_groups, crossed=crossed)
+    assert t.first is None and t.winners == {} and t.sentence() == "No strategy has a time."

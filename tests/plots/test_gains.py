@@ -1,0 +1,89 @@
+"""Total gain = schedule gain x movement gain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import synthetic
+
+from plots.gains import GAIN_COLUMNS, gain_frame, gains_of
+from plots.load import load
+
+
+@pytest.fixture
+def gains(load_groups):
+    """Strategy -> its gain, in the synthetic group."""
+    results = load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0))
+    return {gain.strategy: gain for gain in gains_of(results)}
+
+
+def test_each_part_is_the_comparison_that_it_should_be(gains):
+    assert list(gains) == ["register_bypass", "overlap", "drop_off", "tma", "dsm"]
+    for name, (schedule, by_schedule, by_movement, at_baseline) in synthetic.DIVIDED.items():
+        gain = gains[name]
+        assert (gain.schedule, gain.baseline_schedule) == (schedule, "wide")
+        assert gain.total.ratio == pytest.approx(by_schedule * by_movement)
+        assert gain.by_schedule.ratio == by_schedule and gain.by_movement.ratio == by_movement
+        assert gain.by_movement.low < by_movement < gain.by_movement.high
+        if at_baseline is None:
+            assert gain.at_baseline_schedule is None
+        else:
+            assert gain.at_baseline_schedule.ratio == at_baseline
+
+
+def test_with_one_schedule_all_is_movement(gains):
+    gain = gains["register_bypass"]
+    assert gain.same_schedule and gain.by_movement == gain.total == gain.at_baseline_schedule
+    assert (gain.by_schedule.ratio, gain.by_schedule.claim) == (1, "the same schedule")
+    assert gain.product() == "all movement, with the same schedule"
+
+
+def test_what_a_total_mostly_is(gains):
+    assert {name: gain.nature for name, gain in gains.items()} == {
+        "register_bypass": "movement", "overlap": "schedule", "drop_off": "not resolved",
+        "tma": "movement", "dsm": "movement",
+    }  # fmt: skip
+    assert [name for name, gain in gains.items() if gain.opposed] == ["dsm"]
+
+
+def test_products_in_words(gains):
+    assert gains["tma"].product() == "1.20 schedule × 1.30 [1.29, 1.31] movement"
+    assert gains["dsm"].product() == "0.90 schedule × 1.35 [1.34, 1.36] movement"
+    assert gains["drop_off"].product().endswith("movement (not resolved)")
+
+
+def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
+    divided = {"tma": ("tall", 1.2, 1.002, 1.0)}  # the A/A interval reaches to 1.0034
+    (gain,) = gains_of(
+        load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0, divided=divided, half=0.001))
+    )
+    assert gain.by_movement.low > 1 and gain.by_movement.claim == "within A/A noise"
+    assert gain.nature == "not resolved"
+
+
+def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
+    assert gains_of(paper) == [] and list(gain_frame(paper).columns) == GAIN_COLUMNS
+    group = synthetic.matched_group("nw", {"n": 64}, 1.0)
+    group["comparisons"] = [
+        c
+        for c in group["comparisons"]
+        if (c["variant"], c.get("schedule"), c["role"]) != ("nw/baseline", "tall", "matched")
+    ]
+    assert [g.strategy for g in gains_of(load_groups(group))] == [
+        "register_bypass", "drop_off", "dsm",
+    ]  # fmt: skip
+
+
+def test_a_table_of_all_schedules_divides_no_total(cross_file):
+    assert gains_of(load([cross_file])) == []
+
+
+def test_the_frame_has_each_part_with_its_interval_and_claim(matched_file):
+    frame = gain_frame(load([matched_file]))
+    assert list(frame.columns) == GAIN_COLUMNS and len(frame) == 2 * len(synthetic.DIVIDED)
+    tma = frame[(frame["strategy"] == "tma") & (frame["size"] == "n=2048")].iloc[0]
+    assert tma["total"] == pytest.approx(1.56) and tma["by_movement"] == 1.3
+    assert tma["by_schedule_claim"] == tma["total_claim"] == "faster"
+    assert tma["total"] == pytest.approx(tma["by_schedule"] * tma["by_movement"])
+    dsm = frame[frame["strategy"] == "dsm"].iloc[0]
+    assert np.isnan(dsm["at_baseline_schedule"]) and dsm["at_baseline_schedule_claim"] == ""

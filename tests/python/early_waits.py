@@ -1,0 +1,224 @@
+"""Loads that are waited for too early, in machine code.
+
+A tile that is loaded while another is computed hides the latency of memory only if nothing waits
+for it meanwhile. What the source says is not what decides: the machine has six scoreboards, and a
+load that shares one with another is waited for with the other; a load behind a branch is waited for
+where the paths join. Then a kernel that is written to load ahead stands still at every load, and
+its comparison with a kernel that does not is one of compilers.
+
+Looked at are the loads of tiles in loops: of the loads that bring as many bytes at once as any in a
+loop of their kernel, those without .STRONG. Narrower ones are tickets, tags and what is left over
+at an edge; strong ones are polled and waited for by intent. Kernels without shared memory move no
+tiles.
+
+- LDG and LD: from the load to the first instruction, on any way, that waits for its scoreboard,
+  whoever else has set that.
+- LDGSTS: to the first wait for its group, DEPBAR.LE with fewer groups left than were committed
+  since. What an mbarrier says is not followed, and neither are bulk copies.
+
+Only waits in a loop that has the load, too, count: what is loaded before the first tile and drained
+behind the last one has nothing to hide behind.
+
+Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop
+in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.
+
+`python tests/python/early_waits.py FOLDER...` prints what is found in the machine code for sm_90a
+under these folders (build/sm90/code/apps), a line for each loop.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from machine_code import Instruction, disassemble, listing
+
+LEAST = 16
+SHARE_OF_LOOP = 16
+
+_GLOBAL_LOAD = re.compile(r"LDG?\b")
+_ASYNC_COPY = re.compile(r"LDGSTS\b")
+_BULK_COPY = re.compile(r"UBLKCP|UTMALDG")
+_SHARED = re.compile(r"(LDS|LDSM|STS|LDGSTS|UBLKCP|UTMALDG)\b")
+_OTHER_MEMORY = re.compile(r"(LD|ST|LDG|STG|LDS|LDSM|STS|LDL|STL|LDGSTS|UBLKCP|UTMALDG)\b")
+_LEFT = re.compile(r"DEPBAR\.LE SB(\d), 0x([0-9a-f]+)")
+_NO_SCOREBOARD = 7
+_MOST_GROUPS = 8  # more are in flight in no kernel; bounds the search
+
+
+class Loop(NamedTuple):
+    """First and last index of the instructions between a backward branch and its target."""
+
+    first: int
+    last: int
+
+    def length(self) -> int:
+        return self.last - self.first + 1
+
+
+class EarlyWait(NamedTuple):
+    """A load, what waits for it, and how many instructions later."""
+
+    load: Instruction
+    by: Instruction
+    distance: int
+    loop: int  # address
+    loop_length: int
+
+
+def bytes_at_once(instruction: Instruction) -> int:
+    """What a thread brings with it from global memory, 0 for other instructions and for strong
+    loads; 16 for a bulk copy, which brings more."""
+    operation = instruction.operation.split()[0]
+    if _BULK_COPY.match(operation):
+        return 16
+    if not (_GLOBAL_LOAD.match(operation) or _ASYNC_COPY.match(operation)):
+        return 0
+    if ".STRONG" in operation:
+        return 0
+    for word, size in ((".128", 16), (".64", 8), ("16", 2), ("8", 1)):
+        if word in operation:
+            return size
+    return 4
+
+
+def _ways(kernel: list[Instruction]) -> tuple[list[list[int]], list[Loop]]:
+    """What can follow each instruction, and the loops. Ways into the code for diverged warps, which
+    ptxas puts behind the kernel, are left out: whole warps do not go there."""
+    index = {instruction.address: i for i, instruction in enumerate(kernel)}
+    after: list[list[int]] = []
+    loops = []
+    for i, instruction in enumerate(kernel):
+        target, falls_through = instruction.successors()
+        if instruction.operation.startswith("BRA.DIV"):
+            target = None
+        following = [index[target]] if target in index else []
+        if following and following[0] <= i:
+            loops.append(Loop(following[0], i))
+        if falls_through and i + 1 < len(kernel):
+            following.append(i + 1)
+        after.append(following)
+    return after, loops
+
+
+def _polls(kernel: list[Instruction], loop: Loop) -> bool:
+    """Whether a loop does nothing but wait for others."""
+    return not any(
+        _OTHER_MEMORY.match(i.operation) and ".STRONG" not in i.operation
+        for i in kernel[loop.first : loop.last + 1]
+    )
+
+
+def _first_wait(
+    kernel: list[Instruction], after: list[list[int]], load: int, around: Loop, limit: int
+) -> tuple[int, Instruction] | None:
+    """The nearest wait for the load at this index, on ways that stay in the loop around it, if it
+    comes within less than `limit` instructions."""
+    copies = bool(_ASYNC_COPY.match(kernel[load].operation))
+    scoreboard = kernel[load].sets
+    queue = deque((j, 1, 0) for j in after[load] if around.first <= j <= around.last)
+    seen: set[tuple[int, int]] = set()
+    while queue:
+        i, distance, committed = queue.popleft()
+        if distance >= limit:
+            return None
+        if (i, committed) in seen:
+            continue
+        seen.add((i, committed))
+        instruction = kernel[i]
+        left = _LEFT.match(instruction.operation)
+        if copies:
+            if left and committed > int(left[2], 16):
+                return distance, instruction
+            if instruction.operation.startswith("LDGDEPBAR"):
+                committed = min(committed + 1, _MOST_GROUPS)
+        elif instruction.waits >> scoreboard & 1 or (left and int(left[1]) == scoreboard):
+            return distance, instruction
+        queue.extend(
+            (j, distance + 1, committed) for j in after[i] if around.first <= j <= around.last
+        )
+    return None
+
+
+def early_waits(kernel: list[Instruction]) -> list[EarlyWait]:
+    """The loads of a kernel that are waited for too early."""
+    if not any(_SHARED.match(i.operation) for i in kernel):
+        return []
+    after, loops = _ways(kernel)
+    loops = [loop for loop in loops if not _polls(kernel, loop)]
+    innermost: dict[int, Loop] = {}
+    outermost: dict[int, Loop] = {}
+    for loop in sorted(loops, key=Loop.length, reverse=True):
+        for i in range(loop.first, loop.last + 1):
+            innermost[i] = loop
+            outermost.setdefault(i, loop)
+    sizes = {i: size for i in innermost if (size := bytes_at_once(kernel[i]))}
+    widest = max(sizes.values(), default=0)
+    found = []
+    for i in sorted(i for i, size in sizes.items() if size == widest):
+        instruction, loop = kernel[i], innermost[i]
+        if _BULK_COPY.match(instruction.operation):
+            continue
+        if _GLOBAL_LOAD.match(instruction.operation) and instruction.sets == _NO_SCOREBOARD:
+            continue
+        inner = any(loop.first <= o.first and o.last <= loop.last for o in loops if o != loop)
+        limit = LEAST if inner else max(LEAST, loop.length() // SHARE_OF_LOOP)
+        if wait := _first_wait(kernel, after, i, outermost[i], limit):
+            distance, by = wait
+            address = kernel[loop.first].address
+            found.append(EarlyWait(instruction, by, distance, address, loop.length()))
+    return found
+
+
+def kernel_name(mangled: str) -> str:
+    """The name of a kernel without its namespaces, with its template arguments as they are mangled:
+    "strips<INS0_6StripsILi8EEE...>". The hash in the name of an unnamed namespace changes with the
+    folder of the build."""
+    rest, name = mangled.removeprefix("_ZN").removeprefix("_Z"), ""
+    while found := re.match(r"(\d+)", rest):
+        length = int(found[1])
+        name, rest = rest[found.end() :][:length], rest[found.end() + length :]
+        if not mangled.startswith("_ZN"):
+            break
+    rest = re.sub(r"\d+_GLOBAL__N__\w*?_cu_[0-9a-f]+_\d+", "", rest)
+    return f"{name}<{rest}>"
+
+
+def waits_in(text: str) -> Iterator[tuple[str, list[EarlyWait]]]:
+    """The kernels in what `cuobjdump -sass` prints that wait too early."""
+    for mangled, kernel in listing(text):
+        if found := early_waits(kernel):
+            yield kernel_name(mangled), found
+
+
+def summary(waits: list[EarlyWait]) -> str:
+    """The nearest wait of each loop."""
+    nearest: dict[int, EarlyWait] = {}
+    for wait in sorted(waits, key=lambda w: w.distance, reverse=True):
+        nearest[wait.loop] = wait
+    return "; ".join(
+        f"{sum(w.loop == loop for w in waits)} in the loop of {w.loop_length} at {loop:#x}: "
+        f"{w.load.operation} at {w.load.address:#x} after {w.distance} by {w.by.operation}"
+        for loop, w in sorted(nearest.items())
+    )
+
+
+def main(folders: list[str]) -> int:
+    cuobjdump = shutil.which("cuobjdump")
+    if cuobjdump is None:
+        print("needs cuobjdump on PATH", file=sys.stderr)
+        return 2
+    for folder in folders:
+        for file in sorted(Path(folder).rglob("*.cubin")):
+            for name, waits in waits_in(disassemble(cuobjdump, file, "sm_90a")):
+                print(f"{file.parent.name}/{file.name} {name}: {summary(waits)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

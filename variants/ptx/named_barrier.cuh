@@ -1,0 +1,23 @@
+// Barriers of a block that only some of its threads take part in, by number (PTX ISA: "bar.sync",
+// "bar.arrive"; any GPU): how warps that copy and warps that compute hand stages to each other.
+#pragma once
+
+namespace amasia::block {
+
+/// Waits until `threads` threads, this one included, have come to barrier `number` (1 to 15; 0 is
+/// that of __syncthreads()), and sees what they wrote before. By whole warps: the lanes come
+/// together first, because the instruction counts a warp that it meets in parts more than once.
+__device__ inline void sync(int number, int threads) {
+  __syncwarp();
+  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
+}
+
+/// Counts for the same barrier without waiting at it. What was read and written before stays
+/// before: PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
+__device__ inline void arrive(int number, int threads) {
+  __threadfence_block();
+  __syncwarp();
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
+}
+
+}  // namespace amasia::block
