@@ -51,9 +51,9 @@ __device__ __forceinline__ void each_constant(F&& f) {
   }
 }
 
-/// Whether the scores above are added where they come. Measured at 16384 x 16384 in bands of 128
-/// rows: early, the walks that meet their producers at a barrier take 0.99 ms for 1.13; late, those
-/// that wait for an mbarrier take 0.93 for 0.97. In bands of 64 rows late is faster for all.
+/// Whether the scores above are added where they come. In development, at 16384 x 16384 in bands of
+/// 128 rows: early, the walks that meet their producers at a barrier take 0.99 ms for 1.13; late,
+/// those that wait for an mbarrier take 0.93 for 0.97. In bands of 64 rows late is faster for all.
 template <class B, class Pipeline>
 inline constexpr bool adds_early = Pipeline::meets_at_barriers&& B::lane_rows == 4;
 
