@@ -4,9 +4,8 @@
 #pragma once
 
 #include "apps/hotspot/stream.cuh"
-#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/cp_async.cuh"
-#include "variants/ptx/named_barrier.cuh"
+#include "variants/ptx/named_stages.cuh"
 
 namespace amasia::hotspot {
 
@@ -115,25 +114,8 @@ __device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source,
   }
 }
 
-/// How warps that copy and warps that compute hand the stages of a pipeline to each other: a
-/// barrier `full` and a barrier `empty` for each stage, at which one side waits and the other only
-/// arrives. Named barriers rather than mbarriers, because every GPU has them.
 template <class S>
-struct HandOver {
-  using State = PipelineState<S::stages>;
-  static __device__ int full(State state) { return 1 + state.index; }
-  static __device__ int empty(State state) { return 1 + S::stages + state.index; }
-
-  static __device__ void producer_acquire(int n, State state) {
-    if (n >= S::stages) block::sync(empty(state), S::threads);
-  }
-  static __device__ void producer_commit(State state) { block::arrive(full(state), S::threads); }
-  static __device__ void consumer_wait(State state) { block::sync(full(state), S::threads); }
-  /// Without an arrival that no producer waits for: at the end every barrier has completed.
-  static __device__ void consumer_release(int n, State state, int blocks) {
-    if (n + S::stages < blocks) block::arrive(empty(state), S::threads);
-  }
-};
+using HandOver = block::NamedStages<S::stages, S::threads>;
 
 /// What a producer warp does: the rows of each row-block that are its share, `copy`'s
 /// (tile, n, i) for row i of row-block n; arrive() returns when they lie in shared memory.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/ptx/named_stages.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -31,32 +31,9 @@ struct StageReader {
   }
 };
 
-/// `full` and `empty` of each stage as named barriers of the block, which every GPU has. At `full`
-/// the computing warps wait and the producers arrive, at `empty` it is the other way round. The
-/// fences keep what was written, or read, before the arrival before it: PTX promises that for
-/// bar.sync, and says nothing of bar.arrive. Barrier 0 is __syncthreads(), 1 walkers_barrier().
+/// Barrier 1 is walkers_barrier().
 template <class S>
-struct NamedBarriers {
-  using State = PipelineState<S::stages>;
-  static constexpr int full = 2, empty = full + S::stages;
-  static_assert(S::producers == 0 || empty + S::stages <= 16, "a block has 16 barriers");
-
-  /// For the use of a stage after its first: nobody arrives for that.
-  __device__ static void producer_acquire(State state) { sync(empty + state.index); }
-  __device__ static void producer_commit(State state) { arrive(full + state.index); }
-  __device__ static void consumer_wait(State state) { sync(full + state.index); }
-  /// Only for a stage that will be used again: no barrier is left half arrived at.
-  __device__ static void consumer_release(State state) { arrive(empty + state.index); }
-
- private:
-  __device__ static void sync(int barrier) {
-    asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "n"(S::threads) : "memory");
-  }
-  __device__ static void arrive(int barrier) {
-    __threadfence_block();
-    asm volatile("bar.arrive %0, %1;\n" ::"r"(barrier), "n"(S::threads) : "memory");
-  }
-};
+using NamedBarriers = block::NamedStages<S::stages, S::threads, 2>;
 
 /// Stages that producer warps bring, as the computing warps see them: the Wall of all strategies
 /// without an engine that signals arrival itself.
