@@ -59,8 +59,10 @@ class CudaGroup : public GroupInstrument {
     }
     auto run =
         std::make_unique<PreparedRun>(std::move(launch), plan_.key.launch, sampler_.stream());
-    row.verdict = verdict_of(*run);
+    row.verdict = verdict_of(*run, instance_->challenges());
     if (row.verdict->passed) runs_[index] = std::move(run);
+    // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
+    challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
   }
 
   bool can_be_blocked(int index) const override { return runs_.at(index)->can_be_blocked(); }
@@ -69,7 +71,7 @@ class CudaGroup : public GroupInstrument {
     return sampler_.time(*runs_.at(index), *instance_, plan_.key.cache);
   }
 
-  Verdict verify(int index) override { return verdict_of(*runs_.at(index)); }
+  Verdict verify(int index) override { return verdict_of(*runs_.at(index), challenges_.at(index)); }
 
   std::optional<double> energy_mj(int index) override {
     constexpr double batch_seconds = 0.6;  // dozens of refreshes of the energy counter
@@ -83,12 +85,12 @@ class CudaGroup : public GroupInstrument {
   std::string throttle_reasons() const override { return nvml_.throttle_reasons(); }
 
  private:
-  /// Of the challenges and of the timed input, which comes last: its outputs stay.
-  Verdict verdict_of(const PreparedRun& run) {
+  /// Of that many challenges and of the timed input, which comes last: its outputs stay.
+  Verdict verdict_of(const PreparedRun& run, int challenges) {
     Verdict verdict;
     verdict.passed = true;
     std::int64_t checked = 0;
-    for (int left = instance_->challenges(); left >= 0; --left) {
+    for (int left = challenges; left >= 0; --left) {
       instance_->pose(left);
       if (!verdict.passed) continue;  // the timed input is put back all the same
       sampler_.run_once(run, *instance_);
@@ -106,6 +108,7 @@ class CudaGroup : public GroupInstrument {
   Sampler sampler_;
   std::unique_ptr<Instance> instance_;
   std::map<int, std::unique_ptr<PreparedRun>> runs_;
+  std::map<int, int> challenges_;  // of a row, when it is verified again
 };
 
 /// Of each kernel of a microbenchmark, the least capability that a point with it needs.
