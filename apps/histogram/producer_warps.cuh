@@ -4,7 +4,7 @@
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/ptx/named_stages.cuh"
+#include "variants/geometry/pipeline_state.hpp"
 
 namespace amasia::histogram {
 
@@ -14,9 +14,37 @@ struct StageStorage {
   alignas(128) uint4 tiles[C::stages][C::tile_chunks];
 };
 
-/// Barrier 1 is the counting warps' own (counting_barrier()).
+/// A `full` and an `empty` barrier per stage. All threads of the block take part in each, the ones
+/// by waiting, the others by arriving. A block has 16 barriers: 0 is __syncthreads(), 1 the
+/// counting warps' own (counting_barrier()).
 template <class C>
-using StageBarriers = block::NamedStages<C::stages, C::launched_threads, 2>;
+struct StageBarriers {
+  static_assert(2 + 2 * C::stages <= 16, "a block has 16 barriers");
+  using State = PipelineState<C::stages>;
+
+  __device__ static void sync(int barrier) {
+    __syncwarp();
+    asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
+  }
+  __device__ static void arrive(int barrier) {
+    __threadfence_block();  // PTX promises the order of memory of bar.sync, not of bar.arrive
+    __syncwarp();
+    asm volatile("bar.arrive %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
+  }
+  __device__ static int full(State s) { return 2 + s.index; }
+  __device__ static int empty(State s) { return 2 + C::stages + s.index; }
+
+  /// Tile n is the first in each of the stages while n < stages.
+  __device__ static void producer_acquire(int n, State s) {
+    if (n >= C::stages) sync(empty(s));
+  }
+  __device__ static void producer_commit(State s) { arrive(full(s)); }
+  __device__ static void consumer_wait(State s) { sync(full(s)); }
+  /// Nobody waits for the last tiles to be read.
+  __device__ static void consumer_release(int n, State s, int tiles) {
+    if (n + C::stages < tiles) arrive(empty(s));
+  }
+};
 
 /// The chunks of a tile that one lane of the producer warps copies.
 template <class C>
