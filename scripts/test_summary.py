@@ -3,13 +3,13 @@
     python scripts/test_summary.py [--programs CTEST.xml FOLDER] [REPORT.xml...]
 
 Reads the dialects of ctest, of pytest and of GoogleTest. --programs is for what ctest runs as one
-test each and has many cases: FOLDER holds the report that each program wrote of its cases, `<name of
-the test>.xml`, and these cases are counted instead of the program. A program without a report counts
-as one failure: it died, or was ended at its time limit, before it could write one. So does a program
+test each and has many cases: FOLDER holds the report that each program wrote of its cases, named
+`<name of the test>.xml`, and these are counted instead of the program. A program without a report
+is one failure: it died, or was ended at its time limit, before it could write one. So is a program
 that failed although its cases did not.
 
-Exit code 1 if a test failed, if none passed, or if a report is missing or cut off (its runner died).
-The reasons and the names of what failed go to stderr.
+Exit code 1 if a test failed, if none passed, or if a report is missing or cut off (its runner
+died). The reasons and the names of what failed go to stderr.
 """
 
 from __future__ import annotations

@@ -117,4 +117,4 @@ RULES
     mkdir -p "$build/code/$(dirname "$name")"
   done
 } >"$build/build.ninja"
-ninja -f "$build/build.ninja" >&2 || exit 1
+exec ninja -f "$build/build.ninja" >&2
