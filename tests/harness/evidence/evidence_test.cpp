@@ -462,7 +462,8 @@ std::vector<std::pair<std::string, Counts>> kept_ceilings() {
     if (entry.path().extension() != ".ptx") continue;
     const std::string text = read_text(entry.path());
     if (text.find("8ceilings") == std::string::npos) continue;
-    for (const auto& [kernel, evidence] : CodeEvidence::from_ptx(text).kernels()) {
+    const auto code = CodeEvidence::from_ptx(text);
+    for (const auto& [kernel, evidence] : code.kernels()) {
       if (kernel.find("8ceilings") != std::string::npos) {
         kept.emplace_back(kernel, evidence.instructions);
       }
