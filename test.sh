@@ -24,7 +24,7 @@ fi
 volta_log=$(mktemp)
 nice -n 19 scripts/volta.sh >"$volta_log" 2>&1 &
 volta_job=$!
-trap 'kill $python_job $volta_job 2>/dev/null || true' EXIT
+trap 'kill "${python_jobs[@]}" $volta_job 2>/dev/null || true' EXIT
 status=0
 wait_for_volta() {
   [[ -n $volta_job ]] || return 0
