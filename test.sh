@@ -19,24 +19,35 @@ if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
       ;;
   esac
 fi
-# The V100's compiler is fetched while others compile; whether it is there shows below.
-scripts/volta.sh --toolkit >/dev/null 2>&1 &
-volta_toolkit=$!
+# The V100's half is compiled beside the rest, at the lowest priority: with what the processors have to
+# spare where a build waits for its last file or a test for its device.
+volta_log=$(mktemp)
+nice -n 19 scripts/volta.sh >"$volta_log" 2>&1 &
+volta_job=$!
+trap 'kill "${python_jobs[@]}" $volta_job 2>/dev/null || true' EXIT
+status=0
+wait_for_volta() {
+  [[ -n $volta_job ]] || return 0
+  # 3: without a CUDA 12 toolkit its tests are skipped.
+  wait "$volta_job" || [[ $? == 3 ]] || status=1
+  volta_job=""
+  cat "$volta_log" >&2
+  rm -f "$volta_log"
+}
 configure_and_build ci "$architectures" all "${options[@]}"
 wait_for_python
-wait "$volta_toolkit" || true
-
-status=0
-scripts/volta.sh || [[ $? == 3 ]] || status=1 # without a CUDA 12 toolkit its tests are skipped
+[[ -z $gpu_capability ]] || wait_for_volta # beside it nothing could be measured
 
 export AMASIA_BUILD=$PWD/build/ci # where the Python tests find amasia
 ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
-rm -f "$ctest_report" "$pytest_report"
-ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 600 --output-on-failure \
+case_reports=$AMASIA_BUILD/tests/reports
+rm -rf "$ctest_report" "$pytest_report" "$case_reports"
+ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 900 --output-on-failure \
   --output-junit "$ctest_report" || status=1
+wait_for_volta
 # Several at a time only where none of them can measure.
 workers=0
 [[ -n $gpu_capability ]] || workers=$(nproc)
 python -m pytest -n "$workers" --dist loadfile --junitxml "$pytest_report" || status=1
-python scripts/test_summary.py "$ctest_report" "$pytest_report" || status=1
+python scripts/test_summary.py --programs "$ctest_report" "$case_reports" "$pytest_report" || status=1
 exit $status

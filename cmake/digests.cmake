@@ -10,6 +10,9 @@
 function(amasia_code_options result)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   set(of_type "${CMAKE_CUDA_FLAGS_${type}}")
+  if(type STREQUAL "RELEASE" AND AMASIA_CUDA)
+    set(of_type "${amasia_timed_cuda_flags}")
+  endif()
   if(NOT AMASIA_CUDA AND NOT of_type)
     set(of_type "${CMAKE_CXX_FLAGS_${type}}")  # CMake has the same defaults for both compilers
   endif()

@@ -12,8 +12,8 @@
 #   PATH, CUDACXX          .venv, the chosen nvcc and its disassemblers first; CUDACXX is empty without CUDA
 #   gpu_name, gpu_capability   of the first visible GPU ("NVIDIA H200", 90); empty without one
 #   gpu_obstacle           why no nvcc here can build for that GPU; empty when one can
-#   configure_and_build, wait_for_python   functions, below: Python's packages are still being installed
-#                          when this file ends, because nothing that compiles needs them
+#   configure_and_build, wait_for_python   functions, below: Python's packages and the disassemblers are still
+#                          being installed when this file ends, because nothing that compiles needs them
 # Run on its own it only installs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -168,15 +168,17 @@ install_python() {
   fi
 }
 
-# install_python runs beside the compiler: before the first use of Python its end must be awaited.
-python_job=""
+# Python's packages and the disassemblers are installed beside the compiler: before their first use the end
+# must be awaited.
+python_jobs=()
 wait_for_python() {
-  [[ -n $python_job ]] || return 0
-  local job=$python_job
-  python_job=""
-  wait "$job" || fail "the Python environment could not be made (see above)"
+  local job
+  for job in "${python_jobs[@]}"; do
+    wait "$job" || fail "Python's packages or the disassemblers could not be installed (see above)"
+  done
+  python_jobs=()
 }
-trap '[[ -z $python_job ]] || kill "$python_job" 2>/dev/null || true' EXIT
+trap 'kill "${python_jobs[@]}" 2>/dev/null || true' EXIT
 
 # install_wheels FOLDER NAME: the wheels that pyproject.toml lists under NAME, into .cuda/FOLDER.
 install_wheels() {
@@ -279,7 +281,8 @@ choose_cuda() {
   PATH=$(dirname "$CUDACXX"):$PATH
 
   if ! command -v cuobjdump >/dev/null || ! command -v nvdisasm >/dev/null; then
-    install_wheels disassemblers disassemblers
+    install_wheels disassemblers disassemblers &
+    python_jobs+=($!)
     PATH=$PWD/.cuda/disassemblers/nvidia/cu13/bin:$PATH
   fi
 }
@@ -315,7 +318,7 @@ find_gpu
 install_packages python
 make_environment
 install_python "$purpose" &
-python_job=$!
+python_jobs+=($!)
 install_packages "$purpose"
 CUDACXX=${CUDACXX:-} gpu_obstacle=""
 if [[ $purpose == answer && -z $gpu_capability ]]; then

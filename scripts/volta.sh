@@ -82,13 +82,23 @@ nvcc=$(find_toolkit) || { fetch_toolkit && nvcc=$(find_toolkit); } || {
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 say "compiling for sm_70 with nvcc $version ($nvcc)"
 
-# Ninja knows what is out of date. What needs a vendor library's headers, itself or through those of its
-# folder, is left out: the headers here belong to another toolkit, and comparators run no kernel of ours.
+# What needs a vendor library's headers, itself or through those of its folder, is left out: the headers here
+# belong to another toolkit, and comparators run no kernel of ours. Microbenchmarks are compiled several at a
+# time, as other builds do.
+build=build/volta
+mkdir -p "$build"
+mapfile -t sources < <(find apps microbench harness/gpu -name '*.cu' | sort | while read -r file; do
+  grep -q register_comparator "$file" && continue
+  grep -qsE '#include <cu(blas|solver)' "$file" "$(dirname "$file")"/*.cuh && continue
+  echo "$file"
+done)
+microbenchmarks=$(printf '%s\n' "${sources[@]}" | sed -n '/^microbench/p' | paste -sd ';')
+cmake "-DFOLDER=$PWD/$build/microbench/units" "-DSOURCES=$microbenchmarks" -P cmake/units.cmake
+
+# Ninja knows what is out of date.
 # 20050: nvcc 12 remarks that it ignores "inline" on a kernel in a header; newer ones take it.
 # -cubin: the device compiler reads and checks the host code, too, but none is generated, as none could
 # be linked.
-build=build/volta
-mkdir -p "$build"
 {
   cat <<RULES
 builddir = $build
@@ -99,12 +109,12 @@ rule nvcc
   deps = gcc
   description = sm_70 \$in
 RULES
-  find apps microbench harness/gpu -name '*.cu' | sort | while read -r file; do
-    grep -q register_comparator "$file" && continue
-    grep -qsE '#include <cu(blas|solver)' "$file" "$(dirname "$file")"/*.cuh && continue
-    mkdir -p "$build/code/$(dirname "$file")"
-    printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${file%.cu}.cubin" "$file" \
-      "$build/code/$(dirname "$file")"
+  for file in "${sources[@]}" "$build"/microbench/units/*.cu; do
+    [[ $file != microbench/* ]] || continue # in the units
+    name=${file#"$build"/}
+    printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${name%.cu}.cubin" "$file" \
+      "$build/code/$(dirname "$name")"
+    mkdir -p "$build/code/$(dirname "$name")"
   done
 } >"$build/build.ninja"
-ninja -f "$build/build.ninja" >&2 || exit 1
+exec ninja -f "$build/build.ninja" >&2

@@ -145,8 +145,8 @@ std::vector<int> built_architectures() {
   return numbers;
 }
 
-/// A test for each architecture, because reading the code of one takes long: ctest runs them beside
-/// each other.
+/// A test for each architecture, because reading the code of one takes long: CTest runs the shards
+/// of this program beside each other.
 class PointsOf : public testing::TestWithParam<int> {};
 
 TEST_P(PointsOf, ClaimWhatTheirCodeHolds) {

@@ -197,6 +197,68 @@ def test_the_study_needs_the_ceilings_only(tmp_path: Path) -> None:
     assert not any(name.startswith("tests/") or "gbench" in name for name in sources)
 
 
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
+    """Each is in one unit, and in none are two of one namespace. Alone if there is one question."""
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=90a-real")
+    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF")
+    result = configure(tmp_path, *options, "-DAMASIA_TIMED=OFF")
+    assert result.returncode == 0, result.stderr
+    left_out = re.findall(r"Leaving out (\S+):", result.stdout)
+    files = {str(path.relative_to(ROOT)) for path in ROOT.glob("microbench/*/*.cu")}
+    together = []
+    for unit in (tmp_path / "microbench/units").glob("*.cu"):
+        included = re.findall(r'^#include "(.*)"', unit.read_text(), re.MULTILINE)
+        namespaces = [
+            re.search(r"^namespace (\S+) \{", (ROOT / name).read_text(), re.MULTILINE)[1]
+            for name in included
+        ]
+        assert len(set(namespaces)) == len(namespaces) > 1
+        together += included
+    assert sorted(together) == sorted(files - set(left_out))
+    assert not any(name.endswith(".cu") for name in sources_of(tmp_path) if "microb" in name)
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    units = [c["command"] for c in commands if "microbench/units/unit_" in c["file"]]
+    assert units and all(" -O1 " in command for command in units)
+    untimed = (tmp_path / "generated/provenance/code_options.txt").read_text()
+
+    result = configure(tmp_path, "-DAMASIA_TIMED=ON", "-DAMASIA_MICROBENCHMARKS=dpx")
+    assert result.returncode == 0, result.stderr
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    single = {c["file"]: c["command"] for c in commands if "/microbench/" in c["file"]}
+    assert str(ROOT / "microbench/dpx/blocks.cu") in single
+    assert not any("unit_" in file for file in single)
+    assert " -O3 " in single[str(ROOT / "microbench/dpx/blocks.cu")]
+    # What is compiled quickly for tests counts as the code that is timed: its kernels are the same.
+    assert (tmp_path / "generated/provenance/code_options.txt").read_text() == untimed
+
+
+def test_units_follow_what_they_include(tmp_path: Path) -> None:
+    """A file more changes one unit or adds one; a unit of which nothing is left goes."""
+    names = ["a/one", "a/two", "b/one", "c/one"]
+
+    def units(*sources: str) -> dict[str, list[str]]:
+        for name in sources:
+            path = tmp_path / f"{name}.cu"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"// {name}\nnamespace amasia::{path.parent.name} {{\n}}\n")
+        paths = ";".join(f"{name}.cu" for name in sources)
+        script = ["cmake", f"-DFOLDER={tmp_path}/units", f"-DSOURCES={paths}"]
+        subprocess.run(
+            [*script, "-P", ROOT / "cmake/units.cmake"], cwd=tmp_path, check=True, timeout=60
+        )
+        return {
+            unit.name: re.findall(r'"(.*)\.cu"', unit.read_text())
+            for unit in (tmp_path / "units").glob("*")
+        }
+
+    assert units(*names) == {"unit_1.cu": ["a/one", "b/one"], "unit_2.cu": ["a/two", "c/one"]}
+    more = units(*names, "a/three")
+    assert more["unit_3.cu"]
+    assert sorted(name for unit in more.values() for name in unit) == sorted([*names, "a/three"])
+    assert units("a/one", "b/one") == {"unit_1.cu": ["a/one", "b/one"]}
+
+
 def test_a_comparator_without_its_library_s_headers_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "cublas_there.h").touch()

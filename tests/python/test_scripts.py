@@ -118,6 +118,63 @@ def test_summary_fails_when_one_runner_died(tmp_path: Path) -> None:
     assert result.stdout == "1 passed, 0 failed, 0 skipped\n"
 
 
+GTEST = """<testsuites><testsuite name="Suite">
+  <testcase name="passes" status="run" result="completed" classname="Suite"/>
+  <testcase name="skips" status="run" result="skipped" classname="Suite">
+    <skipped message="no"/></testcase>
+  <testcase name="is off" status="notrun" result="suppressed" classname="Suite"/>
+  FAILING
+</testsuite></testsuites>"""
+FAILING = """<testcase name="fails" status="run" result="completed" classname="Suite">
+  <failure message="1 is not 2"/></testcase>"""
+
+
+def summary_of_programs(tmp_path: Path, statuses: dict[str, str], reports: dict[str, str]):
+    cases = "".join(f'<testcase name="{n}" status="{s}"/>' for n, s in statuses.items())
+    (tmp_path / "ctest.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    for name, report in reports.items():
+        (tmp_path / f"{name}.xml").write_text(report)
+    (tmp_path / "pytest.xml").write_text(PYTEST.replace("<error", "<output"))
+    return run(
+        sys.executable,
+        "scripts/test_summary.py",
+        *("--programs", tmp_path / "ctest.xml", tmp_path, tmp_path / "pytest.xml"),
+    )
+
+
+def test_summary_counts_the_cases_of_programs(tmp_path: Path) -> None:
+    passing = GTEST.replace("FAILING", "")
+    result = summary_of_programs(tmp_path, {"a": "run", "b": "run"}, {"a": passing, "b": passing})
+    assert (result.stdout, result.stderr) == ("5 passed, 0 failed, 5 skipped\n", "")
+    assert result.returncode == 0
+
+
+def test_summary_names_the_case_that_failed(tmp_path: Path) -> None:
+    result = summary_of_programs(tmp_path, {"a": "fail"}, {"a": GTEST.replace("FAILING", FAILING)})
+    assert result.stdout == "4 passed, 1 failed, 3 skipped\n"
+    assert result.stderr == "test_summary: failed: Suite.fails\n"
+    assert result.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "report", "reason"),
+    [
+        ("fail", None, "ended without a report of its cases"),  # it crashed
+        ("run", None, "ended without a report of its cases"),
+        ("fail", "<testsuites><testsuite", "ended without a report of its cases"),
+        ("fail", GTEST.replace("FAILING", ""), ", but none of its cases"),
+        ("run", "<testsuites/>", "has no cases"),
+    ],
+)
+def test_summary_counts_a_program_that_says_nothing_as_a_failure(
+    tmp_path: Path, status: str, report: str | None, reason: str
+) -> None:
+    result = summary_of_programs(tmp_path, {"a": status}, {} if report is None else {"a": report})
+    assert " 1 failed, " in result.stdout
+    assert f"failed: a{'' if reason[0] == ',' else ' '}{reason}" in result.stderr
+    assert result.returncode == 1
+
+
 # --- setup.sh -------------------------------------------------------------------------------------
 
 

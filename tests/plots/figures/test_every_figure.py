@@ -88,7 +88,7 @@ def test_the_listing_names_each(capsys):
     ]
 
 
-def test_adding_a_figure_is_adding_a_file(tmp_path, paper_file):
+def test_adding_a_figure_is_adding_a_file(tmp_path, save):
     """In a copy with one file more: listed, drawn, in the report, in the tests that go over all."""
     for name in ("plots", "tests/plots"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -96,6 +96,11 @@ def test_adding_a_figure_is_adding_a_file(tmp_path, paper_file):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "tests" / "golden").symlink_to(ROOT / "tests" / "golden")
     (tmp_path / "plots" / "figures" / "example.py").write_text(EXAMPLE, encoding="utf-8")
+
+    # Few groups, because every other picture of the report is drawn anew, too.
+    groups = [synthetic.group("nw", {"n": n}, 1.0, seed=n) for n in (512, 1024)]
+    groups.append(synthetic.group("lud", {"n": 512}, 1.0))
+    results = save(synthetic.document(groups), "few.json")
 
     def run(*arguments):
         done = subprocess.run(
@@ -111,15 +116,15 @@ def test_adding_a_figure_is_adding_a_file(tmp_path, paper_file):
     # One interpreter for the three commands: to import what draws takes seconds.
     commands = [
         ["figure", "--list"],
-        ["figure", "example", str(paper_file), "-o", "example.svg"],
-        ["report", str(paper_file), "-o", "report.html"],
+        ["figure", "example", str(results), "-o", "example.svg"],
+        ["report", str(results), "-o", "report.html"],
     ]
     code = f"from plots.cli import main; raise SystemExit(any([main(c) for c in {commands!r}]))"
     listed = [line.split()[0] for line in run("-c", code).splitlines()]
     assert listed[:3] == ["speedup", "example", "heatmap"]
     assert (tmp_path / "example.svg").is_file()
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "The example has 20 groups." in page and "20 groups drawn" in page
+    assert "The example has 3 groups." in page and "3 groups drawn" in page
     assert page.index("<h3>An example</h3>") < page.index("<h3>Apps and strategies</h3>")
     collected = run("-m", "pytest", "--collect-only", "-q", "tests/plots", "-k", "example")
     assert "figures/test_every_figure.py::test_it_lies_in_a_file_of_its_name" in collected

@@ -1,0 +1,61 @@
+# amasia_write_units(RESULT FOLDER SOURCE...): translation units that each include several of the CUDA sources,
+# for where reading what they all include takes longer than compiling them. Their paths, in FOLDER, are the
+# result. Sources of one namespace come into different units, because each has its own points, findings and
+# kernels under the same names. A unit is written only when what it includes changes. FOLDER is absolute.
+#
+# As a script, for builds that are not CMake's:
+#   cmake -DFOLDER=<folder of the units> "-DSOURCES=<paths from the root, separated by ;>" -P cmake/units.cmake
+cmake_policy(SET CMP0007 NEW)
+cmake_policy(SET CMP0057 NEW)
+
+function(amasia_write_units result folder)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT ARGN)
+    return()
+  endif()
+  # As many units as the largest namespace has sources.
+  set(most 0)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} opening REGEX "^namespace [A-Za-z0-9_:]+ {" LIMIT_COUNT 1)
+    string(REGEX MATCH "[A-Za-z0-9_:]+ {" namespace "${opening}")
+    string(MAKE_C_IDENTIFIER "${namespace}" namespace)
+    set(namespace_of_${source} ${namespace})
+    list(APPEND sources_in_${namespace} ${source})
+    list(LENGTH sources_in_${namespace} number)
+    if(number GREATER most)
+      set(most ${number})
+    endif()
+  endforeach()
+  # Each source goes where the fewest are, so that units take about as long as each other.
+  foreach(source IN LISTS ARGN)
+    set(chosen 0)
+    foreach(unit RANGE 1 ${most})
+      list(LENGTH sources_${unit} number)
+      if(NOT namespace_of_${source} IN_LIST namespaces_${unit} AND (NOT chosen OR number LESS fewest))
+        set(chosen ${unit})
+        set(fewest ${number})
+      endif()
+    endforeach()
+    list(APPEND namespaces_${chosen} ${namespace_of_${source}})
+    list(APPEND sources_${chosen} ${source})
+  endforeach()
+  set(units "")
+  foreach(unit RANGE 1 ${most})
+    set(text "")
+    foreach(source IN LISTS sources_${unit})
+      string(APPEND text "#include \"${source}\"\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${folder}/unit_${unit}.cu CONTENT "${text}" @ONLY)
+    list(APPEND units ${folder}/unit_${unit}.cu)
+  endforeach()
+  file(GLOB of_before ${folder}/unit_*.cu)
+  list(REMOVE_ITEM of_before ${units})
+  if(of_before)
+    file(REMOVE ${of_before})
+  endif()
+  set(${result} ${units} PARENT_SCOPE)
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  amasia_write_units(units ${FOLDER} ${SOURCES})
+endif()
