@@ -117,10 +117,10 @@ const bool registered = register_variant<Problem>(
      strips<Middle, Movement<4, 2, 0, 1>>(), strips<MiddleClose, Movement<4, 2, 0, 1>>(),
      strips<Wide25, Movement<1, 2, 0, 1>>(), strips<Wide8, Movement<1, 2, 0, 1>>(),
      strips<Tall4, Movement<40, 2, 0, 1>>(), strips<Tall3Close, Movement<20, 2, 0, 1>>(),
-     strips<Tall1, Movement<6, 2, 0, 1>>(), strips<Tall3, Movement<36, 2, 4>>("producers"),
+     strips<Tall1, Movement<8, 2, 0, 1>>(), strips<Tall3, Movement<36, 2, 4>>("producers"),
      strips<Tall2, Movement<28, 2, 4>>("producers"), strips<Tall4, Movement<40, 2, 4>>("producers"),
      strips<Tall3Close, Movement<20, 2, 4>>("producers"),
-     strips<Tall1, Movement<28, 2, 4>>("producers"), strips<Middle, Movement<8, 2, 4>>("producers"),
+     strips<Tall1, Movement<20, 2, 4>>("producers"), strips<Middle, Movement<8, 2, 4>>("producers"),
      strips<MiddleClose, Movement<8, 2, 4>>("producers"), strips<Wide8, Movement<2, 2>>("2-rows"),
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}})});

@@ -110,7 +110,7 @@ const bool registered = register_variant<Problem>(
      strips<MiddleClose, Movement<4, 4>>(), strips<Wide8, Movement<1, 5>>(),
      strips<Wide25, Movement<1, 5>>(), strips<Tall3, Movement<12, 6>>(),
      strips<Tall4, Movement<20, 4>>(), strips<Tall3Close, Movement<20, 4>>(),
-     strips<Tall1, Movement<14, 5>>(), strips<Tall2, Movement<14, 5>>("14-rows"),
+     strips<Tall1, Movement<16, 5>>(), strips<Tall2, Movement<14, 5>>("14-rows"),
      strips<Tall3, Movement<36, 3>>("36-rows"),
      pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}})});
 

@@ -145,7 +145,7 @@ const bool registered = register_variant<Problem>(
      strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>("cluster-2"),
      strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>("cluster-2"),
      strips_in_clusters<Middle, Movement<4, 6, 0, 0, 8>>("no-producer"),
-     strips_in_clusters<Tall1, Movement<28, 4, 1, 0, 8>>()});
+     strips_in_clusters<Tall1, Movement<40, 4, 1, 0, 8>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

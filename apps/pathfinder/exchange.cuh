@@ -30,7 +30,7 @@ __device__ inline void store_words(unsigned long long* words, Piece cost, unsign
 /// Four words as they are now.
 struct Words {
   unsigned long long word[4];
-  __device__ explicit Words(const unsigned long long* words) {
+  __device__ void load(const unsigned long long* words) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
                  : "=l"(word[0]), "=l"(word[1])
                  : "l"(words)
@@ -117,22 +117,27 @@ __device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsig
   }
 }
 
-/// Second half: ask until every word of this epoch has come. Buffers alternate: a word is
+/// Second half: ask until every word of this epoch has come, for all pieces of a lane at once: one
+/// after the other each would cost a way to L2 and back. Buffers alternate: a word is
 /// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
 /// reads its own - and those were stored after the reading.
 template <class S>
 __device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
   const unsigned long long* words =
       exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
+  unsigned missing = walker.asked;
+#pragma unroll 1
+  while (missing != 0) {
+    Words now[walker.pieces];
 #pragma unroll
-  for (int p = 0; p < walker.pieces; ++p) {
-    if (walker.asked >> p & 1) {
-      for (;;) {
-        const Words now(words + 4 * p);
-        if (now.all_of(epoch)) {
-          walker.set(p, now.costs());
-          break;
-        }
+    for (int p = 0; p < walker.pieces; ++p) {
+      if (missing >> p & 1) now[p].load(words + 4 * p);
+    }
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {
+      if ((missing >> p & 1) && now[p].all_of(epoch)) {
+        walker.set(p, now[p].costs());
+        missing &= ~(1u << p);
       }
     }
   }
@@ -200,7 +205,7 @@ struct BlockMail {
   __device__ BlockMail(Storage& mail, const Walker<S>& walker)
       : route(walker, InboxOf{mail, walker.warp}) {}
 
-  __device__ void exchange(int e, Walker<S>& walker) {
+  __device__ void send(int e, const Walker<S>& walker) const {
     if constexpr (S::warps > 1) {
       const unsigned set = e & 1 ? set_bytes : 0;
 #pragma unroll
@@ -208,6 +213,11 @@ struct BlockMail {
         if (route.to_left[p] != 0) async::store16(route.to_left[p] + set, walker.piece(p));
         if (route.to_right[p] != 0) async::store16(route.to_right[p] + set, walker.piece(p));
       }
+    }
+  }
+  __device__ void receive(int e, Walker<S>& walker) const {
+    if constexpr (S::warps > 1) {
+      const unsigned set = e & 1 ? set_bytes : 0;
       walkers_barrier<S>();
 #pragma unroll
       for (int p = 0; p < walker.pieces; ++p) {

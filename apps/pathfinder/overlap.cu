@@ -135,10 +135,10 @@ const bool registered = register_variant<Problem>(
      strips<MiddleClose, Movement<4, 5>>(), strips<Wide25, Movement<1, 5>>(),
      strips<Wide8, Movement<1, 5>>(), strips<Tall2, Movement<28, 3>>(),
      strips<Tall4, Movement<40, 3>>(), strips<Tall3Close, Movement<20, 4>>(),
-     strips<Tall1, Movement<14, 6>>(), strips<Tall3, Movement<18, 5, 2>>("producers"),
+     strips<Tall1, Movement<16, 6>>(), strips<Tall3, Movement<18, 5, 2>>("producers"),
      strips<Tall2, Movement<28, 4, 2>>("producers"), strips<Tall4, Movement<20, 5, 2>>("producers"),
      strips<Tall3Close, Movement<20, 5, 2>>("producers"),
-     strips<Tall1, Movement<14, 6, 2>>("producers"), strips<Middle, Movement<4, 6, 2>>("producers"),
+     strips<Tall1, Movement<16, 6, 2>>("producers"), strips<Middle, Movement<4, 6, 2>>("producers"),
      strips<MiddleClose, Movement<4, 6, 2>>("producers"),
      strips<Wide25, Movement<1, 6>>("6-stages")});
 

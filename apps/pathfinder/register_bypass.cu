@@ -93,10 +93,10 @@ const bool registered = register_variant<Problem>(
      strips<Middle, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 1>>(),
      strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<2, 2>>(),
      strips<Tall4, Movement<40, 1>>(), strips<Tall3Close, Movement<40, 1>>(),
-     strips<Tall1, Movement<14, 1>>(), strips<Tall3, Movement<36, 2, 2>>("producers"),
+     strips<Tall1, Movement<20, 1>>(), strips<Tall3, Movement<36, 2, 2>>("producers"),
      strips<Tall2, Movement<28, 2, 2>>("producers"), strips<Tall4, Movement<20, 2, 2>>("producers"),
      strips<Tall3Close, Movement<20, 2, 2>>("producers"),
-     strips<Tall1, Movement<28, 2, 2>>("producers"), strips<Middle, Movement<8, 2, 2>>("producers"),
+     strips<Tall1, Movement<20, 2, 2>>("producers"), strips<Middle, Movement<8, 2, 2>>("producers"),
      strips<MiddleClose, Movement<8, 2, 2>>("producers"),
      strips<Wide8, Movement<2, 1>>("1-stage")});
 

@@ -63,11 +63,13 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
   spread(round);
 }
 
-/// A full stage; the next round's wall is read, and spread, while this round is computed.
+/// A full stage, whose first round of wall has been read; each next one is read, and spread, while
+/// the one before it is computed.
 template <class S, bool EDGE, class Wall>
-__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
+__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
+                                           const WallRound<S::lane_columns, S::round>& first) {
   WallRound<S::lane_columns, S::round> round[2];
-  load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  round[0] = first;
 #pragma unroll
   for (int r = 0; r < S::stage_rows; r += S::round) {
     const int now = r / S::round % 2;
@@ -90,34 +92,55 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
                                               Mail& mail, unsigned epoch) {
   const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
+  WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
+  const auto read_first = [&] {
+    if (edge) {
+      load_round<S, S::round, true>(first, wall, 0, walker.inside);
+    } else {
+      load_round<S, S::round, false>(first, wall, 0, walker.inside);
+    }
+  };
+  const auto turn_to_next_stage = [&] {
+    wall.consumer_wait();
+    if constexpr (S::reads_ahead) read_first();
+  };
+  const auto walk_it = [&] {
+    if constexpr (!S::reads_ahead) read_first();
+    if (edge) {
+      walk_stage<S, true>(walker, wall, first);
+    } else {
+      walk_stage<S, false>(walker, wall, first);
+    }
+  };
   int left = walk.steps;
   int until_outer = S::exchanges;
+  if (left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
 #pragma unroll 1
-    for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
-      wall.consumer_wait();
-      if (edge) {
-        walk_stage<S, true>(walker, wall);
-      } else {
-        walk_stage<S, false>(walker, wall);
-      }
+    for (int stage = 1; stage < S::halo / S::stage_rows; ++stage) {
+      walk_it();
       wall.consumer_release();
+      turn_to_next_stage();
     }
-    left -= S::halo;
+    walk_it();
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
     if (outer) publish(walker, walk.exchange, ++epoch);
-    mail.exchange(e, walker);
+    mail.send(e, walker);
+    // While the costs travel: the wall does not depend on them.
+    wall.consumer_release();
+    turn_to_next_stage();
+    mail.receive(e, walker);
     if (outer) {
       ask(walker, walk.exchange, epoch);
       until_outer = S::exchanges;
     }
+    left -= S::halo;
   }
   // What is left, at most halo rows, one by one; a row of wall is read while the one before it is
   // computed
   while (left > 0) {
     const int rows = left < S::stage_rows ? left : S::stage_rows;
-    wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
     load_round<S, 1, true>(next, wall, 0, walker.inside);
 #pragma unroll 1
@@ -128,6 +151,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     }
     wall.consumer_release();
     left -= rows;
+    if (left > 0) wall.consumer_wait();
   }
   return epoch;
 }

@@ -97,7 +97,7 @@ const bool registered = register_variant<Problem>(
      strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>(),
      strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall2, Movement<28, 3, 1>>(),
      strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
-     strips_by_tma<Tall1, Movement<28, 4, 1>>(),
+     strips_by_tma<Tall1, Movement<40, 4, 1>>(),
      strips_by_tma<Tall3, Movement<18, 4, 1>>("18-rows"),
      strips_by_tma<Tall3, Movement<36, 3>>("no-producer"),
      strips_by_tma<Tall2, Movement<28, 3>>("no-producer"),
