@@ -50,6 +50,31 @@ struct Words {
   }
 };
 
+/// What the walls of a lane count as where its columns may lie outside the grid. A block at the
+/// edge holds all others back, which exchange with it. So it takes no more of the integer pipe than
+/// they do, which bounds tall walks: the choice is a multiplication, where registers allow.
+template <class S, bool MULTIPLIES = S::reads_ahead>
+struct EdgeWalls {
+  static constexpr int C = S::lane_columns;
+  int factor[C], outside[C];
+  __device__ explicit EdgeWalls(unsigned inside) {
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      factor[c] = static_cast<int>(inside >> c & 1);
+      outside[c] = factor[c] != 0 ? 0 : outside_wall;
+      asm("" : "+r"(factor[c]), "+r"(outside[c]));  // or the compiler chooses after all
+    }
+  }
+  __device__ int at(int c, int wall) const { return wall * factor[c] + outside[c]; }
+};
+
+template <class S>
+struct EdgeWalls<S, false> {
+  unsigned inside;  // bit c: column c lies in the grid
+  __device__ explicit EdgeWalls(unsigned columns) : inside(columns) {}
+  __device__ int at(int c, int wall) const { return inside >> c & 1 ? wall : outside_wall; }
+};
+
 /// A warp on its way down: the costs of its window and which of them it must tell or be told.
 template <class S>
 struct Walker {
@@ -125,19 +150,22 @@ template <class S>
 __device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
   const unsigned long long* words =
       exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
-  unsigned missing = walker.asked;
-#pragma unroll 1
-  while (missing != 0) {
-    Words now[walker.pieces];
+  constexpr int at_once = S::reads_ahead ? Walker<S>::pieces : 1;
 #pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      if (missing >> p & 1) now[p].load(words + 4 * p);
-    }
+  for (int first = 0; first < walker.pieces; first += at_once) {
+    unsigned missing = walker.asked >> first & ((1u << at_once) - 1);
+    while (missing != 0) {
+      Words now[at_once];
 #pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      if ((missing >> p & 1) && now[p].all_of(epoch)) {
-        walker.set(p, now[p].costs());
-        missing &= ~(1u << p);
+      for (int p = 0; p < at_once; ++p) {
+        if (missing >> p & 1) now[p].load(words + 4 * (first + p));
+      }
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        if ((missing >> p & 1) && now[p].all_of(epoch)) {
+          walker.set(first + p, now[p].costs());
+          missing &= ~(1u << p);
+        }
       }
     }
   }

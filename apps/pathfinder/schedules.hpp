@@ -30,11 +30,6 @@ struct StripSchedule {
   static constexpr bool tall = LANE_COLUMNS < 12;
 };
 
-struct Tall1 : StripSchedule<1, 8, 96, 1, 1> {
-  static constexpr std::string_view name = "tall-1";
-  static constexpr std::string_view summary =
-      "persistent strips: one window of 256 columns per block, of which it finishes 96";
-};
 struct Tall2 : StripSchedule<2, 4, 72, 2, 2> {
   static constexpr std::string_view name = "tall-2";
   static constexpr std::string_view summary =
@@ -78,6 +73,12 @@ struct Wide25 : StripSchedule<25, 12, 320, 1, 1> {
       "are resident";
 };
 
+struct Wide25Close : StripSchedule<25, 12, 304, 1, 1> {
+  static constexpr std::string_view name = "wide-25-304";
+  static constexpr std::string_view summary =
+      "as wide-25 with windows 304 apart: a wider halo and fewer exchanges; 7600 columns finished";
+};
+
 template <class... Strip>
 std::vector<Schedule> iso_and() {
   return {{"iso", "Rodinia's pyramid: 256 threads, a column each, 20 rows per launch"},
@@ -85,7 +86,8 @@ std::vector<Schedule> iso_and() {
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall1, Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
+  return iso_and<Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25,
+                 Wide25Close>();
 }
 
 }  // namespace amasia::pathfinder

@@ -44,7 +44,7 @@ struct Walk {
 /// a way around outside is then never cheaper than staying at the edge.
 template <class S, int ROWS, bool EDGE, class Wall>
 __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& round, Wall& wall,
-                                           int r, unsigned inside) {
+                                           int r, const EdgeWalls<S>& edge) {
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
@@ -56,7 +56,8 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
     if constexpr (EDGE) {
 #pragma unroll
       for (int c = 0; c < S::lane_columns; ++c) {
-        if (!(inside >> c & 1)) round.height[i][c + ROWS - 1] = outside_wall;
+        int& height = round.height[i][c + ROWS - 1];
+        height = edge.at(c, height);
       }
     }
   }
@@ -67,14 +68,15 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
 /// the one before it is computed.
 template <class S, bool EDGE, class Wall>
 __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
-                                           const WallRound<S::lane_columns, S::round>& first) {
+                                           const WallRound<S::lane_columns, S::round>& first,
+                                           const EdgeWalls<S>& edge) {
   WallRound<S::lane_columns, S::round> round[2];
   round[0] = first;
 #pragma unroll
   for (int r = 0; r < S::stage_rows; r += S::round) {
     const int now = r / S::round % 2;
     if (r + S::round < S::stage_rows) {
-      load_round<S, S::round, EDGE>(round[1 - now], wall, r + S::round, walker.inside);
+      load_round<S, S::round, EDGE>(round[1 - now], wall, r + S::round, edge);
     }
     advance(walker.cost, round[now]);
   }
@@ -92,66 +94,65 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
                                               Mail& mail, unsigned epoch) {
   const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
+  const EdgeWalls<S> edge_walls(walker.inside);
+  // Where the copy engine signals a stage's arrival, the next one is read while costs travel. Where
+  // threads copy it or meet for it, they do so afterwards: what they ask memory for would be in
+  // front of the words that the outer exchange waits for.
+  constexpr bool ahead = Wall::engine && S::reads_ahead;
   WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
-  const auto read_first = [&] {
-    if (edge) {
-      load_round<S, S::round, true>(first, wall, 0, walker.inside);
-    } else {
-      load_round<S, S::round, false>(first, wall, 0, walker.inside);
-    }
-  };
   const auto turn_to_next_stage = [&] {
     wall.consumer_wait();
-    if constexpr (S::reads_ahead) read_first();
-  };
-  const auto walk_it = [&] {
-    if constexpr (!S::reads_ahead) read_first();
     if (edge) {
-      walk_stage<S, true>(walker, wall, first);
+      load_round<S, S::round, true>(first, wall, 0, edge_walls);
     } else {
-      walk_stage<S, false>(walker, wall, first);
+      load_round<S, S::round, false>(first, wall, 0, edge_walls);
     }
   };
+  constexpr int stages = S::halo / S::stage_rows;
   int left = walk.steps;
   int until_outer = S::exchanges;
-  if (left > 0) turn_to_next_stage();
+  if (ahead && left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
 #pragma unroll 1
-    for (int stage = 1; stage < S::halo / S::stage_rows; ++stage) {
-      walk_it();
-      wall.consumer_release();
-      turn_to_next_stage();
+    for (int stage = 0; stage < stages; ++stage) {
+      if (!ahead || stage > 0) turn_to_next_stage();
+      if (edge) {
+        walk_stage<S, true>(walker, wall, first, edge_walls);
+      } else {
+        walk_stage<S, false>(walker, wall, first, edge_walls);
+      }
+      if (!ahead || stage < stages - 1) wall.consumer_release();
     }
-    walk_it();
+    left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
     if (outer) publish(walker, walk.exchange, ++epoch);
     mail.send(e, walker);
-    // While the costs travel: the wall does not depend on them.
-    wall.consumer_release();
-    turn_to_next_stage();
+    if (ahead) {
+      wall.consumer_release();
+      turn_to_next_stage();
+    }
     mail.receive(e, walker);
     if (outer) {
       ask(walker, walk.exchange, epoch);
       until_outer = S::exchanges;
     }
-    left -= S::halo;
   }
   // What is left, at most halo rows, one by one; a row of wall is read while the one before it is
   // computed
-  while (left > 0) {
+  for (bool turned = ahead; left > 0; turned = false) {
     const int rows = left < S::stage_rows ? left : S::stage_rows;
+    if (!turned) wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
-    load_round<S, 1, true>(next, wall, 0, walker.inside);
+    load_round<S, 1, true>(next, wall, 0, edge_walls);
 #pragma unroll 1
     for (int row = 1; row <= rows; ++row) {
       now = next;
-      if (row < rows) load_round<S, 1, true>(next, wall, row, walker.inside);
+      if (row < rows) load_round<S, 1, true>(next, wall, row, edge_walls);
       advance(walker.cost, now);
     }
     wall.consumer_release();
     left -= rows;
-    if (left > 0) wall.consumer_wait();
   }
   return epoch;
 }
@@ -288,12 +289,6 @@ ConfigOf<Problem> strips_config(const std::string& note, Kernel kernel, std::siz
     };
   };
   return config;
-}
-
-template <class S, class Wall>
-ConfigOf<Problem> copied_strips_config(const std::string& note) {
-  return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
-                          Wall::stages_in_flight);
 }
 
 }  // namespace amasia::pathfinder
