@@ -77,33 +77,24 @@ struct LoadedWall {  // by the computing warps
 template <class S>
 struct HandedWall : ProducedWall<S> {  // by producer warps
   using ProducedWall<S>::ProducedWall;
-  static constexpr int stages_in_flight = S::Movement::depth;
+  static constexpr int stages_in_flight = 1;
 
   __device__ static void produce(Stages<S>& storage, const Walk& walk) {
-    constexpr int depth = S::Movement::depth;  // stages in registers
     StageSource<S> source = stage_source<S>(walk);
-    typename StageSource<S>::Vector held[depth][StageSource<S>::count];
-#pragma unroll
-    for (int d = 0; d < depth; ++d) source.load(held[d]);
+    typename StageSource<S>::Vector held[StageSource<S>::count];
     const int stages = S::stages_of(walk.steps);
     PipelineState<S::stages> state;
-    for (int n = 0; n < stages;) {
-#pragma unroll
-      for (int d = 0; d < depth; ++d, ++n, ++state) {
-        if (n == stages) break;
-        NamedBarriers<S>::producer_acquire(n, state);
-        source.store(storage.wall[state.index], held[d]);
-        NamedBarriers<S>::producer_commit(state);
-        source.load(held[d]);  // behind the end: its last row again
-      }
+    for (int n = 0; n < stages; ++n, ++state) {
+      source.load(held);
+      NamedBarriers<S>::producer_acquire(n, state);
+      source.store(storage.wall[state.index], held);
+      NamedBarriers<S>::producer_commit(state);
     }
   }
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = nullptr) {
-  return StripsOf<LoadedWall, HandedWall>::template config<Schedule, M>(note);
-}
+constexpr auto strips = StripsOf<LoadedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps, depth
 const bool registered = register_variant<Problem>(
@@ -111,26 +102,12 @@ const bool registered = register_variant<Problem>(
     {pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}),
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
-     strips<Tall2, Movement<28, 2, 0, 1>>(),
-     strips<Tall2, Movement<28, 2, 4, 1>>(),
-     strips<Tall2, Movement<28, 3, 4, 2>>("producers-2"),
-     strips<Tall2, Movement<28, 6, 4, 1>>("producers-6"),
-     strips<Tall3, Movement<36, 2, 4, 1>>(),
-     strips<Tall3, Movement<36, 3, 4, 2>>("producers-2"),
-     strips<Tall3Close, Movement<20, 2, 4, 1>>(),
-     strips<Tall4, Movement<40, 2, 4, 1>>(),
-     strips<Tall4, Movement<40, 3, 8, 2>>("producers-2"),
-     strips<Middle, Movement<4, 2, 0, 1>>(),
-     strips<Middle, Movement<8, 2, 4, 1>>(),
-     strips<Middle, Movement<4, 4, 4, 2>>("producers-2"),
-     strips<MiddleClose, Movement<4, 2, 0, 1>>(),
-     strips<MiddleClose, Movement<8, 2, 4, 1>>(),
-     strips<Wide8, Movement<2, 2>>(),
-     strips<Wide8, Movement<1, 2, 4, 1>>(),
-     strips<Wide25, Movement<1, 2, 0, 1>>(),
-     strips<Wide25, Movement<1, 3, 7, 1>>(),
-     strips<Wide25Close, Movement<1, 2, 0, 1>>(),
-     strips<Wide25Close, Movement<1, 3, 7, 1>>()});
+     strips<Tall2, Movement<28, 2, 0, 1>>(), strips<Tall2, Movement<28, 2, 4>>(),
+     strips<Tall3, Movement<36, 2, 4>>(), strips<Tall3Close, Movement<20, 2, 4>>(),
+     strips<Tall4, Movement<40, 2, 4>>(), strips<Middle, Movement<4, 2, 0, 1>>(),
+     strips<Middle, Movement<8, 2, 4>>(), strips<MiddleClose, Movement<4, 2, 0, 1>>(),
+     strips<MiddleClose, Movement<8, 2, 4>>(), strips<Wide8, Movement<2, 2>>(),
+     strips<Wide25, Movement<1, 2, 0, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -97,11 +97,11 @@ struct PrivateWall {
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = "") {
+ConfigOf<Problem> strips() {
   using S = Strips<Schedule, M>;
   using Wall = PrivateWall<S>;
   static_assert(S::producers == 0, "a slot is filled by the thread that reads it");
-  return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
+  return strips_config<S>("", copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
                           Wall::stages_in_flight);
 }
 
@@ -110,12 +110,10 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::drop_off,
     {pyramid_config("", pyramid<2>, sizeof(int) * Iso::threads, {{"slots", 2}}),
      pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}}),
-     strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<28, 7>>("7-stages"),
-     strips<Tall2, Movement<14, 12>>("12-stages"), strips<Tall3, Movement<36, 3>>(),
+     strips<Tall2, Movement<28, 3>>(), strips<Tall3, Movement<36, 3>>(),
      strips<Tall3Close, Movement<20, 4>>(), strips<Tall4, Movement<20, 4>>(),
      strips<Middle, Movement<4, 4>>(), strips<MiddleClose, Movement<4, 4>>(),
-     strips<Wide8, Movement<1, 5>>(), strips<Wide25, Movement<1, 5>>(),
-     strips<Wide25Close, Movement<1, 5>>()});
+     strips<Wide8, Movement<1, 5>>(), strips<Wide25, Movement<1, 5>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

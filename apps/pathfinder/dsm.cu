@@ -132,10 +132,6 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
     {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
      strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
-     strips_in_clusters<Tall2, Movement<28, 8, 1, 0, 8, 9>>("8-stages"),
-     strips_in_clusters<Tall3, Movement<36, 6, 1, 0, 8, 10>>("6-stages"),
-     strips_in_clusters<Tall3Close, Movement<40, 6, 1, 0, 8, 7>>("6-stages"),
-     strips_in_clusters<Tall3Close, Movement<20, 10, 1, 0, 8, 7>>("10-stages"),
      strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
      strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
      strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
@@ -144,8 +140,7 @@ const bool registered = register_variant<Problem>(
      strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 8>>(),
      strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>("cluster-2"),
      strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
-     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>(),
-     strips_in_clusters<Wide25Close, Movement<1, 6, 1, 0, 2>>()});
+     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -40,9 +40,13 @@ struct Words {
                  : "l"(words + 2)
                  : "memory");
   }
-  __device__ bool all_of(unsigned epoch) const {
-    return word[0] >> 32 == epoch && word[1] >> 32 == epoch && word[2] >> 32 == epoch &&
-           word[3] >> 32 == epoch;
+  /// 0 when all four have the epoch. Four logical operations and one comparison: this stands
+  /// between the arrival of a word and the next row.
+  __device__ unsigned difference(unsigned epoch) const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bits |= static_cast<unsigned>(word[i] >> 32) ^ epoch;
+    return bits;
   }
   __device__ Piece costs() const {
     return {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
@@ -130,47 +134,61 @@ __device__ void cut_costs(Walker<S>& walker) {
   }
 }
 
-/// Between groups, first half: publish what others need. Before the inner exchange, so that the
-/// words travel while it takes place; the inner exchange changes only what this window does not
-/// keep.
+/// The exchange between groups, of one window. Two buffers take turns: a word is overwritten two
+/// epochs later, when the writer has had the next epoch's words from everyone who reads its own -
+/// and those were stored after the reading.
 template <class S>
-__device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
-  unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
-#pragma unroll
-  for (int p = 0; p < walker.pieces; ++p) {
-    if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
-  }
-}
+struct OuterMail {
+  unsigned epoch;             // the last one that took place
+  unsigned long long* words;  // of the lane's columns in the next epoch
+  std::int64_t to_other;      // from there to the other buffer
 
-/// Second half: ask until every word of this epoch has come, for all pieces of a lane at once: one
-/// after the other each would cost a way to L2 and back. Buffers alternate: a word is
-/// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
-/// reads its own - and those were stored after the reading.
-template <class S>
-__device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
-  const unsigned long long* words =
-      exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
-  constexpr int at_once = S::reads_ahead ? Walker<S>::pieces : 1;
+  __device__ OuterMail(const Exchange& exchange, const Walker<S>& walker, unsigned used)
+      : epoch(used),
+        words(exchange.words + (used & 1 ? 0 : exchange.columns) + walker.column),
+        to_other(used & 1 ? exchange.columns : -exchange.columns) {}
+
+  /// First half: what others need. Before the inner exchange, so that the words travel while it
+  /// takes place; the inner exchange changes only what this window does not keep.
+  __device__ void publish(const Walker<S>& walker) {
+    ++epoch;
 #pragma unroll
-  for (int first = 0; first < walker.pieces; first += at_once) {
-    unsigned missing = walker.asked >> first & ((1u << at_once) - 1);
-    while (missing != 0) {
-      Words now[at_once];
+    for (int p = 0; p < walker.pieces; ++p) {
+      if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
+    }
+  }
+  /// Second half: ask until every word of this epoch has come. All pieces of a lane at once where
+  /// registers allow: one after the other each would cost a way to L2 and back.
+  __device__ void ask(Walker<S>& walker) {
+    constexpr int at_once = S::reads_ahead ? Walker<S>::pieces : 1;
 #pragma unroll
-      for (int p = 0; p < at_once; ++p) {
-        if (missing >> p & 1) now[p].load(words + 4 * (first + p));
-      }
+    for (int first = 0; first < walker.pieces; first += at_once) {
+      const unsigned asked = walker.asked >> first & ((1u << at_once) - 1);
+      if (asked != 0) {
+        Words now[at_once];
+        unsigned difference;
+        do {
+          difference = 0;
 #pragma unroll
-      for (int p = 0; p < at_once; ++p) {
-        if ((missing >> p & 1) && now[p].all_of(epoch)) {
-          walker.set(first + p, now[p].costs());
-          missing &= ~(1u << p);
+          for (int p = 0; p < at_once; ++p) {
+            if (asked >> p & 1) now[p].load(words + 4 * (first + p));
+          }
+#pragma unroll
+          for (int p = 0; p < at_once; ++p) {
+            if (asked >> p & 1) difference |= now[p].difference(epoch);
+          }
+        } while (difference != 0);
+#pragma unroll
+        for (int p = 0; p < at_once; ++p) {
+          if (asked >> p & 1) walker.set(first + p, now[p].costs());
         }
       }
     }
+    __syncwarp();
+    words += to_other;
+    to_other = -to_other;
   }
-  __syncwarp();
-}
+};
 
 /// A barrier of the warps that compute: producer warps take no part in exchanges.
 template <class S>

@@ -111,35 +111,20 @@ struct HandedWall : ProducedWall<S> {  // by producer warps
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = nullptr) {
-  return StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>(note);
-}
+constexpr auto strips = StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
                     {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
-     strips<Tall2, Movement<28, 3>>(),
-     strips<Tall2, Movement<28, 4, 2>>(),
-     strips<Tall2, Movement<28, 8>>("8-stages"),
-     strips<Tall2, Movement<28, 7, 2>>("producers-7"),
-     strips<Tall2, Movement<14, 7, 2>>("producers-14"),
-     strips<Tall3, Movement<18, 5, 2>>(),
-     strips<Tall3, Movement<36, 5, 2>>("producers-36"),
-     strips<Tall3Close, Movement<20, 5, 2>>(),
-     strips<Tall4, Movement<20, 5, 2>>(),
-     strips<Tall4, Movement<20, 7, 2>>("producers-7"),
-     strips<Middle, Movement<4, 5>>(),
-     strips<Middle, Movement<4, 6, 2>>(),
-     strips<MiddleClose, Movement<4, 5>>(),
-     strips<MiddleClose, Movement<4, 6, 2>>(),
-     strips<Wide8, Movement<1, 5>>(),
-     strips<Wide8, Movement<1, 5, 2>>(),
-     strips<Wide25, Movement<1, 5>>(),
-     strips<Wide25, Movement<1, 5, 7>>(),
-     strips<Wide25Close, Movement<1, 5>>(),
-     strips<Wide25Close, Movement<1, 5, 7>>()});
+     strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<28, 4, 2>>(),
+     strips<Tall3, Movement<18, 5, 2>>(), strips<Tall3Close, Movement<20, 5, 2>>(),
+     strips<Tall4, Movement<20, 5, 2>>(), strips<Middle, Movement<4, 5>>(),
+     strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 5>>(),
+     strips<MiddleClose, Movement<4, 6, 2>>(), strips<Wide8, Movement<1, 5>>(),
+     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5>>(),
+     strips<Wide25, Movement<1, 5, 7>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -69,9 +69,7 @@ struct HandedWall : ProducedWall<S> {  // by producer warps
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = nullptr) {
-  return StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>(note);
-}
+constexpr auto strips = StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
@@ -79,13 +77,11 @@ const bool registered = register_variant<Problem>(
     {pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
      strips<Tall2, Movement<28, 1>>(), strips<Tall2, Movement<28, 2, 2>>(),
-     strips<Tall2, Movement<28, 6, 2>>("producers-6"), strips<Tall3, Movement<36, 2, 2>>(),
-     strips<Tall3Close, Movement<20, 2, 2>>(), strips<Tall4, Movement<20, 2, 2>>(),
-     strips<Middle, Movement<8, 1>>(), strips<Middle, Movement<8, 2, 2>>(),
-     strips<MiddleClose, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 2, 2>>(),
-     strips<Wide8, Movement<2, 2>>(), strips<Wide8, Movement<1, 3, 2>>(),
-     strips<Wide25, Movement<2, 2>>(), strips<Wide25, Movement<1, 3, 7>>(),
-     strips<Wide25Close, Movement<2, 2>>(), strips<Wide25Close, Movement<1, 3, 7>>()});
+     strips<Tall3, Movement<36, 2, 2>>(), strips<Tall3Close, Movement<20, 2, 2>>(),
+     strips<Tall4, Movement<20, 2, 2>>(), strips<Middle, Movement<8, 1>>(),
+     strips<Middle, Movement<8, 2, 2>>(), strips<MiddleClose, Movement<8, 1>>(),
+     strips<MiddleClose, Movement<8, 2, 2>>(), strips<Wide8, Movement<2, 2>>(),
+     strips<Wide25, Movement<2, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

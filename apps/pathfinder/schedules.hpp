@@ -73,12 +73,6 @@ struct Wide25 : StripSchedule<25, 12, 320, 1, 1> {
       "are resident";
 };
 
-struct Wide25Close : StripSchedule<25, 12, 304, 1, 1> {
-  static constexpr std::string_view name = "wide-25-304";
-  static constexpr std::string_view summary =
-      "as wide-25 with windows 304 apart: a wider halo and fewer exchanges; 7600 columns finished";
-};
-
 template <class... Strip>
 std::vector<Schedule> iso_and() {
   return {{"iso", "Rodinia's pyramid: 256 threads, a column each, 20 rows per launch"},
@@ -86,8 +80,7 @@ std::vector<Schedule> iso_and() {
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25,
-                 Wide25Close>();
+  return iso_and<Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
 }
 
 }  // namespace amasia::pathfinder

@@ -78,14 +78,11 @@ struct ProducedWall {
 template <template <class> class COPIED, template <class> class PRODUCED>
 struct StripsOf {
   template <class Schedule, class M>
-  static ConfigOf<Problem> config(const char* note = nullptr) {
+  static ConfigOf<Problem> config() {
     using S = Strips<Schedule, M>;
     using Wall = std::conditional_t<(S::producers > 0), PRODUCED<S>, COPIED<S>>;
-    return strips_config<S>(note               ? note
-                            : S::producers > 0 ? "producers"
-                                               : "",
-                            copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
-                            Wall::stages_in_flight);
+    return strips_config<S>(S::producers > 0 ? "producers" : "", copied_strips<S, Wall>,
+                            sizeof(SharedStorage<S, Wall>), Wall::stages_in_flight);
   }
 };
 

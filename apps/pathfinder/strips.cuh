@@ -109,6 +109,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     }
   };
   constexpr int stages = S::halo / S::stage_rows;
+  OuterMail<S> outer_mail(walk.exchange, walker, epoch);
   int left = walk.steps;
   int until_outer = S::exchanges;
   if (ahead && left > 0) turn_to_next_stage();
@@ -126,7 +127,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
-    if (outer) publish(walker, walk.exchange, ++epoch);
+    if (outer) outer_mail.publish(walker);
     mail.send(e, walker);
     if (ahead) {
       wall.consumer_release();
@@ -134,7 +135,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     }
     mail.receive(e, walker);
     if (outer) {
-      ask(walker, walk.exchange, epoch);
+      outer_mail.ask(walker);
       until_outer = S::exchanges;
     }
   }
@@ -154,7 +155,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     wall.consumer_release();
     left -= rows;
   }
-  return epoch;
+  return outer_mail.epoch;
 }
 
 /// The whole walk of a block's computing warps.

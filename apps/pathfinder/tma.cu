@@ -95,16 +95,10 @@ const bool registered = register_variant<Problem>(
          [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
      strips_by_tma<Tall2, Movement<28, 3, 1>>(),
      strips_by_tma<Tall2, Movement<28, 3>>("no-producer"),
-     strips_by_tma<Tall2, Movement<28, 8, 1>>("8-stages"),
-     strips_by_tma<Tall2, Movement<14, 14, 1>>("14-stages"),
-     strips_by_tma<Tall3, Movement<36, 3, 1>>(),
-     strips_by_tma<Tall3, Movement<36, 6, 1>>("6-stages"),
-     strips_by_tma<Tall4, Movement<40, 5, 1>>("5-stages"),
-     strips_by_tma<Tall4, Movement<20, 10, 1>>("10-stages"),
-     strips_by_tma<Tall3Close, Movement<40, 3, 1>>(), strips_by_tma<Tall4, Movement<40, 3, 1>>(),
-     strips_by_tma<Middle, Movement<4, 6, 1>>(), strips_by_tma<MiddleClose, Movement<4, 6, 1>>(),
-     strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>(),
-     strips_by_tma<Wide25Close, Movement<1, 6, 1>>()});
+     strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
+     strips_by_tma<Tall4, Movement<40, 3, 1>>(), strips_by_tma<Middle, Movement<4, 6, 1>>(),
+     strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide8, Movement<2, 3, 1>>(),
+     strips_by_tma<Wide25, Movement<1, 6, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder
