@@ -54,31 +54,6 @@ struct Words {
   }
 };
 
-/// What the walls of a lane count as where its columns may lie outside the grid. A block at the
-/// edge holds all others back, which exchange with it. So it takes no more of the integer pipe than
-/// they do, which bounds tall walks: the choice is a multiplication, where registers allow.
-template <class S, bool MULTIPLIES = S::reads_ahead>
-struct EdgeWalls {
-  static constexpr int C = S::lane_columns;
-  int factor[C], outside[C];
-  __device__ explicit EdgeWalls(unsigned inside) {
-#pragma unroll
-    for (int c = 0; c < C; ++c) {
-      factor[c] = static_cast<int>(inside >> c & 1);
-      outside[c] = factor[c] != 0 ? 0 : outside_wall;
-      asm("" : "+r"(factor[c]), "+r"(outside[c]));  // or the compiler chooses after all
-    }
-  }
-  __device__ int at(int c, int wall) const { return wall * factor[c] + outside[c]; }
-};
-
-template <class S>
-struct EdgeWalls<S, false> {
-  unsigned inside;  // bit c: column c lies in the grid
-  __device__ explicit EdgeWalls(unsigned columns) : inside(columns) {}
-  __device__ int at(int c, int wall) const { return inside >> c & 1 ? wall : outside_wall; }
-};
-
 /// A warp on its way down: the costs of its window and which of them it must tell or be told.
 template <class S>
 struct Walker {
@@ -134,61 +109,52 @@ __device__ void cut_costs(Walker<S>& walker) {
   }
 }
 
-/// The exchange between groups, of one window. Two buffers take turns: a word is overwritten two
-/// epochs later, when the writer has had the next epoch's words from everyone who reads its own -
-/// and those were stored after the reading.
+/// Between groups, first half: publish what others need. Before the inner exchange, so that the
+/// words travel while it takes place; the inner exchange changes only what this window does not
+/// keep.
 template <class S>
-struct OuterMail {
-  unsigned epoch;             // the last one that took place
-  unsigned long long* words;  // of the lane's columns in the next epoch
-  std::int64_t to_other;      // from there to the other buffer
-
-  __device__ OuterMail(const Exchange& exchange, const Walker<S>& walker, unsigned used)
-      : epoch(used),
-        words(exchange.words + (used & 1 ? 0 : exchange.columns) + walker.column),
-        to_other(used & 1 ? exchange.columns : -exchange.columns) {}
-
-  /// First half: what others need. Before the inner exchange, so that the words travel while it
-  /// takes place; the inner exchange changes only what this window does not keep.
-  __device__ void publish(const Walker<S>& walker) {
-    ++epoch;
+__device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
-    }
+  for (int p = 0; p < walker.pieces; ++p) {
+    if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
   }
-  /// Second half: ask until every word of this epoch has come. All pieces of a lane at once where
-  /// registers allow: one after the other each would cost a way to L2 and back.
-  __device__ void ask(Walker<S>& walker) {
-    constexpr int at_once = S::reads_ahead ? Walker<S>::pieces : 1;
+}
+
+/// Second half: ask until every word of this epoch has come. All pieces of a lane at once where
+/// registers allow: one after the other each costs a way to L2 and back. Buffers alternate: a word
+/// is overwritten two epochs later, when the writer has had the next epoch's words from everyone
+/// who reads its own - and those were stored after the reading.
+template <class S>
+__device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  constexpr int at_once = S::roomy ? Walker<S>::pieces : 1;
+  const unsigned long long* words =
+      exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
-    for (int first = 0; first < walker.pieces; first += at_once) {
-      const unsigned asked = walker.asked >> first & ((1u << at_once) - 1);
-      if (asked != 0) {
-        Words now[at_once];
-        unsigned difference;
-        do {
-          difference = 0;
-#pragma unroll
-          for (int p = 0; p < at_once; ++p) {
-            if (asked >> p & 1) now[p].load(words + 4 * (first + p));
-          }
-#pragma unroll
-          for (int p = 0; p < at_once; ++p) {
-            if (asked >> p & 1) difference |= now[p].difference(epoch);
-          }
-        } while (difference != 0);
+  for (int first = 0; first < walker.pieces; first += at_once) {
+    const unsigned asked = walker.asked >> first & ((1u << at_once) - 1);
+    if (asked != 0) {
+      Words now[at_once];
+      unsigned difference;
+      do {
+        difference = 0;
 #pragma unroll
         for (int p = 0; p < at_once; ++p) {
-          if (asked >> p & 1) walker.set(first + p, now[p].costs());
+          if (asked >> p & 1) now[p].load(words + 4 * (first + p));
         }
+#pragma unroll
+        for (int p = 0; p < at_once; ++p) {
+          if (asked >> p & 1) difference |= now[p].difference(epoch);
+        }
+      } while (difference != 0);
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        if (asked >> p & 1) walker.set(first + p, now[p].costs());
       }
     }
-    __syncwarp();
-    words += to_other;
-    to_other = -to_other;
   }
-};
+  __syncwarp();
+}
 
 /// A barrier of the warps that compute: producer warps take no part in exchanges.
 template <class S>

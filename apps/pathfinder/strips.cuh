@@ -44,7 +44,7 @@ struct Walk {
 /// a way around outside is then never cheaper than staying at the edge.
 template <class S, int ROWS, bool EDGE, class Wall>
 __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& round, Wall& wall,
-                                           int r, const EdgeWalls<S>& edge) {
+                                           int r, unsigned inside) {
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
@@ -56,27 +56,29 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
     if constexpr (EDGE) {
 #pragma unroll
       for (int c = 0; c < S::lane_columns; ++c) {
-        int& height = round.height[i][c + ROWS - 1];
-        height = edge.at(c, height);
+        if (!(inside >> c & 1)) round.height[i][c + ROWS - 1] = outside_wall;
       }
     }
   }
   spread(round);
 }
 
-/// A full stage, whose first round of wall has been read; each next one is read, and spread, while
-/// the one before it is computed.
-template <class S, bool EDGE, class Wall>
+/// A full stage; the next round's wall is read, and spread, while this round is computed. AHEAD:
+/// the first one has been read already.
+template <class S, bool EDGE, bool AHEAD, class Wall>
 __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
-                                           const WallRound<S::lane_columns, S::round>& first,
-                                           const EdgeWalls<S>& edge) {
+                                           const WallRound<S::lane_columns, S::round>& first) {
   WallRound<S::lane_columns, S::round> round[2];
-  round[0] = first;
+  if constexpr (AHEAD) {
+    round[0] = first;
+  } else {
+    load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  }
 #pragma unroll
   for (int r = 0; r < S::stage_rows; r += S::round) {
     const int now = r / S::round % 2;
     if (r + S::round < S::stage_rows) {
-      load_round<S, S::round, EDGE>(round[1 - now], wall, r + S::round, edge);
+      load_round<S, S::round, EDGE>(round[1 - now], wall, r + S::round, walker.inside);
     }
     advance(walker.cost, round[now]);
   }
@@ -94,22 +96,22 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
                                               Mail& mail, unsigned epoch) {
   const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
-  const EdgeWalls<S> edge_walls(walker.inside);
   // Where the copy engine signals a stage's arrival, the next one is read while costs travel. Where
   // threads copy it or meet for it, they do so afterwards: what they ask memory for would be in
   // front of the words that the outer exchange waits for.
-  constexpr bool ahead = Wall::engine && S::reads_ahead;
+  constexpr bool ahead = Wall::engine && S::roomy;
   WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
   const auto turn_to_next_stage = [&] {
     wall.consumer_wait();
-    if (edge) {
-      load_round<S, S::round, true>(first, wall, 0, edge_walls);
-    } else {
-      load_round<S, S::round, false>(first, wall, 0, edge_walls);
+    if constexpr (ahead) {
+      if (edge) {
+        load_round<S, S::round, true>(first, wall, 0, walker.inside);
+      } else {
+        load_round<S, S::round, false>(first, wall, 0, walker.inside);
+      }
     }
   };
   constexpr int stages = S::halo / S::stage_rows;
-  OuterMail<S> outer_mail(walk.exchange, walker, epoch);
   int left = walk.steps;
   int until_outer = S::exchanges;
   if (ahead && left > 0) turn_to_next_stage();
@@ -118,16 +120,16 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     for (int stage = 0; stage < stages; ++stage) {
       if (!ahead || stage > 0) turn_to_next_stage();
       if (edge) {
-        walk_stage<S, true>(walker, wall, first, edge_walls);
+        walk_stage<S, true, ahead>(walker, wall, first);
       } else {
-        walk_stage<S, false>(walker, wall, first, edge_walls);
+        walk_stage<S, false, ahead>(walker, wall, first);
       }
       if (!ahead || stage < stages - 1) wall.consumer_release();
     }
     left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
-    if (outer) outer_mail.publish(walker);
+    if (outer) publish(walker, walk.exchange, ++epoch);
     mail.send(e, walker);
     if (ahead) {
       wall.consumer_release();
@@ -135,7 +137,7 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     }
     mail.receive(e, walker);
     if (outer) {
-      outer_mail.ask(walker);
+      ask(walker, walk.exchange, epoch);
       until_outer = S::exchanges;
     }
   }
@@ -145,17 +147,17 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     const int rows = left < S::stage_rows ? left : S::stage_rows;
     if (!turned) wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
-    load_round<S, 1, true>(next, wall, 0, edge_walls);
+    load_round<S, 1, true>(next, wall, 0, walker.inside);
 #pragma unroll 1
     for (int row = 1; row <= rows; ++row) {
       now = next;
-      if (row < rows) load_round<S, 1, true>(next, wall, row, edge_walls);
+      if (row < rows) load_round<S, 1, true>(next, wall, row, walker.inside);
       advance(walker.cost, now);
     }
     wall.consumer_release();
     left -= rows;
   }
-  return outer_mail.epoch;
+  return epoch;
 }
 
 /// The whole walk of a block's computing warps.
