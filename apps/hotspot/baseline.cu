@@ -59,7 +59,7 @@ struct HeldAhead : TileReader<S> {
   float4 temperatures[S::rows], powers[S::rows];
 
   __device__ HeldAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place) {
+      : TileReader<S>(shared, pass, place), source(pass, place, threadIdx.x) {
     load(0);
   }
   __device__ void load(int n) {
@@ -74,7 +74,7 @@ struct HeldAhead : TileReader<S> {
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
     if (source.inside > 0) {
-      const int column = threadIdx.x * columns_per_lane;
+      const int column = threadIdx.x * chunk_columns;
       BlockTile<S>& tile = this->shared.stages[0];
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
@@ -94,9 +94,9 @@ template <class S>
 __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n, int producer) {
   constexpr int chunks = (S::tile_chunks + lanes - 1) / lanes;  // of a lane, per row and array
   constexpr int spare = std::min(65536 / (S::threads * S::blocks_per_sm), 255) - 40;
-  constexpr int rows = std::clamp(spare / (2 * columns_per_lane * chunks), 1, S::rows);
+  constexpr int rows = std::clamp(spare / (2 * chunk_columns * chunks), 1, S::rows);
   const int first_column =
-      source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+      source.inside.begin + static_cast<int>(threadIdx.x) % lanes * chunk_columns;
   for (int first = producer; first < S::rows; first += rows * S::producer_warps) {
     float4 temperature[rows][chunks], power[rows][chunks];
     const auto each = [&](auto act) {
@@ -104,7 +104,8 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
       for (int r = 0; r < rows; ++r) {
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
-          const int i = first + r * S::producer_warps, column = first_column + c * window;
+          const int i = first + r * S::producer_warps,
+                    column = first_column + c * lanes * chunk_columns;
           if (i < S::rows && column < source.inside.end) act(r, c, i, column);
         }
       }
@@ -134,9 +135,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(P
     stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else {
     const RowSource<S> source(pass, place);
-    produce<S>(shared, place, [&](BlockTile<S>& tile, int n, int producer) {
+    const auto start = [&](BlockTile<S>& tile, int n, int producer) {
       load_rows<S>(tile, source, n, producer);
-    });
+    };
+    produce<0>(shared, place, start, [] {});
   }
 }
 

@@ -123,7 +123,7 @@ std::vector<ConfigOf<Problem>> configs() {
   for (std::size_t i = 1; i < all.size(); ++i) {
     ConfigInfo& info = all[i].info;
     info.geometry.push_back({"cluster_blocks", cluster_blocks});
-    info.movement[1].second = columns_per_lane;  // a halo lane's columns, used up by as many rows
+    info.movement[1].second = chunk_columns;  // a halo lane's columns, used up by as many rows
   }
   all.push_back(pyramid<ClusterWalk>(dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
   return all;

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
 // Streaming: the warps that compute also copy.
 template <class S>
 struct CopiedAhead : TileReader<S> {
-  ChunkSource<S> source;
+  ChunkCopies<S> source;
 
   __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
       : TileReader<S>(shared, pass, place), source(pass, place) {
@@ -85,7 +85,7 @@ struct CopiedAhead : TileReader<S> {
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
   __device__ void copy(int n, PipelineState<S::stages> into) {
-    if (n < this->place.run.blocks) copy_row_block(this->shared.stages[into.index], source, n);
+    if (n < this->place.run.blocks) source.copy(this->shared.stages[into.index], n);
     async::commit();  // an empty group past the last row-block keeps the count right
   }
   __device__ void consumer_wait(int n) {
@@ -110,18 +110,20 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
     stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else {
     const RowSource<S> source(pass, place);
-    produce<S>(shared, place, [&](BlockTile<S>& tile, int n, int producer) {
-      const int first =
-          source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
+    const auto start = [&](BlockTile<S>& tile, int n, int producer) {
+      const int first = source.inside.begin + static_cast<int>(threadIdx.x) % lanes * chunk_columns;
       for (int i = producer; i < S::rows; i += S::producer_warps) {
         const std::int64_t offset = source.offset(n, i);
-        for (int column = first; column < source.inside.end; column += window) {
+        for (int column = first; column < source.inside.end; column += lanes * chunk_columns) {
           async::copy<16>(&tile.temperature[i][column], source.temperature + offset + column);
           async::copy<16>(&tile.power[i][column], source.power + offset + column);
         }
       }
+    };
+    // An empty group past the last row-block keeps the count right.
+    produce<1>(shared, place, start, [] {
       async::commit();
-      async::wait<0>();  // the row-block before it is being computed meanwhile
+      async::wait<1>();
     });
   }
 }
@@ -144,6 +146,10 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::period>,
                 std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<3>,
+                std::tuple<Chain3, Chain4, Chain5, Wide5, Chain3Roomy, Chain4Roomy, Chain5Roomy>>(
+      all);
+  add_streaming<Kernels, Movement<5>, std::tuple<Chain45, Chain5, Chain4Roomy>>(all, "/5-stages");
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));

@@ -52,13 +52,13 @@ __global__ void __launch_bounds__(square_threads) register_bypass_square(SquareV
 // Streaming: one stage, so the copy can only start once it has been read.
 template <class S>
 struct WaitedFor : TileReader<S> {
-  ChunkSource<S> source;
+  ChunkCopies<S> source;
 
   __device__ WaitedFor(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
       : TileReader<S>(shared, pass, place), source(pass, place) {}
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    copy_row_block(this->shared.stages[0], source, n);
+    source.copy(this->shared.stages[0], n);
     async::commit();
     async::wait<0>();
     __syncthreads();

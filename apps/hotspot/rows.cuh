@@ -30,8 +30,7 @@ struct RowConsumer : TileReader<S> {
     }
   }
   __device__ void consumer_release(int) {
-    __syncwarp();
-    if (threadIdx.x % lanes == 0) tma::arrive(&storage.empty[this->state.index]);
+    tma::arrive(&storage.empty[this->state.index]);
     ++this->state;
   }
 };

@@ -34,9 +34,9 @@ struct Slots : DirectStore<S> {
         pass(view),
         run(rows),
         column(lane_column) {
-    const int first = image(0), last = image(columns_per_lane - 1);
+    const int first = image(0), last = image(chunk_columns - 1);
     const int least = first < last ? first : last, most = first < last ? last : first;
-    const bool whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
+    const bool whole = most - least == chunk_columns - 1 && least % chunk_columns == 0;
     chunk = whole ? least : -1;
     backwards = whole && last < first;
 #pragma unroll
@@ -62,7 +62,7 @@ struct Slots : DirectStore<S> {
                                               pass.power.data + row + chunk);
         } else {
 #pragma unroll 1
-          for (int c = 0; c < columns_per_lane; ++c) {
+          for (int c = 0; c < chunk_columns; ++c) {
             const std::int64_t from = row + image(c);
             async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
             async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
@@ -79,10 +79,10 @@ struct Slots : DirectStore<S> {
   __device__ float4 forwards(float4 v) const {
     return backwards ? make_float4(v.w, v.z, v.y, v.x) : v;
   }
-  __device__ float4 temperature(int i) const {
+  __device__ float4 temperature(int i, int) const {
     return forwards(slots[state.index].temperature[i][threadIdx.x]);
   }
-  __device__ float4 power(int i) const {
+  __device__ float4 power(int i, int) const {
     return forwards(slots[state.index].power[i][threadIdx.x]);
   }
   __device__ void consumer_release(int) { ++state; }

@@ -63,13 +63,11 @@ struct ChunkSource {
   int first;   // first row of the run
   int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
 
-  __device__ ChunkSource(const PassView& pass, const Place<S>& place)
+  __device__ ChunkSource(const PassView& pass, const Place<S>& place, int chunk)
       : pitch(pass.result.pitch), grid_rows(place.grid_rows), first(place.run.first) {
-    const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
+    const int column = place.first_column + chunk_columns * chunk;
     const int left = place.grid_columns - column;
-    inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
-             : column < 0 || left <= 0                       ? 0
-                                                             : (left < 4 ? left : 4) * 4;
+    inside = chunk >= S::tile_chunks ? -1 : column < 0 || left <= 0 ? 0 : (left < 4 ? left : 4) * 4;
     temperature = pass.temperature.data + (inside > 0 ? column : 0);
     power = pass.power.data + (inside > 0 ? column : 0);
   }
@@ -103,35 +101,59 @@ struct RowSource {
 /// Starts the thread's copies of row-block n into a tile by cp.async; a chunk outside the grid
 /// becomes zero.
 template <class S>
-__device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
-  if (source.inside < 0) return;
-  const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
+struct ChunkCopies {
+  ChunkSource<S> sources[S::copies_per_row];
+
+  __device__ ChunkCopies(const PassView& pass, const Place<S>& place)
+      : ChunkCopies(pass, place, std::make_index_sequence<S::copies_per_row>{}) {}
+  template <std::size_t... J>
+  __device__ ChunkCopies(const PassView& pass, const Place<S>& place, std::index_sequence<J...>)
+      : sources{ChunkSource<S>(pass, place, threadIdx.x + J * S::computing_threads)...} {}
+
+  __device__ void copy(BlockTile<S>& tile, int n) const {
 #pragma unroll
-  for (int i = 0; i < S::rows; ++i) {
-    const std::int64_t offset = source.offset(n, i);
-    async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
-    async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+    for (int j = 0; j < S::copies_per_row; ++j) {
+      const ChunkSource<S>& source = sources[j];
+      if (source.inside < 0) continue;
+      const int column = (static_cast<int>(threadIdx.x) + j * S::computing_threads) * chunk_columns;
+#pragma unroll
+      for (int i = 0; i < S::rows; ++i) {
+        const std::int64_t offset = source.offset(n, i);
+        async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
+        async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+      }
+    }
   }
-}
+};
 
 template <class S>
 using HandOver = block::NamedStages<S::stages, S::threads>;
 
-/// What a producer warp does: the rows of each row-block that are its share, `copy`'s
-/// (tile, n, i) for row i of row-block n; arrive() returns when they lie in shared memory.
-template <class S, class Copy>
-__device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const Copy& copy) {
+/// What a producer warp does. start(tile, n, producer) begins the copy of its share of row-block n,
+/// the rows producer, producer + S::producer_warps, ...; finish() returns when all but the latest
+/// LAG copies lie in shared memory, and only then they are handed over.
+template <int LAG, class S, class Start, class Finish>
+__device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const Start& start,
+                        const Finish& finish) {
+  static_assert(LAG < S::stages, "a stage is handed over before it is acquired again");
   const int producer = static_cast<int>(threadIdx.x - S::computing_threads) / lanes;
-  PipelineState<S::stages> state;
-  for (int n = 0; n < place.run.blocks; ++n, ++state) {
-    HandOver<S>::producer_acquire(n, state);
-    BlockTile<S>& tile = shared.stages[state.index];
-    copy(tile, n, producer);
+  PipelineState<S::stages> acquired, copied;
+  for (int n = 0; n < place.run.blocks + LAG; ++n) {
+    if (n < place.run.blocks) {
+      HandOver<S>::producer_acquire(n, acquired);
+      start(shared.stages[acquired.index], n, producer);
+      ++acquired;
+    }
+    finish();
+    if (n < LAG) continue;
     if (place.at_edge) {
       __syncwarp();
-      for (int i = producer; i < S::rows; i += S::producer_warps) tile.mirror_row(i, place);
+      for (int i = producer; i < S::rows; i += S::producer_warps) {
+        shared.stages[copied.index].mirror_row(i, place);
+      }
     }
-    HandOver<S>::producer_commit(state);
+    HandOver<S>::producer_commit(copied);
+    ++copied;
   }
 }
 
@@ -142,17 +164,24 @@ struct TileReader : DirectStore<S> {
   SharedStorage<S>& shared;
   const Place<S>& place;
   PipelineState<S::stages> state;
-  int column = threadIdx.x / lanes * S::useful + threadIdx.x % lanes * columns_per_lane;
+  static constexpr int chunk_stride = sizeof(float4);
+  int column = Place<S>::window_in_block() * S::useful + threadIdx.x % lanes * S::columns_per_lane;
 
   __device__ TileReader(SharedStorage<S>& stages, const PassView& pass, const Place<S>& where)
-      : DirectStore<S>(pass, where.run, where.lane_column(), where.lane_finishes()),
+      : DirectStore<S>(pass, where.run, where.lane_column(),
+                       where.last_link() ? where.lane_finishes() : 0),
         shared(stages),
         place(where) {}
-  __device__ float4 temperature(int i) const {
-    return *reinterpret_cast<const float4*>(&shared.stages[state.index].temperature[i][column]);
+  __device__ const float4* temperatures() const {
+    return reinterpret_cast<const float4*>(&shared.stages[state.index].temperature[0][column]);
   }
-  __device__ float4 power(int i) const {
-    return *reinterpret_cast<const float4*>(&shared.stages[state.index].power[i][column]);
+  __device__ float4 temperature(int i, int j) const {
+    return *reinterpret_cast<const float4*>(
+        &shared.stages[state.index].temperature[i][column + j * chunk_columns]);
+  }
+  __device__ float4 power(int i, int j) const {
+    return *reinterpret_cast<const float4*>(
+        &shared.stages[state.index].power[i][column + j * chunk_columns]);
   }
   __device__ void mirror_columns() {
     if (!place.at_edge) return;

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassVie
   const Place<S> place(pass);
   if (threadIdx.x == 0) {
     for (tma::Barrier& barrier : storage.full) tma::init(&barrier, 1);
-    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::warps);
+    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::computing_threads);
     tma::fence_init();
   }
   __syncthreads();  // the barriers are initialised
@@ -180,10 +180,10 @@ struct Windows {
     PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
     const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S, BOXES>),
                                             problem, device, shared_bytes<S>(), view.chunk_rows);
-    const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
-                    tensor_map(problem.power, S::rows, window),
-                    tensor_map(problem.power, 1, window),
-                    tensor_map(readable(pass.destination), S::rows, S::useful)};
+    const Maps maps{
+        tensor_map(pass.source, S::rows, S::window), tensor_map(pass.source, 1, S::window),
+        tensor_map(problem.power, S::rows, S::window), tensor_map(problem.power, 1, S::window),
+        tensor_map(readable(pass.destination), S::rows, S::useful)};
     return [=](Stream stream) { launch(tma_windows<S, BOXES>, shape, stream, view, maps); };
   }
 };

@@ -21,8 +21,8 @@ inline Grid<const float> readable(const Grid<float>& grid) {
 template <class S, bool BOXES>
 struct alignas(128) WindowStages {
   struct Arrivals {
-    float temperature[S::rows][window];
-    float power[S::rows][window];
+    float temperature[S::rows][S::window];
+    float power[S::rows][S::window];
   };
   struct alignas(128) ResultBox {
     float cells[S::rows][S::useful];
@@ -66,7 +66,7 @@ struct WindowBoxes : DirectStore<S> {
     }
     __syncwarp();
   }
-  __device__ bool at_edge() const { return first_column < 0 || first_column + window > columns; }
+  __device__ bool at_edge() const { return first_column < 0 || first_column + S::window > columns; }
   __device__ void copy(int n, int stage) {
     if (n >= run.blocks) return;
     tma::Barrier* full = &shared.full[stage];
@@ -87,28 +87,28 @@ struct WindowBoxes : DirectStore<S> {
   __device__ void consumer_wait(int) {
     tma::wait(&shared.full[state.index], state.phase);
     if (at_edge()) {
-      mirror_halo<S>(&shared.stages[state.index].temperature[0][0], 2 * S::rows, window,
+      mirror_halo<S>(&shared.stages[state.index].temperature[0][0], 2 * S::rows, S::window,
                      first_column, columns, lane, lanes);
     }
     if (BOXES && lane == 0) tma::wait_stores_read<1>();  // the box of two row-blocks ago is free
     __syncwarp();
   }
-  __device__ float4 temperature(int i) const {
+  __device__ float4 temperature(int i, int) const {
     return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].temperature[i][lane * columns_per_lane]);
+        &shared.stages[state.index].temperature[i][lane * chunk_columns]);
   }
-  __device__ float4 power(int i) const {
+  __device__ float4 power(int i, int) const {
     return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].power[i][lane * columns_per_lane]);
+        &shared.stages[state.index].power[i][lane * chunk_columns]);
   }
-  __device__ void store(int n, int i, float4 cells) const {
+  __device__ void store(int n, int i, int j, float4 cells) const {
     if constexpr (BOXES) {
-      const int column = lane * columns_per_lane - S::halo;
+      const int column = lane * chunk_columns - S::halo;
       if (column >= 0 && column < S::useful) {
         *reinterpret_cast<float4*>(&shared.results.box[n % 2].cells[i][column]) = cells;
       }
     } else {
-      DirectStore<S>::store(n, i, cells);
+      DirectStore<S>::store(n, i, j, cells);
     }
   }
   __device__ void consumer_release(int n) {
