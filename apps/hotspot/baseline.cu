@@ -59,16 +59,16 @@ struct HeldAhead : TileReader<S> {
   float4 temperatures[S::rows], powers[S::rows];
 
   __device__ HeldAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place, threadIdx.x) {
+      : TileReader<S>(shared, pass, place), source(place, threadIdx.x) {
     load(0);
   }
   __device__ void load(int n) {
     if (source.inside <= 0 || n >= this->place.run.blocks) return;
 #pragma unroll
     for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t offset = source.offset(n, i);
-      temperatures[i] = *reinterpret_cast<const float4*>(source.temperature + offset);
-      powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
+      const std::int64_t from = row_offset<S>(this->pass, this->place, n, i) + source.column;
+      temperatures[i] = *reinterpret_cast<const float4*>(this->pass.temperature.data + from);
+      powers[i] = *reinterpret_cast<const float4*>(this->pass.power.data + from);
     }
   }
   __device__ void consumer_wait(int n) {
@@ -112,8 +112,8 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
     };
     each([&](int r, int c, int i, int column) {
       const std::int64_t from = source.offset(n, i) + column;
-      temperature[r][c] = *reinterpret_cast<const float4*>(source.temperature + from);
-      power[r][c] = *reinterpret_cast<const float4*>(source.power + from);
+      temperature[r][c] = *reinterpret_cast<const float4*>(source.pass.temperature.data + from);
+      power[r][c] = *reinterpret_cast<const float4*>(source.pass.power.data + from);
     });
     each([&](int r, int c, int i, int column) {
       *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperature[r][c];
@@ -158,6 +158,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
+  add_streaming<Kernels, Movement<1>, ChainSchedules>(all);
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));

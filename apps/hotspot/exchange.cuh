@@ -25,7 +25,7 @@ struct Exchange : Slots<S> {
 
   // `window` counts the windows of the cluster.
   __device__ Exchange(typename Slots<S>::Slot* slots, Inbox<S>* inboxes, const PassView& pass,
-                      const RowRun& run, int column, bool finishes, int window)
+                      const RowRun& run, int column, unsigned finishes, int window)
       : Slots<S>(slots, pass, run, column, finishes), inbox(inboxes[window % S::warps]) {
     const int lane = threadIdx.x % lanes;
     const bool to_west = window > 0 && lane <= 1;

@@ -77,15 +77,14 @@ __global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
 // Streaming: the warps that compute also copy.
 template <class S>
 struct CopiedAhead : TileReader<S> {
-  ChunkCopies<S> source;
-
   __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place) {
+      : TileReader<S>(shared, pass, place) {
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
   __device__ void copy(int n, PipelineState<S::stages> into) {
-    if (n < this->place.run.blocks) source.copy(this->shared.stages[into.index], n);
+    if (n < this->place.run.blocks)
+      copy_row_block<S>(this->shared.stages[into.index], this->pass, this->place, n);
     async::commit();  // an empty group past the last row-block keeps the count right
   }
   __device__ void consumer_wait(int n) {
@@ -115,8 +114,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
       for (int i = producer; i < S::rows; i += S::producer_warps) {
         const std::int64_t offset = source.offset(n, i);
         for (int column = first; column < source.inside.end; column += lanes * chunk_columns) {
-          async::copy<16>(&tile.temperature[i][column], source.temperature + offset + column);
-          async::copy<16>(&tile.power[i][column], source.power + offset + column);
+          async::copy<16>(&tile.temperature[i][column], pass.temperature.data + offset + column);
+          async::copy<16>(&tile.power[i][column], pass.power.data + offset + column);
         }
       }
     };
@@ -146,11 +145,10 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::period>,
                 std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<3>,
-                std::tuple<Chain3, Chain4, Chain5, Wide5, Chain3Roomy, Chain4Roomy, Chain5Roomy>>(
-      all);
-  add_streaming<Kernels, Movement<5>, std::tuple<Chain45, Chain5, Chain4Roomy>>(all, "/5-stages");
+  add_streaming<Kernels, Movement<3>, ChainSchedules>(all);
+  add_streaming<Kernels, Movement<5>, std::tuple<Chain12>>(all, "/5-stages");
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<Chain12>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

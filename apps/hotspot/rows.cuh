@@ -48,8 +48,8 @@ __device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const
     tma::expect(full, 2 * S::rows * bytes);
     for (int i = 0; i < S::rows; ++i) {
       const std::int64_t from = source.offset(n, i) + begin;
-      tma::load_bytes(&tile.temperature[i][begin], source.temperature + from, bytes, full);
-      tma::load_bytes(&tile.power[i][begin], source.power + from, bytes, full);
+      tma::load_bytes(&tile.temperature[i][begin], pass.temperature.data + from, bytes, full);
+      tma::load_bytes(&tile.power[i][begin], pass.power.data + from, bytes, full);
     }
   }
 }

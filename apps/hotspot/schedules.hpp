@@ -47,45 +47,25 @@ struct EightWarps : Streaming<8, 40, 1, 2, 5, 10, 12> {
   static constexpr std::string_view name = "8-warps";
 };
 
-/// A window of 256 columns, eight per lane, whose rows pass through LINKS warps of EACH steps.
-template <int LINKS, int EACH, int REGISTERS>
+/// A window of 256 columns, eight per lane, whose rows pass through a chain of warps of EACH steps;
+/// short passes as in FourWarps.
+template <int EACH, int REGISTERS, int... STEPS>
 struct Chained {
   static constexpr Shape shape(int steps) {
     return steps > 5 ? Shape{1, steps / EACH, 8, REGISTERS} : Shape{4, 1, chunk_columns, 40};
   }
-  static constexpr std::array<int, 4> steps{1, 2, EACH, EACH* LINKS};
+  static constexpr std::array<int, sizeof...(STEPS)> steps{STEPS...};
 };
-struct Chain3 : Chained<3, 4, 32> {
-  static constexpr std::string_view name = "chain-3x4";
+struct Chain12 : Chained<4, 72, 1, 2, 5, 8, 12> {
+  static constexpr std::string_view name = "chain-12";
 };
-struct Chain4 : Chained<4, 4, 32> {
-  static constexpr std::string_view name = "chain-4x4";
+struct Chain16 : Chained<4, 72, 1, 2, 5, 8, 12, 16> {
+  static constexpr std::string_view name = "chain-16";
 };
-struct Chain5 : Chained<5, 4, 32> {
-  static constexpr std::string_view name = "chain-5x4";
+struct Chain20 : Chained<5, 48, 1, 2, 5, 10, 20> {
+  static constexpr std::string_view name = "chain-20";
 };
-struct Chain3Roomy : Chained<3, 4, 72> {
-  static constexpr std::string_view name = "chain-3x4-roomy";
-};
-struct Chain4Roomy : Chained<4, 4, 72> {
-  static constexpr std::string_view name = "chain-4x4-roomy";
-};
-struct Chain5Roomy : Chained<5, 4, 72> {
-  static constexpr std::string_view name = "chain-5x4-roomy";
-};
-struct Chain6Roomy : Chained<6, 4, 72> {
-  static constexpr std::string_view name = "chain-6x4-roomy";
-};
-struct Chain45 : Chained<4, 5, 48> {
-  static constexpr std::string_view name = "chain-4x5";
-};
-struct Wide5 {
-  static constexpr std::string_view name = "wide";
-  static constexpr Shape shape(int steps) {
-    return steps > 2 ? Shape{4, 1, 8, 48} : Shape{4, 1, chunk_columns, 40};
-  }
-  static constexpr std::array<int, 3> steps{1, 2, 5};
-};
+using ChainSchedules = std::tuple<Chain12, Chain16, Chain20>;
 
 using StreamingSchedules =
     std::tuple<FourWarps, FourWarpsRoomy, FourWarpsUneven, FourWarpsShort, FiveWarps, EightWarps>;
@@ -103,14 +83,12 @@ inline constexpr Schedule schedules[] = {
     {FourWarpsShort::name, "4-warps with passes of 8 steps at most, for small grids"},
     {FiveWarps::name, "blocks of 5 warps, up to 10 steps a pass"},
     {EightWarps::name, "blocks of 8 warps, up to 12 steps a pass"},
-    {"chain-3x4", "x"},
-    {"chain-4x4", "x"},
-    {"chain-5x4", "x"},
-    {"wide", "x"},
-    {"chain-3x4-roomy", "x"},
-    {"chain-4x4-roomy", "x"},
-    {"chain-5x4-roomy", "x"},
-    {"chain-4x5", "x"},
+    {Chain12::name,
+     "windows of 256 columns, whose rows pass through a chain of warps of four steps each, up to "
+     "12 "
+     "steps a pass"},
+    {Chain16::name, "chain-12 with up to 16 steps a pass"},
+    {Chain20::name, "chains of warps of five steps each, up to 20 steps a pass"},
     {square_name,
      "squares of 64 x 64 cells in registers, up to 20 steps a launch, for small grids"}};
 

@@ -191,7 +191,7 @@ struct Link {
     unsigned in = storage + (link - 1) * rows + (1 - parity) * swap;
     unsigned in_chunk = chunk;
     if (link == 0) {
-      in = async::shared_address(pipeline.temperatures());
+      in = async::shared_address(pipeline.first_chunk());
       in_chunk = Rows::chunk_stride;
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
@@ -210,13 +210,19 @@ struct Link {
 
 template <class S, int PHASE, class Rows>
 __device__ __forceinline__ void chain_period(Rows& pipeline, CascadeOf<S>& cascade, Link<S>& link,
-                                             int turn, const Coefficients& k) {
-  pipeline.consumer_wait(turn);
+                                             int turn, int blocks, const Coefficients& k) {
+  const bool takes = link.link == 0 && turn < blocks;  // an arrival
+  if constexpr (Rows::waits_as_block) {
+    pipeline.consumer_wait(turn);
+  } else {
+    __syncthreads();
+    if (takes) pipeline.consumer_wait(turn);
+  }
   link.template advance<PHASE>(pipeline, cascade, turn, k,
                                std::make_integer_sequence<int, S::rows>{});
-  pipeline.consumer_release(turn);
+  if (Rows::waits_as_block || takes) pipeline.consumer_release(turn);
   if constexpr (PHASE + S::rows < S::unroll) {
-    chain_period<S, PHASE + S::rows>(pipeline, cascade, link, turn + 1, k);
+    chain_period<S, PHASE + S::rows>(pipeline, cascade, link, turn + 1, blocks, k);
   }
 }
 
@@ -234,7 +240,7 @@ __device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coeffic
     Link<S> link(storage);
     // Links that have nothing to do yet, or no more, advance what they find: nobody reads it.
     for (int turn = 0; turn < blocks + S::links - 1; turn += S::unroll / S::rows) {
-      chain_period<S, 0>(pipeline, cascade, link, turn, k);
+      chain_period<S, 0>(pipeline, cascade, link, turn, blocks, k);
     }
   }
 }
@@ -259,17 +265,19 @@ struct Place {
     return S::lane_column(static_cast<int>(blockIdx.x), window_in_block(),
                           static_cast<int>(threadIdx.x) % lanes);
   }
-  __device__ static bool last_link() {
-    return static_cast<int>(threadIdx.x) / lanes % S::links == S::links - 1;
-  }
   __device__ static int window_in_block() {
     return static_cast<int>(threadIdx.x) / lanes / S::links;
   }
-  /// Bit j: the lane's chunk j is finished by it rather than halo.
-  __device__ static unsigned lane_finishes() {
+  /// Bit j: the lane's chunk j is in the grid and finished by this warp, rather than halo or
+  /// another link's.
+  __device__ unsigned finished_chunks() const {
+    if (static_cast<int>(threadIdx.x) / lanes % S::links < S::links - 1) return 0;
     unsigned chunks = 0;
     for (int j = 0; j < S::chunks_per_lane; ++j) {
-      chunks |= S::lane_finishes(static_cast<int>(threadIdx.x) % lanes, j) ? 1u << j : 0u;
+      if (S::lane_finishes(static_cast<int>(threadIdx.x) % lanes, j) &&
+          lane_column() + j * chunk_columns < grid_columns) {
+        chunks |= 1u << j;
+      }
     }
     return chunks;
   }
@@ -279,24 +287,20 @@ struct Place {
 /// takes what exceeds the grid.
 template <class S>
 struct DirectStore {
-  static constexpr bool whole_lanes = S::halo % S::columns_per_lane == 0;
-  float* cells;  // the lane's column in the row that the first arrival finishes
-  std::int64_t pitch;
-  int rows;         // rows up to the end of the results; 0 for a lane that holds halo
-  unsigned chunks;  // bit j: chunk j is finished
+  const PassView& pass;
+  const RowRun& run;
+  int column;       // of the lane
+  unsigned chunks;  // bit j: the lane stores its chunk j
 
-  __device__ DirectStore(const PassView& pass, const RowRun& run, int column, unsigned finishes)
-      : cells(pass.result.data + (std::int64_t{run.begin} - S::first_result) * pass.result.pitch +
-              column),
-        pitch(pass.result.pitch),
-        rows(finishes != 0 && column < pass.result.columns ? run.end - run.begin + S::first_result
-                                                           : 0),
-        chunks(finishes) {}
+  __device__ DirectStore(const PassView& view, const RowRun& rows, int lane_column,
+                         unsigned finished)
+      : pass(view), run(rows), column(lane_column), chunks(finished) {}
 
   __device__ void store(int n, int i, int j, float4 finished) const {
-    const int row = n * S::rows + i;
-    if (row >= S::first_result && row < rows && (whole_lanes || (chunks >> j & 1) != 0)) {
-      *reinterpret_cast<float4*>(cells + row * pitch + j * chunk_columns) = finished;
+    const int row = run.begin - S::first_result + n * S::rows + i;
+    if (row >= run.begin && row < run.end && (chunks >> j & 1) != 0) {
+      *reinterpret_cast<float4*>(pass.result.data + row * pass.result.pitch + column +
+                                 j * chunk_columns) = finished;
     }
   }
   __device__ void exchange(const CascadeOf<S>&) const {}

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
   auto* shared = reinterpret_cast<WindowStages<S, BOXES>*>(memory);
-  WindowBoxes<S, BOXES> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
+  WindowBoxes<S, BOXES> pipeline(shared[place.window_in_block()], maps, pass, place);
   stream<S>(pipeline, place.run.blocks, pass.coefficients);
   if (BOXES && threadIdx.x % lanes == 0) tma::wait_stores_read<0>();
 }
@@ -168,12 +168,12 @@ template <bool BOXES>
 struct Windows {
   template <class S>
   static constexpr std::size_t shared_bytes() {
-    return S::warps * sizeof(WindowStages<S, BOXES>);
+    return S::windows * sizeof(WindowStages<S, BOXES>);
   }
   template <class S>
   static KernelUse use() {
     return {reinterpret_cast<const void*>(tma_windows<S, BOXES>), S::threads, shared_bytes<S>(), 1,
-            S::warps * S::stages * sizeof(typename WindowStages<S, BOXES>::Arrivals)};
+            S::windows * S::stages * sizeof(typename WindowStages<S, BOXES>::Arrivals)};
   }
   template <class S>
   static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
@@ -203,6 +203,7 @@ struct Rows {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
   add_streaming<Windows<false>, Movement<2>>(all);
+  add_streaming<Windows<false>, Movement<4>, ChainSchedules>(all);
   add_streaming<Windows<true>, Movement<2>, std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(
       all, "/box-stores");
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");

@@ -42,9 +42,11 @@ struct Maps {  // boxes of S::rows rows, and of one row where a row-block is mir
 
 template <class S, bool BOXES>
 struct WindowBoxes : DirectStore<S> {
+  static constexpr bool waits_as_block = false;
+  static constexpr int chunk_stride = sizeof(float4);
   WindowStages<S, BOXES>& shared;
   const Maps& maps;
-  const RowRun& run;
+  using DirectStore<S>::run;
   int grid_rows, columns;
   int lane = threadIdx.x % lanes;
   int first_column;  // of the warp's window
@@ -52,14 +54,13 @@ struct WindowBoxes : DirectStore<S> {
 
   __device__ WindowBoxes(WindowStages<S, BOXES>& own, const Maps& tensor_maps, const PassView& pass,
                          const Place<S>& place)
-      : DirectStore<S>(pass, place.run, place.lane_column(), place.lane_finishes()),
+      : DirectStore<S>(pass, place.run, place.lane_column(), place.finished_chunks()),
         shared(own),
         maps(tensor_maps),
-        run(place.run),
         grid_rows(place.grid_rows),
         columns(place.grid_columns),
-        first_column(place.first_column + static_cast<int>(threadIdx.x) / lanes * S::useful) {
-    if (lane == 0) {
+        first_column(place.first_column + place.window_in_block() * S::useful) {
+    if (lane == 0 && threadIdx.x / lanes % S::links == 0) {
       for (tma::Barrier& barrier : shared.full) tma::init(&barrier, 1);
       tma::fence_init();
       for (int n = 0; n < S::stages; ++n) copy(n, n);
@@ -93,14 +94,16 @@ struct WindowBoxes : DirectStore<S> {
     if (BOXES && lane == 0) tma::wait_stores_read<1>();  // the box of two row-blocks ago is free
     __syncwarp();
   }
-  __device__ float4 temperature(int i, int) const {
-    return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].temperature[i][lane * chunk_columns]);
+  __device__ const float4* at(const float* row) const {
+    return reinterpret_cast<const float4*>(row + lane * S::columns_per_lane);
   }
-  __device__ float4 power(int i, int) const {
-    return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].power[i][lane * chunk_columns]);
+  __device__ const float4* first_chunk() const {
+    return at(shared.stages[state.index].temperature[0]);
   }
+  __device__ float4 temperature(int i, int j) const {
+    return at(shared.stages[state.index].temperature[i])[j];
+  }
+  __device__ float4 power(int i, int j) const { return at(shared.stages[state.index].power[i])[j]; }
   __device__ void store(int n, int i, int j, float4 cells) const {
     if constexpr (BOXES) {
       const int column = lane * chunk_columns - S::halo;
