@@ -59,22 +59,22 @@ struct HeldAhead : TileReader<S> {
   float4 temperatures[S::rows], powers[S::rows];
 
   __device__ HeldAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(place, threadIdx.x) {
+      : TileReader<S>(shared, pass, place), source(pass, place) {
     load(0);
   }
   __device__ void load(int n) {
     if (source.inside <= 0 || n >= this->place.run.blocks) return;
 #pragma unroll
     for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t from = row_offset<S>(this->pass, this->place, n, i) + source.column;
-      temperatures[i] = *reinterpret_cast<const float4*>(this->pass.temperature.data + from);
-      powers[i] = *reinterpret_cast<const float4*>(this->pass.power.data + from);
+      const std::int64_t offset = source.offset(n, i);
+      temperatures[i] = *reinterpret_cast<const float4*>(source.temperature + offset);
+      powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
     }
   }
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
     if (source.inside > 0) {
-      const int column = threadIdx.x * chunk_columns;
+      const int column = threadIdx.x * columns_per_lane;
       BlockTile<S>& tile = this->shared.stages[0];
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
@@ -94,9 +94,9 @@ template <class S>
 __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n, int producer) {
   constexpr int chunks = (S::tile_chunks + lanes - 1) / lanes;  // of a lane, per row and array
   constexpr int spare = std::min(65536 / (S::threads * S::blocks_per_sm), 255) - 40;
-  constexpr int rows = std::clamp(spare / (2 * chunk_columns * chunks), 1, S::rows);
+  constexpr int rows = std::clamp(spare / (2 * columns_per_lane * chunks), 1, S::rows);
   const int first_column =
-      source.inside.begin + static_cast<int>(threadIdx.x) % lanes * chunk_columns;
+      source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
   for (int first = producer; first < S::rows; first += rows * S::producer_warps) {
     float4 temperature[rows][chunks], power[rows][chunks];
     const auto each = [&](auto act) {
@@ -104,16 +104,15 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
       for (int r = 0; r < rows; ++r) {
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
-          const int i = first + r * S::producer_warps,
-                    column = first_column + c * lanes * chunk_columns;
+          const int i = first + r * S::producer_warps, column = first_column + c * window;
           if (i < S::rows && column < source.inside.end) act(r, c, i, column);
         }
       }
     };
     each([&](int r, int c, int i, int column) {
       const std::int64_t from = source.offset(n, i) + column;
-      temperature[r][c] = *reinterpret_cast<const float4*>(source.pass.temperature.data + from);
-      power[r][c] = *reinterpret_cast<const float4*>(source.pass.power.data + from);
+      temperature[r][c] = *reinterpret_cast<const float4*>(source.temperature + from);
+      power[r][c] = *reinterpret_cast<const float4*>(source.power + from);
     });
     each([&](int r, int c, int i, int column) {
       *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperature[r][c];
@@ -158,7 +157,6 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1>, ChainSchedules>(all);
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));

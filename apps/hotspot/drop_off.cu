@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(P
   extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
   Slots<S> pipeline(reinterpret_cast<typename Slots<S>::Slot*>(memory), pass, place.run,
-                    place.lane_column(), place.finished_chunks());
+                    place.lane_column(), place.lane_finishes());
   stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
@@ -111,10 +111,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<3>, ChainSchedules>(all);
-  // As published: one element of each array in flight, here four cells of the next row.
-  add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<FourWarpsRoomy, EightWarps>>(
-      all, "/one-row");
+  add_streaming<Kernels, Movement<2, StageRows::period>, PeriodSchedules>(all, "/period");
   all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(drop_off_square));
   return all;

@@ -85,8 +85,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
       S::lane_column(static_cast<int>(blockIdx.x) / S::cluster_blocks, in_cluster, lane);
   auto* slots = reinterpret_cast<typename Slots<S>::Slot*>(memory);
   auto* inboxes = reinterpret_cast<Inbox<S>*>(slots + S::stages);
-  Exchange<S> pipeline(slots, inboxes, pass, run, column,
-                       S::lane_finishes(in_cluster, lane) && column < pass.result.columns,
+  Exchange<S> pipeline(slots, inboxes, pass, run, column, S::lane_finishes(in_cluster, lane),
                        in_cluster);
   stream<S>(pipeline, run.blocks, pass.coefficients);
   dsm::cluster_sync();  // shared memory must outlive the neighbours' stores to it
@@ -124,21 +123,15 @@ std::vector<ConfigOf<Problem>> configs() {
   for (std::size_t i = 1; i < all.size(); ++i) {
     ConfigInfo& info = all[i].info;
     info.geometry.push_back({"cluster_blocks", cluster_blocks});
-    info.movement[1].second = chunk_columns;  // a halo lane's columns, used up by as many rows
+    info.movement[1].second = columns_per_lane;  // a halo lane's columns, used up by as many rows
   }
   all.push_back(pyramid<ClusterWalk>(dsm_pyramid<ClusterWalk>, 1, 2 * PyramidTile::bytes));
   return all;
 }
 
-const std::string chain_reason =
-    "windows exchange what their outer lanes hold, which every link of a chain would have to do";
-
 const bool registered = register_variant<Problem>(
     "hotspot", Strategy::dsm, configs(),
-    {{std::string(Chain12::name), chain_reason},
-     {std::string(Chain16::name), chain_reason},
-     {std::string(Chain20::name), chain_reason},
-     {std::string(square_name),
+    {{std::string(square_name),
       "its squares overlap by the halo of a whole launch, so that no block needs anything from "
       "another; to exchange halos in every step instead is what iso shows"}});
 

@@ -25,7 +25,7 @@ struct Exchange : Slots<S> {
 
   // `window` counts the windows of the cluster.
   __device__ Exchange(typename Slots<S>::Slot* slots, Inbox<S>* inboxes, const PassView& pass,
-                      const RowRun& run, int column, unsigned finishes, int window)
+                      const RowRun& run, int column, bool finishes, int window)
       : Slots<S>(slots, pass, run, column, finishes), inbox(inboxes[window % S::warps]) {
     const int lane = threadIdx.x % lanes;
     const bool to_west = window > 0 && lane <= 1;
@@ -47,7 +47,7 @@ struct Exchange : Slots<S> {
   // and the one that has read what the neighbour sent for the last. So a neighbour that has
   // received this row-block's may overwrite the inbox of the last, and two inboxes need no other
   // hand-shake.
-  __device__ void exchange(CascadeOf<S>& cascade) {
+  __device__ void exchange(Cascade<S::steps>& cascade) {
     __syncwarp();
     if (sends) {
       const unsigned to = to_rows + turn.index * static_cast<unsigned>(sizeof(inbox.rows[0]));
@@ -71,7 +71,7 @@ struct Exchange : Slots<S> {
         const float o[] = {older.x, older.y, older.z, older.w};
         const float e[] = {newer.x, newer.y, newer.z, newer.w};
 #pragma unroll
-        for (int c = 0; c < chunk_columns; ++c) {
+        for (int c = 0; c < columns_per_lane; ++c) {
           cascade.older[s][c] = o[c];
           cascade.newer[s][c] = e[c];
         }

@@ -77,14 +77,15 @@ __global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
 // Streaming: the warps that compute also copy.
 template <class S>
 struct CopiedAhead : TileReader<S> {
+  ChunkSource<S> source;
+
   __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place) {
+      : TileReader<S>(shared, pass, place), source(pass, place) {
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
   __device__ void copy(int n, PipelineState<S::stages> into) {
-    if (n < this->place.run.blocks)
-      copy_row_block<S>(this->shared.stages[into.index], this->pass, this->place, n);
+    if (n < this->place.run.blocks) copy_row_block(this->shared.stages[into.index], source, n);
     async::commit();  // an empty group past the last row-block keeps the count right
   }
   __device__ void consumer_wait(int n) {
@@ -110,12 +111,13 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
-      const int first = source.inside.begin + static_cast<int>(threadIdx.x) % lanes * chunk_columns;
+      const int first =
+          source.inside.begin + static_cast<int>(threadIdx.x) % lanes * columns_per_lane;
       for (int i = producer; i < S::rows; i += S::producer_warps) {
         const std::int64_t offset = source.offset(n, i);
-        for (int column = first; column < source.inside.end; column += lanes * chunk_columns) {
-          async::copy<16>(&tile.temperature[i][column], pass.temperature.data + offset + column);
-          async::copy<16>(&tile.power[i][column], pass.power.data + offset + column);
+        for (int column = first; column < source.inside.end; column += window) {
+          async::copy<16>(&tile.temperature[i][column], source.temperature + offset + column);
+          async::copy<16>(&tile.power[i][column], source.power + offset + column);
         }
       }
     };
@@ -143,12 +145,9 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<3>, ChainSchedules>(all);
-  add_streaming<Kernels, Movement<5>, std::tuple<Chain12>>(all, "/5-stages");
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<Chain12>>(all, "/producer");
+  add_streaming<Kernels, Movement<2, StageRows::period>, PeriodSchedules>(all, "/period");
+  // Three stages: one is read, one is on its way, and the producer asks for the third.
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

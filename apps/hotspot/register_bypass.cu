@@ -52,13 +52,13 @@ __global__ void __launch_bounds__(square_threads) register_bypass_square(SquareV
 // Streaming: one stage, so the copy can only start once it has been read.
 template <class S>
 struct WaitedFor : TileReader<S> {
+  ChunkSource<S> source;
+
   __device__ WaitedFor(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place) {}
+      : TileReader<S>(shared, pass, place), source(pass, place) {}
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    if (n < this->place.run.blocks) {
-      copy_row_block<S>(this->shared.stages[0], this->pass, this->place, n);
-    }
+    copy_row_block(this->shared.stages[0], source, n);
     async::commit();
     async::wait<0>();
     __syncthreads();
@@ -94,9 +94,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1>, ChainSchedules>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<1, StageRows::period>, PeriodSchedules>(all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(register_bypass_square));
   return all;

@@ -1,6 +1,6 @@
 // tma with a producer warp: its lane 0 fetches the rows of the block's tile, one run of bytes per
 // array and row, into stages that the windows share. An mbarrier per stage counts the bytes that
-// have arrived (`full`), another the warps that have read them (`empty`).
+// have arrived (`full`), another the threads that have read them (`empty`).
 #pragma once
 
 #include "apps/hotspot/tiles.cuh"
@@ -48,10 +48,42 @@ __device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const
     tma::expect(full, 2 * S::rows * bytes);
     for (int i = 0; i < S::rows; ++i) {
       const std::int64_t from = source.offset(n, i) + begin;
-      tma::load_bytes(&tile.temperature[i][begin], pass.temperature.data + from, bytes, full);
-      tma::load_bytes(&tile.power[i][begin], pass.power.data + from, bytes, full);
+      tma::load_bytes(&tile.temperature[i][begin], source.temperature + from, bytes, full);
+      tma::load_bytes(&tile.power[i][begin], source.power + from, bytes, full);
     }
   }
 }
+
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& storage = *reinterpret_cast<RowStorage<S>*>(memory);
+  const Place<S> place(pass);
+  if (threadIdx.x == 0) {
+    for (tma::Barrier& barrier : storage.full) tma::init(&barrier, 1);
+    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::computing_threads);
+    tma::fence_init();
+  }
+  __syncthreads();  // the barriers are initialised
+  if (threadIdx.x < S::computing_threads) {
+    RowConsumer<S> pipeline(storage, pass, place);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  } else if (threadIdx.x == S::computing_threads) {
+    produce_rows<S>(storage, pass, place);
+  }
+}
+
+/// For add_streaming() (stream.cuh).
+struct Rows {
+  template <class S>
+  static KernelUse use() {
+    return {reinterpret_cast<const void*>(tma_rows<S>), S::threads, sizeof(RowStorage<S>), 1,
+            S::stages * sizeof(BlockTile<S>)};
+  }
+  template <class S>
+  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
+    return enqueue_pass<S>(tma_rows<S>, problem, pass, device, sizeof(RowStorage<S>));
+  }
+};
 
 }  // namespace amasia::hotspot

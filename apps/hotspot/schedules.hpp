@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "apps/hotspot/hotspot.hpp"
-#include "apps/hotspot/strip.hpp"
 
 namespace amasia::hotspot {
 
@@ -17,22 +16,19 @@ namespace amasia::hotspot {
 /// on occupancy: more registers for each thread are fewer blocks on an SM.
 template <int WARPS, int REGISTERS, int... STEPS>
 struct Streaming {
-  static constexpr int warps = WARPS, registers_beyond_cells = REGISTERS;
-  static constexpr Shape shape(int) { return {WARPS, 1, chunk_columns, REGISTERS}; }
+  static constexpr int warps = WARPS;
+  static constexpr int registers_beyond_cells = REGISTERS;
   static constexpr std::array<int, sizeof...(STEPS)> steps{STEPS...};
 };
 
-struct FourWarps : Streaming<4, 40, 1, 2, 5, 10, 12> {
+/// The halos of 8 and of 12 steps are whole multiples of four columns, that of 10 is not: 20 steps
+/// as 12 + 8 stream 4 % fewer columns than as 10 + 10.
+struct FourWarps : Streaming<4, 40, 1, 2, 5, 8, 12> {
   static constexpr std::string_view name = "4-warps";
 };
 /// Enough for threads that hold the next row-block in registers while they compute.
 struct FourWarpsRoomy : Streaming<4, 80, 1, 2, 5, 10, 12> {
   static constexpr std::string_view name = "4-warps-roomy";
-};
-/// The halos of 8 and of 12 steps are whole multiples of four columns, that of 10 is not: 20 steps
-/// as 12 + 8 stream 4 % fewer columns than as 10 + 10.
-struct FourWarpsUneven : Streaming<4, 40, 1, 2, 5, 8, 12> {
-  static constexpr std::string_view name = "4-warps-12-8";
 };
 /// A small grid is over before a long pass has streamed in its halo.
 struct FourWarpsShort : Streaming<4, 56, 1, 2, 4, 8> {
@@ -47,28 +43,10 @@ struct EightWarps : Streaming<8, 40, 1, 2, 5, 10, 12> {
   static constexpr std::string_view name = "8-warps";
 };
 
-/// A window of 256 columns, eight per lane, whose rows pass through a chain of warps of EACH steps;
-/// short passes as in FourWarps.
-template <int EACH, int REGISTERS, int... STEPS>
-struct Chained {
-  static constexpr Shape shape(int steps) {
-    return steps > 5 ? Shape{1, steps / EACH, 8, REGISTERS} : Shape{4, 1, chunk_columns, 40};
-  }
-  static constexpr std::array<int, sizeof...(STEPS)> steps{STEPS...};
-};
-struct Chain12 : Chained<4, 72, 1, 2, 5, 8, 12> {
-  static constexpr std::string_view name = "chain-12";
-};
-struct Chain16 : Chained<4, 72, 1, 2, 5, 8, 12, 16> {
-  static constexpr std::string_view name = "chain-16";
-};
-struct Chain20 : Chained<5, 48, 1, 2, 5, 10, 20> {
-  static constexpr std::string_view name = "chain-20";
-};
-using ChainSchedules = std::tuple<Chain12, Chain16, Chain20>;
-
 using StreamingSchedules =
-    std::tuple<FourWarps, FourWarpsRoomy, FourWarpsUneven, FourWarpsShort, FiveWarps, EightWarps>;
+    std::tuple<FourWarps, FourWarpsRoomy, FourWarpsShort, FiveWarps, EightWarps>;
+/// Those under which a row-block may be a whole period of the register roles.
+using PeriodSchedules = std::tuple<FourWarps, FourWarpsRoomy, EightWarps>;
 
 inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
                                   square_name = "64x64";
@@ -78,17 +56,11 @@ inline constexpr Schedule schedules[] = {
     {iso_walk_name, "iso's tiles and steps, but as many blocks as fit walk the tiles"},
     {FourWarps::name,
      "windows of 128 columns stream down the grid, 4 warps a block, up to 12 steps a pass"},
-    {FourWarpsRoomy::name, "4-warps with 40 more registers for each thread, so fewer blocks an SM"},
-    {FourWarpsUneven::name, "4-warps with passes of 12 and 8 steps rather than of 10"},
+    {FourWarpsRoomy::name,
+     "4-warps with 40 more registers for each thread, and passes of 10 steps rather than of 8"},
     {FourWarpsShort::name, "4-warps with passes of 8 steps at most, for small grids"},
     {FiveWarps::name, "blocks of 5 warps, up to 10 steps a pass"},
     {EightWarps::name, "blocks of 8 warps, up to 12 steps a pass"},
-    {Chain12::name,
-     "windows of 256 columns, whose rows pass through a chain of warps of four steps each, up to "
-     "12 "
-     "steps a pass"},
-    {Chain16::name, "chain-12 with up to 16 steps a pass"},
-    {Chain20::name, "chains of warps of five steps each, up to 20 steps a pass"},
     {square_name,
      "squares of 64 x 64 cells in registers, up to 20 steps a launch, for small grids"}};
 

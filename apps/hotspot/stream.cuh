@@ -19,7 +19,6 @@
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
-#include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::hotspot {
 
@@ -32,217 +31,98 @@ struct PassView {
   int chunk_rows;
 };
 
-/// The rows of STEPS consecutive time steps that a lane holds, COLUMNS cells of each. Loops over it
+/// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it
 /// must be unrolled completely: an index known only at run time would move it to local memory.
-template <int STEPS, int COLUMNS = chunk_columns>
+template <int STEPS>
 struct Cascade {
-  float older[STEPS][COLUMNS] = {};   // the last row but one of each step
-  float newer[STEPS][COLUMNS] = {};   // its last row, whose south is still missing
-  float source[STEPS][COLUMNS] = {};  // source terms of the last STEPS rows, in turn
+  float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
+  float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
+  float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows, in turn
 
-  /// Takes row ROW (modulo Strip::unroll) of step 0 and leaves row ROW - STEPS of step STEPS in its
-  /// place. The source terms of row ROW have to follow.
+  /// Takes row ROW (modulo Strip::unroll) of step 0 and returns row ROW - STEPS of step STEPS.
   template <int ROW>
-  __device__ __forceinline__ void push(float (&cells)[COLUMNS], const Coefficients& k) {
+  __device__ __forceinline__ float4 push(float4 temperature, float4 power, const Coefficients& k) {
+    float arriving[columns_per_lane] = {temperature.x, temperature.y, temperature.z, temperature.w};
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
       const float* row = newer[s];
       // Of a row that has been here since the last call: the shuffles are issued well ahead.
-      const float west = __shfl_up_sync(0xffffffffu, row[COLUMNS - 1], 1);
+      const float west = __shfl_up_sync(0xffffffffu, row[columns_per_lane - 1], 1);
       const float east = __shfl_down_sync(0xffffffffu, row[0], 1);
-      float finished[COLUMNS];
+      float finished[columns_per_lane];
 #pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) {
-        finished[c] = advance(row[c], older[s][c], cells[c], c > 0 ? row[c - 1] : west,
-                              c < COLUMNS - 1 ? row[c + 1] : east,
+      for (int c = 0; c < columns_per_lane; ++c) {
+        finished[c] = advance(row[c], older[s][c], arriving[c], c > 0 ? row[c - 1] : west,
+                              c < columns_per_lane - 1 ? row[c + 1] : east,
                               source[(ROW % STEPS + STEPS - s - 1) % STEPS][c], k);
       }
 #pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) {
+      for (int c = 0; c < columns_per_lane; ++c) {
         older[s][c] = newer[s][c];
-        newer[s][c] = cells[c];
-        cells[c] = finished[c];
+        newer[s][c] = arriving[c];
+        arriving[c] = finished[c];
       }
     }
-  }
-  template <int ROW>
-  __device__ __forceinline__ void add_source(int j, float4 terms) {
-    float* to = &source[ROW % STEPS][j * chunk_columns];
-    to[0] = terms.x, to[1] = terms.y, to[2] = terms.z, to[3] = terms.w;
-  }
-};
-
-/// A lane's cells of one row.
-template <int COLUMNS>
-struct LaneRow {
-  float cells[COLUMNS];
-  __device__ float4 chunk(int j) const {
-    return make_float4(cells[4 * j], cells[4 * j + 1], cells[4 * j + 2], cells[4 * j + 3]);
-  }
-  __device__ void set(int j, float4 v) {
-    cells[4 * j] = v.x;
-    cells[4 * j + 1] = v.y;
-    cells[4 * j + 2] = v.z;
-    cells[4 * j + 3] = v.w;
+    const float watts[columns_per_lane] = {power.x, power.y, power.z, power.w};
+#pragma unroll
+    for (int c = 0; c < columns_per_lane; ++c) source[ROW % STEPS][c] = source_term(watts[c], k);
+    return make_float4(arriving[0], arriving[1], arriving[2], arriving[3]);
   }
 };
-template <class S>
-using RowOf = LaneRow<S::columns_per_lane>;
-template <class S>
-using CascadeOf = Cascade<S::steps_per_link, S::columns_per_lane>;
 
-/// The source terms of a row that has arrived.
-template <class S, class Rows>
-__device__ __forceinline__ float4 arrived_source(const Rows& pipeline, int i, int j,
-                                                 const Coefficients& k) {
-  const float4 watts = pipeline.power(i, j);
-  return make_float4(source_term(watts.x, k), source_term(watts.y, k), source_term(watts.z, k),
-                     source_term(watts.w, k));
-}
+/// A row on its way into the cascade.
+struct Arrival {
+  float4 temperature, power;
+  template <class Rows>
+  __device__ __forceinline__ Arrival(const Rows& pipeline, int i)
+      : temperature(pipeline.temperature(i)), power(pipeline.power(i)) {}
+};
 
-template <class S, int ROW, class Rows>
-__device__ __forceinline__ void stream_row(Rows& pipeline, CascadeOf<S>& cascade, int n, int i,
+/// One row, PHASE + ROW being its place in the period of the register roles, while the next one is
+/// read from shared memory: the latency of a load after a barrier hides behind a row of arithmetic.
+template <class S, int PHASE, int ROW, class Rows>
+__device__ __forceinline__ void stream_row(Rows& pipeline, Cascade<S::steps>& cascade,
+                                           Arrival& arrival, int n, int blocks,
                                            const Coefficients& k) {
-  RowOf<S> row;
-#pragma unroll
-  for (int j = 0; j < S::chunks_per_lane; ++j) row.set(j, pipeline.temperature(i, j));
-  cascade.template push<ROW>(row.cells, k);
-#pragma unroll
-  for (int j = 0; j < S::chunks_per_lane; ++j) {
-    cascade.template add_source<ROW>(j, arrived_source<S>(pipeline, i, j, k));
-    pipeline.store(n, i, j, row.chunk(j));
+  const Arrival row = arrival;
+  if constexpr (ROW + 1 < S::rows) {
+    arrival = Arrival(pipeline, ROW + 1);
+  } else {
+    pipeline.consumer_release(n);
+    if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
+    arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
   }
+  pipeline.store(n, ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
 }
 
-/// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
-/// roles are template arguments, not the index of a loop that the compiler may leave rolled.
-/// Returns false after the last row-block.
+/// Row-block n, PHASE being its first row's place in the period. Returns false after the last one.
 template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool stream_period(Rows& pipeline, CascadeOf<S>& cascade, int& n,
-                                              int blocks, const Coefficients& k,
-                                              std::integer_sequence<int, ROW...> rows) {
-  pipeline.consumer_wait(n);
-  (stream_row<S, PHASE + ROW>(pipeline, cascade, n, ROW, k), ...);
-  pipeline.consumer_release(n);
+__device__ __forceinline__ bool stream_rows(Rows& pipeline, Cascade<S::steps>& cascade,
+                                            Arrival& arrival, int& n, int blocks,
+                                            const Coefficients& k,
+                                            std::integer_sequence<int, ROW...>) {
+  (stream_row<S, PHASE, ROW>(pipeline, cascade, arrival, n, blocks, k), ...);
   if (++n == blocks) return false;
   pipeline.exchange(cascade);
-  if constexpr (PHASE + S::rows < S::unroll) {
-    return stream_period<S, PHASE + S::rows>(pipeline, cascade, n, blocks, k, rows);
-  }
   return true;
 }
 
-/// What the links of a window tell each other, in shared memory.
-template <class S>
-struct ChainStorage {
-  static constexpr int depth = (S::links - 1) * S::link_delay + 1;  // row-blocks on their way
-  using Rows = float4[S::rows][S::chunks_per_lane][lanes];
-  struct Window {
-    Rows handed[2][S::links - 1];  // results of each link, written in one turn and read in the next
-    Rows source[depth];            // source terms, read by every link in its turn
-  };
-  Window windows[S::windows];
-};
-
-/// A warp's place in the chain. Addresses are 32-bit shared ones, of the lane's first chunk.
-template <class S>
-struct Link {
-  static constexpr unsigned chunk = lanes * sizeof(float4), row = S::chunks_per_lane * chunk,
-                            rows = S::rows * row;
-  static constexpr unsigned swap = (S::links - 1) * rows;  // between the two slots of `handed`
-  int link;
-  unsigned storage;  // of the window
-  unsigned source;   // offset of the row-block's source terms
-
-  __device__ explicit Link(ChainStorage<S>& all) : link(threadIdx.x / lanes % S::links) {
-    auto& window = all.windows[threadIdx.x / lanes / S::links];
-    storage = async::held_address(&window.handed[0][0][0][0][threadIdx.x % lanes]);
-    constexpr int depth = ChainStorage<S>::depth;
-    source = (S::links * depth - link * S::link_delay) % depth * rows;
-  }
-
-  template <int ROW, int PARITY, class Rows>
-  __device__ __forceinline__ void advance_row(Rows& pipeline, CascadeOf<S>& cascade, unsigned in,
-                                              unsigned in_chunk, int n, int i,
-                                              const Coefficients& k) {
-    RowOf<S> cells;
-#pragma unroll
-    for (int j = 0; j < S::chunks_per_lane; ++j) {
-      cells.set(j, async::load_float4(in + i * row + j * in_chunk));
-    }
-    cascade.template push<ROW>(cells.cells, k);
-#pragma unroll
-    for (int j = 0; j < S::chunks_per_lane; ++j) {
-      cascade.template add_source<ROW>(
-          j, async::load_float4(storage + source + 2 * swap + i * row + j * chunk));
-      if (link < S::links - 1) {
-        async::store_float4(storage + link * rows + PARITY * swap + i * row + j * chunk,
-                            cells.chunk(j));
-      }
-      pipeline.store(n, i, j, cells.chunk(j));
-    }
-  }
-  template <int PHASE, class Rows, int... ROW>
-  __device__ __forceinline__ void advance(Rows& pipeline, CascadeOf<S>& cascade, int turn,
-                                          const Coefficients& k,
-                                          std::integer_sequence<int, ROW...>) {
-    constexpr int parity = PHASE / S::rows % 2;
-    static_assert(S::unroll / S::rows % 2 == 0, "turns alternate");
-    unsigned in = storage + (link - 1) * rows + (1 - parity) * swap;
-    unsigned in_chunk = chunk;
-    if (link == 0) {
-      in = async::shared_address(pipeline.first_chunk());
-      in_chunk = Rows::chunk_stride;
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-#pragma unroll
-        for (int j = 0; j < S::chunks_per_lane; ++j) {
-          async::store_float4(storage + source + 2 * swap + i * row + j * chunk,
-                              arrived_source<S>(pipeline, i, j, k));
-        }
-      }
-    }
-    const int n = turn - link * S::link_delay;
-    (advance_row<PHASE + ROW, parity>(pipeline, cascade, in, in_chunk, n, ROW, k), ...);
-    source = source == (ChainStorage<S>::depth - 1) * rows ? 0 : source + rows;
-  }
-};
-
-template <class S, int PHASE, class Rows>
-__device__ __forceinline__ void chain_period(Rows& pipeline, CascadeOf<S>& cascade, Link<S>& link,
-                                             int turn, int blocks, const Coefficients& k) {
-  const bool takes = link.link == 0 && turn < blocks;  // an arrival
-  if constexpr (Rows::waits_as_block) {
-    pipeline.consumer_wait(turn);
-  } else {
-    __syncthreads();
-    if (takes) pipeline.consumer_wait(turn);
-  }
-  link.template advance<PHASE>(pipeline, cascade, turn, k,
-                               std::make_integer_sequence<int, S::rows>{});
-  if (Rows::waits_as_block || takes) pipeline.consumer_release(turn);
-  if constexpr (PHASE + S::rows < S::unroll) {
-    chain_period<S, PHASE + S::rows>(pipeline, cascade, link, turn + 1, blocks, k);
+/// Main loop of all strategies: walks a warp down its window. The places in the period are template
+/// arguments, not the index of a loop that the compiler may leave rolled.
+template <class S, class Rows, int... BLOCK>
+__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k,
+                                       std::integer_sequence<int, BLOCK...>) {
+  constexpr auto rows = std::make_integer_sequence<int, S::rows>{};
+  Cascade<S::steps> cascade;
+  int n = 0;
+  pipeline.consumer_wait(n);
+  Arrival arrival(pipeline, 0);
+  while ((stream_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, k, rows) && ...)) {
   }
 }
-
-/// Main loop of all strategies: walks a warp down its window.
 template <class S, class Rows>
 __device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k) {
-  CascadeOf<S> cascade;
-  if constexpr (S::links == 1) {
-    int n = 0;
-    while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
-                               std::make_integer_sequence<int, S::rows>{})) {
-    }
-  } else {
-    __shared__ ChainStorage<S> storage;
-    Link<S> link(storage);
-    // Links that have nothing to do yet, or no more, advance what they find: nobody reads it.
-    for (int turn = 0; turn < blocks + S::links - 1; turn += S::unroll / S::rows) {
-      chain_period<S, 0>(pipeline, cascade, link, turn, blocks, k);
-    }
-  }
+  stream<S>(pipeline, blocks, k, std::make_integer_sequence<int, S::unroll / S::rows>{});
 }
 
 /// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at
@@ -262,48 +142,50 @@ struct Place {
         at_edge(first_column < 0 || first_column + S::tile_columns > grid_columns) {}
 
   __device__ int lane_column() const {
-    return S::lane_column(static_cast<int>(blockIdx.x), window_in_block(),
+    return S::lane_column(static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x) / lanes,
                           static_cast<int>(threadIdx.x) % lanes);
   }
-  __device__ static int window_in_block() {
-    return static_cast<int>(threadIdx.x) / lanes / S::links;
-  }
-  /// Bit j: the lane's chunk j is in the grid and finished by this warp, rather than halo or
-  /// another link's.
-  __device__ unsigned finished_chunks() const {
-    if (static_cast<int>(threadIdx.x) / lanes % S::links < S::links - 1) return 0;
-    unsigned chunks = 0;
-    for (int j = 0; j < S::chunks_per_lane; ++j) {
-      if (S::lane_finishes(static_cast<int>(threadIdx.x) % lanes, j) &&
-          lane_column() + j * chunk_columns < grid_columns) {
-        chunks |= 1u << j;
-      }
-    }
-    return chunks;
+  __device__ static bool lane_finishes() {
+    return S::lane_finishes(static_cast<int>(threadIdx.x) % lanes);
   }
 };
+
+/// Calls copy(i, offset) for the ROWS rows of a row-block, `offset` being where row first + i or
+/// its mirror image begins in a grid. Rows inside the grid lie at equal distances, which costs an
+/// addition per row instead of a search for the image.
+template <int ROWS, class Copy>
+__device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, const Copy& copy) {
+  if (first >= 0 && first + ROWS <= grid_rows) {
+    std::int64_t offset = std::int64_t{first} * pitch;
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i, offset += pitch) copy(i, offset);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < ROWS; ++i) copy(i, std::int64_t{mirror(first + i, grid_rows)} * pitch);
+  }
+}
 
 /// Stores the lane's finished cells to global memory, 16 bytes at once; the padding behind a row
 /// takes what exceeds the grid.
 template <class S>
 struct DirectStore {
-  const PassView& pass;
-  const RowRun& run;
-  int column;       // of the lane
-  unsigned chunks;  // bit j: the lane stores its chunk j
+  float* cells;  // the lane's column in the row that the first arrival finishes
+  int pitch;     // int, so that a row's place costs one multiplication
+  int rows;      // rows up to the end of the results; 0 for a lane that holds halo
 
-  __device__ DirectStore(const PassView& view, const RowRun& rows, int lane_column,
-                         unsigned finished)
-      : pass(view), run(rows), column(lane_column), chunks(finished) {}
+  __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
+      : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
+              column),
+        pitch(static_cast<int>(pass.result.pitch)),
+        rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
 
-  __device__ void store(int n, int i, int j, float4 finished) const {
-    const int row = run.begin - S::first_result + n * S::rows + i;
-    if (row >= run.begin && row < run.end && (chunks >> j & 1) != 0) {
-      *reinterpret_cast<float4*>(pass.result.data + row * pass.result.pitch + column +
-                                 j * chunk_columns) = finished;
+  __device__ void store(int n, int i, float4 finished) const {
+    const int row = n * S::rows + i;
+    if (row >= S::warm_up && row < rows) {
+      *reinterpret_cast<float4*>(cells + std::int64_t{row} * pitch) = finished;
     }
   }
-  __device__ void exchange(const CascadeOf<S>&) const {}
+  __device__ void exchange(const Cascade<S::steps>&) const {}
 };
 
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.
@@ -344,13 +226,12 @@ ConfigOf<Problem> streaming(const std::string& suffix, std::index_sequence<I...>
   ConfigOf<Problem> config;
   config.info.schedule = std::string(Schedule::name);
   config.info.name = config.info.schedule + suffix;
-  constexpr Shape shape = Schedule::shape(longest);
-  config.info.geometry = {{"warps", shape.windows * shape.links},
-                          {"columns_per_lane", shape.columns_per_lane},
+  config.info.geometry = {{"warps", Schedule::warps},
+                          {"columns_per_lane", columns_per_lane},
                           {"steps_per_pass", longest},
                           {"blocks_per_sm", blocks_per_sm<longest, Schedule, Move>()}};
   config.info.movement = {{"stages", Move::stages},
-                          {"stage_rows", StripOf<longest, Schedule, Move>::rows},
+                          {"stage_rows", Move::rows(longest)},
                           {"producer_warps", Move::producer_warps}};
   config.info.kernels = {Kernels::template use<StripOf<steps[I], Schedule, Move>>()...};
   config.prepare = [](const Problem& problem, const Device& device) {

@@ -25,13 +25,13 @@ namespace amasia::hotspot {
 
 /// The cell inside [0, n) that index i outside mirrors: -1 -> 0, -2 -> 1, n -> n-1. Any i, n >= 1.
 AMASIA_HD constexpr int mirror(int i, int n) {
-  while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+  while (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) i = i < 0 ? -1 - i : 2 * n - 1 - i;
   return i;
 }
 
 inline constexpr int lanes = 32;
-inline constexpr int chunk_columns = 4;  // one 16-byte access
-inline constexpr int columns_per_lane = 4, window = 128;
+inline constexpr int columns_per_lane = 4;               // one 16-byte access
+inline constexpr int window = lanes * columns_per_lane;  // columns a warp computes
 
 /// Rows that travel together, so that a whole number of row-blocks, and only one or two, makes up
 /// the period of the register roles (Strip::unroll).
@@ -42,7 +42,7 @@ constexpr int rows_per_period(int steps) {
   return steps % 2 == 0 ? (steps > 4 ? steps : 4) : (steps > 1 ? 2 * steps : 4);
 }
 
-enum class StageRows { one, some, period };
+enum class StageRows { some, period };
 
 /// How the rows of a strip travel, with the same parameters for every strategy: through a pipeline
 /// of STAGES row-blocks, copied by PRODUCERS warps that do nothing else or, if that is 0, by the
@@ -52,35 +52,16 @@ struct Movement {
   static constexpr int stages = STAGES;
   static constexpr int producer_warps = PRODUCERS;
   static constexpr int rows(int steps) {
-    return ROWS == StageRows::one    ? 1
-           : ROWS == StageRows::some ? rows_per_stage(steps)
-                                     : rows_per_period(steps);
+    return ROWS == StageRows::some ? rows_per_stage(steps) : rows_per_period(steps);
   }
-  static constexpr int rows_of_link(int steps) {
-    return ROWS == StageRows::one ? 1 : ROWS == StageRows::some ? 2 - steps % 2 : steps;
-  }
-};
-
-/// How a schedule cuts a pass: windows side by side in a block, warps that share the steps of a
-/// window, columns of a lane, and registers of a thread beyond the cells it holds.
-struct Shape {
-  int windows, links, columns_per_lane, registers_beyond_cells;
 };
 
 /// A pass of STEPS steps by blocks of WARPS computing warps, BLOCKS of which an SM holds, its rows
-/// carried by a movement. A lane has COLUMNS columns, and LINKS warps share the steps of a window.
-/// StripOf (below) takes these numbers from a schedule.
-template <int STEPS, int WARPS, int BLOCKS, class Move, int COLUMNS = chunk_columns, int LINKS = 1,
-          int ROWS = LINKS == 1 ? Move::rows(STEPS) : Move::rows_of_link(STEPS / LINKS)>
+/// carried by a movement. StripOf (below) takes these numbers from a schedule.
+template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS)>
 struct Strip {
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;  // that compute
-  static constexpr int links = LINKS;
-  static constexpr int steps_per_link = STEPS / LINKS;
-  static constexpr int windows = WARPS / LINKS;
-  static constexpr int columns_per_lane = COLUMNS;
-  static constexpr int chunks_per_lane = COLUMNS / chunk_columns;
-  static constexpr int window = lanes * COLUMNS;  // columns a warp computes
   static constexpr int producer_warps = Move::producer_warps;
   static constexpr int computing_threads = warps * lanes;
   static constexpr int threads = (warps + producer_warps) * lanes;
@@ -88,39 +69,31 @@ struct Strip {
   static constexpr int rows = ROWS;
   static constexpr int stages = Move::stages;
   // A window starts on a 16-byte boundary, so its halo is a multiple of four columns.
-  static constexpr int halo = static_cast<int>(round_up(STEPS, chunk_columns));
-  static constexpr int useful = window - 2 * halo;        // columns a warp finishes
-  static constexpr int block_columns = windows * useful;  // columns a block finishes
+  static constexpr int halo = (STEPS + columns_per_lane - 1) / columns_per_lane * columns_per_lane;
+  static constexpr int useful = window - 2 * halo;      // columns a warp finishes
+  static constexpr int block_columns = warps * useful;  // columns a block finishes
   static constexpr int cluster_blocks = 1;
   static constexpr int cluster_columns = block_columns;
   static constexpr int tile_columns = block_columns + 2 * halo;
-  static constexpr int tile_chunks = tile_columns / chunk_columns;  // 16-byte chunks in a row
-  static constexpr int copies_per_row = static_cast<int>(ceil_div(tile_chunks, computing_threads));
+  static constexpr int tile_chunks = tile_columns / columns_per_lane;  // 16-byte chunks in a row
   // Rows that stream in before the first finished row comes out, rounded so that a row-block of
   // results is one row-block of arrivals.
   static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, rows));
   // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
   // rows of a step alternate between two sets, and a row-block is not left half way.
-  static constexpr int unroll = std::lcm(std::lcm(steps_per_link, 2), rows);
-  // The arrival at a window's last warp that finishes the first row of the results.
-  static constexpr int first_result = warm_up - STEPS + steps_per_link;
-  // Row-blocks by which a link is behind the one before: a result is steps_per_link rows behind
-  // the arrival, and handed over at the next block barrier.
-  static constexpr int link_delay = LINKS > 1 ? steps_per_link / ROWS + 1 : 0;
+  static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), rows);
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
   /// block.
   static AMASIA_HD constexpr int first_column(int block) { return block * block_columns - halo; }
-  static AMASIA_HD constexpr int lane_column(int block, int in_block, int lane) {
-    return first_column(block) + in_block * useful + lane * columns_per_lane;
+  static AMASIA_HD constexpr int lane_column(int block, int warp, int lane) {
+    return first_column(block) + warp * useful + lane * columns_per_lane;
   }
-  static AMASIA_HD constexpr bool lane_finishes(int lane, int chunk = 0) {
-    const int column = lane * columns_per_lane + chunk * chunk_columns;
-    return column >= halo && column < window - halo;
+  static AMASIA_HD constexpr bool lane_finishes(int lane) {
+    return lane >= halo / columns_per_lane && lane < lanes - halo / columns_per_lane;
   }
-  static_assert(WARPS % LINKS == 0 && STEPS % LINKS == 0, "links share the steps evenly");
-  static_assert(LINKS == 1 || steps_per_link % ROWS == 0, "results are whole row-blocks");
   static_assert(useful > 0, "the halo leaves no column");
+  static_assert(tile_chunks <= computing_threads, "a thread copies one chunk of each row");
 };
 
 /// Blocks an SM should hold: three registers per column and step, and what the schedule grants
@@ -129,17 +102,14 @@ struct Strip {
 /// strategies.
 template <int STEPS, class Schedule, class Move>
 constexpr int blocks_per_sm() {
-  constexpr Shape shape = Schedule::shape(STEPS);
-  constexpr int warps = shape.windows * shape.links + Move::producer_warps;
+  constexpr int warps = Schedule::warps + Move::producer_warps;
   constexpr int registers = static_cast<int>(
-      round_up(3 * shape.columns_per_lane * STEPS / shape.links + shape.registers_beyond_cells, 8));
+      round_up(3 * columns_per_lane * STEPS + Schedule::registers_beyond_cells, 8));
   return std::max(1, std::min(4 * (512 / registers) / warps, 32 / warps));
 }
 
 template <int STEPS, class Schedule, class Move>
-using StripOf = Strip<STEPS, Schedule::shape(STEPS).windows * Schedule::shape(STEPS).links,
-                      blocks_per_sm<STEPS, Schedule, Move>(), Move,
-                      Schedule::shape(STEPS).columns_per_lane, Schedule::shape(STEPS).links>;
+using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move>;
 
 /// The columns of a block's tile that lie in the grid, or in the padding that completes its last 16
 /// bytes: from `begin` up to `end`, both multiples of four. A block has one at least.
@@ -148,7 +118,7 @@ struct Span {
 };
 template <class S>
 AMASIA_HD constexpr Span columns_inside(int first_column, int grid_columns) {
-  const int left = static_cast<int>(round_up(grid_columns, chunk_columns)) - first_column;
+  const int left = static_cast<int>(round_up(grid_columns, columns_per_lane)) - first_column;
   return {first_column < 0 ? -first_column : 0, left < S::tile_columns ? left : S::tile_columns};
 }
 
@@ -158,21 +128,20 @@ AMASIA_HD constexpr Span columns_inside(int first_column, int grid_columns) {
 /// enter from an end of a window at one column per row: four columns last for row-blocks of four
 /// rows.
 template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER>
-struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, chunk_columns, 1, chunk_columns> {
-  using Base = Strip<STEPS, WARPS, BLOCKS, Move, chunk_columns, 1, chunk_columns>;
+struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane> {
+  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane>;
   static constexpr int cluster_blocks = CLUSTER;
   static constexpr int windows = CLUSTER * Base::warps;  // of a cluster
-  static constexpr int window_stride = Base::window - 2 * chunk_columns;
-  static constexpr int cluster_columns =
-      (windows - 1) * window_stride + Base::window - 2 * Base::halo;
+  static constexpr int window_stride = window - 2 * columns_per_lane;
+  static constexpr int cluster_columns = (windows - 1) * window_stride + window - 2 * Base::halo;
 
   /// As in Strip, but `in_cluster` counts the windows of the cluster.
   static AMASIA_HD constexpr int lane_column(int cluster, int in_cluster, int lane) {
     return cluster * cluster_columns - Base::halo + in_cluster * window_stride +
-           lane * chunk_columns;
+           lane * columns_per_lane;
   }
   static AMASIA_HD constexpr bool lane_finishes(int in_cluster, int lane) {
-    const int position = in_cluster * window_stride + lane * chunk_columns - Base::halo;
+    const int position = in_cluster * window_stride + lane * columns_per_lane - Base::halo;
     return lane > 0 && lane < lanes - 1 && position >= 0 && position < cluster_columns;
   }
   static_assert(windows > 1, "a window with a neighbour");
@@ -208,8 +177,8 @@ constexpr int best_chunk_rows(std::int64_t grid_rows, std::int64_t blocks_across
     const std::int64_t fit = waves * resident / blocks_across;  // chunks that fit in so many waves
     const std::int64_t chunks = fit < 1 ? 1 : fit < most ? fit : most;
     const std::int64_t rows = round_up(ceil_div(grid_rows, chunks), S::rows);
-    const std::int64_t cost = ceil_div(ceil_div(grid_rows, rows) * blocks_across, resident) *
-                              (rows + S::warm_up + (S::links - 1) * S::rows);
+    const std::int64_t cost =
+        ceil_div(ceil_div(grid_rows, rows) * blocks_across, resident) * (rows + S::warm_up);
     if (cost < least) {
       least = cost;
       best = rows;

@@ -53,62 +53,65 @@ struct SharedStorage {
   BlockTile<S> stages[S::stages];
 };
 
-/// The 16-byte chunk `index` of each row of the block's tile.
+/// The 16-byte chunk that a computing thread copies of each row of the block's tile.
 template <class S>
 struct ChunkSource {
-  int column;  // 0 for a chunk outside the grid
-  int inside;  // bytes of the chunk that lie inside the grid; -1: there is no such chunk
+  const float* temperature;
+  const float* power;
+  int pitch;
+  int grid_rows;
+  int first;   // first row of the run
+  int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
 
-  __device__ ChunkSource(const Place<S>& place, int index) {
-    column = place.first_column + chunk_columns * index;
+  __device__ ChunkSource(const PassView& pass, const Place<S>& place)
+      : pitch(static_cast<int>(pass.result.pitch)),
+        grid_rows(place.grid_rows),
+        first(place.run.first) {
+    const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
     const int left = place.grid_columns - column;
-    inside = index >= S::tile_chunks   ? -1
-             : column < 0 || left <= 0 ? 0
-                                       : (left < chunk_columns ? left : chunk_columns) * 4;
-    if (inside <= 0) column = 0;
+    inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
+             : column < 0 || left <= 0                       ? 0
+                                                             : (left < 4 ? left : 4) * 4;
+    temperature = pass.temperature.data + (inside > 0 ? column : 0);
+    power = pass.power.data + (inside > 0 ? column : 0);
+  }
+  /// Where row i of row-block n begins, in elements after the chunk's own column.
+  __device__ std::int64_t offset(int n, int i) const {
+    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
   }
 };
 
-/// Where row i of row-block n, or its mirror image, begins in a grid, in elements.
-template <class S>
-__device__ std::int64_t row_offset(const PassView& pass, const Place<S>& place, int n, int i) {
-  return mirror(place.run.first + n * S::rows + i, place.grid_rows) * pass.result.pitch;
-}
-
-/// The columns of a block's tile as a producer warp copies them: those that lie in the grid.
+/// The rows of a block's tile as a producer warp copies them: those columns that lie in the grid.
 template <class S>
 struct RowSource {
-  const PassView& pass;
-  const Place<S>& place;
+  const float* temperature;  // column 0 of the tile, in the grid's row 0
+  const float* power;
+  int pitch, grid_rows, first;
   Span inside;
 
-  __device__ RowSource(const PassView& view, const Place<S>& where)
-      : pass(view),
-        place(where),
+  __device__ RowSource(const PassView& pass, const Place<S>& place)
+      : temperature(pass.temperature.data + place.first_column),
+        power(pass.power.data + place.first_column),
+        pitch(static_cast<int>(pass.result.pitch)),
+        grid_rows(place.grid_rows),
+        first(place.run.first),
         inside(columns_inside<S>(place.first_column, place.grid_columns)) {}
   __device__ std::int64_t offset(int n, int i) const {
-    return row_offset<S>(pass, place, n, i) + place.first_column;
+    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
   }
 };
 
-/// What a computing thread copies of each row-block by cp.async; a chunk outside the grid becomes
-/// zero.
+/// Starts the thread's copies of row-block n into a tile by cp.async; a chunk outside the grid
+/// becomes zero.
 template <class S>
-__device__ void copy_row_block(BlockTile<S>& tile, const PassView& pass, const Place<S>& place,
-                               int n) {
-#pragma unroll
-  for (int j = 0; j < S::copies_per_row; ++j) {
-    const int index = static_cast<int>(threadIdx.x) + j * S::computing_threads;
-    const ChunkSource<S> source(place, index);
-    if (source.inside < 0) continue;
-#pragma unroll
-    for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t from = row_offset<S>(pass, place, n, i) + source.column;
-      async::copy<16>(&tile.temperature[i][index * chunk_columns], pass.temperature.data + from,
-                      source.inside);
-      async::copy<16>(&tile.power[i][index * chunk_columns], pass.power.data + from, source.inside);
-    }
-  }
+__device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
+  if (source.inside < 0) return;
+  const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
+  each_row<S::rows>(
+      source.first + n * S::rows, source.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
+        async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
+        async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+      });
 }
 
 template <class S>
@@ -149,24 +152,17 @@ struct TileReader : DirectStore<S> {
   SharedStorage<S>& shared;
   const Place<S>& place;
   PipelineState<S::stages> state;
-  static constexpr bool waits_as_block = true;
-  static constexpr int chunk_stride = sizeof(float4);
-  int in_tile = Place<S>::window_in_block() * S::useful + threadIdx.x % lanes * S::columns_per_lane;
+  int column = threadIdx.x / lanes * S::useful + threadIdx.x % lanes * columns_per_lane;
 
-  __device__ TileReader(SharedStorage<S>& stages, const PassView& view, const Place<S>& where)
-      : DirectStore<S>(view, where.run, where.lane_column(), where.finished_chunks()),
+  __device__ TileReader(SharedStorage<S>& stages, const PassView& pass, const Place<S>& where)
+      : DirectStore<S>(pass, where.run, where.lane_column(), where.lane_finishes()),
         shared(stages),
         place(where) {}
-  __device__ const float4* first_chunk() const {
-    return reinterpret_cast<const float4*>(&shared.stages[state.index].temperature[0][in_tile]);
+  __device__ float4 temperature(int i) const {
+    return *reinterpret_cast<const float4*>(&shared.stages[state.index].temperature[i][column]);
   }
-  __device__ float4 temperature(int i, int j) const {
-    return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].temperature[i][in_tile + j * chunk_columns]);
-  }
-  __device__ float4 power(int i, int j) const {
-    return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].power[i][in_tile + j * chunk_columns]);
+  __device__ float4 power(int i) const {
+    return *reinterpret_cast<const float4*>(&shared.stages[state.index].power[i][column]);
   }
   __device__ void mirror_columns() {
     if (!place.at_edge) return;
@@ -179,13 +175,7 @@ struct TileReader : DirectStore<S> {
 template <class S>
 struct HandedOver : TileReader<S> {
   using TileReader<S>::TileReader;
-  __device__ void consumer_wait(int n) {
-    if (n < this->place.run.blocks) {
-      HandOver<S>::consumer_wait(this->state);
-    } else {  // the later links of a chain still have work
-      block::sync(15, S::computing_threads);
-    }
-  }
+  __device__ void consumer_wait(int) { HandOver<S>::consumer_wait(this->state); }
   __device__ void consumer_release(int n) {
     HandOver<S>::consumer_release(n, this->state, this->place.run.blocks);
     ++this->state;

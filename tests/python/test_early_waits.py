@@ -46,11 +46,6 @@ ACCEPTED = [
     ),
     Accepted("histogram/(baseline|overlap)", r"with_producers<", PRODUCERS),
     Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi2E.*ELi1EEE", PRODUCERS),
-    Accepted(
-        "hotspot/overlap",
-        r"overlap_strip<.*MovementILi2E.*ELi1EEE",
-        "to be mended: a producer warp drains a row-block before it asks for the next",
-    ),
     Accepted("hotspot/dsm", r"dsm_pyramid<", "iso: halos are read from the neighbours' tiles"),
     Accepted(
         "lud/baseline",
