@@ -4,7 +4,7 @@
 //   consumer_wait(n)     row-block n has arrived and may be read; later ones may be under way
 //   temperature(i)       the lane's four cells of row i of the row-block, power(i) likewise
 //   store(n, i, cells)   a finished row: four cells per lane, some lanes' are halo
-//   consumer_release(n)  row-block n has been read
+//   consumer_release(n)  row-block n has been read; its last row is stored later
 //   exchange(cascade)    what neighbouring windows tell each other before the next (dsm alone)
 #pragma once
 
