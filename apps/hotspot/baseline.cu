@@ -134,9 +134,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(P
     stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else {
     const RowSource<S> source(pass, place);
-    produce<S>(shared, place, [&](BlockTile<S>& tile, int n, int producer) {
+    const auto start = [&](BlockTile<S>& tile, int n, int producer) {
       load_rows<S>(tile, source, n, producer);
-    });
+    };
+    produce<0>(shared, place, start, [] {});
   }
 }
 

@@ -111,9 +111,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
-  // As published: one element of each array in flight, here four cells of the next row.
-  add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<FourWarpsRoomy, EightWarps>>(
-      all, "/one-row");
+  add_streaming<Kernels, Movement<2, StageRows::period>, PeriodSchedules>(all, "/period");
   all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(drop_off_square));
   return all;

@@ -1,6 +1,6 @@
 // tma with a producer warp: its lane 0 fetches the rows of the block's tile, one run of bytes per
 // array and row, into stages that the windows share. An mbarrier per stage counts the bytes that
-// have arrived (`full`), another the warps that have read them (`empty`).
+// have arrived (`full`), another the threads that have read them (`empty`).
 #pragma once
 
 #include "apps/hotspot/tiles.cuh"
@@ -30,8 +30,7 @@ struct RowConsumer : TileReader<S> {
     }
   }
   __device__ void consumer_release(int) {
-    __syncwarp();
-    if (threadIdx.x % lanes == 0) tma::arrive(&storage.empty[this->state.index]);
+    tma::arrive(&storage.empty[this->state.index]);
     ++this->state;
   }
 };
@@ -54,5 +53,37 @@ __device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const
     }
   }
 }
+
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& storage = *reinterpret_cast<RowStorage<S>*>(memory);
+  const Place<S> place(pass);
+  if (threadIdx.x == 0) {
+    for (tma::Barrier& barrier : storage.full) tma::init(&barrier, 1);
+    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::computing_threads);
+    tma::fence_init();
+  }
+  __syncthreads();  // the barriers are initialised
+  if (threadIdx.x < S::computing_threads) {
+    RowConsumer<S> pipeline(storage, pass, place);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  } else if (threadIdx.x == S::computing_threads) {
+    produce_rows<S>(storage, pass, place);
+  }
+}
+
+/// For add_streaming() (stream.cuh).
+struct Rows {
+  template <class S>
+  static KernelUse use() {
+    return {reinterpret_cast<const void*>(tma_rows<S>), S::threads, sizeof(RowStorage<S>), 1,
+            S::stages * sizeof(BlockTile<S>)};
+  }
+  template <class S>
+  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
+    return enqueue_pass<S>(tma_rows<S>, problem, pass, device, sizeof(RowStorage<S>));
+  }
+};
 
 }  // namespace amasia::hotspot

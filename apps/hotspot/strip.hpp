@@ -25,7 +25,7 @@ namespace amasia::hotspot {
 
 /// The cell inside [0, n) that index i outside mirrors: -1 -> 0, -2 -> 1, n -> n-1. Any i, n >= 1.
 AMASIA_HD constexpr int mirror(int i, int n) {
-  while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+  while (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) i = i < 0 ? -1 - i : 2 * n - 1 - i;
   return i;
 }
 
@@ -42,7 +42,7 @@ constexpr int rows_per_period(int steps) {
   return steps % 2 == 0 ? (steps > 4 ? steps : 4) : (steps > 1 ? 2 * steps : 4);
 }
 
-enum class StageRows { one, some, period };
+enum class StageRows { some, period };
 
 /// How the rows of a strip travel, with the same parameters for every strategy: through a pipeline
 /// of STAGES row-blocks, copied by PRODUCERS warps that do nothing else or, if that is 0, by the
@@ -52,9 +52,7 @@ struct Movement {
   static constexpr int stages = STAGES;
   static constexpr int producer_warps = PRODUCERS;
   static constexpr int rows(int steps) {
-    return ROWS == StageRows::one    ? 1
-           : ROWS == StageRows::some ? rows_per_stage(steps)
-                                     : rows_per_period(steps);
+    return ROWS == StageRows::some ? rows_per_stage(steps) : rows_per_period(steps);
   }
 };
 

@@ -58,13 +58,15 @@ template <class S>
 struct ChunkSource {
   const float* temperature;
   const float* power;
-  std::int64_t pitch;
+  int pitch;
   int grid_rows;
   int first;   // first row of the run
   int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
 
   __device__ ChunkSource(const PassView& pass, const Place<S>& place)
-      : pitch(pass.result.pitch), grid_rows(place.grid_rows), first(place.run.first) {
+      : pitch(static_cast<int>(pass.result.pitch)),
+        grid_rows(place.grid_rows),
+        first(place.run.first) {
     const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
     const int left = place.grid_columns - column;
     inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
@@ -84,14 +86,13 @@ template <class S>
 struct RowSource {
   const float* temperature;  // column 0 of the tile, in the grid's row 0
   const float* power;
-  std::int64_t pitch;
-  int grid_rows, first;
+  int pitch, grid_rows, first;
   Span inside;
 
   __device__ RowSource(const PassView& pass, const Place<S>& place)
       : temperature(pass.temperature.data + place.first_column),
         power(pass.power.data + place.first_column),
-        pitch(pass.result.pitch),
+        pitch(static_cast<int>(pass.result.pitch)),
         grid_rows(place.grid_rows),
         first(place.run.first),
         inside(columns_inside<S>(place.first_column, place.grid_columns)) {}
@@ -106,32 +107,41 @@ template <class S>
 __device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
   if (source.inside < 0) return;
   const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
-#pragma unroll
-  for (int i = 0; i < S::rows; ++i) {
-    const std::int64_t offset = source.offset(n, i);
-    async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
-    async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
-  }
+  each_row<S::rows>(
+      source.first + n * S::rows, source.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
+        async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
+        async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+      });
 }
 
 template <class S>
 using HandOver = block::NamedStages<S::stages, S::threads>;
 
-/// What a producer warp does: the rows of each row-block that are its share, `copy`'s
-/// (tile, n, i) for row i of row-block n; arrive() returns when they lie in shared memory.
-template <class S, class Copy>
-__device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const Copy& copy) {
+/// What a producer warp does. start(tile, n, producer) begins the copy of its share of row-block n,
+/// the rows producer, producer + S::producer_warps, ...; finish() returns when all but the latest
+/// LAG copies lie in shared memory, and only then they are handed over.
+template <int LAG, class S, class Start, class Finish>
+__device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const Start& start,
+                        const Finish& finish) {
+  static_assert(LAG < S::stages, "a stage is handed over before it is acquired again");
   const int producer = static_cast<int>(threadIdx.x - S::computing_threads) / lanes;
-  PipelineState<S::stages> state;
-  for (int n = 0; n < place.run.blocks; ++n, ++state) {
-    HandOver<S>::producer_acquire(n, state);
-    BlockTile<S>& tile = shared.stages[state.index];
-    copy(tile, n, producer);
+  PipelineState<S::stages> acquired, copied;
+  for (int n = 0; n < place.run.blocks + LAG; ++n) {
+    if (n < place.run.blocks) {
+      HandOver<S>::producer_acquire(n, acquired);
+      start(shared.stages[acquired.index], n, producer);
+      ++acquired;
+    }
+    finish();
+    if (n < LAG) continue;
     if (place.at_edge) {
       __syncwarp();
-      for (int i = producer; i < S::rows; i += S::producer_warps) tile.mirror_row(i, place);
+      for (int i = producer; i < S::rows; i += S::producer_warps) {
+        shared.stages[copied.index].mirror_row(i, place);
+      }
     }
-    HandOver<S>::producer_commit(state);
+    HandOver<S>::producer_commit(copied);
+    ++copied;
   }
 }
 

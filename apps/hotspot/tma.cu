@@ -82,9 +82,11 @@ ConfigOf<Problem> boxes() {
   return pyramid<Tiles>(
       reinterpret_cast<const void*>(tma_pyramid<Tiles>), Tiles::walks ? 2 : 1,
       2 * box_cells * sizeof(float), [](const PyramidView& view, const LaunchShape& shape) {
-        const PyramidMaps maps{tensor_map(view.temperature, tile_size, box_columns),
-                               tensor_map(view.power, tile_size, box_columns),
-                               tensor_map(readable(view.result), core, core)};
+        const PyramidMaps maps{
+            tensor_map(view.temperature, tile_size, box_columns),
+            tensor_map(view.power, tile_size, box_columns),
+            tensor_map({view.result.data, view.result.rows, view.result.columns, view.result.pitch},
+                       core, core)};
         return [=](Stream stream) { launch(tma_pyramid<Tiles>, shape, stream, view, maps); };
       });
 }
@@ -132,79 +134,11 @@ ConfigOf<Problem> square_boxes() {
                  });
 }
 
-// Streaming, every warp its own boxes (windows.cuh).
-template <class S, bool BOXES>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    tma_windows(PassView pass, const __grid_constant__ Maps maps) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  const Place<S> place(pass);
-  auto* shared = reinterpret_cast<WindowStages<S, BOXES>*>(memory);
-  WindowBoxes<S, BOXES> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
-  if (BOXES && threadIdx.x % lanes == 0) tma::wait_stores_read<0>();
-}
-
-// Streaming with a producer warp, the rows of a block's tile as runs of bytes (rows.cuh).
-template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
-  extern __shared__ __align__(128) unsigned char memory[];
-  auto& storage = *reinterpret_cast<RowStorage<S>*>(memory);
-  const Place<S> place(pass);
-  if (threadIdx.x == 0) {
-    for (tma::Barrier& barrier : storage.full) tma::init(&barrier, 1);
-    for (tma::Barrier& barrier : storage.empty) tma::init(&barrier, S::warps);
-    tma::fence_init();
-  }
-  __syncthreads();  // the barriers are initialised
-  if (threadIdx.x < S::computing_threads) {
-    RowConsumer<S> pipeline(storage, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
-  } else if (threadIdx.x == S::computing_threads) {
-    produce_rows<S>(storage, pass, place);
-  }
-}
-
-template <bool BOXES>
-struct Windows {
-  template <class S>
-  static constexpr std::size_t shared_bytes() {
-    return S::warps * sizeof(WindowStages<S, BOXES>);
-  }
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(tma_windows<S, BOXES>), S::threads, shared_bytes<S>(), 1,
-            S::warps * S::stages * sizeof(typename WindowStages<S, BOXES>::Arrivals)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
-    const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S, BOXES>),
-                                            problem, device, shared_bytes<S>(), view.chunk_rows);
-    const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
-                    tensor_map(problem.power, S::rows, window),
-                    tensor_map(problem.power, 1, window),
-                    tensor_map(readable(pass.destination), S::rows, S::useful)};
-    return [=](Stream stream) { launch(tma_windows<S, BOXES>, shape, stream, view, maps); };
-  }
-};
-
-struct Rows {
-  template <class S>
-  static KernelUse use() {
-    return {reinterpret_cast<const void*>(tma_rows<S>), S::threads, sizeof(RowStorage<S>), 1,
-            S::stages * sizeof(BlockTile<S>)};
-  }
-  template <class S>
-  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
-    return enqueue_pass<S>(tma_rows<S>, problem, pass, device, sizeof(RowStorage<S>));
-  }
-};
-
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
-  add_streaming<Windows<false>, Movement<2>>(all);
-  add_streaming<Windows<true>, Movement<2>, std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(
-      all, "/box-stores");
+  // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
+  add_streaming<Windows, Movement<2>>(all);
+  add_streaming<Windows, Movement<2, StageRows::period>, PeriodSchedules>(all, "/period");
   add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(boxes<Walk<>>());
   all.push_back(square_boxes());

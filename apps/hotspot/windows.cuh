@@ -1,9 +1,7 @@
 // tma without a producer warp: each warp has stages of its own, filled by one box per array and
 // row-block, and its lane 0 is the elected thread, so the warps of a block never wait for each
-// other. BOXES says whether results leave as boxes, too, or straight from registers.
+// other.
 #pragma once
-
-#include <type_traits>
 
 #include "apps/hotspot/tiles.cuh"
 #include "variants/device/tensor_map.hpp"
@@ -13,36 +11,24 @@
 
 namespace amasia::hotspot {
 
-inline Grid<const float> readable(const Grid<float>& grid) {
-  return {grid.data, grid.rows, grid.columns, grid.pitch};
-}
-
 /// Shared memory of one warp.
-template <class S, bool BOXES>
+template <class S>
 struct alignas(128) WindowStages {
   struct Arrivals {
     float temperature[S::rows][window];
     float power[S::rows][window];
   };
-  struct alignas(128) ResultBox {
-    float cells[S::rows][S::useful];
-  };
-  struct Results {
-    ResultBox box[2];  // one is written while the engine reads the other
-  };
-  struct NoResults {};
   Arrivals stages[S::stages];
-  std::conditional_t<BOXES, Results, NoResults> results;
   tma::Barrier full[S::stages];
 };
 
 struct Maps {  // boxes of S::rows rows, and of one row where a row-block is mirrored at an edge
-  CUtensorMap temperature, temperature_row, power, power_row, result;
+  CUtensorMap temperature, temperature_row, power, power_row;
 };
 
-template <class S, bool BOXES>
+template <class S>
 struct WindowBoxes : DirectStore<S> {
-  WindowStages<S, BOXES>& shared;
+  WindowStages<S>& shared;
   const Maps& maps;
   const RowRun& run;
   int grid_rows, columns;
@@ -50,7 +36,7 @@ struct WindowBoxes : DirectStore<S> {
   int first_column;  // of the warp's window
   PipelineState<S::stages> state;
 
-  __device__ WindowBoxes(WindowStages<S, BOXES>& own, const Maps& tensor_maps, const PassView& pass,
+  __device__ WindowBoxes(WindowStages<S>& own, const Maps& tensor_maps, const PassView& pass,
                          const Place<S>& place)
       : DirectStore<S>(pass, place.run, place.lane_column(), place.lane_finishes()),
         shared(own),
@@ -90,7 +76,6 @@ struct WindowBoxes : DirectStore<S> {
       mirror_halo<S>(&shared.stages[state.index].temperature[0][0], 2 * S::rows, window,
                      first_column, columns, lane, lanes);
     }
-    if (BOXES && lane == 0) tma::wait_stores_read<1>();  // the box of two row-blocks ago is free
     __syncwarp();
   }
   __device__ float4 temperature(int i) const {
@@ -101,30 +86,44 @@ struct WindowBoxes : DirectStore<S> {
     return *reinterpret_cast<const float4*>(
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
-  __device__ void store(int n, int i, float4 cells) const {
-    if constexpr (BOXES) {
-      const int column = lane * columns_per_lane - S::halo;
-      if (column >= 0 && column < S::useful) {
-        *reinterpret_cast<float4*>(&shared.results.box[n % 2].cells[i][column]) = cells;
-      }
-    } else {
-      DirectStore<S>::store(n, i, cells);
-    }
-  }
   __device__ void consumer_release(int n) {
-    tma::fence_async_proxy();  // results, and halos that were mirrored in the stage
-    __syncwarp();              // every lane has read the stage and written its results
-    if (lane == 0) {
-      if constexpr (BOXES) {
-        if (n * S::rows >= S::warm_up) {  // the tensor map drops what lies outside the grid
-          tma::store_tile(&maps.result, first_column + S::halo,
-                          run.begin + n * S::rows - S::warm_up, &shared.results.box[n % 2]);
-        }
-        tma::commit_stores();
-      }
-      copy(n + S::stages, state.index);
-    }
+    tma::fence_async_proxy();  // halos that were mirrored in the stage
+    __syncwarp();              // every lane has read the stage
+    if (lane == 0) copy(n + S::stages, state.index);
     ++state;
+  }
+};
+
+template <class S>
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
+    tma_windows(PassView pass, const __grid_constant__ Maps maps) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  const Place<S> place(pass);
+  auto* shared = reinterpret_cast<WindowStages<S>*>(memory);
+  WindowBoxes<S> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+}
+
+/// For add_streaming() (stream.cuh).
+struct Windows {
+  template <class S>
+  static constexpr std::size_t shared_bytes() {
+    return S::warps * sizeof(WindowStages<S>);
+  }
+  template <class S>
+  static KernelUse use() {
+    return {reinterpret_cast<const void*>(tma_windows<S>), S::threads, shared_bytes<S>(), 1,
+            S::warps * S::stages * sizeof(typename WindowStages<S>::Arrivals)};
+  }
+  template <class S>
+  static Launch pass(const Problem& problem, const Pass& pass, const Device& device) {
+    PassView view{pass.source, problem.power, pass.destination, problem.coefficients, 0};
+    const LaunchShape shape = pass_shape<S>(reinterpret_cast<const void*>(tma_windows<S>), problem,
+                                            device, shared_bytes<S>(), view.chunk_rows);
+    const Maps maps{tensor_map(pass.source, S::rows, window), tensor_map(pass.source, 1, window),
+                    tensor_map(problem.power, S::rows, window),
+                    tensor_map(problem.power, 1, window)};
+    return [=](Stream stream) { launch(tma_windows<S>, shape, stream, view, maps); };
   }
 };
 
