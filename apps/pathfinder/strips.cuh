@@ -7,8 +7,10 @@
 //            consumer_wait()     the next stage can be read by this warp
 //            load(r, c)          4 walls of its row r, lane's columns c ... c+3
 //            consumer_release()  this warp has read it
+//            engine              the copy engine signals arrival: waiting asks memory for nothing
 //          and, where warps do nothing but copy, Wall::produce(storage, walk): all they do.
-//   Mail   how windows of a group tell each other costs: BlockMail, or across blocks in dsm.cu.
+//   Mail   how windows of a group tell each other costs, in two halves, send() and receive():
+//          BlockMail, or across blocks ClusterMail.
 //
 // In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
 // and the next, so the loop is kept bare: addresses in registers, one branch per stage.
