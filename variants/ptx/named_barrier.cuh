@@ -15,7 +15,8 @@ __device__ inline void sync(int number, int threads) {
 /// Counts for the same barrier without waiting at it. What was read and written before stays
 /// before: PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
 __device__ inline void arrive(int number, int threads) {
-  __threadfence_block();
+  // Not __threadfence_block(), which is a fence of sequential consistency: more than is needed.
+  asm volatile("fence.acq_rel.cta;\n" ::: "memory");
   __syncwarp();
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
