@@ -21,6 +21,7 @@ from plots.published import (
     inventory,
     own_value,
     published_row,
+    size_text,
     theory,
 )  # fmt: skip
 
@@ -107,11 +108,11 @@ def _full_rate(files: Sequence[Recorded], arguments: str) -> Own | None:
         for m in file.document.get("microbenchmarks") or []:
             for row in m["rows"] if m["name"] == name else []:
                 at = row["at"]
-                known = row["quantity"] == "throughput" and at["input"] in _FULL_RATE
+                known = row["quantity"] == "throughput" and at.get("input") in _FULL_RATE
                 if not known or not row.get("value") or not row.get("clock_mhz"):
                     continue
                 clock = row["clock_mhz"] * 1e6
-                full = _FULL_RATE[at["input"]] * (2 if at["mode"] == "sparse" else 1)
+                full = _FULL_RATE[at["input"]] * (2 if at.get("mode") == "sparse" else 1)
                 share = row["value"]["median"] * 1e12 / (clock * file.device["sm_count"] * full)
                 found.append((100 * share, clock * 1e-9, file.path))
     if not found:
@@ -192,7 +193,9 @@ def _baseline_spread(files: Sequence[Recorded], _: str) -> Own | None:
                     continue
                 spread = 100 * float(np.std(times, ddof=1) / np.mean(times))
                 if worst is None or spread > worst.value:
-                    cell = f"{key['app']}, {key['cache']}, {key['launch']}"
+                    cell = ", ".join(
+                        [key["app"], size_text(key["size"]), key["cache"], key["launch"]]
+                    )
                     worst = Own(spread, "%", file.path, cell)
     return worst
 

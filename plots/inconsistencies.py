@@ -96,7 +96,9 @@ def _vectors_are_not_always_best() -> Iterator[str]:
 
 
 def _gains(file: str, block: str) -> tuple[float, float]:
-    fast, slow = (_cells(file, f"{k}_GFLOP_s", block_size=block) for k in ("AsyncPipe", "SyncShare"))
+    fast, slow = (
+        _cells(file, f"{k}_GFLOP_s", block_size=block) for k in ("AsyncPipe", "SyncShare")
+    )
     said = _cells(file, "published_mean_gain_percent", block_size=block)[0]
     return said, 100 * (float(np.mean(np.divide(fast, slow))) - 1)
 
@@ -229,9 +231,7 @@ def _two_documents_on_one_gpu() -> Iterator[str]:
                 f"An A100's latency of {there.replace(' cache', '')} is {one:g} cycles here and "
                 f"{other:g} in Luo et al. (000-04 to 000-07): the method decides."
             )
-    total, walked = (
-        _cell("s001_text", "value", id=f"ptr_chase_{k}") for k in ("total", "read")
-    )
+    total, walked = (_cell("s001_text", "value", id=f"ptr_chase_{k}") for k in ("total", "read"))
     step, sector = 8, 32  # bytes: of the listing, and of the L2
     yield (
         f"Fig 2 links {total:,.0f} bytes and walks {walked:,.0f} of them in steps of {step}: all but "

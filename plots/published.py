@@ -17,13 +17,12 @@ from typing import Any
 
 from plots.errors import PlotsError
 from plots.strategies import ROOT
+from plots.units import interval_digits
 
 FOLDER = ROOT / "inputs" / "published"
 
 RELATIONS = ("equal", "at least", "at most", "within")
 BASES = ("value", "ratio", "share", "own share", "table", "beside")
-# Compute capability of the GPUs whose values are published.
-ARCHITECTURES = {"H800": 90, "H100": 90, "A100": 80, "RTX4090": 89, "GTX 745": 50}
 
 
 @cache
@@ -139,7 +138,7 @@ def comparisons() -> list[Comparison]:
         )  # fmt: skip
         if c.relation not in RELATIONS or c.kind not in BASES:
             raise PlotsError(f"{place}: expected a relation and a basis that are known")
-        if c.gpu and c.gpu not in ARCHITECTURES:
+        if c.gpu and architecture(c.gpu) is None:
             raise PlotsError(f'{place}: the architecture of "{c.gpu}" is not known')
         found.append(c)
     return found
@@ -220,7 +219,8 @@ def _fulfils(at: dict[str, str], wanted: dict[str, str]) -> bool:
     return all(at.get(name, "") == value for name, value in wanted.items())
 
 
-def _size_text(size: dict[str, Any]) -> str:
+def size_text(size: dict[str, Any]) -> str:
+    """The members of a size that say something: "rows=8192, cols=8192"."""
     return ", ".join(f"{k}={v}" for k, v in size.items() if v not in ("", None))
 
 
@@ -233,9 +233,13 @@ def _speedup(file: Recorded, s: Selector) -> Own | None:
             if c["control"] or c["variant"] != s.name or c["role"] != s.quantity:
                 continue
             if _fulfils(cell | {"schedule": c.get("schedule") or ""}, s.at):
-                words = [_size_text(key["size"]), key["cache"], key["launch"], c["role"]]
+                words = [size_text(key["size"]), key["cache"], key["launch"], c["role"]]
                 words += [c["schedule"]] if "schedule" in s.at else []
-                return Own(c["speedup"]["ratio"], "x", file.path, ", ".join(words))
+                r = c["speedup"]
+                digits = interval_digits(r["low"], r["high"])
+                words.append(f"{c.get('claim') or c['verdict']} "
+                             f"[{r['low']:.{digits}f}; {r['high']:.{digits}f}]")  # fmt: skip
+                return Own(r["ratio"], "x", file.path, ", ".join(words))
     return None
 
 
@@ -323,6 +327,12 @@ def _promise(gpu: str, quantity: str) -> float | None:
         if row["gpu"] == gpu and row["quantity"] == quantity:
             return float(row["value"])
     return None
+
+
+def architecture(gpu: str) -> int | None:
+    """Compute capability times 10 of a GPU whose values are published."""
+    found = _promise(gpu, "architecture")
+    return None if found is None else int(found)
 
 
 def _own_promise(device: dict[str, Any], quantity: str) -> float | None:

@@ -21,12 +21,12 @@ from plots.contradictions import contradictions
 from plots.inconsistencies import Inconsistency, inconsistencies
 from plots.markdown import plain
 from plots.published import (
-    ARCHITECTURES,
     FOLDER,
     Comparison,
     Item,
     Own,
     Recorded,
+    architecture,
     comparisons,
     gpus_of,
     inventory,
@@ -114,7 +114,7 @@ def judge(c: Comparison, own: Own | None, device: dict[str, Any], why: str = "")
     theirs = theory(c.theory, c.gpu) if c.theory and c.kind != "own share" else None
     own_share = own.value / ours if ours else None
     published_share = c.low / theirs if theirs else None
-    foreign = bool(c.gpu) and ARCHITECTURES[c.gpu] != device["compute_capability"]
+    foreign = bool(c.gpu) and architecture(c.gpu) != device["compute_capability"]
     value, low, high = own.value, c.low, c.high
     comparable = True
     if c.kind == "share":
@@ -179,7 +179,7 @@ def _code_lines(item: Item, files: Sequence[Recorded]) -> list[Line]:
         if recorded:
             device = files[0].device
             verdict = Verdict.AGREES if _same_code(code, printed) else Verdict.DIFFERS
-            if ARCHITECTURES[row["gpu"]] != device["compute_capability"]:
+            if architecture(row["gpu"]) != device["compute_capability"]:
                 verdict = Verdict.OTHER_HARDWARE
         lines.append(
             Line(row["label"], row["gpu"], verdict, code=code, published_code=printed, basis="code")
@@ -417,7 +417,9 @@ def _details(entry: Entry, told: Sequence[Inconsistency], base: Path) -> list[st
             cells.append(_verdict(x) + (f": {plain(x.why)}" if x.why else ""))
             if cell:
                 cells.append(
-                    f"{_link(x.own.file, base)}: {_cell(x.own.cell)}" if x.own and x.own.cell else ""
+                    f"{_link(x.own.file, base)}: {_cell(x.own.cell)}"
+                    if x.own and x.own.cell
+                    else ""
                 )
             text.append("| " + " | ".join(cells) + " |")
         text.append("")
