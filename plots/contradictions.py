@@ -29,19 +29,22 @@ def _hotspot(files: Sequence[Recorded]) -> str:
     if overlap is None or bypass is None or overlap >= low:
         return ""
     walked = (
-        f" With blocks that walk tiles, as Algorithm 2 needs to have a next tile, it is {walks:.2f}."
+        f" With blocks that walk tiles, as Algorithm 2 needs to have a next tile, it is "
+        f"{walks:.2f}."
         if walks is not None
         else ""
     )
     cause = (
         "Register Bypass, which copies alike and hides nothing, has "
-        f"{bypass:.2f}: the copies themselves lose, 8 bytes per instruction because a tile with its "
+        f"{bypass:.2f}: the copies themselves lose, 8 bytes per instruction because a tile "
+        "with its "
         "halo begins at any even column, and what they hide does not make up for it."
         if bypass < 1
         else f"Register Bypass has {bypass:.2f}, so that it is the overlapping that loses."
     )
     return (
-        f"003-16, hotspot with Overlap: the paper gains {low:g} to {high:g} on an A100 (8192 x 8192, "
+        f"003-16, hotspot with Overlap: the paper gains {low:g} to {high:g} on an A100 "
+        "(8192 x 8192, "
         f"5 steps). Here Overlap runs at {overlap:.2f} of baseline's speed in the original's "
         f"geometry.{walked} {cause} What decides: `amasia cross hotspot --size "
         "rows=8192,cols=8192,steps=5` on an A100. If Register Bypass loses there as well, the "
@@ -100,7 +103,8 @@ def _histogram(files: Sequence[Recorded]) -> str:
     if own is None or spread is None or fewer is None or more is None:
         return ""
     drop = (
-        f"The paper's cause is seen: with bins for each warp, as in the program that it changed, one "
+        f"The paper's cause is seen: with bins for each warp, as in the program that it "
+        "changed, one "
         f"block falls from {fewer:.0f} to {more:.0f} from 1024 to 2048 bins. "
         if more < 0.9 * fewer
         else f"The paper's cause is not seen either ({fewer:.0f} and {more:.0f} at 1024 and 2048 "
@@ -114,7 +118,8 @@ def _histogram(files: Sequence[Recorded]) -> str:
         "It does not bring one block down to what remote additions allow, whose rate beside own "
         "ones is in dsm/atomics. What decides: the paper's own program on this GPU beside "
         "dsm/histogram. If its rate with one block is below the rate of two blocks here, then its "
-        "gain is over a kernel that something else limits (each of its threads loads one element at "
+        "gain is over a kernel that something else limits (each of its threads loads one "
+        "element at "
         "a time); if not, the two GPUs differ, and `amasia run dsm/histogram --preset paper` on an "
         "H800 says so."
     )

@@ -100,8 +100,8 @@ _FULL_RATE = {"f16": 4096, "bf16": 4096, "tf32": 2048, "e4m3": 8192, "e5m2": 819
 
 
 def _full_rate(files: Sequence[Recorded], arguments: str) -> Own | None:
-    """Of the throughput rows of a wgmma microbenchmark, the least share of the full rate at the clock
-    that the GPU held, in percent ("share"), or that clock in GHz ("slowest", "fastest")."""
+    """Of the throughput rows of a wgmma microbenchmark, the least share of the full rate at the
+    clock that the GPU held, in percent ("share"), or that clock in GHz ("slowest", "fastest")."""
     what, name = arguments.split()
     found = []
     for file in files:

@@ -66,7 +66,8 @@ def _mma_share() -> Iterator[str]:
     said, mean, larger = _text("mma_frac_H800"), 100 * np.mean(shares), 100 * np.mean(shares[1::2])
     if abs(said - mean) > 0.1:
         yield (
-            f"The text gives mma {said:g} % of the peak on average; the table's {len(shares)} dense "
+            f"The text gives mma {said:g} % of the peak on average; the table's "
+            f"{len(shares)} dense "
             f"cells are {mean:.1f} %, the larger shape of each type {larger:.1f} %."
         )
 
@@ -118,7 +119,8 @@ def _tiled_gemm(file: str, gpu: str) -> Iterator[str]:
             yield f"The table prints {fast:g} GFLOP/s for both variants of {place} on the {gpu}."
         elif fast < 0.9 * slow:
             yield (
-                f"The table has AsyncPipe {100 * (1 - fast / slow):.1f} % slower than SyncShare for "
+                f"The table has AsyncPipe {100 * (1 - fast / slow):.1f} % slower than "
+                "SyncShare for "
                 f"{place} on the {gpu}."
             )
 
@@ -153,7 +155,8 @@ def _latency_at_n() -> Iterator[str]:
     if table != quoted("wgmma_stated_latency"):
         yield (
             f"The text gives dense wgmma {quoted('wgmma_stated_latency'):g} cycles with N set to "
-            f"{n:g}; Table X has {table:g} there, and {quoted('wgmma_stated_latency'):g} at N = 256."
+            f"{n:g}; Table X has {table:g} there, and {quoted('wgmma_stated_latency'):g} at "
+            "N = 256."
         )
     sms, clock = (_cell("theory", "value", gpu="H800", quantity=q) for q in ("sms", "clock"))
     row = {"ab_type": "FP16", "cd_type": "FP32"}
@@ -195,7 +198,8 @@ def _sparse_below_the_share() -> Iterator[str]:
     if min(shares) < quoted("wgmma_share"):
         yield (
             f"The text says of Tables VIII and IX together that zeros exceed "
-            f"{100 * quoted('wgmma_share'):g} % of the peak; sparse SS has {100 * min(shares):.0f} to "
+            f"{100 * quoted('wgmma_share'):g} % of the peak; sparse SS has "
+            f"{100 * min(shares):.0f} to "
             f"{100 * max(shares):.0f} % in Table IX."
         )
 
@@ -210,7 +214,8 @@ def _ratios_of_means() -> Iterator[str]:
             said, mean = _text(f"energy_{mode}_{name}"), np.mean(np.divide(ours, theirs))
             if abs(said - mean) > 0.01:
                 yield (
-                    f"The average gain in efficiency over the {gpu}, {mode}, is printed as {said:g}: "
+                    f"The average gain in efficiency over the {gpu}, {mode}, is printed as "
+                    f"{said:g}: "
                     f"the ratio of the means ({np.mean(ours) / np.mean(theirs):.2f}); the mean of "
                     f"the ratios is {mean:.2f}."
                 )
@@ -234,7 +239,8 @@ def _two_documents_on_one_gpu() -> Iterator[str]:
     total, walked = (_cell("s001_text", "value", id=f"ptr_chase_{k}") for k in ("total", "read"))
     step, sector = 8, 32  # bytes: of the listing, and of the L2
     yield (
-        f"Fig 2 links {total:,.0f} bytes and walks {walked:,.0f} of them in steps of {step}: all but "
+        f"Fig 2 links {total:,.0f} bytes and walks {walked:,.0f} of them in steps of "
+        f"{step}: all but "
         f"one of the {sector // step} loads of a sector find it in the L2, so that the figure is a "
         "mean over hits and misses."
     )
@@ -266,7 +272,8 @@ def _units() -> Iterator[str]:
     if all(r["unit_as_printed"] == "GB/s" for r in rows):
         first = rows[0]
         yield (
-            f"Table III prints throughputs in GB/s ({first['measured']} of {first['theoretical']}); "
+            f"Table III prints throughputs in GB/s ({first['measured']} of "
+            f"{first['theoretical']}); "
             "they are TFLOP/s and TOP/s of the white paper."
         )
 
@@ -290,7 +297,8 @@ def _balance() -> Iterator[str]:
         for s in specs:
             if not low <= round(s.balance(precision), 2) <= high:
                 yield (
-                    f"The text puts {said} between {low:g} and {high:g} byte/flop in {precision}; by "
+                    f"The text puts {said} between {low:g} and {high:g} byte/flop in "
+                    f"{precision}; by "
                     f"its Table 1 the {s.name} has {s.balance(precision):.4f}."
                 )
 
@@ -301,7 +309,8 @@ def _precisions_per_area() -> Iterator[str]:
     off = {n: r for n, r in ratios.items() if r > 1.2 * quoted("fp32_over_fp64")}
     if off:
         yield (
-            f"The text says that fp32 is roughly {quoted('fp32_over_fp64'):g} times fp64 per area on "
+            f"The text says that fp32 is roughly {quoted('fp32_over_fp64'):g} times fp64 "
+            "per area on "
             "consumer and Tesla GPUs; by Table 1 it is "
             + ", ".join(f"{r:.0f} on the {n}" for n, r in off.items())
             + "."
@@ -324,14 +333,16 @@ def _sms_and_cores() -> Iterator[str]:
     new, old = _spec("A100"), _spec("V100")
     if new.sms - old.sms != quoted("a100_more_sms"):
         yield (
-            f"The text gives the A100 {quoted('a100_more_sms'):g} SMs more than the V100; Table 1 has "
+            f"The text gives the A100 {quoted('a100_more_sms'):g} SMs more than the V100; "
+            "Table 1 has "
             f"{new.sms} and {old.sms}, {new.sms - old.sms} more."
         )
     per_sm = quoted("a100_cores") / new.sms
     ratio = quoted("a100_cores") / (per_sm * old.sms)
     if ratio < 0.9 * quoted("a100_more_cores"):
         yield (
-            f"The A100's {quoted('a100_cores'):,.0f} CUDA cores are called nearly double the V100's; "
+            f"The A100's {quoted('a100_cores'):,.0f} CUDA cores are called nearly double "
+            "the V100's; "
             f"with the same {per_sm:.0f} per SM the V100 has {per_sm * old.sms:,.0f}: {ratio:.2f} "
             "times."
         )
@@ -342,7 +353,8 @@ def _gpus_of_the_figure() -> Iterator[str]:
     said, text = quoted("gpus_fig2"), 2 * quoted("gpus_text")
     if said != text:
         yield (
-            f"The caption of Fig 2 names {said:g} GPUs, the text {quoted('gpus_text'):g} of each of "
+            f"The caption of Fig 2 names {said:g} GPUs, the text {quoted('gpus_text'):g} of "
+            "each of "
             f"two categories; Table 1 has {len(expect.paper_specs())}."
         )
 

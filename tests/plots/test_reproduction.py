@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from plots import contradictions, derived, inconsistencies, published, reproduct
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.load import load
-from plots.published import Comparison, Own, Selector
+from plots.published import Comparison, Own
 from plots.reproduction import Line, Verdict
 from plots.strategies import ROOT
 
@@ -255,8 +256,7 @@ def test_a_value_that_is_missing_says_why():
     ],
 )
 def test_a_status_counts_verdicts(verdicts, method, status):
-    kinds = {"A": Verdict.AGREES, "D": Verdict.DIFFERS, "O": Verdict.OTHER_HARDWARE,
-             "B": Verdict.BESIDE, "N": Verdict.NOT_RECORDED, "P": Verdict.NOT_APPLICABLE}  # fmt: skip
+    kinds = dict(zip("ADOBNP", Verdict, strict=True))
     item = replace(published.inventory()[3], method=method)
     lines = [Line("x", "H800", kinds[v]) for v in verdicts]
     assert reproduction.status_of(item, lines) == status
@@ -455,25 +455,25 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
         for m in document.get("microbenchmarks") or []:
             for row in m["rows"] if m["name"] == name else []:
                 if fits(row["at"]):
-                    row["value"]["median"] = value(row["at"], row["value"]["median"])
+                    row["value"]["median"] = value(row["at"])
             for f in m["findings"] if m["name"] == name else []:
                 if fits(f["at"]):
-                    f["value"] = value(f["at"], f["value"])
+                    f["value"] = value(f["at"])
 
-    import copy
+    def as_published(at):
+        return 1e5 * {"512": 0.9, "1024": 0.9}.get(at["tile"], 2.0)
 
     mended = [
         published.Recorded(f.path, copy.deepcopy(f.document))
         for f in recorded
         if f.path.endswith(("async_copy.json", "dsm.json"))
     ]
+    tiles = "async_copy/working_size"
     for f in mended:
-        small = {"512": 0.9, "1024": 0.9}
-        change(f.document, "async_copy/working_size", lambda at: at["mechanism"] == "barrier",
-               lambda at, _: 1e5 * small.get(at["tile"], 2.0))  # fmt: skip
-        change(f.document, "async_copy/working_size", lambda at: at["mechanism"] == "plain",
-               lambda *_: 1e5)  # fmt: skip
-        change(f.document, "dsm/histogram", lambda at: "cluster" not in at, lambda *_: 4.0)
+        of = f.document
+        change(of, tiles, lambda at: at["mechanism"] == "plain", lambda _: 1e5)
+        change(of, tiles, lambda at: at["mechanism"] == "barrier", as_published)
+        change(of, "dsm/histogram", lambda at: "cluster" not in at, lambda _: 4.0)
     assert contradictions.contradictions(mended) == []
 
 
