@@ -492,8 +492,9 @@ def render(files: Sequence[Recorded], base: Path) -> str:
         commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)
         if gpu and commands:
             folder = os.path.dirname(mine[0].path)
-            lines = [f"build/sm90/amasia {c} --out {folder}/{_name_of(c)}" for c in commands]
-            text += ["", "Not recorded yet, and how to record it:", "", "```sh", *lines, "```"]
+            lines = [f"build/sm90/amasia {c} --out {_name_of(c)}" for c in commands]
+            text += ["", f"Not recorded yet, and how to record it, for {folder}/:"]
+            text += ["", "```sh", *lines, "```"]
         for source in dict.fromkeys(e.item.source for e in found):
             of_source = [e for e in found if e.item.source == source]
             text += ["", f"### {source}", "", f"<{ADDRESSES[source]}>", ""]

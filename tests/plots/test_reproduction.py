@@ -124,7 +124,7 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
     assert e.lines[0].command == f"{command} --launch stream"
     page = reproduction.render(files, other.parent)
     assert f"amasia {command} --launch stream --out" in page
-    assert "/iso-hotspot-8192-8192-5-stream.json" in page
+    assert " iso-hotspot-8192-8192-5-stream.json" in page
     right = published.recorded([other, hotspot(save, name="1.json")])
     for files in (right, right[::-1]):
         assert published.own_value(files, selector)[0].value == 1.2
