@@ -278,7 +278,7 @@ def _units() -> Iterator[str]:
         )
 
 
-@_check("001-06")
+@_check("001-22")
 def _sms_of_ampere() -> Iterator[str]:
     sms = _cell("s000_table3_devices", "A100_PCIe", property="SMs")
     if sms != quoted("sms_ampere"):

@@ -308,7 +308,9 @@ def own_value(files: Sequence[Recorded], own: str) -> tuple[Own | None, str]:
         return values[0], ""
     if not values[1].value:
         return None, why
-    return Own(values[0].value / values[1].value, "x", values[0].file, values[0].cell), ""
+    above, below = values
+    unit = "x" if above.unit == below.unit else f"{above.unit}/{below.unit}"
+    return Own(above.value / below.value, unit, above.file, above.cell), ""
 
 
 def row_of(files: Iterable[Recorded], own: str) -> dict[str, Any] | None:

@@ -124,6 +124,7 @@ def judge(c: Comparison, own: Own | None, device: dict[str, Any], why: str = "")
     elif c.kind == "own share":
         comparable = own_share is not None and not foreign
         value = own_share if own_share is not None else value
+        published_share = c.low
     elif c.kind == "value":
         comparable = not foreign
     if c.kind == "beside":
@@ -147,10 +148,10 @@ def opcodes(text: str) -> set[str]:
 
 def code_of(row: dict[str, Any], counted: str = "") -> str:
     """The machine code of a row as its remark has it, else the instructions counted as its proof;
-    of ``counted`` alone, whether there is any."""
+    of ``counted`` alone, how many there are."""
     proof = {p["instruction"]: p["found"] for p in row.get("proof") or []}
     if counted:
-        return counted if proof.get(counted) else "(none)"
+        return f"{proof[counted]} {counted}" if proof.get(counted) else "(none)"
     remark, found, listed = (row.get("remark") or "").partition("SASS: ")
     if found:
         return listed
@@ -400,7 +401,9 @@ def _details(entry: Entry, told: Sequence[Inconsistency], base: Path) -> list[st
         share = any(x.own_share is not None or x.published_share is not None for x in numbers)
         code = any(x.code for x in numbers)
         cell = any(x.own and x.own.cell for x in numbers)
-        head = ["value", "GPU", "here", "published", "here / published"]
+        table = all(x.basis == "table" for x in numbers)
+        head = ["value", "GPU", "by the table", "stated", "table / stated"]
+        head = head if table else ["value", "GPU", "here", "published", "here / published"]
         head += ["share here", "share published"] if share else []
         head += ["SASS here", "SASS published"] if code else []
         head += ["verdict"] + (["cell"] if cell else [])
@@ -483,7 +486,7 @@ def render(files: Sequence[Recorded], base: Path) -> str:
         words = {s: n for s, n in counts.items() if not s.endswith(" agree")}
         words |= {"agree in part": some} if some else {}
         text += ["", f"## {plain(gpu) or 'No results recorded'}", "", f"{len(found)} rows: "
-                 + ", ".join(f"{n} {s}" for s, n in sorted(words.items(), key=lambda w: -w[1]))
+                 + ", ".join(f"{s} {n}" for s, n in sorted(words.items(), key=lambda w: -w[1]))
                  + "."]  # fmt: skip
         against = contradictions(mine)
         if against:
