@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plots.published import Recorded, comparisons, own_value, published_row
+from plots.published import Recorded, comparisons, own_value, published_row, row_of
 
 
 def _value(files: Sequence[Recorded], selector: str) -> float | None:
@@ -53,6 +53,23 @@ def _hotspot(files: Sequence[Recorded]) -> str:
     )
 
 
+def _in_flight(files: Sequence[Recorded]) -> str:
+    """What the smallest tile leaves plain loads, where the results say what is needed."""
+    tile = 512
+    row = row_of(files, f"point async_copy/working_size bandwidth mechanism=plain;tile={tile}")
+    needed = _value(
+        files, "finding memory/in_flight bytes in flight at 95 % of the bandwidth|level=memory"
+    )
+    most = _value(files, "point launch/occupancy resident limit=blocks")
+    if row is None or needed is None or most is None or most * tile >= needed:
+        return ""
+    return (
+        f"A block of {row['at']['threads']} threads loads the smallest tile, and an SM holds at "
+        f"most {most:.0f} blocks: plain has {most * tile:,.0f} bytes in flight there, of "
+        f"{needed:,.0f} that the bandwidth needs, and copies ahead can add some. "
+    )
+
+
 def _barrier(files: Sequence[Recorded]) -> str:
     """003-13: barriers gain at large working sizes only."""
     ratios: dict[int, float] = {}
@@ -76,8 +93,7 @@ def _barrier(files: Sequence[Recorded]) -> str:
         "(unit not printed, taken as elements) and not below. Here the most at or below it is "
         f"{ratios[best_small]:.3f} ({best_small:,} elements); above it the most is "
         f"{ratios[best_large]:.3f} ({best_large:,} elements){lost}, at 0.25 operations per byte. "
-        "Small tiles are of small blocks here (32 bytes per thread), of which an SM holds at most "
-        "32: plain loads then have too few bytes in flight, and only copies ahead can add some. "
+        f"{_in_flight(files)}"
         "What decides: the same sweep with the bytes in flight of plain held equal (more blocks or "
         "more bytes per thread at small tiles), and `amasia run async_copy/working_size --preset "
         "paper` on an A100."
