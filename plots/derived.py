@@ -137,6 +137,15 @@ def _same_sign(files: Sequence[Recorded], name: str) -> Own | None:
     return Own(float(count), "cells", "")
 
 
+def _low_occupancy(files: Sequence[Recorded], arguments: str) -> Own | None:
+    """The slow-down by one block per SM in percent, the best geometry of a mechanism on both
+    sides."""
+    mechanism, intensity = arguments.split()
+    best = f"best async_copy/geometry bandwidth mechanism={mechanism};intensity={intensity}"
+    ratio = _own(files, f"{best};occupancy=full / {best};occupancy=low")
+    return None if ratio is None else Own(100 * (ratio.value - 1), "%", ratio.file)
+
+
 def _printed(_: Sequence[Recorded], arguments: str) -> Own:
     """A cell of a published table: "file|where|column"."""
     file, where, column = arguments.split("|")
@@ -228,6 +237,7 @@ DERIVATIONS: dict[str, Derivation] = {
     "device": _device,
     "fp32_per_clock_over_a100": _fp32_per_clock,
     "full_rate": _full_rate,
+    "low_occupancy": _low_occupancy,
     "printed": _printed,
     "same_sign": _same_sign,
     "clock_cpi": _clock_cpi,

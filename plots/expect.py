@@ -320,6 +320,39 @@ def mean_table(measured: Measured) -> list[dict[str, Any]]:
     return records
 
 
+def quoted_programs() -> pd.DataFrame:
+    """The speed-ups of single programs from a V100 to an A100 that the paper quotes: program,
+    speed-up."""
+    rows = _read(QUOTED)
+    rows = rows[rows["quantity"].str.fullmatch(r"[A-Z]+ speed-up")]
+    return pd.DataFrame(
+        {
+            "program": rows["quantity"].str.removesuffix(" speed-up"),
+            "speedup": rows["value_low"].astype(float),
+        }
+    ).reset_index(drop=True)
+
+
+def verdict(measured: Measured) -> str:
+    """What two sets of results deliver of what is expected, in a sentence: the geometric mean over
+    the rows in the role best, each GPU at its own best, over the measured ceilings' least ratio, or
+    the datasheets' where the ceilings are not on both sides."""
+    best = measured.rows[
+        (measured.rows["role"] == "best") & (measured.rows["strategy"] == "baseline")
+    ]
+    expected = measured.measured_ceilings or measured.datasheet
+    if best.empty or expected is None:
+        return "No verdict: it needs baseline at its best on both sides, and something to expect."
+    mean = geometric_mean(best["ratio"])
+    word = "as much as" if mean >= expected.expected else "less than"
+    source = "measured ceilings" if measured.measured_ceilings else "datasheets"
+    return (
+        f"{measured.new_gpu} delivers {mean:.2f} times {measured.old_gpu} (baseline at its best, "
+        f"geometric mean of {len(best)} rows), {word} the {expected.expected:.2f} that the "
+        f"{source} let one expect: {mean / expected.expected:.2f} of it."
+    )
+
+
 def published_table() -> pd.DataFrame:
     """The pairs whose mean the paper quotes, with what its Table 1 lets one expect."""
     specs = {s.name: s for s in paper_specs()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
 
 from plots import expect
+from plots.cli import main
 from plots.errors import PlotsError
 from plots.load import load
 
@@ -153,6 +155,34 @@ def test_published_data_cite_their_source():
     for path in (expect.TABLE1, expect.QUOTED):
         first = path.read_text(encoding="utf-8").splitlines()[0]
         assert re.match(r"# .*Svedin et al\..*arXiv 2106\.04979", first), path
+
+
+def test_the_paper_is_shown_with_its_programs_and_contradictions(capsys):
+    quoted = expect.quoted_programs()
+    assert dict(zip(quoted["program"], quoted["speedup"], strict=True)) == {
+        "BFS": 2.76, "CFD": 1.89, "SRAD": 1.5,
+    }  # fmt: skip
+    assert main(["expect"]) == 0
+    printed = capsys.readouterr().out
+    assert "BFS" in printed and "2.76" in printed
+    for told in ("A100 has 0.0798", "K80 has 0.1755", "3.37 times", "28 more", "up to 1.25"):
+        assert told in printed, told
+    assert "62.9" not in printed  # another document's
+
+
+@pytest.mark.parametrize("factor, word", [(3.0, "as much as"), (1.5, "less than")])
+def test_the_verdict_is_that_of_the_figures(two_gpus, factor, word):
+    measured = expect.compare(*two_gpus(factor))
+    rows = measured.rows[(measured.rows["role"] == "best")
+                         & (measured.rows["strategy"] == "baseline")]  # fmt: skip
+    assert len(rows) == 1
+    expected = measured.measured_ceilings.expected
+    assert 1.5 < expected < 3.0
+    text = expect.verdict(measured)
+    assert f"{rows['ratio'].iloc[0]:.2f} times" in text and word in text
+    assert f"{rows['ratio'].iloc[0] / expected:.2f} of it" in text
+    nothing = replace(measured, rows=measured.rows[measured.rows["role"] == "iso"])
+    assert expect.verdict(nothing).startswith("No verdict")
 
 
 def test_what_the_paper_quotes_of_strategies():
