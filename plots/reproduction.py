@@ -376,6 +376,17 @@ def _published(line: Line) -> str:
     return f"{line.relation} {text}" if line.relation in ("at least", "at most") else text
 
 
+def _ratio(line: Line) -> str:
+    """Ours over the published value, in as many digits as what differs needs not to read as 1."""
+    ratio = line.ratio()
+    if ratio is None:
+        return "–"
+    digits = 2
+    while line.verdict is Verdict.DIFFERS and digits < 5 and float(f"{ratio:.{digits}f}") == 1:
+        digits += 1
+    return f"{ratio:.{digits}f}"
+
+
 def _detailed(entry: Entry) -> bool:
     return bool(entry.lines or entry.why or entry.reason)
 
@@ -409,10 +420,9 @@ def _details(entry: Entry, told: Sequence[Inconsistency], base: Path) -> list[st
         head += ["verdict"] + (["cell"] if cell else [])
         text += ["| " + " | ".join(head) + " |", "|---|---|--:|--:|--:|" + "---|" * (len(head) - 5)]
         for x in numbers:
-            ratio = x.ratio()
             cells = [_cell(x.label), x.gpu,
                      f"{_number(x.own.value)} {x.own.unit}" if x.own else "–",
-                     _published(x), "–" if ratio is None else f"{ratio:.2f}"]  # fmt: skip
+                     _published(x), _ratio(x)]  # fmt: skip
             if share:
                 cells += ["" if s is None else f"{s:.3g}" for s in (x.own_share, x.published_share)]
             if code:

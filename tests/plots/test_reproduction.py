@@ -241,6 +241,13 @@ def test_bounds_and_ranges():
     assert line.ratio() == 1
 
 
+def test_what_differs_is_not_printed_as_one():
+    line = Line("x", "A100", Verdict.DIFFERS, Own(0.9993, "x", "f"), 1, 1, "at least")
+    assert reproduction._ratio(line) == "0.999"
+    assert reproduction._ratio(replace(line, verdict=Verdict.AGREES)) == "1.00"
+    assert reproduction._ratio(replace(line, own=Own(0.95, "x", "f"))) == "0.95"
+
+
 def test_other_hardware_is_not_judged_unless_the_claim_has_no_unit():
     own = Own(40, "cycles", "f")
     on_a100 = replace(H800_CELL, gpu="A100")
