@@ -142,8 +142,7 @@ std::optional<OwnValue> own_value(const ResultFile& file, const std::string& own
   if (!value || selectors.size() == 1) return value;
   const auto below = value_of_selector(file, selectors[1], reason);
   if (!below || !(below->value > 0)) return std::nullopt;
-  const std::string unit =
-      value->unit == below->unit ? "x" : value->unit + "/" + below->unit;
+  const std::string unit = value->unit == below->unit ? "x" : value->unit + "/" + below->unit;
   return OwnValue{value->value / below->value, unit};
 }
 
