@@ -63,7 +63,7 @@ std::optional<OwnValue> value_of_selector(const ResultFile& file, const Selector
   for (const MicrobenchmarkRow& row : m->rows) {
     if (row.quantity != s.quantity || !fulfils(row.at, s.at)) continue;
     if (!row.value) reason = fmt::format("{}: {}", word_of(row.status), row.reason);
-    const auto value = row.value ? value_of_row(row, s) : std::nullopt;
+    auto value = row.value ? value_of_row(row, s) : std::nullopt;
     if (s.kind == Selector::Kind::point) return value;
     if (value && (!best || value->value > best->value)) best = value;
   }
@@ -109,7 +109,6 @@ std::vector<Selector> parse_selectors(const std::string& own) {
     s.name = words[1];
     switch (*kind) {
       case Selector::Kind::ceiling:
-        break;
       case Selector::Kind::derived:
         break;
       case Selector::Kind::speedup:
