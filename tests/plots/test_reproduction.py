@@ -463,7 +463,7 @@ def test_the_reader_is_told_of_inconsistencies(told, page):
 
 
 def test_every_inconsistency_is_expected():
-    """Each sentence is one that a person has checked against the documents."""
+    """Each sentence is one of the list above, which was checked against the documents."""
     for i in inconsistencies.inconsistencies():
         fits = [t for t in TOLD if t[0] == i.id and all(f in i.text for f in t[1:])]
         assert len(fits) == 1, i
