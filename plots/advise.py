@@ -102,7 +102,7 @@ def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, .
     ]
     lines, base_lines = code_lines(variant), code_lines(f"{row['app']}/baseline")
     if lines is not None:
-        text = f"{lines} lines of code"
+        text = f"{lines} lines in its own file"
         parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
     if np.isfinite(row["local_bytes"]) and row["local_bytes"] > 0:
         parts.append(f"{row['local_bytes']:.0f} B of local memory per thread (spills)")

@@ -20,9 +20,8 @@ from plots.load import SHOWN_ROLES, Results, usable_times
 from plots.statistics import geometric_mean, independent_ratio
 from plots.strategies import ROOT
 
-TABLE1 = ROOT / "inputs" / "published" / "svedin2021_table1_gpus.csv"
-QUOTED = ROOT / "inputs" / "published" / "svedin2021_generation_speedups.csv"
-STRATEGY_QUOTES = ROOT / "inputs" / "published" / "svedin2021_strategy_speedups.csv"
+TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
+QUOTED = ROOT / "inputs" / "published" / "s003_text_speedups.csv"
 DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
 
 CONFIDENCE = 0.95
@@ -87,13 +86,21 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, comment="#")
 
 
+# What the paper's text calls the devices of its Table 1, where the words differ: the table names
+# the module of the P100 (and misspells it), the text leaves out what is in brackets.
+_OF_TEXT = {"P100-SMX2": "P100"}
+_OF_TABLE = {"RTX 2060": "RTX 2060 SUPER"}
+
+
 @cache
 def paper_specs() -> tuple[Spec, ...]:
-    """The eight GPUs of the paper's Table 1, with its figures."""
+    """The eight GPUs of the paper's Table 1, with its figures. K80 is one GK210, half of the
+    board."""
     return tuple(
         Spec(
-            r.name, r.architecture, r.year, r.bandwidth_gb_s, r.fp32_tflops, r.fp64_tflops, r.sms,
-            r.tdp_w, r.die_mm2, "Svedin et al. 2021, Table 1",
+            _OF_TEXT.get(r.device, r.device).split(" (")[0], r.arch, int(r.year_quarter[:4]),
+            r.mem_bw_GB_s, r.fp32_TFLOP_s, r.fp64_TFLOP_s, r.sms, r.tdp_W, r.die_area_mm2,
+            "Svedin et al. 2021, Table 1",
         )
         for r in _read(TABLE1).itertuples(index=False)
     )  # fmt: skip
@@ -113,14 +120,29 @@ def datasheet_specs() -> tuple[Spec, ...]:
 
 @cache
 def quoted_means() -> pd.DataFrame:
-    """The mean speed-ups between GPUs that the paper quotes: new, old, mean, std_dev, remark."""
-    return _read(QUOTED).fillna({"remark": ""})
+    """The mean speed-ups between GPUs that the paper quotes: new, old, mean, std_dev."""
+    rows = _read(QUOTED)
+    rows = rows[rows["quantity"] == "mean Rodinia speed-up"]
+    found = rows.rename(columns={"subject": "new", "baseline": "old"})
+    found = found[["new", "old", "mean", "std_dev"]].replace({"new": _OF_TABLE, "old": _OF_TABLE})
+    return found.reset_index(drop=True)
 
 
 @cache
 def strategy_quotes() -> pd.DataFrame:
-    """The speed-ups of strategies on an A100 that the paper quotes: app, strategy, low, high."""
-    return _read(STRATEGY_QUOTES).fillna({"remark": ""})
+    """The speed-ups of strategies on an A100 that the paper quotes: app, strategy, low, high, and
+    as remark its own words."""
+    rows = _read(QUOTED)
+    rows = rows[rows["id"].str.startswith("app_")]
+    return pd.DataFrame(
+        {
+            "app": rows["id"].str.split("_").str[1],
+            "strategy": rows["subject"].str.lower().str.replace(" ", "_"),
+            "low": rows["value_low"].astype(float),
+            "high": rows["value_high"].astype(float),
+            "remark": rows["quantity"].str.removesuffix(", A100"),
+        }
+    ).reset_index(drop=True)
 
 
 def find_spec(name: str) -> Spec:
@@ -296,6 +318,39 @@ def mean_table(measured: Measured) -> list[dict[str, Any]]:
         mean, n = measured.mean(role=key.role, strategy=key.strategy)
         records.append({"role": key.role, "strategy": key.strategy, "mean": mean, "n": n})
     return records
+
+
+def quoted_programs() -> pd.DataFrame:
+    """The speed-ups of single programs from a V100 to an A100 that the paper quotes: program,
+    speed-up."""
+    rows = _read(QUOTED)
+    rows = rows[rows["quantity"].str.fullmatch(r"[A-Z]+ speed-up")]
+    return pd.DataFrame(
+        {
+            "program": rows["quantity"].str.removesuffix(" speed-up"),
+            "speedup": rows["value_low"].astype(float),
+        }
+    ).reset_index(drop=True)
+
+
+def verdict(measured: Measured) -> str:
+    """What two sets of results deliver of what is expected, in a sentence: the geometric mean over
+    the rows in the role best, each GPU at its own best, over the measured ceilings' least ratio, or
+    the datasheets' where the ceilings are not on both sides."""
+    best = measured.rows[
+        (measured.rows["role"] == "best") & (measured.rows["strategy"] == "baseline")
+    ]
+    expected = measured.measured_ceilings or measured.datasheet
+    if best.empty or expected is None:
+        return "No verdict: it needs baseline at its best on both sides, and something to expect."
+    mean = geometric_mean(best["ratio"])
+    word = "as much as" if mean >= expected.expected else "less than"
+    source = "measured ceilings" if measured.measured_ceilings else "datasheets"
+    return (
+        f"{measured.new_gpu} delivers {mean:.2f} times {measured.old_gpu} (baseline at its best, "
+        f"geometric mean of {len(best)} rows), {word} the {expected.expected:.2f} that the "
+        f"{source} let one expect: {mean / expected.expected:.2f} of it."
+    )
 
 
 def published_table() -> pd.DataFrame:

@@ -38,7 +38,13 @@ STRATEGIES = (
     Strategy("overlap", 0, 80, _AS_WIDE, "cp.async into a ring of stages"),
     Strategy("drop_off", 0, 80, _AS_WIDE, "cp.async into a slot per thread"),
     Strategy("tma", 90, 90, "16 B address, pitch and box row", "bulk copies by one thread"),
-    Strategy("dsm", 90, 90, "of the element", "shared inside a thread-block cluster"),
+    Strategy(
+        "dsm",
+        90,
+        90,
+        "of the element, 16 B address and pitch where it copies boxes",
+        "shared inside a thread-block cluster",
+    ),
 )
 NAMES = tuple(strategy.name for strategy in STRATEGIES)
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

@@ -42,7 +42,12 @@ std::map<std::string, std::vector<Coordinates>> points_of(const std::vector<Inve
       compared = true;
       for (const Selector& s : parse_selectors(c.own)) {
         if (s.kind == Selector::Kind::point) only[s.name].push_back(s.at);
-        if (s.kind == Selector::Kind::finding) whole.push_back(s.name);
+        const bool of_many = s.kind == Selector::Kind::finding || s.kind == Selector::Kind::best;
+        if (of_many) whole.push_back(s.name);
+        // What is computed from several rows is not told which.
+        if (s.kind == Selector::Kind::derived) {
+          whole.insert(whole.end(), row.by.begin(), row.by.end());
+        }
       }
     }
     if (!compared) whole.insert(whole.end(), row.by.begin(), row.by.end());

@@ -1,8 +1,9 @@
 #include "harness/published/comparisons.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "harness/published/csv_table.hpp"
 #include "harness/published/selectors.hpp"
@@ -16,39 +17,81 @@ const std::vector<PublishedComparison>& published_comparisons() {
     for (const auto& row : table.rows) {
       const auto at = [&](const char* name) { return row[table.column(name)]; };
       all.push_back({at("id"), at("label"), at("file"), at("where"), at("column"), at("own"),
-                     number_of(at("scale"), "comparisons.csv: scale")});
+                     number_of(at("scale"), "comparisons.csv: scale"), at("gpu"), at("relation"),
+                     number_of(at("tolerance"), "comparisons.csv: tolerance"), at("basis")});
     }
     return all;
   }();
   return comparisons;
 }
 
-double published_value(const PublishedComparison& c) {
-  const std::string place = c.id + " (" + c.label + ")";
-  const CsvTable table = published_table(c.file);
-  const Coordinates wanted = conditions_of(c.where, place);
+namespace {
+
+/// The only row of the table that meets the conditions.
+const std::vector<std::string>& only_row(const CsvTable& table, const std::string& file,
+                                         const std::string& where, const std::string& place) {
+  const Coordinates wanted = conditions_of(where, place);
   const std::vector<std::string>* found = nullptr;
   for (const auto& row : table.rows) {
     const bool matches = std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
       return row[table.column(pair.first)] == pair.second;
     });
     if (!matches) continue;
-    if (found != nullptr) throw ResultError(place + ": several rows of " + c.file + " match");
+    if (found != nullptr) throw ResultError(place + ": several rows of " + file + " match");
     found = &row;
   }
-  if (found == nullptr) throw ResultError(place + ": no row of " + c.file + " matches");
-  return c.scale * number_of((*found)[table.column(c.column)], place);
+  if (found == nullptr) throw ResultError(place + ": no row of " + file + " matches");
+  return *found;
 }
 
-PublishedRatio against_published(double own, double published) {
-  if (!(published > 0) || !(own > 0) || !std::isfinite(own) || !std::isfinite(published)) {
-    throw std::invalid_argument("against_published: both values must be positive");
+/// "a", "b" of "a<between>b"; "a" twice where there is no such part.
+std::pair<std::string, std::string> halves(const std::string& text, const std::string& between) {
+  const std::size_t at = text.find(between);
+  if (at == std::string::npos) return {text, text};
+  return {text.substr(0, at), text.substr(at + between.size())};
+}
+
+/// Compute capability times 10 of a GPU whose values are published (theory.csv).
+int architecture_of(const std::string& gpu) {
+  const CsvTable table = published_table("theory");
+  const auto& row = only_row(table, "theory", "gpu=" + gpu + ";quantity=architecture", gpu);
+  return static_cast<int>(number_of(row[table.column("value")], gpu));
+}
+
+}  // namespace
+
+PublishedRange published_range(const PublishedComparison& c) {
+  const std::string place = c.id + " (" + c.label + ")";
+  const CsvTable table = published_table(c.file);
+  const auto cell = [&](const std::string& where, const std::string& column) {
+    return number_of(only_row(table, c.file, where, place)[table.column(column)], place);
+  };
+  const auto [where, other] = halves(c.where, " / ");
+  if (c.column.find(" / ") != std::string::npos) {
+    const auto [above, below] = halves(c.column, " / ");
+    const double quotient = c.scale * cell(where, above) / cell(other, below);
+    return {quotient, quotient};
   }
-  constexpr double notable = 1.5;
-  PublishedRatio r;
-  r.ratio = own / published;
-  r.notable = r.ratio > notable || r.ratio < 1 / notable;
-  return r;
+  const auto [low, high] = halves(c.column, "..");
+  return {c.scale * cell(where, low), c.scale * cell(where, high)};
+}
+
+std::string verdict_of(const PublishedComparison& c, double own, int architecture) {
+  if (c.basis.starts_with("beside")) return "shown beside, nothing follows";
+  const bool ratio = c.basis == "ratio" || c.basis == "table";
+  if (!ratio && !c.gpu.empty() && architecture_of(c.gpu) != architecture) return "other hardware";
+  if (c.basis.find("share") != std::string::npos) {
+    return "other hardware: docs/reproduction.md compares shares of what each GPU promises";
+  }
+  const auto [low, high] = published_range(c);
+  // The smallest part of slack is for numbers that are equal but for rounding.
+  const double slack = 1 + c.tolerance / 100 + 1e-9;
+  const double least = low > 0 ? low / slack : low * slack;
+  const double most = high > 0 ? high * slack : high / slack;
+  const bool agrees =
+      (c.relation == "at most" || own >= least) && (c.relation == "at least" || own <= most);
+  if (!agrees) return "differs";
+  return c.tolerance > 0 ? fmt::format("agrees within {} %", c.tolerance) : "agrees";
 }
 
 }  // namespace amasia

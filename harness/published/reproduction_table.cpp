@@ -22,7 +22,10 @@ Table reproduction_table(const ResultFile& file, const std::vector<InventoryRow>
                  std::move(ratio), status, row.remark.empty() ? Cell() : Cell(row.remark)});
     };
     if (row.by.empty()) {
-      line(where, {}, {}, {}, {}, "nothing to measure");
+      line(where, {}, {}, {}, {},
+           row.method.starts_with("table: ")  ? "nothing to measure: see docs/reproduction.md"
+           : row.method.starts_with("gpus: ") ? "needs another GPU"
+                                              : "nothing to measure");
       continue;
     }
     std::vector<const PublishedComparison*> mine;
@@ -52,17 +55,23 @@ Table reproduction_table(const ResultFile& file, const std::vector<InventoryRow>
       continue;
     }
     for (const PublishedComparison* c : mine) {
-      const double published = published_value(*c);
+      const PublishedRange range = published_range(*c);
+      const Cell published = range.low < range.high
+                                 ? Cell(fmt::format("{:.4g} to {:.4g}", range.low, range.high))
+                                 : Cell(range.low);
+      const std::string label = c->gpu.empty() ? c->label : c->label + ", " + c->gpu;
       std::string reason;
       const auto own = own_value(file, c->own, reason);
       if (!own) {
-        line(c->label, {}, {}, published, {}, without_value(reason));
+        line(label, {}, {}, published, {}, without_value(reason));
         continue;
       }
-      const PublishedRatio ratio = against_published(own->value, published);
+      const double nearest = std::clamp(own->value, range.low, range.high);
       const bool other = row.method.starts_with("other: ");
-      line(c->label, own->value, own->unit, published, ratio.ratio,
-           other ? "reproduced with another method: " + row.method.substr(7) : "reproduced");
+      const std::string verdict =
+          verdict_of(*c, own->value, file.provenance.device.compute_capability);
+      line(label, own->value, own->unit, published, own->value / nearest,
+           other ? "other method (" + row.method.substr(7) + "): " + verdict : verdict);
     }
   }
   return table;

@@ -14,6 +14,29 @@ bool fulfils(const Coordinates& at, const Coordinates& wanted) {
                      [&](const auto& pair) { return value_of(at, pair.first) == pair.second; });
 }
 
+/// The speed-up in the cell whose size, cache, launch mode and schedule the selector names.
+std::optional<OwnValue> speedup_of_cell(const ResultFile& file, const Selector& s) {
+  for (const GroupResult& g : file.groups) {
+    Coordinates cell = g.key.size.values();
+    cell.emplace_back("cache", word_of(g.key.cache));
+    cell.emplace_back("launch", word_of(g.key.launch));
+    for (const Comparison& c : g.comparisons) {
+      if (c.control || c.variant != s.name || word_of(c.role) != s.quantity) continue;
+      Coordinates at = cell;
+      at.emplace_back("schedule", c.schedule);
+      if (fulfils(at, s.at)) return OwnValue{c.speedup.ratio, "x"};
+    }
+  }
+  return std::nullopt;
+}
+
+/// A row's value in the selector's unit; nullopt where a rate per clock has no clock.
+std::optional<OwnValue> value_of_row(const MicrobenchmarkRow& row, const Selector& s) {
+  if (!s.gbytes_per_s) return OwnValue{row.value->median, row.unit};
+  if (!row.clock_mhz) return std::nullopt;
+  return OwnValue{row.value->median * *row.clock_mhz * 1e-3, "GB/s"};
+}
+
 std::optional<OwnValue> value_of_selector(const ResultFile& file, const Selector& s,
                                           std::string& reason) {
   reason = "not measured";
@@ -23,17 +46,11 @@ std::optional<OwnValue> value_of_selector(const ResultFile& file, const Selector
     }
     return std::nullopt;
   }
-  if (s.kind == Selector::Kind::speedup) {
-    // The first size of the app in the file, the one its paper's study puts first.
-    for (const GroupResult& g : file.groups) {
-      for (const Comparison& c : g.comparisons) {
-        if (c.variant == s.name && word_of(c.role) == s.quantity && !c.control) {
-          return OwnValue{c.speedup.ratio, "x"};
-        }
-      }
-    }
+  if (s.kind == Selector::Kind::derived) {
+    reason = "computed by python -m plots reproduction";
     return std::nullopt;
   }
+  if (s.kind == Selector::Kind::speedup) return speedup_of_cell(file, s);
   const MicrobenchmarkResult* m = find_result(file, s.name);
   if (m == nullptr) return std::nullopt;
   if (s.kind == Selector::Kind::finding) {
@@ -42,17 +59,15 @@ std::optional<OwnValue> value_of_selector(const ResultFile& file, const Selector
     }
     return std::nullopt;
   }
+  std::optional<OwnValue> best;
   for (const MicrobenchmarkRow& row : m->rows) {
     if (row.quantity != s.quantity || !fulfils(row.at, s.at)) continue;
-    if (!row.value) {
-      reason = fmt::format("{}: {}", word_of(row.status), row.reason);
-      return std::nullopt;
-    }
-    if (!s.gbytes_per_s) return OwnValue{row.value->median, row.unit};
-    if (!row.clock_mhz) return std::nullopt;
-    return OwnValue{row.value->median * *row.clock_mhz * 1e-3, "GB/s"};
+    if (!row.value) reason = fmt::format("{}: {}", word_of(row.status), row.reason);
+    auto value = row.value ? value_of_row(row, s) : std::nullopt;
+    if (s.kind == Selector::Kind::point) return value;
+    if (value && (!best || value->value > best->value)) best = value;
   }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace
@@ -94,23 +109,24 @@ std::vector<Selector> parse_selectors(const std::string& own) {
     s.name = words[1];
     switch (*kind) {
       case Selector::Kind::ceiling:
+      case Selector::Kind::derived:
         break;
       case Selector::Kind::speedup:
-        expect(3);
-        s.quantity = words[2];
-        break;
       case Selector::Kind::point:
-      case Selector::Kind::finding:
+      case Selector::Kind::best:
+      case Selector::Kind::finding: {
         expect(4);
-        s.quantity = words[2];
+        // Values may hold spaces, and so may a quantity that ends with '|'.
+        const std::string rest = text.substr(words[0].size() + words[1].size() + 2);
+        const std::size_t end = rest.find(rest.find('|') == std::string::npos ? ' ' : '|');
+        s.quantity = rest.substr(0, end);
+        s.at = conditions_of(rest.substr(end + 1), text);
         if (const std::size_t colon = s.quantity.find(":gbs"); colon != std::string::npos) {
           s.gbytes_per_s = true;
           s.quantity.resize(colon);
         }
-        // The rest is one list: values may hold spaces.
-        s.at = conditions_of(text.substr(words[0].size() + words[1].size() + words[2].size() + 3),
-                             text);
         break;
+      }
     }
     selectors.push_back(std::move(s));
     if (slash == std::string::npos) return selectors;
@@ -125,7 +141,8 @@ std::optional<OwnValue> own_value(const ResultFile& file, const std::string& own
   if (!value || selectors.size() == 1) return value;
   const auto below = value_of_selector(file, selectors[1], reason);
   if (!below || !(below->value > 0)) return std::nullopt;
-  return OwnValue{value->value / below->value, "x"};
+  const std::string unit = value->unit == below->unit ? "x" : value->unit + "/" + below->unit;
+  return OwnValue{value->value / below->value, unit};
 }
 
 }  // namespace amasia

@@ -11,16 +11,19 @@
 namespace amasia {
 
 struct Selector {
-  enum class Kind { point, finding, ceiling, speedup } kind = Kind::point;
-  std::string name;           // microbenchmark, ceiling or variant
+  /// best: the largest of all points that fulfil `at`. derived: computed from several files by the
+  /// analysis, never here.
+  enum class Kind { point, best, finding, ceiling, speedup, derived } kind = Kind::point;
+  std::string name;           // microbenchmark, ceiling, variant or derived value
   std::string quantity;       // of a point or finding; role of a speedup
   bool gbytes_per_s = false;  // byte/clk times the clock it was measured at
-  Coordinates at{};
+  Coordinates at{};           // of a speedup: members of the size, cache, launch, schedule
 };
 template <>
 struct Words<Selector::Kind> {
   static constexpr std::string_view what = "kind of selector",
-                                    list[] = {"point", "finding", "ceiling", "speedup"};
+                                    list[] = {"point",   "best",    "finding",
+                                              "ceiling", "speedup", "derived"};
 };
 /// One selector, or the numerator and denominator. Throws ResultError.
 std::vector<Selector> parse_selectors(const std::string& own);

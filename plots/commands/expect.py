@@ -15,6 +15,7 @@ from plots.errors import PlotsError
 from plots.figures.common import origin
 from plots.figures.expectation import SOURCE, expectation
 from plots.figures.generations import generations
+from plots.inconsistencies import inconsistencies
 from plots.load import Results
 from plots.selection import among, load_aloud
 from plots.units import times
@@ -60,6 +61,7 @@ def _expect_files(options: argparse.Namespace) -> None:
         f"  {len(measured.rows)} rows match; {measured.only_new} only in {options.new}, "
         f"{measured.only_old} only in {options.old}"
     )
+    print(f"  {expect.verdict(measured)}")
     print("\nGeometric mean of the measured speed-ups")
     for record in expect.mean_table(measured):
         print(
@@ -128,6 +130,12 @@ def _run(options: argparse.Namespace) -> int:
     if options.old is None:
         print("Svedin et al. 2021: expected = min(FLOP ratio, bandwidth ratio), and quoted means")
         print_table(expect.published_table())
+        print("\nSingle programs, A100 over V100")
+        print_table(expect.quoted_programs())
+        print("\nWhere the paper contradicts itself")
+        for told in inconsistencies():
+            if told.source.startswith("Svedin"):
+                print(f"  {told.id}: {told.text}")
         print("\nMachine balance (bytes per FLOP) and compute density (GFLOP/s per mm2)")
         print_table(expect.specification_table((*expect.paper_specs(), *expect.datasheet_specs())))
         if options.out:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
 
 from plots import expect
+from plots.cli import main
 from plots.errors import PlotsError
 from plots.load import load
 
@@ -150,9 +152,56 @@ def test_several_gpus_on_one_side(save):
 
 
 def test_published_data_cite_their_source():
-    for path in (expect.TABLE1, expect.QUOTED, expect.STRATEGY_QUOTES):
+    for path in (expect.TABLE1, expect.QUOTED):
         first = path.read_text(encoding="utf-8").splitlines()[0]
-        assert re.match(r"# Svedin.*2021, arXiv 2106\.04979", first), path
+        assert re.match(r"# .*Svedin et al\..*arXiv 2106\.04979", first), path
+
+
+def test_the_paper_is_shown_with_its_programs_and_contradictions(capsys):
+    quoted = expect.quoted_programs()
+    assert dict(zip(quoted["program"], quoted["speedup"], strict=True)) == {
+        "BFS": 2.76, "CFD": 1.89, "SRAD": 1.5,
+    }  # fmt: skip
+    assert main(["expect"]) == 0
+    printed = capsys.readouterr().out
+    assert "BFS" in printed and "2.76" in printed
+    for told in ("A100 has 0.0798", "K80 has 0.1755", "3.37 times", "28 more", "up to 1.25"):
+        assert told in printed, told
+    assert "62.9" not in printed  # another document's
+
+
+@pytest.mark.parametrize("factor, word", [(3.0, "as much as"), (1.5, "less than")])
+def test_the_verdict_is_that_of_the_figures(two_gpus, factor, word):
+    measured = expect.compare(*two_gpus(factor))
+    rows = measured.rows[(measured.rows["role"] == "best")
+                         & (measured.rows["strategy"] == "baseline")]  # fmt: skip
+    assert len(rows) == 1
+    expected = measured.measured_ceilings.expected
+    assert 1.5 < expected < 3.0
+    text = expect.verdict(measured)
+    assert f"{rows['ratio'].iloc[0]:.2f} times" in text and word in text
+    assert f"{rows['ratio'].iloc[0] / expected:.2f} of it" in text
+    nothing = replace(measured, rows=measured.rows[measured.rows["role"] == "iso"])
+    assert expect.verdict(nothing).startswith("No verdict")
+
+
+def test_what_the_paper_quotes_of_strategies():
+    quotes = expect.strategy_quotes()
+    found = {(q.app, q.strategy): (q.low, q.high) for q in quotes.itertuples()}
+    assert found == {
+        ("hotspot", "overlap"): (1.12, 1.23),
+        ("nw", "register_bypass"): (1.01, 1.08),
+        ("lud", "register_bypass"): (1.32, 1.32),
+        ("lud", "overlap"): (1.25, 1.27),
+        ("pathfinder", "drop_off"): (1.04, 1.11),
+    }
+    assert quotes["remark"].str.contains("8192x8192").sum() == 1
+
+
+def test_each_published_table_is_stored_once():
+    contents = [p.read_text(encoding="utf-8") for p in sorted(expect.TABLE1.parent.glob("*.csv"))]
+    tables = [text for text in contents if re.search(r"897\.?0?,14\.13,7\.066", text)]
+    assert len(tables) == 1, "the V100 of Table 1 stands in several files"
 
 
 def test_work_without_a_floor_has_no_ratio_of_floors(save):

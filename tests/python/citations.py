@@ -105,6 +105,12 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
+def _anchors(path: Path) -> set[str]:
+    """What a link may lead to in a document: its headings, and places that name themselves."""
+    named = re.findall(r'<a id="([^"]+)">', path.read_text(encoding="utf-8"))
+    return {*map(_anchor, _headings(path)), *named}
+
+
 class Tree:
     """The files of a tree, and what of a cited name is among them."""
 
@@ -167,7 +173,7 @@ def _complaints(tree: Tree, file: str, text: str) -> Iterator[tuple[int, str]]:
             path = folder / target if target else tree.root / file
             if not path.exists():
                 yield match.start(1), f"the link {match[1]} leads nowhere"
-            elif anchor and anchor not in map(_anchor, _headings(path)):
+            elif anchor and anchor not in _anchors(path):
                 yield match.start(1), f"the link {match[1]} names no section"
 
 

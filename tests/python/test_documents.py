@@ -66,7 +66,8 @@ def test_what_exists_is_found(tmp_path: Path) -> None:
     tree = {
         "docs/guide.md": "# Guide\n\n## The part\n",
         "apps/nw/nw.hpp": "",
-        "README.md": "# Title\n\n[part](docs/guide.md#the-part) [site](https://example.org/a.md)\n",
+        "README.md": "# Title\n\n[part](docs/guide.md#the-part) [site](https://example.org/a.md)\n"
+        '\n[named](#Row-1)\n\n<a id="Row-1"></a>\n',
         "harness/a.cpp": text,
     }
     for name, content in tree.items():
