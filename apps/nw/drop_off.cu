@@ -85,9 +85,9 @@ ConfigOf<Problem> tiles(const char* name) {
                                     sizeof(int) * tile16 * (DEPTH + 1));
 }
 
-template <class Schedule, int BATCH, int AHEAD, int STAGES>
+template <class Schedule, int BATCH, int STAGES>
 ConfigOf<Problem> slots(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
+  using B = Bands<Schedule, BATCH, STAGES>;
   using W = Warps<3>;
   BandsUse use{name, W::block_threads, sizeof(BandSharedStorage<B>), 0, STAGES - 3};
   return bands_config<Schedule, B>(use, bands<B, W>);
@@ -95,11 +95,9 @@ ConfigOf<Problem> slots(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::drop_off,
-    {tiles<Iso, 7>(""), slots<Bands64x32, 2, 1, 6>("6-stages"),
-     slots<Bands64x32, 2, 1, 4>("4-stages"), slots<Bands64x16, 2, 2, 6>("6-stages"),
-     slots<Bands64x16, 2, 2, 4>("4-stages"), slots<Bands64x16, 2, 4, 6>("6-stages-ahead-4"),
-     slots<Bands128x32, 1, 1, 6>("6-stages"), slots<Bands128x32, 1, 1, 12>("12-stages"),
-     slots<Bands128x16, 1, 1, 6>("6-stages"), slots<Bands128x16, 1, 2, 6>("6-stages-ahead-2"),
+    {tiles<Iso, 7>(""), slots<Bands64x32, 2, 6>("6-stages"), slots<Bands64x32, 2, 4>("4-stages"),
+     slots<Bands128x32, 1, 6>("6-stages"), slots<Bands128x32, 1, 12>("12-stages"),
+     slots<Bands128x32, 2, 6>("6-stages-pairs"), slots<Bands128x32, 2, 4>("4-stages-pairs"),
      tiles<IsoPairs, 7>(""), tiles<Iso, 1>("1-row")});
 
 }  // namespace
