@@ -65,9 +65,9 @@ ConfigOf<Problem> tiles(Kernel kernel) {
                                     Schedule::tiles);
 }
 
-template <class Schedule, int BATCH, int STAGES, unsigned CLUSTER>
+template <class Schedule, int BATCH, int AHEAD, int STAGES, unsigned CLUSTER>
 ConfigOf<Problem> ring(const char* name) {
-  using B = Bands<Schedule, BATCH, STAGES>;
+  using B = Bands<Schedule, BATCH, STAGES, AHEAD>;
   return bands_config<Schedule, B>(
       {name, tma_threads, sizeof(SharedStorage<B>), tma_producers, STAGES - 3, CLUSTER}, bands<B>,
       maps_of_bands<B>);
@@ -75,11 +75,14 @@ ConfigOf<Problem> ring(const char* name) {
 
 const bool registered = register_variant<Problem>(
     "nw", Strategy::dsm,
-    {tiles<Iso>(diagonal), ring<Bands64x32, 2, 12, 8>("12-stages-cluster-8"),
-     ring<Bands64x32, 2, 6, 16>("6-stages-cluster-16"),
-     ring<Bands128x32, 1, 12, 8>("12-stages-cluster-8"),
-     ring<Bands128x32, 1, 6, 16>("6-stages-cluster-16"),
-     ring<Bands128x32, 2, 6, 8>("6-stages-pairs-cluster-8"), tiles<IsoPairs>(diagonal_of_pairs)});
+    {tiles<Iso>(diagonal), ring<Bands64x32, 2, 1, 12, 8>("12-stages-cluster-8"),
+     ring<Bands64x32, 2, 1, 6, 16>("6-stages-cluster-16"),
+     ring<Bands64x32, 2, 2, 12, 8>("12-stages-cluster-8-ahead-2"),
+     ring<Bands128x32, 1, 1, 12, 8>("12-stages-cluster-8"),
+     ring<Bands128x32, 1, 1, 6, 16>("6-stages-cluster-16"),
+     ring<Bands128x32, 2, 1, 6, 8>("6-stages-pairs-cluster-8"),
+     ring<Bands128x32, 2, 2, 6, 8>("6-stages-pairs-cluster-8-ahead-2"),
+     tiles<IsoPairs>(diagonal_of_pairs)});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -72,17 +72,20 @@ struct ClusterLink {
     to_give = sends && band + 1 < B::bands(words.run.ref.rows) ? pieces : 0;
   }
 
+  template <int SLOT>
   __device__ unsigned missing(int late) const {
     const unsigned absent = left > 0 && !tma::completed_at(full + 8 * taking.index, taking.phase);
-    return absent | words.missing(late);
+    return absent | words.template missing<SLOT>(late);
   }
+  template <int SLOT>
   __device__ void await() {
-    words.await();
+    words.template await<SLOT>();
     if (left > 0) tma::wait_at(full + 8 * taking.index, taking.phase);
   }
+  template <int SLOT>
   __device__ void take(unsigned row) {
     if (!receives) {
-      words.take(row);
+      words.template take<SLOT>(row);
     } else if (left > 0) {
       if (lane < senders) {
         async::store16(row + 16 * lane, async::load16(inbox + taking.index * Box::stage_bytes));

@@ -2,13 +2,14 @@
 // (ClusterLink); both offer what walk.cuh asks for:
 //
 //   begin(band)             before a walk
-//   missing(late)           are the next hand_columns columns of the row above not there?
-//   await()                 wait for them
-//   take(row)               put them to `row` in shared memory, ask for those after them
+//   missing<SLOT>(late)     are the next hand_columns columns of the row above not there?
+//   await<SLOT>()           wait for them
+//   take<SLOT>(row)         put them to `row` in shared memory, ask for others in their place
 //   pick(row), give(first)  read hand_columns columns of the bottom row at `row`; hand them on as
 //                           columns first, first + 1, ...
 //
-// In pieces, so that the walk can put apart what has to wait from what must not wait for it.
+// In pieces, so that the walk can put apart what has to wait from what must not wait for it. SLOT
+// is the place that the words were asked for in (geometry.hpp, hand_slots).
 #pragma once
 
 #include "apps/nw/bands.cuh"
@@ -37,14 +38,15 @@ __device__ T held(T value) {
 
 /// Words of score and run (nw.hpp, Handover), one of hand_columns columns per lane: where there are
 /// more lanes than columns, some do what others do, because a condition would cost more. They are
-/// asked for some steps before they are wanted, so that a walk need not stand still for the
-/// memory's latency.
+/// asked for hands_ahead hand-overs before they are wanted, so that a walk need not stand still for
+/// the memory's latency.
 ///
 /// Every lane asks, always, for words that exist: a request under a condition becomes, in machine
 /// code, a request and a copy of its answer, and the copy waits.
 template <class B>
 struct WordLink {
   static constexpr int columns = B::hand_columns;
+  static constexpr int slots = B::hand_slots;
   static constexpr unsigned step_bytes = columns * sizeof(unsigned long long);
 
   const BandRun& run;
@@ -58,7 +60,7 @@ struct WordLink {
   unsigned waits = 0;  // a mask: all or nothing, for the first band and beyond the last word
   int above = 0;       // what the border has instead of the next word
   int above_step = 0;
-  unsigned long long asked = 0;
+  unsigned long long asked[slots] = {};
   int picked = 0;
 
   __device__ WordLink(const BandRun& r, unsigned t)
@@ -76,39 +78,44 @@ struct WordLink {
     waits = band > 0 ? ~0u : 0;
     above = border(column + 1, run.penalty);
     above_step = held(columns * run.penalty);
-    ask();
+#pragma unroll
+    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
   }
   __device__ unsigned long long address_of(std::int64_t band, int column) const {
     return held(reinterpret_cast<unsigned long long>(run.handover.words +
                                                      band * run.handover.pitch + column));
   }
-  __device__ void load(unsigned long long address) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];\n" : "=l"(asked) : "l"(address) : "memory");
+  __device__ static void ask(unsigned long long& word, unsigned long long address) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];\n" : "=l"(word) : "l"(address) : "memory");
   }
   /// Beyond the last word: that one again. Nobody waits for it. The address after it is worked out
   /// here, long before it is needed.
-  __device__ void ask() {
-    load(from);
+  __device__ void ask_next(unsigned long long& word) {
+    ask(word, from);
     --left;
     from += left > 0 ? step_bytes : 0;
   }
   /// Not zero while a word is missing. `late` is any value that the walk has just worked out: the
   /// compiler would move the test, which waits for the word, up to where the word was asked for; it
   /// cannot when the tag depends on `late`.
+  template <int SLOT>
   __device__ unsigned missing(int late) const {
     const unsigned wanted = tag + static_cast<unsigned>(zero * late);
-    return (static_cast<unsigned>(asked >> 32) ^ wanted) & waits;
+    return (static_cast<unsigned>(asked[SLOT] >> 32) ^ wanted) & waits;
   }
+  template <int SLOT>
   __device__ void await() {
-    // The word that was asked for last: ask() has gone on from it, but not beyond the last one
-    const unsigned long long address = from - (left > 0 ? step_bytes : 0);
-    while (__any_sync(0xffffffffu, missing(0))) load(address);
+    // Back from the word to ask for next: as many as there are, none beyond the last
+    const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
+    const unsigned long long address = from - (since > 0 ? since * step_bytes : 0);
+    while (__any_sync(0xffffffffu, missing<SLOT>(0))) ask(asked[SLOT], address);
   }
+  template <int SLOT>
   __device__ void take(unsigned row) {
-    store_shared(row + place, waits != 0 ? static_cast<int>(asked) : above);
+    store_shared(row + place, waits != 0 ? static_cast<int>(asked[SLOT]) : above);
     above -= above_step;
-    waits = left > 0 ? waits : 0;  // are there words for the next hand-over?
-    ask();
+    ask_next(asked[(SLOT + B::hands_ahead) % slots]);
+    waits = left > -B::hands_ahead ? waits : 0;  // are there words for the next hand-over?
     __syncwarp();
   }
   __device__ void pick(unsigned row) {

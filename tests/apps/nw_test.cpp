@@ -237,8 +237,8 @@ template <class B>
 class BandsOf : public testing::Test {};
 using EveryBands =
     testing::Types<Bands<Bands128x32, 1, 4>, Bands<Bands128x32, 1, 12>, Bands<Bands128x32, 2, 4>,
-                   Bands<Bands128x32, 2, 6>, Bands<Bands64x32, 2, 4>, Bands<Bands64x32, 2, 6>,
-                   Bands<Bands64x32, 2, 12>>;
+                   Bands<Bands128x32, 2, 6>, Bands<Bands128x32, 2, 6, 2>, Bands<Bands64x32, 2, 4>,
+                   Bands<Bands64x32, 2, 6>, Bands<Bands64x32, 2, 12>, Bands<Bands64x32, 2, 12, 2>>;
 TYPED_TEST_SUITE(BandsOf, EveryBands);
 
 // The walk, as walk.cuh does it: every lane meets every chunk of its rows once, in order, one step
@@ -343,27 +343,35 @@ TEST(WarpsOfABlock, LeaveTheWalkerItsScheduler) {
   expect(Warps<6>{});
 }
 
-// What a walker asks for, as WordLink does: the hand-over that is taken is the one that is due, the
-// address to ask again at is its own, and no word is asked for that does not exist.
-TEST(WordsOfABand, AreTakenInOrder) {
+// What a walker asked for and where it put that, as WordLink does: the hand-over that is taken is
+// the one that is due, and the address to ask again at is its own.
+TYPED_TEST(BandsOf, WordsAreTakenInOrder) {
+  using B = TypeParam;
   for (const int pieces : {1, 2, 3, 4, 5, 17}) {
-    int asked = -1, from = 0, left = pieces;
+    int asked[B::hand_slots] = {}, from = 0, left = pieces;
     bool waits = true;
-    const auto ask = [&] {
-      asked = from;
+    const auto ask_next = [&](int& word) {
+      word = from;
       --left;
       from += left > 0 ? 1 : 0;
-      EXPECT_TRUE(asked < pieces && from < pieces) << pieces;
     };
-    ask();
-    for (int taken = 0; taken < 2 * pieces + 3; ++taken) {
-      EXPECT_EQ(waits, taken < pieces) << pieces;
+    for (int ahead = 0; ahead < B::hands_ahead; ++ahead) ask_next(asked[ahead]);
+    int taken = 0;
+    const auto take = [&](int slot) {
+      EXPECT_EQ(waits, taken < pieces);
       if (waits) {
-        EXPECT_EQ(asked, taken) << pieces;
-        EXPECT_EQ(from - (left > 0 ? 1 : 0), taken) << pieces;
+        EXPECT_EQ(asked[slot], taken) << pieces;
+        const int since = left > 0 ? B::hands_ahead : B::hands_ahead - 1 + left;
+        EXPECT_EQ(from - (since > 0 ? since : 0), taken) << pieces;
       }
-      waits = left > 0 ? waits : false;
-      ask();
+      ask_next(asked[(slot + B::hands_ahead) % B::hand_slots]);
+      waits = left > -B::hands_ahead ? waits : false;
+      EXPECT_TRUE(from >= 0 && from < pieces);  // words that exist
+      ++taken;
+    };
+    take(0);
+    for (int k = 0; k < 9; ++k) {
+      for (int q = 0; q < B::hands; ++q) take((q + 1) % B::hand_slots);
     }
   }
 }
