@@ -82,17 +82,16 @@ ConfigOf<Problem> held(const char* name) {
       {name, W::block_threads, sizeof(BandSharedStorage<B>), PRODUCERS, HELD}, bands<B, W, HELD>);
 }
 
-const bool registered = register_variant<Problem>(
-    "nw", Strategy::baseline,
-    {tiles<Iso>(), held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"),
-     held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"), held<Bands64x16, 2, 2, 6, 4>("6-warps-hold-4"),
-     held<Bands64x16, 2, 2, 3, 2>("3-warps-hold-2"),
-     held<Bands64x16, 2, 4, 6, 4>("6-warps-ahead-4"),
-     held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
-     held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
-     held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"),
-     held<Bands128x16, 1, 1, 6, 4>("6-warps-hold-4"),
-     held<Bands128x16, 1, 2, 3, 2>("3-warps-hold-2-ahead-2"), tiles<IsoPairs>()});
+const bool registered =
+    register_variant<Problem>("nw", Strategy::baseline,
+                              {tiles<Iso>(), held<Bands64x32, 2, 1, 6, 4>("6-warps-hold-4"),
+                               held<Bands64x32, 2, 1, 3, 2>("3-warps-hold-2"),
+                               held<Bands64x32, 2, 2, 6, 4>("6-warps-hold-4-ahead-2"),
+                               held<Bands128x32, 1, 1, 6, 4>("6-warps-hold-4"),
+                               held<Bands128x32, 2, 1, 6, 2>("6-warps-hold-2-pairs"),
+                               held<Bands128x32, 2, 2, 6, 2>("6-warps-hold-2-pairs-ahead-2"),
+                               held<Bands128x32, 1, 1, 3, 2>("3-warps-hold-2"),
+                               held<Bands128x32, 1, 1, 3, 1>("3-warps-hold-1"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

@@ -4,8 +4,8 @@
 //
 // - iso: a thread's column of the tile; seven rows in flight, or one as in the paper.
 // - bands: a lane's next cells of ref, in the very place where it will put their scores. The price:
-//   the warp that computes also issues the copies, 16 bytes each where a line has 128. A batch
-//   would not change what a lane asks for, so there is one movement per number of stages.
+//   the warp that computes also issues the copies, 16 bytes each where a line has 128. A batch does
+//   not change what a lane asks for: pairs only halve the barriers at which scores are taken away.
 #include "apps/nw/diagonals.cuh"
 #include "apps/nw/private_stages.cuh"
 #include "variants/ptx/cp_async.cuh"
@@ -96,11 +96,11 @@ ConfigOf<Problem> slots(const char* name) {
 const bool registered = register_variant<Problem>(
     "nw", Strategy::drop_off,
     {tiles<Iso, 7>(""), slots<Bands64x32, 2, 1, 6>("6-stages"),
-     slots<Bands64x32, 2, 1, 4>("4-stages"), slots<Bands64x16, 2, 2, 6>("6-stages"),
-     slots<Bands64x16, 2, 2, 4>("4-stages"), slots<Bands64x16, 2, 4, 6>("6-stages-ahead-4"),
+     slots<Bands64x32, 2, 1, 4>("4-stages"), slots<Bands64x32, 2, 2, 6>("6-stages-ahead-2"),
      slots<Bands128x32, 1, 1, 6>("6-stages"), slots<Bands128x32, 1, 1, 12>("12-stages"),
-     slots<Bands128x16, 1, 1, 6>("6-stages"), slots<Bands128x16, 1, 2, 6>("6-stages-ahead-2"),
-     tiles<IsoPairs, 7>(""), tiles<Iso, 1>("1-row")});
+     slots<Bands128x32, 2, 1, 6>("6-stages-pairs"),
+     slots<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs, 7>(""),
+     tiles<Iso, 1>("1-row")});
 
 }  // namespace
 }  // namespace amasia::nw

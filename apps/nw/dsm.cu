@@ -77,14 +77,11 @@ const bool registered = register_variant<Problem>(
     "nw", Strategy::dsm,
     {tiles<Iso>(diagonal), ring<Bands64x32, 2, 1, 12, 8>("12-stages-cluster-8"),
      ring<Bands64x32, 2, 1, 6, 16>("6-stages-cluster-16"),
-     ring<Bands64x16, 2, 2, 12, 8>("12-stages-cluster-8"),
-     ring<Bands64x16, 2, 2, 6, 16>("6-stages-cluster-16"),
-     ring<Bands64x16, 2, 4, 12, 8>("12-stages-cluster-8-ahead-4"),
+     ring<Bands64x32, 2, 2, 12, 8>("12-stages-cluster-8-ahead-2"),
      ring<Bands128x32, 1, 1, 12, 8>("12-stages-cluster-8"),
      ring<Bands128x32, 1, 1, 6, 16>("6-stages-cluster-16"),
      ring<Bands128x32, 2, 1, 6, 8>("6-stages-pairs-cluster-8"),
-     ring<Bands128x16, 1, 1, 12, 8>("12-stages-cluster-8"),
-     ring<Bands128x16, 1, 2, 12, 8>("12-stages-cluster-8-ahead-2"),
+     ring<Bands128x32, 2, 2, 6, 8>("6-stages-pairs-cluster-8-ahead-2"),
      tiles<IsoPairs>(diagonal_of_pairs)});
 
 }  // namespace

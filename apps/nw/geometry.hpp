@@ -55,8 +55,8 @@ struct Diagonals {
 /// different chunks of 16 bytes.
 ///
 /// The walk asks for the row above AHEAD hand-overs before it needs it. The answer takes 300 to 500
-/// cycles (L2 of an H200), so 8 steps of 2 x 4 cells or 4 of 4 x 4 are about enough; to ask earlier
-/// keeps the band further behind the one above it.
+/// cycles (L2 of an H200), so the 8 steps of one hand-over are enough; to ask earlier keeps the
+/// band further behind the one above it.
 template <class Schedule, int BATCH, int STAGES, int AHEAD = 1>
 struct Bands {
   static constexpr int lane_rows = Schedule::lane_rows;

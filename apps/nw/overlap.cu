@@ -85,12 +85,12 @@ ConfigOf<Problem> ring(const char* name) {
 const bool registered = register_variant<Problem>(
     "nw", Strategy::overlap,
     {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
-     ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"), ring<Bands64x16, 2, 2, 12>("12-stages"),
-     ring<Bands64x16, 2, 2, 6>("6-stages"), ring<Bands64x16, 2, 2, 12, 6>("12-stages-6-warps"),
-     ring<Bands64x16, 2, 4, 12>("12-stages-ahead-4"), ring<Bands128x32, 1, 1, 12>("12-stages"),
-     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
-     ring<Bands128x16, 1, 1, 12>("12-stages"), ring<Bands128x16, 1, 2, 12>("12-stages-ahead-2"),
-     tiles<IsoPairs>()});
+     ring<Bands64x32, 2, 1, 12, 6>("12-stages-6-warps"),
+     ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
+     ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 1, 1, 12, 6>("12-stages-6-warps"),
+     ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
+     ring<Bands128x32, 2, 1, 6, 6>("6-stages-pairs-6-warps"),
+     ring<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

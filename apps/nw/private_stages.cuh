@@ -11,6 +11,7 @@ namespace amasia::nw {
 /// later, to the place where it will be read.
 template <class B, class W>
 struct PrivatePipeline : BarrierPipeline<B, W> {
+  static constexpr bool only_meets_at_barriers = false;  // it waits for its own copies, too
   // A place is free in the third period after its stage's own: in the second the producers store
   // it. The last step of a period already reads for the next, so what is copied in it goes with the
   // chunk before.

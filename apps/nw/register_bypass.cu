@@ -53,10 +53,10 @@ ConfigOf<Problem> stages4(const char* name) {
 const bool registered = register_variant<Problem>(
     "nw", Strategy::register_bypass,
     {tiles<Iso>(), stages4<Bands64x32, 2, 1, 3>("3-warps"), stages4<Bands64x32, 2, 1, 6>("6-warps"),
-     stages4<Bands64x16, 2, 2, 3>("3-warps"), stages4<Bands64x16, 2, 2, 6>("6-warps"),
-     stages4<Bands64x16, 2, 4, 3>("3-warps-ahead-4"), stages4<Bands128x32, 1, 1, 3>("3-warps"),
-     stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"), stages4<Bands128x16, 1, 1, 3>("3-warps"),
-     stages4<Bands128x16, 1, 2, 3>("3-warps-ahead-2"), tiles<IsoPairs>()});
+     stages4<Bands64x32, 2, 2, 6>("6-warps-ahead-2"), stages4<Bands128x32, 1, 1, 3>("3-warps"),
+     stages4<Bands128x32, 2, 1, 3>("3-warps-pairs"), stages4<Bands128x32, 1, 1, 6>("6-warps"),
+     stages4<Bands128x32, 2, 1, 6>("6-warps-pairs"),
+     stages4<Bands128x32, 2, 2, 6>("6-warps-pairs-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

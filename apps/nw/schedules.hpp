@@ -25,25 +25,13 @@ struct IsoPairs {
 /// One persistent launch: a warp walks a band of 32 * lane_rows rows from left to right, a lane
 /// makes lane_rows x 4 cells a step, and the bottom row goes to the band below hand_columns at a
 /// time.
-///
 struct Bands128x32 {
   static constexpr std::string_view name = "bands-128x32";
   static constexpr int lane_rows = 4;
   static constexpr int hand_columns = 32;
 };
-struct Bands128x16 {
-  static constexpr std::string_view name = "bands-128x16";
-  static constexpr int lane_rows = 4;
-  static constexpr int hand_columns = 16;
-};
 /// Half the rows are half the cells of a step, so a band lets go of its neighbour earlier and is
 /// done in half the time.
-struct Bands64x16 {
-  static constexpr std::string_view name = "bands-64x16";
-  static constexpr int lane_rows = 2;
-  static constexpr int hand_columns = 16;
-};
-
 struct Bands64x32 {
   static constexpr std::string_view name = "bands-64x32";
   static constexpr int lane_rows = 2;
@@ -51,7 +39,7 @@ struct Bands64x32 {
 };
 
 /// The fewest rows that a band has in any schedule: what handing over needs most memory for.
-inline constexpr int fewest_band_rows = 32 * Bands64x16::lane_rows;
+inline constexpr int fewest_band_rows = 32 * Bands64x32::lane_rows;
 
 inline std::vector<Schedule> all_schedules() {
   return {
@@ -61,11 +49,9 @@ inline std::vector<Schedule> all_schedules() {
       {Bands64x32::name,
        "one persistent launch of bands of 64 rows, 2 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},
-      {Bands64x16::name, "the same, bottom rows handed down 16 columns at a time"},
       {Bands128x32::name,
        "one persistent launch of bands of 128 rows, 4 x 4 cells a step, bottom rows handed down 32 "
        "columns at a time"},
-      {Bands128x16::name, "the same, bottom rows handed down 16 columns at a time"},
   };
 }
 

@@ -22,7 +22,7 @@ struct BandSharedStorage {
 /// The walker's side: stages in turn, barriers only.
 template <class B, class W>
 struct BarrierPipeline {
-  static constexpr bool meets_at_barriers = true;
+  static constexpr bool only_meets_at_barriers = true;
   const unsigned first, end;
   unsigned now;
   __device__ BarrierPipeline(BandSharedStorage<B>& shared, const BandRun&)

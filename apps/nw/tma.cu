@@ -108,11 +108,9 @@ ConfigOf<Problem> ring(const char* name) {
 const bool registered = register_variant<Problem>(
     "nw", Strategy::tma,
     {tiles<Iso>(), ring<Bands64x32, 2, 1, 12>("12-stages"), ring<Bands64x32, 2, 1, 6>("6-stages"),
-     ring<Bands64x16, 2, 2, 12>("12-stages"), ring<Bands64x16, 2, 2, 6>("6-stages"),
-     ring<Bands64x16, 2, 4, 12>("12-stages-ahead-4"), ring<Bands128x32, 1, 1, 12>("12-stages"),
+     ring<Bands64x32, 2, 2, 12>("12-stages-ahead-2"), ring<Bands128x32, 1, 1, 12>("12-stages"),
      ring<Bands128x32, 1, 1, 6>("6-stages"), ring<Bands128x32, 2, 1, 6>("6-stages-pairs"),
-     ring<Bands128x16, 1, 1, 12>("12-stages"), ring<Bands128x16, 1, 2, 12>("12-stages-ahead-2"),
-     tiles<IsoPairs>()});
+     ring<Bands128x32, 2, 2, 6>("6-stages-pairs-ahead-2"), tiles<IsoPairs>()});
 
 }  // namespace
 }  // namespace amasia::nw

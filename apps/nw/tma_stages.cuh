@@ -39,7 +39,7 @@ AMASIA_HD constexpr int stages_of_walk(std::int64_t columns) {
 /// The walker's side. Addresses instead of a PipelineState: a walk has no instruction to spare.
 template <class B>
 struct TmaConsumer {
-  static constexpr bool meets_at_barriers = false;
+  static constexpr bool only_meets_at_barriers = false;
   const unsigned first, end_of_stages, full, empty;
   const int stages;
   unsigned before, now, ahead;     // stages k - 1, k and k + 1

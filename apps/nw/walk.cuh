@@ -11,7 +11,7 @@
 //     consumer_release(k)    after period k, in which the last lanes have left stage k - 1: the
 //                            scores in it may be taken, and its place is the producer's again
 //     finish()               after the last period
-//     meets_at_barriers      whether enter() is a barrier of the block (adds_early)
+//     only_meets_at_barriers whether all that it waits for is enter() (adds_early)
 //     fetched(at)            before the chunk at `at` is read
 //   how a bottom row gets to the band below, its link (link.cuh).
 //
@@ -51,11 +51,13 @@ __device__ __forceinline__ void each_constant(F&& f) {
   }
 }
 
-/// Whether the scores above are added where they come. In development, at 16384 x 16384 in bands of
-/// 128 rows: early, the walks that meet their producers at a barrier take 0.99 ms for 1.13; late,
-/// those that wait for an mbarrier take 0.93 for 0.97. In bands of 64 rows late is faster for all.
+/// Whether the scores above are added where they come. Measured in development, at 16384 x 16384 in
+/// bands of 128 rows: early, the walks that only meet their producers at a barrier take 0.98 ms for
+/// 1.11 (overlap; no difference for baseline and register_bypass, which wait for memory); late,
+/// those that wait for an mbarrier take 0.93 for 0.97 (tma), and those that copy ref
+/// themselves 1.34 for 1.37 (drop_off). In bands of 64 rows late is as fast or faster for all.
 template <class B, class Pipeline>
-inline constexpr bool adds_early = Pipeline::meets_at_barriers&& B::lane_rows == 4;
+inline constexpr bool adds_early = Pipeline::only_meets_at_barriers&& B::lane_rows == 4;
 
 template <class B, class Pipeline, class Link>
 __device__ __forceinline__ void walk_band(const BandRun& run, int band, Pipeline& pipeline,
