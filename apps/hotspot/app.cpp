@@ -85,7 +85,7 @@ class Hotspot final : public App {
       case Preset::smoke:
         // Degenerate; around the 12-cell core and 16-cell tile of iso; around the 128-column
         // windows (112 or 104 useful) and the row-blocks of the strips; odd numbers of steps and of
-        // passes.
+        // passes; rows without padding, whose end is the next row's beginning.
         sizes = {{1, 1, 1},      {1, 1, 7},
                  {1, 37, 2},     {41, 1, 3},
                  {2, 2, 5},      {3, 5, 6},
@@ -96,7 +96,8 @@ class Hotspot final : public App {
                  {30, 128, 10},  {127, 131, 5},
                  {60, 449, 13},  {257, 1021, 5},
                  {503, 417, 20}, {1024, 1024, 3},
-                 {33, 2049, 4},  {1021, 509, 5, "rodinia"}};
+                 {33, 2049, 4},  {1021, 509, 5, "rodinia"},
+                 {301, 512, 33}};
         break;
       case Preset::quick:
         sizes = {{1024, 1024, 60}, {4096, 4096, 5}, {8192, 8192, 5}};

@@ -21,14 +21,17 @@ struct Streaming {
   static constexpr std::array<int, sizeof...(STEPS)> steps{STEPS...};
 };
 
-/// The halos of 8 and of 12 steps are whole multiples of four columns, that of 10 is not: 20 steps
-/// as 12 + 8 stream 4 % fewer columns than as 10 + 10.
-struct FourWarps : Streaming<4, 40, 1, 2, 5, 8, 12> {
+struct FourWarps : Streaming<4, 40, 1, 2, 5, 10, 12> {
   static constexpr std::string_view name = "4-warps";
 };
 /// Enough for threads that hold the next row-block in registers while they compute.
 struct FourWarpsRoomy : Streaming<4, 80, 1, 2, 5, 10, 12> {
   static constexpr std::string_view name = "4-warps-roomy";
+};
+/// The halos of 8 and of 12 steps are whole multiples of four columns, that of 10 is not: 20 steps
+/// as 12 + 8 stream 4 % fewer columns than as 10 + 10.
+struct FourWarpsUneven : Streaming<4, 40, 1, 2, 5, 8, 12> {
+  static constexpr std::string_view name = "4-warps-12-8";
 };
 /// A small grid is over before a long pass has streamed in its halo.
 struct FourWarpsShort : Streaming<4, 56, 1, 2, 4, 8> {
@@ -44,9 +47,7 @@ struct EightWarps : Streaming<8, 40, 1, 2, 5, 10, 12> {
 };
 
 using StreamingSchedules =
-    std::tuple<FourWarps, FourWarpsRoomy, FourWarpsShort, FiveWarps, EightWarps>;
-/// Those under which a row-block may be a whole period of the register roles.
-using PeriodSchedules = std::tuple<FourWarps, FourWarpsRoomy, EightWarps>;
+    std::tuple<FourWarps, FourWarpsRoomy, FourWarpsUneven, FourWarpsShort, FiveWarps, EightWarps>;
 
 inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
                                   square_name = "64x64";
@@ -56,8 +57,8 @@ inline constexpr Schedule schedules[] = {
     {iso_walk_name, "iso's tiles and steps, but as many blocks as fit walk the tiles"},
     {FourWarps::name,
      "windows of 128 columns stream down the grid, 4 warps a block, up to 12 steps a pass"},
-    {FourWarpsRoomy::name,
-     "4-warps with 40 more registers for each thread, and passes of 10 steps rather than of 8"},
+    {FourWarpsRoomy::name, "4-warps with 40 more registers for each thread, so fewer blocks an SM"},
+    {FourWarpsUneven::name, "4-warps with passes of 12 and 8 steps rather than of 10"},
     {FourWarpsShort::name, "4-warps with passes of 8 steps at most, for small grids"},
     {FiveWarps::name, "blocks of 5 warps, up to 10 steps a pass"},
     {EightWarps::name, "blocks of 8 warps, up to 12 steps a pass"},

@@ -48,26 +48,27 @@ struct Slots : DirectStore<S> {
   __device__ void copy(int n, PipelineState<S::stages> into) {
     if (n < run.blocks) {
       Slot& slot = slots[into.index];
-      each_row<S::rows>(
-          run.first + n * S::rows, static_cast<int>(pass.result.rows),
-          static_cast<int>(pass.result.pitch), [&](int i, std::int64_t row) {
-            float4* temperature = &slot.temperature[i][threadIdx.x];
-            float4* power = &slot.power[i][threadIdx.x];
-            if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
-              async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
-                                                  pass.temperature.data + row + chunk);
-              async::copy16<async::Cache::l1_too>(async::shared_address(power),
-                                                  pass.power.data + row + chunk);
-              return;
-            }
+#pragma unroll
+      for (int i = 0; i < S::rows; ++i) {
+        const std::int64_t row =
+            mirror(run.first + n * S::rows + i, static_cast<int>(pass.result.rows)) *
+            pass.result.pitch;
+        float4* temperature = &slot.temperature[i][threadIdx.x];
+        float4* power = &slot.power[i][threadIdx.x];
+        if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
+          async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
+                                              pass.temperature.data + row + chunk);
+          async::copy16<async::Cache::l1_too>(async::shared_address(power),
+                                              pass.power.data + row + chunk);
+        } else {
 #pragma unroll 1
-            for (int c = 0; c < columns_per_lane; ++c) {
-              const std::int64_t from = row + image(c);
-              async::copy<4>(reinterpret_cast<float*>(temperature) + c,
-                             pass.temperature.data + from);
-              async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
-            }
-          });
+          for (int c = 0; c < columns_per_lane; ++c) {
+            const std::int64_t from = row + image(c);
+            async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
+            async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
+          }
+        }
+      }
     }
     async::commit();  // an empty group past the last row-block keeps the count right
   }

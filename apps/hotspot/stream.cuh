@@ -4,7 +4,7 @@
 //   consumer_wait(n)     row-block n has arrived and may be read; later ones may be under way
 //   temperature(i)       the lane's four cells of row i of the row-block, power(i) likewise
 //   store(n, i, cells)   a finished row: four cells per lane, some lanes' are halo
-//   consumer_release(n)  row-block n has been read; its last row is stored later
+//   consumer_release(n)  row-block n has been read
 //   exchange(cascade)    what neighbouring windows tell each other before the next (dsm alone)
 #pragma once
 
@@ -70,59 +70,35 @@ struct Cascade {
   }
 };
 
-/// A row on its way into the cascade.
-struct Arrival {
-  float4 temperature, power;
-  template <class Rows>
-  __device__ __forceinline__ Arrival(const Rows& pipeline, int i)
-      : temperature(pipeline.temperature(i)), power(pipeline.power(i)) {}
-};
-
-/// One row, PHASE + ROW being its place in the period of the register roles, while the next one is
-/// read from shared memory: the latency of a load after a barrier hides behind a row of arithmetic.
-template <class S, int PHASE, int ROW, class Rows>
-__device__ __forceinline__ void stream_row(Rows& pipeline, Cascade<S::steps>& cascade,
-                                           Arrival& arrival, int n, int blocks,
-                                           const Coefficients& k) {
-  const Arrival row = arrival;
-  if constexpr (ROW + 1 < S::rows) {
-    arrival = Arrival(pipeline, ROW + 1);
-  } else {
-    pipeline.consumer_release(n);
-    if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
-    arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
-  }
-  pipeline.store(n, ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
-}
-
-/// Row-block n, PHASE being its first row's place in the period. Returns false after the last one.
+/// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
+/// roles are template arguments, not the index of a loop that the compiler may leave rolled.
+/// Returns false after the last row-block.
 template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool stream_rows(Rows& pipeline, Cascade<S::steps>& cascade,
-                                            Arrival& arrival, int& n, int blocks,
-                                            const Coefficients& k,
-                                            std::integer_sequence<int, ROW...>) {
-  (stream_row<S, PHASE, ROW>(pipeline, cascade, arrival, n, blocks, k), ...);
+__device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps>& cascade, int& n,
+                                              int blocks, const Coefficients& k,
+                                              std::integer_sequence<int, ROW...> rows) {
+  pipeline.consumer_wait(n);
+  (pipeline.store(
+       n, ROW,
+       cascade.template push<PHASE + ROW>(pipeline.temperature(ROW), pipeline.power(ROW), k)),
+   ...);
+  pipeline.consumer_release(n);
   if (++n == blocks) return false;
   pipeline.exchange(cascade);
+  if constexpr (PHASE + S::rows < S::unroll) {
+    return stream_period<S, PHASE + S::rows>(pipeline, cascade, n, blocks, k, rows);
+  }
   return true;
 }
 
-/// Main loop of all strategies: walks a warp down its window. The places in the period are template
-/// arguments, not the index of a loop that the compiler may leave rolled.
-template <class S, class Rows, int... BLOCK>
-__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k,
-                                       std::integer_sequence<int, BLOCK...>) {
-  constexpr auto rows = std::make_integer_sequence<int, S::rows>{};
-  Cascade<S::steps> cascade;
-  int n = 0;
-  pipeline.consumer_wait(n);
-  Arrival arrival(pipeline, 0);
-  while ((stream_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, k, rows) && ...)) {
-  }
-}
+/// Main loop of all strategies: walks a warp down its window.
 template <class S, class Rows>
 __device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k) {
-  stream<S>(pipeline, blocks, k, std::make_integer_sequence<int, S::unroll / S::rows>{});
+  Cascade<S::steps> cascade;
+  int n = 0;
+  while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
+                             std::make_integer_sequence<int, S::rows>{})) {
+  }
 }
 
 /// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at
@@ -150,39 +126,24 @@ struct Place {
   }
 };
 
-/// Calls copy(i, offset) for the ROWS rows of a row-block, `offset` being where row first + i or
-/// its mirror image begins in a grid. Rows inside the grid lie at equal distances, which costs an
-/// addition per row instead of a search for the image.
-template <int ROWS, class Copy>
-__device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, const Copy& copy) {
-  if (first >= 0 && first + ROWS <= grid_rows) {
-    std::int64_t offset = std::int64_t{first} * pitch;
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i, offset += pitch) copy(i, offset);
-  } else {
-#pragma unroll 1
-    for (int i = 0; i < ROWS; ++i) copy(i, std::int64_t{mirror(first + i, grid_rows)} * pitch);
-  }
-}
-
 /// Stores the lane's finished cells to global memory, 16 bytes at once; the padding behind a row
 /// takes what exceeds the grid.
 template <class S>
 struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
-  int pitch;     // int, so that a row's place costs one multiplication
-  int rows;      // rows up to the end of the results; 0 for a lane that holds halo
+  std::int64_t pitch;
+  int rows;  // rows up to the end of the results; 0 for a lane that holds halo
 
   __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
       : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
               column),
-        pitch(static_cast<int>(pass.result.pitch)),
+        pitch(pass.result.pitch),
         rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
 
   __device__ void store(int n, int i, float4 finished) const {
     const int row = n * S::rows + i;
     if (row >= S::warm_up && row < rows) {
-      *reinterpret_cast<float4*>(cells + std::int64_t{row} * pitch) = finished;
+      *reinterpret_cast<float4*>(cells + row * pitch) = finished;
     }
   }
   __device__ void exchange(const Cascade<S::steps>&) const {}

@@ -25,7 +25,7 @@ namespace amasia::hotspot {
 
 /// The cell inside [0, n) that index i outside mirrors: -1 -> 0, -2 -> 1, n -> n-1. Any i, n >= 1.
 AMASIA_HD constexpr int mirror(int i, int n) {
-  while (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+  while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
   return i;
 }
 

@@ -58,15 +58,13 @@ template <class S>
 struct ChunkSource {
   const float* temperature;
   const float* power;
-  int pitch;
+  std::int64_t pitch;
   int grid_rows;
   int first;   // first row of the run
   int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
 
   __device__ ChunkSource(const PassView& pass, const Place<S>& place)
-      : pitch(static_cast<int>(pass.result.pitch)),
-        grid_rows(place.grid_rows),
-        first(place.run.first) {
+      : pitch(pass.result.pitch), grid_rows(place.grid_rows), first(place.run.first) {
     const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
     const int left = place.grid_columns - column;
     inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
@@ -86,13 +84,14 @@ template <class S>
 struct RowSource {
   const float* temperature;  // column 0 of the tile, in the grid's row 0
   const float* power;
-  int pitch, grid_rows, first;
+  std::int64_t pitch;
+  int grid_rows, first;
   Span inside;
 
   __device__ RowSource(const PassView& pass, const Place<S>& place)
       : temperature(pass.temperature.data + place.first_column),
         power(pass.power.data + place.first_column),
-        pitch(static_cast<int>(pass.result.pitch)),
+        pitch(pass.result.pitch),
         grid_rows(place.grid_rows),
         first(place.run.first),
         inside(columns_inside<S>(place.first_column, place.grid_columns)) {}
@@ -107,11 +106,12 @@ template <class S>
 __device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
   if (source.inside < 0) return;
   const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
-  each_row<S::rows>(
-      source.first + n * S::rows, source.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
-        async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
-        async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
-      });
+#pragma unroll
+  for (int i = 0; i < S::rows; ++i) {
+    const std::int64_t offset = source.offset(n, i);
+    async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
+    async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+  }
 }
 
 template <class S>

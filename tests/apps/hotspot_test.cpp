@@ -128,14 +128,13 @@ void blocks_fit() {
 TEST(BlocksPerSm, LeaveTheRegistersThatTheScheduleGrants) {
   blocks_fit<1, FourWarps, Movement<2>>();
   blocks_fit<5, FourWarps, Movement<2>>();
-  blocks_fit<8, FourWarps, Movement<2>>();
   blocks_fit<12, FourWarps, Movement<2>>();
   blocks_fit<10, FourWarpsRoomy, Movement<2>>();
   blocks_fit<10, FiveWarps, Movement<2>>();
   blocks_fit<5, FiveWarps, Movement<2, StageRows::some, 1>>();
   blocks_fit<12, EightWarps, Movement<2>>();
   EXPECT_EQ((blocks_per_sm<12, FourWarps, Movement<2>>()), 2);
-  EXPECT_EQ((blocks_per_sm<8, FourWarps, Movement<2>>()), 3);
+  EXPECT_EQ((blocks_per_sm<10, FourWarps, Movement<2>>()), 3);
   EXPECT_EQ((blocks_per_sm<10, FourWarpsRoomy, Movement<2>>()), 2);
   // A producer warp beside five costs no block at ten steps.
   EXPECT_EQ((blocks_per_sm<10, FiveWarps, Movement<2>>()), 2);

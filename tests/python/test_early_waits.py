@@ -46,12 +46,6 @@ ACCEPTED = [
     ),
     Accepted("histogram/(baseline|overlap)", r"with_producers<", PRODUCERS),
     Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi2E.*ELi1EEE", PRODUCERS),
-    Accepted(
-        "hotspot/baseline",
-        r"baseline_strip<INS0_5StripILi10ELi5E.*MovementILi1E",
-        "168 registers do not hold a row-block beside ten steps: what is spilled shares a "
-        "scoreboard with the loads",
-    ),
     Accepted("hotspot/dsm", r"dsm_pyramid<", "iso: halos are read from the neighbours' tiles"),
     Accepted(
         "lud/baseline",
