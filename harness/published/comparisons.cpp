@@ -54,8 +54,9 @@ std::pair<std::string, std::string> halves(const std::string& text, const std::s
 /// Compute capability times 10 of a GPU whose values are published (theory.csv).
 int architecture_of(const std::string& gpu) {
   const CsvTable table = published_table("theory");
-  const auto& row = only_row(table, "theory", "gpu=" + gpu + ";quantity=architecture", gpu);
-  return static_cast<int>(number_of(row[table.column("value")], gpu));
+  const std::string where = "gpu=" + gpu + ";quantity=architecture";
+  return static_cast<int>(
+      number_of(only_row(table, "theory", where, gpu)[table.column("value")], gpu));
 }
 
 }  // namespace
