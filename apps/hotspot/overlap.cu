@@ -147,7 +147,7 @@ std::vector<ConfigOf<Problem>> configs() {
   add_streaming<Kernels, Movement<2>>(all);
   add_streaming<Kernels, Movement<2, StageRows::period>,
                 std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;
