@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/results/comparison.hpp"
+
 #include <algorithm>
 
 #include "tests/files.hpp"
@@ -72,7 +74,7 @@ TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
   ResultFile small = one_group();
   small.groups[0].rows.resize(1);
   const FileComparison one = compare_files(small, small, 0.9);
-  const auto times = valid_times(one_group().groups[0].rows[0]);
+  const auto times = usable_times(one_group().groups[0].rows[0]);
   EXPECT_EQ(row_of(one, "hotspot/baseline", Role::iso).speedup.coverage,
             independent_ratio(times, times, 0.9).coverage);
   EXPECT_EQ(row_of(five, "hotspot/baseline", Role::iso).speedup.coverage,
