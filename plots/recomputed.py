@@ -109,9 +109,7 @@ def floor_of(work: Record, ceilings: dict[str, float]) -> Record | None:
     return floor
 
 
-def _baseline(
-    rows: Sequence[Record], row: Record, role: str, schedule: str = ""
-) -> Record | None:
+def _baseline(rows: Sequence[Record], row: Record, role: str, schedule: str = "") -> Record | None:
     """The baseline's row in a role, of a schedule if one is named; None unless it is right."""
     variant = row["variant"].split("/", 1)[0] + "/baseline"
     for r in rows:
@@ -346,9 +344,7 @@ def _check_comparison(found: Record, expected: Record, at: str, group: str) -> N
             raise _refuse(implied, is_, "the samples", f"{at}.{member}", whose)
 
 
-def _check_group(
-    group: Record, ceilings: Sequence[Record], confidence: float, at: str
-) -> None:
+def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, at: str) -> None:
     key = group["key"]
     size = ",".join(f"{name}={value}" for name, value in key["size"].items())
     whose = f"{key['app']} {size} {key['cache']} {key['launch']}"

@@ -1,7 +1,7 @@
 """Synthetic result files: valid by the schema, with every odd case a real one can hold.
 
-The numbers are made up; sizes, names and proportions are like those of a real run. Times are made up
-first, and everything else follows from them.
+Times are made up; sizes, names and proportions are like those of a real run, and everything else
+follows from the times.
 """
 
 from __future__ import annotations
@@ -114,12 +114,18 @@ class _Group(dict):
     spread = 0.004
 
 
-def _scatter(rounds: int, confidence: float) -> np.ndarray:
-    """Deviations whose interval is -1 to 1, around 0, in an order that is always the same."""
+def _deviations(rounds: int, confidence: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each round: what all rows share, of standard deviation 1, and what a row has of its own,
+    with an interval of -1 to 1. Any sum of the two has the median 0, because every round has
+    another with the opposite of both."""
     k = 1 + int(recomputed.median_record(range(rounds), confidence)["low"])
     middle = (rounds + 1) / 2
-    deviations = (np.arange(1, rounds + 1) - middle) / (middle - k)
-    return np.random.default_rng(0).permutation(deviations)
+    own = (np.arange(1, rounds + 1) - middle) / (middle - k)
+    rng = np.random.default_rng(seed)
+    half = rng.standard_normal(rounds // 2)
+    shared = np.concatenate([half, np.zeros(rounds % 2), -half[::-1]])
+    order = rng.permutation(rounds)
+    return shared[order], own[order]
 
 
 def measure(g: _Group) -> None:
@@ -128,11 +134,9 @@ def measure(g: _Group) -> None:
     timed = [row for row in g["rows"] if isinstance(row, _Row)]
     pairs = max(1, len(list(recomputed.pairs_of(g["rows"]))))
     rounds = g["rounds"]
-    scatter = _scatter(rounds, 1 - (1 - CONFIDENCE) / pairs)
-    shared = g.spread * np.random.default_rng(g.seed).standard_normal(rounds)
-    shared -= np.median(shared)
+    shared, own = _deviations(rounds, 1 - (1 - CONFIDENCE) / pairs, g.seed)
     for row in timed:
-        times = row.median * np.exp(shared + row.width * scatter)
+        times = row.median * np.exp(g.spread * shared + row.width * own)
         slow = np.asarray(row["samples"]["throttled"])
         row["samples"]["time_ms"] = np.where(slow, 1.3 * times, times).tolist()
     summarise(g)
@@ -144,6 +148,12 @@ def summarise(g: dict[str, Any]) -> None:
         if isinstance(row, _Row):
             row.update(recomputed.row_summary(row, g["work"], g["floor"], CONFIDENCE))
     g["comparisons"] = recomputed.comparisons_of(g["rows"], CONFIDENCE)
+
+
+def fail(row: dict[str, Any], status: str, reason: str) -> None:
+    """Makes a row that ran one without a time."""
+    of = untimed_row(row["variant"], row["role"], status, reason)
+    row.update(status=status, reason=reason, samples=of["samples"])
 
 
 def set_ratio(
@@ -266,6 +276,7 @@ def group(
     comparator: str | None = None,
     half: float = 0.006,
     throttled: int = 0,
+    rounds: int = 21,
     seed: int = 1,
 ) -> dict[str, Any]:
     """A comparison group: baseline at iso takes ``base_ms``, at best ``base_ms / best_gain``."""
@@ -279,13 +290,14 @@ def group(
                 timed_row(
                     f"{app}/{strategy}", role, base / ratios[index],
                     0.0 if strategy == "baseline" else half,
-                    throttled=throttled if strategy == "dsm" else 0,
+                    rounds, throttled=throttled if strategy == "dsm" else 0,
                 )
             )  # fmt: skip
         if control:
-            rows.append(timed_row(f"{app}/baseline", role, base / 1.0004, 0.003, repeat=1))
+            again = timed_row(f"{app}/baseline", role, base / 1.0004, 0.003, rounds, repeat=1)
+            rows.append(again)
     if comparator:
-        rows.append(timed_row(f"{app}/{comparator}", "comparator", base_ms / 3, half))
+        rows.append(timed_row(f"{app}/{comparator}", "comparator", base_ms / 3, half, rounds))
     work = {
         "operations": cells * 3,
         "kind": "int32" if app in ("pathfinder", "nw", "histogram") else "fp32",
@@ -302,7 +314,7 @@ def group(
             "seed": 7,
             "work": work,
             "floor": recomputed.floor_of(work, {c["name"]: c["value"] for c in ceilings()}),
-            "rounds": 21,
+            "rounds": rounds,
             "stop_reason": "interval narrow enough",
             "launch_blocked": True,
             "rows": rows,
@@ -348,15 +360,13 @@ def matched_group(
             row["schedule"] = "iso" if row["role"] == "iso" else best_of[strategy]
             row["movement"] = {"stages": 3}
     baseline = f"{app}/baseline"
-    base = next(
-        r.median for r in g["rows"] if (r["variant"], r["role"]) == (baseline, "best")
-    )
+    base = next(r.median for r in g["rows"] if (r["variant"], r["role"]) == (baseline, "best"))
 
     def add(variant: str, schedule: str, median: float, width: float) -> None:
         g["rows"].append(timed_row(variant, "matched", median, width, schedule=schedule))
 
     for schedule, gain in {d[0]: d[1] for d in divided.values() if d[0] != "wide"}.items():
-        add(baseline, schedule, base / gain, -half / 2)
+        add(baseline, schedule, base / gain, 2 * half)  # and a strategy one half from that
     for name, (schedule, _, _, at_baseline) in divided.items():
         if schedule == "wide":
             continue
@@ -399,7 +409,8 @@ def cross_group(
                 row = untimed_row(variant, "cross", "skipped", value)
                 g["rows"].append({**row, "schedule": schedule})
                 continue
-            width = 0.0 if name == "baseline" else half
+            # Against baseline by half, and twice that against each other.
+            width = {"baseline": 0.0, "tma": -half}.get(name, half)
             g["rows"].append(timed_row(variant, "cross", value, width, schedule=schedule))
             if name == "baseline":
                 again = timed_row(
@@ -444,7 +455,6 @@ def document(
 
 def signed(document_: dict[str, Any]) -> dict[str, Any]:
     """The same document as if it had been written like this: with its digest, which stands last."""
-    document_.pop("digest", None)
     document_["digest"] = content_digest(document_)
     return document_
 
