@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from plots.claims import claim_of
-from plots.statistics import median_interval
+from plots.statistics import corrected_confidence, median_interval
 
 Record = dict[str, Any]
 
@@ -160,7 +160,7 @@ def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
 def comparisons_of(rows: Sequence[Record], joint_confidence: float) -> list[Record]:
     """The comparisons of a group as the file has them, in its order."""
     pairs = list(pairs_of(rows))
-    confidence = 1 - (1 - joint_confidence) / max(1, len(pairs))
+    confidence = corrected_confidence(joint_confidence, len(pairs))
     comparisons: list[Record] = []
     for row, reference, role in pairs:
         rounds, times = usable(row)

@@ -107,6 +107,11 @@ def paired_ratio(
     return Ratio(ratio, low, high, m.coverage >= confidence)
 
 
+def corrected_confidence(confidence: float, comparisons: int) -> float:
+    """The confidence of each of several intervals that are to hold together (Bonferroni)."""
+    return 1 - (1 - confidence) / max(1, comparisons)
+
+
 def geometric_mean(ratios: Sequence[float]) -> float:
     """Geometric mean; the mean of speed-ups that does not depend on which one is the reference."""
     values = np.asarray(ratios, dtype=float)

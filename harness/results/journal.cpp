@@ -49,7 +49,7 @@ void take_line(const Json& json, bool first, Contents& contents) {
       throw ResultError("expected the first line of a journal");
     }
     const At line(json, result_schema_version);
-    contents.version = schema_version_at(line.member("version"));
+    contents.version = schema_version_at(line.member("version"), result_schema_version);
     contents.provenance = provenance_from_json(json["provenance"], contents.version);
   } else if (json.is_object() && json.contains("group")) {
     contents.groups.push_back(group_from_json(json["group"], contents.version));

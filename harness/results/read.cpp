@@ -77,6 +77,18 @@ std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) cons
   return number;
 }
 
+int schema_version_at(const At& version, int newest) {
+  const auto number = version.integer(INT64_MIN, INT64_MAX);
+  if (number > newest) {
+    throw ResultError(fmt::format(
+        "{}: {} is newer than this program, which reads 1 to {}: read the file with the version of "
+        "Amasia that wrote it, or a later one",
+        version.place().to_string(), number, newest));
+  }
+  if (number < 1) version.expected(fmt::format("1 to {}", newest));
+  return static_cast<int>(number);
+}
+
 void check_derived(const At& at, double expected) {
   const double found = at.number(any_value);
   if (std::abs(found - expected) > 1e-9 * std::max(std::abs(found), std::abs(expected))) {

@@ -60,9 +60,9 @@ class At {
 
 void read(const At& at, const Rules& rules, Parameters& value);
 
-/// The schema version that stands there, of those that can be read. Throws ResultError; of a newer
-/// one it says what to do.
-int schema_version_at(const At& version);
+/// The schema version that stands there, 1 to `newest`. Throws ResultError; of a newer one it says
+/// what to do.
+int schema_version_at(const At& version, int newest);
 
 /// Throws ResultError unless the value is the one that follows from other members.
 void check_derived(const At& at, double expected);

@@ -48,19 +48,7 @@ int result_version_of(const Json& json) {
   if (at.member("schema").text() != "amasia-result") {
     at.member("schema").expected("\"amasia-result\"");
   }
-  return schema_version_at(at.member("version"));
-}
-
-int schema_version_at(const At& version) {
-  const auto number = version.integer(INT64_MIN, INT64_MAX);
-  if (number > result_schema_version) {
-    throw ResultError(version.place().to_string() + ": " + std::to_string(number) +
-                      " is newer than this program, which reads 1 to " +
-                      std::to_string(result_schema_version) +
-                      ": read the file with the version of Amasia that wrote it, or a later one");
-  }
-  if (number < 1) version.expected("1 to " + std::to_string(result_schema_version));
-  return static_cast<int>(number);
+  return schema_version_at(at.member("version"), result_schema_version);
 }
 
 GroupResult group_from_json(const Json& json, int version) {

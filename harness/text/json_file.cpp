@@ -113,7 +113,7 @@ Json parse_json(const std::string& text, const std::string& name) {
 }
 
 Json read_json_file(const std::string& path) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  constexpr std::size_t most_bytes = std::size_t{1} << 28;
   if (std::filesystem::is_directory(path)) throw ResultError(path + ": is a directory");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -122,7 +122,7 @@ Json read_json_file(const std::string& path) {
   char buffer[1 << 16];
   while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 1 GiB");
+    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 256 MiB");
   }
   if (file.bad()) throw ResultError(path + ": cannot be read: " + system_reason());
   return parse_json(text, path);

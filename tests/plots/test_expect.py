@@ -126,6 +126,20 @@ def test_two_result_files(two_gpus):
     assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
 
 
+def test_the_rows_of_a_group_share_the_confidence(save):
+    """Nine rounds on each side tell one row apart, not one of twelve."""
+    for speedups, resolved in (({"baseline": (1, 1)}, True), (None, False)):
+        sides = []
+        for name, factor in (("new", 1.0), ("old", 2.0)):
+            group = synthetic.group("nw", {"n": 512}, factor, speedups=speedups, rounds=9)
+            if resolved:
+                group["rows"] = group["rows"][:1]
+            gpu = synthetic.A100 if name == "old" else None
+            sides.append(load([save(synthetic.document([group], gpu=gpu), f"{name}.json")]))
+        rows = expect.compare(*sides).rows
+        assert rows["resolved"].tolist() == [resolved] * (1 if resolved else 12)
+
+
 def test_only_matching_rows_count(two_gpus):
     fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
     new, old = two_gpus(speedups=fewer)

@@ -83,6 +83,19 @@ TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
             row_of(one, "hotspot/baseline", Role::iso).speedup.coverage);
 }
 
+TEST(CompareFiles, SaysThatThereAreTooFewRoundsToTellAnythingApart) {
+  // Nine rounds: enough for five cases at 95 %, not at 99 %, though each is ten times as fast.
+  ResultFile b = one_group();
+  for (Row& row : b.groups[0].rows) scale(row, 0.1);
+  EXPECT_TRUE(compare_files(one_group(), b, 0.95).warnings.empty());
+  const FileComparison c = compare_files(one_group(), b, 0.99);
+  EXPECT_EQ(c.rows[0].verdict, SpeedVerdict::not_resolved);
+  ASSERT_EQ(c.warnings.size(), 1u);
+  EXPECT_EQ(c.warnings[0],
+            "5 of 5 cases have too few rounds to be told apart, however much they differ: 5 cases "
+            "together need 11 rounds on each side (amasia run --min-rounds, or fewer cases)");
+}
+
 TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {
   ResultFile b = one_group();
   // So many that they would carry the median away.
