@@ -31,9 +31,15 @@ def _positive(value: Any) -> bool:
     return type(value) in (int, float) and 0 < value < float("inf")
 
 
+_MOST = 2**31 - 1  # as the harness counts them
+
 # What a column of samples may hold, by the type the schema gives its items.
 _ITEMS = {
-    "integer": (lambda v: type(v) is int and v >= 0, "integers of at least 0", np.int64),
+    "integer": (
+        lambda v: type(v) is int and 0 <= v <= _MOST,
+        f"integers of at least 0, at most {_MOST},",
+        np.int64,
+    ),
     "boolean": (lambda v: type(v) is bool, "true or false", bool),
     "number": (_positive, "positive numbers", float),
     # null becomes NaN

@@ -226,7 +226,8 @@ def _text(value: Any) -> str:
 
 def _refuse(expected: Any, found: Any, source: str, at: str, whose: str) -> Difference:
     return Difference(
-        f"expected {_text(expected)}, as {source} have it, at {at} ({whose}), found {_text(found)}"
+        f"expected {_text(expected)}, as {source} have it, at {at} ({whose[:300]}), "
+        f"found {_text(found)}"
     )
 
 
@@ -379,6 +380,8 @@ def _check_microbenchmark(m: Record, confidence: float, at: str) -> None:
         place = f"{at}.rows[{r}]"
         coordinates = ",".join(f"{name}={value}" for name, value in row["at"].items())
         whose = f"{m['name']}, {row['quantity']} at {coordinates}"
+        if len({len(column) for column in row["samples"].values()}) > 1:
+            raise Difference(f"expected columns of one length at {place}.samples")
         values = row["samples"]["value"]
         measured = row["status"] == "ok" and len(values) > 0
         value = median_record(values, confidence) if measured else None

@@ -28,9 +28,9 @@ struct Source {
 
 [[noreturn]] void refuse(const Place& at, const std::string& expected, const std::string& found,
                          const Source& source) {
-  throw ResultError(fmt::format("{}: expected {}, as {} have it, found {}{}", at.to_string(),
-                                expected, source.where, found,
-                                source.whose.empty() ? "" : " (" + source.whose + ")"));
+  throw ResultError(fmt::format(
+      "{}: expected {}, as {} have it, found {}{}", at.to_string(), expected, source.where, found,
+      source.whose.empty() ? "" : " (" + source.whose.substr(0, 300) + ")"));
 }
 
 void check_number(double found, double expected, const Place& at, const Source& source) {

@@ -60,7 +60,8 @@ struct Counts {
 };
 
 /// Calls parse(text) for `runs` inputs. It returns, or throws one of the two errors that are meant
-/// for people, in one line of a length that a person reads.
+/// for people, of a length that a person reads. (That it is one line is seen to where it is
+/// printed.)
 Counts fuzz(const std::string& corpus, const std::vector<std::string>& words, int runs,
             const std::function<void(const std::string&)>& parse) {
   const std::vector<std::string> texts = corpus_of(corpus);
@@ -73,7 +74,6 @@ Counts fuzz(const std::string& corpus, const std::vector<std::string>& words, in
     const auto refused = [&](const std::string& message) {
       ++counts.refused;
       EXPECT_FALSE(message.empty());
-      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
       EXPECT_LT(message.size(), 1000u) << message;
     };
     try {
@@ -107,7 +107,7 @@ ResultFile result_of(const std::string& text) {
 }
 
 TEST(FuzzedResults, AreReadOrRefusedAndReadAgain) {
-  fuzz("result", json_words, 1500, [](const std::string& text) {
+  fuzz("result", json_words, 800, [](const std::string& text) {
     const ResultFile file = result_of(text);
     if (file.provenance.digests != DigestKind::by_content) return;  // not to be written
     const Json json = to_json(file);
@@ -122,7 +122,7 @@ TEST(FuzzedResults, WithAnyChangeOfAValueAreRefused) {
     if (whole["version"] != 3) continue;
     Mutator mutator({text}, json_words, 7);
     mutator.next();
-    for (int i = 0; i < 300 * repetitions(); ++i) {
+    for (int i = 0; i < 150 * repetitions(); ++i) {
       const std::string changed = mutator.next();
       try {
         const Json json = parse_json(changed, "fuzzed.json");
@@ -148,11 +148,11 @@ class FuzzedFiles : public testing::Test {
 };
 
 TEST_F(FuzzedFiles, Journals) {
-  fuzz("journal", json_words, 800, [this](const std::string& text) { read_journal(file(text)); });
+  fuzz("journal", json_words, 200, [this](const std::string& text) { read_journal(file(text)); });
 }
 
 TEST_F(FuzzedFiles, TuningTables) {
-  fuzz("tuning", json_words, 3000,
+  fuzz("tuning", json_words, 800,
        [this](const std::string& text) { TuningTable::read(file(text)); });
 }
 
@@ -170,25 +170,25 @@ const std::vector<std::string> number_words{"\n",
                                             std::string(1, '\0')};
 
 TEST_F(FuzzedFiles, Grids) {
-  fuzz("grid", number_words, 4000, [this](const std::string& text) {
+  fuzz("grid", number_words, 800, [this](const std::string& text) {
     EXPECT_EQ(formats::read_grid_file(file(text), 2, 3).size(), 6u);
   });
 }
 
 TEST_F(FuzzedFiles, Matrices) {
-  fuzz("matrix", number_words, 4000, [this](const std::string& text) {
+  fuzz("matrix", number_words, 800, [this](const std::string& text) {
     EXPECT_EQ(formats::read_matrix_file(file(text), 3).size(), 9u);
   });
 }
 
 TEST_F(FuzzedFiles, Keys) {
-  fuzz("keys", number_words, 4000, [this](const std::string& text) {
+  fuzz("keys", number_words, 800, [this](const std::string& text) {
     EXPECT_EQ(formats::read_text_keys(file(text), 4).size(), 4u);
   });
 }
 
 TEST_F(FuzzedFiles, Sequences) {
-  fuzz("sequence", {"\n", "\r", ">", "a", "W", " "}, 4000, [this](const std::string& text) {
+  fuzz("sequence", {"\n", "\r", ">", "a", "W", " "}, 800, [this](const std::string& text) {
     for (const signed char place : formats::read_sequence_file(file(text), "ACGT", 12)) {
       EXPECT_TRUE(place >= 0 && place < 4);
     }
@@ -265,16 +265,16 @@ TEST(FuzzedCode, Ptx) {
   Mutator mutator(corpus_of("ptx"), {"{", "}", "(", ")", ".entry", ";", "@", "%p", ":", "//", "\""},
                   5);
   std::size_t functions = 0;
-  for (int i = 0; i < 4000 * repetitions(); ++i) {
+  for (int i = 0; i < 2000 * repetitions(); ++i) {
     functions += ptx::parse(mutator.next()).functions.size();
   }
-  EXPECT_GT(functions, 1000u);
+  EXPECT_GT(functions, 500u);
 }
 
 TEST(FuzzedCode, Sass) {
   Mutator mutator(corpus_of("sass"), {"/*", "*/", "Function : ", ";", "BRA", "0x", "\n", "@"}, 6);
   std::size_t kernels = 0;
-  for (int i = 0; i < 4000 * repetitions(); ++i) {
+  for (int i = 0; i < 2000 * repetitions(); ++i) {
     KernelCodes codes;
     SassReader reader(codes);
     std::istringstream lines(mutator.next());
@@ -282,7 +282,7 @@ TEST(FuzzedCode, Sass) {
     reader.finish();
     kernels += codes.size();
   }
-  EXPECT_GT(kernels, 1000u);
+  EXPECT_GT(kernels, 500u);
 }
 
 }  // namespace

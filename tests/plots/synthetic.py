@@ -363,7 +363,9 @@ def matched_group(
     base = next(r.median for r in g["rows"] if (r["variant"], r["role"]) == (baseline, "best"))
 
     def add(variant: str, schedule: str, median: float, width: float) -> None:
-        g["rows"].append(timed_row(variant, "matched", median, width, g["rounds"], schedule=schedule))
+        g["rows"].append(
+            timed_row(variant, "matched", median, width, g["rounds"], schedule=schedule)
+        )
 
     for schedule, gain in {d[0]: d[1] for d in divided.values() if d[0] != "wide"}.items():
         add(baseline, schedule, base / gain, 2 * half)  # and a strategy one half from that

@@ -5,6 +5,7 @@ The examples are the same in every run; HYPOTHESIS_PROFILE=thorough tries many m
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -68,7 +69,7 @@ def tried(path: Path) -> bool:
         document = read_document(path)
     except ResultFileError as error:
         message = str(error)
-        assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 1000
+        assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 2010
         return False
     try:
         results = load([path])
@@ -95,7 +96,8 @@ def test_any_value_anywhere(tmp_path, where, value, again, gone):
     else:
         place[path[-1]] = value
     if again and "digest" in document and path != ("digest",):  # as if it had been measured so
-        document["digest"] = content_digest(document)
+        with contextlib.suppress(OverflowError):
+            document["digest"] = content_digest(document)
     file = tmp_path / "fuzzed.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     taken = tried(file)

@@ -228,7 +228,12 @@ ROW = ("groups", 0, "rows", 2)
         ((*ROW, "samples"), [], "expected the columns round, position"),
         ((*ROW, "samples", "throttled", 0), 1, "true or false in column throttled"),
         ((*ROW, "samples", "time_ms", 0), 0, "positive numbers in column time_ms"),
-        ((*ROW, "samples", "round", 0), -1, "integers of at least 0 in column round"),
+        (
+            (*ROW, "samples", "round", 0),
+            -1,
+            "integers of at least 0, at most 2147483647, in column round",
+        ),
+        ((*ROW, "samples", "position", 0), 2**63, "at most 2147483647, in column position"),
         ((*ROW, "samples", "sm_clock_mhz", 0), "x", "or null in column sm_clock_mhz"),
         ((*ROW, "time_ms", "median"), -1, "a number above 0 at groups[0].rows[2].time_ms.median"),
         (("groups", 0, "key", "cache"), "warm", 'one of "cold", "hot" at groups[0].key.cache'),

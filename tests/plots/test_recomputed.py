@@ -113,6 +113,14 @@ def test_a_row_that_is_not_right_has_no_samples(save):
         load([save(changed)])
 
 
+@pytest.mark.parametrize("column", ["value", "cycles", "time_ns", "clock_mhz"])
+def test_columns_of_readings_have_one_length(save, column):
+    changed = document()
+    changed["microbenchmarks"][0]["rows"][0]["samples"][column].pop()
+    with pytest.raises(ResultFileError, match=r"columns of one length at microbenchmarks\[0\]"):
+        load([save(changed)])
+
+
 def test_rounds_ascend(save):
     changed = document()
     changed["groups"][0]["rows"][1]["samples"]["round"][5] = 4
@@ -148,6 +156,15 @@ def test_a_floor_may_come_from_any_sample_of_a_ceiling(save):
     synthetic.summarise(group)
     with pytest.raises(ResultFileError, match=r"as the ceilings have it, at groups\[0\].floor"):
         load([save(changed)])
+
+
+def test_a_name_from_a_file_neither_breaks_nor_floods_the_line(save):
+    name = "x\n\x1b[2J" + 5000 * "y"
+    changed = synthetic.document([synthetic.group("nw", {"file": name}, 1.0)])
+    changed["groups"][0]["rounds"] = 22
+    with pytest.raises(ResultFileError) as caught:
+        load([save(changed)])
+    assert "(nw file=x??[2Jyyy" in str(caught.value) and len(str(caught.value)) < 700
 
 
 def test_times_without_a_quotient_are_one_line(save):
