@@ -1,6 +1,7 @@
 """What may be said of a comparison. The harness says it (harness/results/claim.cpp).
 
-The rule stands here once more for files of version 1 only, which do not have the word.
+The rule stands here once more for files of version 1, which do not have the word, and to check the
+others.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pandas as pd
 
 from plots.gains import Part
 from plots.load import Results, paired_times, strategy_order
-from plots.statistics import Ratio, paired_ratio
+from plots.statistics import Ratio, corrected_confidence, paired_ratio
 from plots.units import claimed_ratio, milliseconds, times
 
 CONFIDENCE = 0.95
@@ -107,7 +107,7 @@ def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Ta
     second = next((c for c in timed if c.strategy != timed[0].strategy), None)
     # All that is compared here holds together.
     compared = sum(max(len(of) - 1, 0) for of in by_schedule.values()) + 1
-    corrected = 1 - (1 - confidence) / compared
+    corrected = corrected_confidence(confidence, compared)
     even = {}
     for schedule, of in by_schedule.items():
         names = []

@@ -6,6 +6,7 @@ A file is hostile until it has passed: whatever is wrong with it becomes one Res
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Sequence
@@ -14,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from plots import schema
+from plots import recomputed, schema
+from plots.cache import Cache, default_folder
 from plots.claims import claim_of
+from plots.content_digest import MEMBER, content_digest
 from plots.errors import PlotsError, ResultFileError
 from plots.validation import first_error
 
@@ -28,9 +31,15 @@ def _positive(value: Any) -> bool:
     return type(value) in (int, float) and 0 < value < float("inf")
 
 
+_MOST = 2**31 - 1  # as the harness counts them
+
 # What a column of samples may hold, by the type the schema gives its items.
 _ITEMS = {
-    "integer": (lambda v: type(v) is int and v >= 0, "integers of at least 0", np.int64),
+    "integer": (
+        lambda v: type(v) is int and 0 <= v <= _MOST,
+        f"integers of at least 0, at most {_MOST},",
+        np.int64,
+    ),
     "boolean": (lambda v: type(v) is bool, "true or false", bool),
     "number": (_positive, "positive numbers", float),
     # null becomes NaN
@@ -84,9 +93,32 @@ def _text(path: Path) -> str:
     return text
 
 
+def _double(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:20]} is a number that no double can hold")
+    return value
+
+
+def _integer(text: str) -> int:
+    float(value := int(text))  # OverflowError
+    return value
+
+
+# Only such numbers can be too large: to ask each one takes as long as to read the whole file.
+_LARGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
+
+
 def parse(path: Path, text: str) -> Any:
+    """A JSON document. Raises ResultFileError."""
+    large = bool(_LARGE.search(text))
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_float=_double if large else None,
+            parse_int=_integer if large else None,
+        )
     except json.JSONDecodeError as error:
         if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
             raise ResultFileError(
@@ -96,7 +128,7 @@ def parse(path: Path, text: str) -> Any:
         raise ResultFileError(
             f"{path}: expected JSON, but line {error.lineno} column {error.colno}: {error.msg}"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         raise ResultFileError(f"{path}: expected JSON: {error}") from None
 
 
@@ -114,60 +146,80 @@ def _check_characters(path: Path, document: Any, text: str) -> None:
             ) from None
 
 
-def _check_intervals(path: Path, document: dict[str, Any]) -> None:
-    """An interval contains its median. One that does not was edited, or written by a bug."""
-
-    def check(interval: dict[str, Any] | None, middle: str, where: str) -> None:
-        if interval and not interval["low"] <= interval[middle] <= interval["high"]:
-            raise ResultFileError(f"{path}: expected low <= {middle} <= high at {where}")
-
-    for g, group in enumerate(document["groups"]):
-        for r, row in enumerate(group["rows"]):
-            check(row.get("time_ms"), "median", f"groups[{g}].rows[{r}].time_ms")
-        for c, comparison in enumerate(group["comparisons"]):
-            check(comparison["speedup"], "ratio", f"groups[{g}].comparisons[{c}].speedup")
-    for m, microbenchmark in enumerate(document.get("microbenchmarks") or []):
-        for r, row in enumerate(microbenchmark["rows"]):
-            check(row.get("value"), "median", f"microbenchmarks[{m}].rows[{r}].value")
-
-
 def _check_version(path: Path, document: Any) -> int:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA_NAME:
         raise ResultFileError(f'{path}: expected an Amasia result file ("schema": "{SCHEMA_NAME}")')
-    version = document.get("version")
-    if type(version) is not int or not 1 <= version <= schema.version():
+    version, newest = document.get("version"), schema.version()
+    if type(version) is int and version > newest:
         raise ResultFileError(
-            f"{path}: expected result schema version 1 to {schema.version()}, "
-            f"found {json.dumps(version)}"
+            f"{path}: result schema version {str(version)[:20]} is newer than this program, which "
+            f"reads 1 to {newest}: read the file with the version of Amasia that wrote it, or a "
+            "later one"
+        )
+    if type(version) is not int or version < 1:
+        found = json.dumps(version)[:40]
+        raise ResultFileError(
+            f"{path}: expected result schema version 1 to {newest}, found {found}"
         )
     return version
 
 
-def upgrade(document: dict[str, Any]) -> dict[str, Any]:
-    """A document of version 1 as one of version 2, in place: claims are computed, other words than
-    those of version 2 for why a group stopped are none. What is malformed stays for the validator.
+_NONE = "sha256:" + 64 * "0"  # where the schema wants a digest and the version had none
 
-    Its digests are by path and stay what they are; they say nothing about digests by content.
+
+def upgrade(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of an older version as one of the newest, in place. Of version 1: claims are
+    computed, other words than those of version 2 for why a group stopped are none; its digests of
+    the code are by path and stay what they are, they say nothing about digests by content. What is
+    malformed stays for the validator.
     """
-    for group in document.get("groups", ()):
+    version = document["version"]
+    document["version"] = schema.version()
+    document[MEMBER] = _NONE
+    for group in document.get("groups", ()) if version == 1 else ():
         if group.get("stop_reason") not in _WORDS:
             group["stop_reason"] = ""
         for comparison in group.get("comparisons", ()):
             comparison["claim"] = claim_of(group["comparisons"], comparison)
-    document["version"] = 2
     return document
+
+
+def _check_content(path: Path, document: dict[str, Any], digest: str | None) -> None:
+    """What the schema does not ask: that all follows from the samples, and that nothing else was
+    changed, either."""
+    try:
+        recomputed.check(document)
+    except recomputed.Difference as difference:
+        raise ResultFileError(f"{path}: {difference}") from None
+    if digest is not None and digest != document[MEMBER]:
+        raise ResultFileError(
+            f"{path}: expected {digest}, as the content has it, at {MEMBER}, found "
+            f"{document[MEMBER]}: the file was changed or damaged after it was written; get it "
+            "from where it came from again, or measure again"
+        )
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """The JSON of one result file, brought up to the newest version and valid by its schema.
 
-    Samples are arrays, one per column; "digests" says by what those of the code are taken.
+    Samples are arrays, one per column; "digests" says by what those of the code are taken,
+    "has_digest" whether the file has one of its content.
 
     Raises ResultFileError.
     """
     text = _text(path)
     document = parse(path, text)
     version = _check_version(path, document)
+    has_digest = version >= 3
+    remembered = Cache(default_folder())
+    key = remembered.key("sound", schema.SCHEMA_PATH.read_bytes(), text)
+    known = remembered.find(key) is not None
+    digest = None
+    if has_digest and not known:
+        try:
+            digest = content_digest(document)
+        except UnicodeEncodeError:
+            digest = ""  # half a character: what follows says so
     taken: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
     groups = document.get("groups")
     for g, group in enumerate(groups if isinstance(groups, list) else []):
@@ -177,19 +229,20 @@ def read_document(path: Path) -> dict[str, Any]:
                 columns = _check_samples(path, f"groups[{g}].rows[{r}]", row["samples"])
                 row["samples"] = {name: [] for name in SAMPLE_COLUMNS}
                 taken.append((row, columns))
-    if version == 1:
-        try:
-            upgrade(document)
-        except (AttributeError, KeyError, TypeError):
-            document["version"] = 2  # malformed: the validator says what and where
+    if version < schema.version():
+        with contextlib.suppress(AttributeError, KeyError, TypeError):
+            upgrade(document)  # malformed: the validator says what and where
     error = first_error(document, text, schema.SCHEMA_PATH)
     if error is not None:
         raise ResultFileError(f"{path}: {schema.explain(error)}")
     _check_characters(path, document, text)
-    _check_intervals(path, document)
     for row, columns in taken:
         row["samples"] = columns
+    if not known:
+        _check_content(path, document, digest)
+        remembered.keep(key, b"sound")
     document["digests"] = "by path" if version == 1 else "by content"
+    document["has_digest"] = has_digest
     return document
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.statistics import geometric_mean, independent_ratio
+from plots.statistics import corrected_confidence, geometric_mean, independent_ratio
 from plots.strategies import ROOT
 
 TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
@@ -25,7 +25,8 @@ QUOTED = ROOT / "inputs" / "published" / "s003_text_speedups.csv"
 DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
 
 CONFIDENCE = 0.95
-MATCH = ["variant", "role", "app", "size", "cache", "launch"]
+_GROUP = ["app", "size", "cache", "launch"]
+MATCH = ["variant", "role", *_GROUP]
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,8 @@ def _usable(results: Results) -> pd.DataFrame:
 
 
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
-    """Compares two sets of results, each of one GPU (select with Results.where).
+    """Compares two sets of results, each of one GPU (select with Results.where). The intervals of
+    one group hold together with the confidence asked for, as those of the harness do.
 
     Raises PlotsError when a set holds several GPUs or no row matches.
     """
@@ -264,11 +266,13 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     if both.empty:
         raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
     new_times, old_times = usable_times(new), usable_times(old)
+    together = both.groupby(_GROUP)["variant"].transform("size")  # in the order of the rows
     records = []
-    for row in both.itertuples():
+    for row, cases in zip(both.itertuples(), together, strict=True):
         if row.row_old not in old_times or row.row_new not in new_times:
             continue  # a summary without its samples cannot be compared
-        ratio = independent_ratio(old_times[row.row_old], new_times[row.row_new], confidence)
+        each = corrected_confidence(confidence, cases)
+        ratio = independent_ratio(old_times[row.row_old], new_times[row.row_new], each)
         records.append(
             {
                 **{column: getattr(row, column) for column in MATCH},

@@ -281,9 +281,11 @@ def load(paths: Sequence[Path | str]) -> Results:
     ceilings: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     findings: list[dict[str, Any]] = []
+    without_digest = 0
 
     for index, path in enumerate(found):
         document = read_document(path)
+        without_digest += not document["has_digest"]
         provenance = document["provenance"]
         run = {
             "file": index,
@@ -383,6 +385,13 @@ def load(paths: Sequence[Path | str]) -> Results:
             comparisons[group_id] = [
                 {**run, **identity, **c} for c in _comparison_records(group["comparisons"])
             ]
+
+    if without_digest:
+        notes.append(
+            f"{without_digest} of {len(found)} files are from before files carried a digest of "
+            "their content, so that only what follows from the samples was checked (amasia upgrade "
+            "adds one)."
+        )
 
     def frames_of(kind: str) -> dict[str, pd.DataFrame]:
         mine = [record for unique, record in groups.items() if unique[0] == kind]

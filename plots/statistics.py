@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy.special import bdtr
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,23 @@ class Ratio:
         return self.covered and (self.low > 1 or self.high < 1)
 
 
+@cache
+def _rank(n: int, confidence: float) -> tuple[int, float]:
+    """The largest k whose interval x(k), x(n+1-k) covers at least ``confidence``, and what it
+    covers; k = 1 when none does. In whole numbers: a coverage may equal the confidence exactly."""
+    total = 2**n
+    binomial = tail = 1  # C(n, k - 1), and the sum of those up to it
+    best = 1, (total - 2 * tail) / total
+    for k in range(2, (n + 1) // 2 + 1):
+        binomial = binomial * (n - k + 2) // (k - 1)
+        tail += binomial
+        coverage = (total - 2 * tail) / total
+        if coverage < confidence:
+            break
+        best = k, coverage
+    return best
+
+
 def median_interval(sample: Sequence[float], confidence: float) -> Interval:
     """Median with the sign-test interval x(k), x(n+1-k).
 
@@ -53,11 +70,7 @@ def median_interval(sample: Sequence[float], confidence: float) -> Interval:
         raise ValueError("median of an empty sample")
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    ks = np.arange(1, n // 2 + 1)
-    coverages = 1 - 2 * bdtr(ks - 1, n, 0.5)
-    enough = ks[coverages >= confidence]
-    k = int(enough[-1]) if len(enough) else 1
-    coverage = max(0.0, float(1 - 2 * bdtr(k - 1, n, 0.5)))
+    k, coverage = _rank(n, confidence)
     low, high = float(values[k - 1]), float(values[n - k])
     return Interval(float(np.median(values)), low, high, coverage, n)
 
@@ -92,6 +105,11 @@ def paired_ratio(
     m = median_interval(logs, confidence)
     ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
     return Ratio(ratio, low, high, m.coverage >= confidence)
+
+
+def corrected_confidence(confidence: float, comparisons: int) -> float:
+    """The confidence of each of several intervals that are to hold together (Bonferroni)."""
+    return 1 - (1 - confidence) / max(1, comparisons)
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

@@ -67,6 +67,7 @@ missing_packages() {
   have_header fmt/format.h || echo libfmt-dev
   have_header CLI/CLI.hpp || echo libcli11-dev
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  have_header nettle/sha2.h || echo nettle-dev
   [[ $1 == tests ]] || return 0
   have_header benchmark/benchmark.h || echo libbenchmark-dev
   have_header gtest/gtest.h || echo libgtest-dev

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/claim.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/result.hpp"
+#include "harness/results/summary.hpp"
 
 namespace amasia {
 
@@ -24,14 +24,6 @@ inline std::vector<Sample> sample_times(double median, int position) {
   return samples;
 }
 
-inline std::vector<double> valid_times(const Row& row) {
-  std::vector<double> times;
-  for (const Sample& sample : row.samples) {
-    if (!sample.throttled) times.push_back(sample.time_ms);
-  }
-  return times;
-}
-
 inline Row sample_row(const std::string& variant, Role role, double median, int position) {
   Row row;
   row.variant = variant;
@@ -43,20 +35,8 @@ inline Row sample_row(const std::string& variant, Role role, double median, int 
   row.evidence = {
       {"_Z6kernelv", 40, 0, 1024, 8192, 256, 6, 1, 12288, 90, "sass", {{"LDG", 4}, {"STS", 2}}}};
   row.samples = sample_times(median, position);
-  row.time_ms = median_interval(valid_times(row), 0.95);
   row.source_digest = "5f" + std::string(62, 'a');
   return row;
-}
-
-inline Comparison sample_comparison(const Row& reference, const Row& row) {
-  Comparison comparison;
-  comparison.variant = row.variant;
-  comparison.role = row.role;
-  comparison.against = reference.variant;
-  comparison.control = row.repeat > 0;
-  comparison.speedup = paired_ratio(valid_times(reference), valid_times(row), 0.95);
-  comparison.verdict = verdict_on(comparison.speedup);
-  return comparison;
 }
 
 inline std::vector<Ceiling> sample_ceilings() {
@@ -78,7 +58,7 @@ inline GroupResult sample_group(int rows) {
   group.seed = std::numeric_limits<std::uint64_t>::max();
   group.work = {3932160, Work::Kind::fp32, 2097152, 1048576, 0};
   group.floor = compute_floor(group.work, sample_ceilings());
-  group.rounds = 9;
+  group.rounds = 11;
   group.stop_reason = StopReason::narrow_enough;
   group.wall_s = 1.25;
   for (const Role role : {Role::iso, Role::best}) {
@@ -88,29 +68,18 @@ inline GroupResult sample_group(int rows) {
     control.repeat = 1;
     const Row tma = sample_row("hotspot/tma", role, slow / 1.25, 2);
     for (const Row& row : {baseline, control, tma}) group.rows.push_back(row);
-    group.comparisons.push_back(sample_comparison(baseline, control));
-    group.comparisons.push_back(sample_comparison(baseline, tma));
     if (role == Role::best) {
       Row bypass = sample_row("hotspot/register_bypass", role, slow, 0);
       for (Sample& sample : bypass.samples) sample.time_ms *= 1.001;
-      bypass.time_ms = median_interval(valid_times(bypass), 0.95);
       bypass.fallback = "plain copies: cp.async needs sm_80";
       group.rows.push_back(bypass);
-      group.comparisons.push_back(sample_comparison(baseline, bypass));
     }
-  }
-  for (Comparison& comparison : group.comparisons) {
-    comparison.claim = claim_of(group.comparisons, comparison);
-  }
-  for (Row& row : group.rows) {
-    row.floor_fraction = group.floor->floor_ms() / row.time_ms->median;
-    row.gflops = group.work.operations / row.time_ms->median * 1e-6;
-    row.gbytes_per_s = 3145728 / row.time_ms->median * 1e-6;
   }
   // Two throttled samples, one of them with a clock that could not be read.
   group.rows[0].samples.push_back({9, 0, 0.031, 900.0, true});
   group.rows[0].samples.push_back({10, 0, 0.030000000000000002, std::nullopt, true});
   group.rows[0].energy_mj = 6.5;
+  recompute(group, 0.95);
   return group;
 }
 

@@ -55,22 +55,22 @@ int amasia_main(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
   } catch (const Interrupted& error) {
-    print_prose("amasia: {}\n", error.what());
+    print_prose("amasia: {}\n", in_one_line(error.what()));
     return exit_interrupted;
   } catch (const NoDevice& error) {
-    print_prose("amasia: no usable GPU: {} (amasia doctor explains)\n", error.what());
+    print_prose("amasia: no usable GPU: {} (amasia doctor explains)\n", in_one_line(error.what()));
     return exit_no_device;
   } catch (const UsageError& error) {
-    print_prose("amasia: {}\n", error.what());
+    print_prose("amasia: {}\n", in_one_line(error.what()));
     return exit_usage;
   } catch (const OutputError& error) {
-    print_prose("amasia: {}\n", error.what());
+    print_prose("amasia: {}\n", in_one_line(error.what()));
     return exit_output;
   } catch (const ResultError& error) {
-    print_prose("amasia: {}\n", error.what());
+    print_prose("amasia: {}\n", in_one_line(error.what()));
     return exit_usage;
   } catch (const std::exception& error) {
-    print_prose("amasia: {}\n", error.what());
+    print_prose("amasia: {}\n", in_one_line(error.what()));
     return exit_wrong_result;
   }
 }

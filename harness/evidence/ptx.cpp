@@ -59,9 +59,11 @@ class Reader {
 
  private:
   static int target(std::string_view name) {
+    constexpr int most = 99999;  // beyond any: what names more is no target
     int version = 0;
     for (char c : name.substr(std::min<std::size_t>(3, name.size()))) {  // "sm_"
       if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
+      if (version > most / 10) return 0;
       version = 10 * version + (c - '0');
     }
     return version;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/provenance.hpp"
+#include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
@@ -77,48 +78,52 @@ Json entry_json(const TuningEntry& e) {
           {"table", table}};
 }
 
-Parameters size_from(const Json& j) {
-  std::vector<ParameterSpec> specs;
-  std::map<std::string, std::string> given;
-  for (const auto& [name, value] : j.items()) {
-    ParameterSpec spec;
-    spec.name = name;
-    spec.kind = ParameterSpec::Kind::file;  // any text: the app has validated it when it was tuned
-    specs.push_back(spec);
-    given[name] = value.get<std::string>();
+/// Any text: the app has validated it when it was tuned.
+Parameters size_from(const At& at) {
+  at.check_object();
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& [name, value] : at.json().items()) {
+    values.emplace_back(name, at.member(name).text());
   }
-  return Parameters(specs, given);
+  return Parameters::from_values(std::move(values));
 }
 
-template <class Enum>
-Enum word_in(const Json& j) {
-  return from_word<Enum, ResultError>(j.get<std::string>());
+template <class T>
+T member_of(const At& at, std::string_view name, const Rules& rules = any_value) {
+  T value{};
+  read(at.member(name), rules, value);
+  return value;
 }
 
-TuningEntry entry_from(const Json& j) {
+TuningCandidate candidate_from(const At& at) {
+  TuningCandidate c;
+  c.config = member_of<std::string>(at, "config");
+  c.status = member_of<RowStatus>(at, "status");
+  c.reason = member_of<std::string>(at, "reason");
+  if (at.optional_member("median_ms")) {
+    MedianInterval t;
+    t.median = member_of<double>(at, "median_ms", positive);
+    t.low = member_of<double>(at, "low_ms", positive);
+    t.high = member_of<double>(at, "high_ms", positive);
+    t.n = member_of<int>(at, "n", {.least_integer = 1});
+    c.time_ms = t;
+  }
+  return c;
+}
+
+TuningEntry entry_from(const At& at) {
   TuningEntry e;
-  e.device = j.at("device").get<std::string>();
-  e.variant = j.at("variant").get<std::string>();
-  e.size = size_from(j.at("size"));
-  e.cache = word_in<CacheMode>(j.at("cache"));
-  e.launch = word_in<LaunchMode>(j.at("launch"));
-  e.config = j.at("config").get<std::string>();
-  e.source_digest = j.at("source_digest").get<std::string>();
-  e.date_utc = j.at("date_utc").get<std::string>();
-  for (const auto& row : j.at("table")) {
-    TuningCandidate c;
-    c.config = row.at("config").get<std::string>();
-    c.status = word_in<RowStatus>(row.at("status"));
-    c.reason = row.at("reason").get<std::string>();
-    if (row.contains("median_ms")) {
-      MedianInterval t;
-      t.median = row.at("median_ms").get<double>();
-      t.low = row.at("low_ms").get<double>();
-      t.high = row.at("high_ms").get<double>();
-      t.n = row.at("n").get<int>();
-      c.time_ms = t;
-    }
-    e.table.push_back(std::move(c));
+  e.device = member_of<std::string>(at, "device");
+  e.variant = member_of<std::string>(at, "variant");
+  e.size = size_from(at.member("size"));
+  e.cache = member_of<CacheMode>(at, "cache");
+  e.launch = member_of<LaunchMode>(at, "launch");
+  e.config = member_of<std::string>(at, "config");
+  e.source_digest = member_of<std::string>(at, "source_digest");
+  e.date_utc = member_of<std::string>(at, "date_utc");
+  const At table = at.member("table");
+  for (std::size_t i = 0; i < table.array_size(); ++i) {
+    e.table.push_back(candidate_from(table.item(i)));
   }
   return e;
 }
@@ -130,18 +135,21 @@ TuningTable TuningTable::read(const std::string& path) {
   if (!std::filesystem::exists(path)) return table;
   const Json j = read_json_file(path);
   try {
-    const Json& version = j.at("version");
-    if (j.at("schema") != "amasia-tuning" || (version != 1 && version != tuning_version)) {
-      throw ResultError(fmt::format("{}: expected an amasia-tuning file of version 1 to {}", path,
-                                    tuning_version));
+    const At file(j, tuning_version);
+    if (file.member("schema").text() != "amasia-tuning") {
+      file.member("schema").expected("\"amasia-tuning\"");
     }
+    const int version = schema_version_at(file.member("version"), tuning_version);
     table.digests_by_path_ = version == 1;
-    for (const auto& e : j.at("entries")) table.entries_.push_back(entry_from(e));
+    const At entries = file.member("entries");
+    for (std::size_t i = 0; i < entries.array_size(); ++i) {
+      table.entries_.push_back(entry_from(entries.item(i)));
+    }
     if (table.digests_by_path_) {
       for (TuningEntry& e : table.entries_) e.source_digest.clear();  // not known by content
     }
-  } catch (const nlohmann::json::exception& error) {
-    throw ResultError(fmt::format("{}: not a tuning file: {}", path, error.what()));
+  } catch (const ResultError& error) {
+    throw ResultError(path + ": " + error.what());
   }
   return table;
 }

@@ -161,7 +161,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
     const int ready = poll(&waiting, 1, 100);
     if (ready <= 0) continue;
     char buffer[65536];
-    const ssize_t n = read(answer_read.get(), buffer, sizeof buffer);
+    const ssize_t n = ::read(answer_read.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     pending.append(buffer, static_cast<std::size_t>(n));

@@ -62,6 +62,8 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
   }
 
   const double each = corrected_confidence(confidence, static_cast<int>(common.size()));
+  const std::size_t enough = static_cast<std::size_t>(least_sample_size((1 + each) / 2));
+  std::size_t too_few = 0;
   std::set<std::string> changed;
   bool seeds_differ = false;
   for (const std::string& name : common) {
@@ -77,6 +79,7 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     row.b_ms = median_interval(right.times, each).median;
     row.speedup = independent_ratio(left.times, right.times, each);
     row.verdict = verdict_on(row.speedup);
+    too_few += std::min(left.times.size(), right.times.size()) < enough;
     if (source_of(a, *left.row) != source_of(b, *right.row)) changed.insert(row.variant);
     seeds_differ = seeds_differ || left.group->seed != right.group->seed;
     result.rows.push_back(std::move(row));
@@ -108,6 +111,12 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     }
   }
   if (seeds_differ) result.warnings.emplace_back("the seeds of the inputs differ");
+  if (too_few > 0) {
+    result.warnings.push_back(fmt::format(
+        "{} of {} cases have too few rounds to be told apart, however much they differ: {} cases "
+        "together need {} rounds on each side (amasia run --min-rounds, or fewer cases)",
+        too_few, common.size(), common.size(), enough));
+  }
   if (result.rows.empty()) result.warnings.emplace_back("the files have no case in common");
   return result;
 }

@@ -55,7 +55,8 @@ struct Field {
   Rules rules;
 };
 
-/// Written for readers' convenience and never read: it follows from the other members.
+/// Written for readers' convenience: it follows from the other members, and is checked against them
+/// when it is read.
 template <class Struct, class T>
 struct Derived {
   using Value = T;

@@ -15,7 +15,10 @@
 #include <utility>
 
 #include "harness/results/agreement.hpp"
+#include "harness/results/read.hpp"
+#include "harness/results/recomputed.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/json_file.hpp"
 
 namespace amasia {
 namespace {
@@ -40,15 +43,13 @@ struct Contents {
 
 void take_line(const Json& json, bool first, Contents& contents) {
   if (first) {
-    if (!json.is_object() || json.value("schema", "") != journal_schema ||
-        !json.contains("provenance")) {
+    const bool is_journal = json.is_object() && json.contains("schema") &&
+                            json["schema"] == journal_schema && json.contains("provenance");
+    if (!is_journal) {
       throw ResultError("expected the first line of a journal");
     }
-    contents.version = json.value("version", 0);
-    if (contents.version < 1 || contents.version > result_schema_version) {
-      throw ResultError("expected a journal of version 1 to " +
-                        std::to_string(result_schema_version));
-    }
+    const At line(json, result_schema_version);
+    contents.version = schema_version_at(line.member("version"), result_schema_version);
     contents.provenance = provenance_from_json(json["provenance"], contents.version);
   } else if (json.is_object() && json.contains("group")) {
     contents.groups.push_back(group_from_json(json["group"], contents.version));
@@ -74,7 +75,9 @@ Contents contents_of(const std::string& path) {
        begin = end + 1, ++line) {
     const std::string place = path + ':' + std::to_string(line);
     try {
-      take_line(Json::parse(text.substr(begin, end - begin)), line == 1, contents);
+      const std::string written = text.substr(begin, end - begin);
+      check_nesting(written);
+      take_line(Json::parse(written), line == 1, contents);
     } catch (const nlohmann::json::exception& error) {
       throw ResultError(place + ": expected JSON: " + error.what());
     } catch (const ResultError& error) {
@@ -288,6 +291,11 @@ ResultFile read_journal(const std::string& path) {
   file.ceilings = std::move(contents.ceilings);
   file.groups = std::move(contents.groups);
   file.microbenchmarks = std::move(contents.microbenchmarks);
+  try {
+    check_summaries(file);
+  } catch (const ResultError& error) {
+    throw ResultError(path + ": " + error.what());
+  }
   return file;
 }
 

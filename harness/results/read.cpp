@@ -1,6 +1,9 @@
 #include "harness/results/read.hpp"
 
+#include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 namespace amasia {
 
@@ -72,6 +75,31 @@ std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) cons
   const auto number = negative ? 0 : value_.get<std::uint64_t>();
   if (negative || number < least || number > most) expected("one in range");
   return number;
+}
+
+int schema_version_at(const At& version, int newest) {
+  const auto number = version.integer(INT64_MIN, INT64_MAX);
+  if (number > newest) {
+    throw ResultError(fmt::format(
+        "{}: {} is newer than this program, which reads 1 to {}: read the file with the version of "
+        "Amasia that wrote it, or a later one",
+        version.place().to_string(), number, newest));
+  }
+  if (number < 1) version.expected(fmt::format("1 to {}", newest));
+  return static_cast<int>(number);
+}
+
+void check_derived(const At& at, double expected) {
+  const double found = at.number(any_value);
+  if (std::abs(found - expected) > 1e-9 * std::max(std::abs(found), std::abs(expected))) {
+    at.expected(fmt::format("{}, as the members beside it have it", expected));
+  }
+}
+
+void check_derived(const At& at, std::string_view expected) {
+  if (at.text() != expected) {
+    at.expected(fmt::format("{}, as the members beside it have it", expected));
+  }
 }
 
 std::size_t At::array_size() const {

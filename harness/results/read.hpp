@@ -60,6 +60,14 @@ class At {
 
 void read(const At& at, const Rules& rules, Parameters& value);
 
+/// The schema version that stands there, 1 to `newest`. Throws ResultError; of a newer one it says
+/// what to do.
+int schema_version_at(const At& version, int newest);
+
+/// Throws ResultError unless the value is the one that follows from other members.
+void check_derived(const At& at, double expected);
+void check_derived(const At& at, std::string_view expected);
+
 template <class T>
 void read(const At& at, const Rules& rules, T& value);
 
@@ -77,6 +85,19 @@ void read_fields(const At& at, Struct& value) {
         }
       } else {
         read(at.member(field.name), field.rules, value.*field.member);
+      }
+    }
+  });
+  for_each_field<Struct>([&](const auto& field) {
+    using FieldType = std::decay_t<decltype(field)>;
+    if constexpr (FieldType::derived) {
+      if (const auto member = at.optional_member(field.name)) {
+        const auto follows = (value.*field.value)();
+        if constexpr (HasWords<typename FieldType::Value>::value) {
+          check_derived(*member, word_of(follows));
+        } else {
+          check_derived(*member, static_cast<double>(follows));
+        }
       }
     }
   });

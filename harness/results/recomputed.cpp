@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "harness/results/claim.hpp"
-#include "harness/results/comparison.hpp"
 #include "harness/results/fields.hpp"
+#include "harness/results/floor.hpp"
 #include "harness/results/place.hpp"
+#include "harness/results/summary.hpp"
 
 namespace amasia {
 namespace {
@@ -19,88 +20,239 @@ bool same_number(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
-/// The confidence that gives back an interval of this coverage: the least that it still reaches.
-double confidence_of(double coverage) { return std::clamp(coverage - 1e-12, 1e-12, 1 - 1e-12); }
+/// What a number is held against, and whose it is: for the message only.
+struct Source {
+  std::string_view where{};  // "the samples"
+  std::string whose{};       // "hotspot rows=512 cold stream, hotspot/tma best"
+};
 
-[[noreturn]] void refuse(const Place& at, const std::string& expected, const std::string& found) {
-  throw ResultError(fmt::format("{}: expected {}, as the samples have it, found {}", at.to_string(),
-                                expected, found));
+[[noreturn]] void refuse(const Place& at, const std::string& expected, const std::string& found,
+                         const Source& source) {
+  throw ResultError(fmt::format(
+      "{}: expected {}, as {} have it, found {}{}", at.to_string(), expected, source.where, found,
+      source.whose.empty() ? "" : " (" + source.whose.substr(0, 300) + ")"));
 }
 
-/// Every member of two intervals of one kind.
-template <class Interval>
-void check_interval(const Interval& found, const Interval& expected, const Place& at) {
-  for_each_field<Interval>([&](const auto& field) {
-    const auto is = found.*field.member;
-    const auto should_be = expected.*field.member;
-    if (!same_number(static_cast<double>(is), static_cast<double>(should_be))) {
-      refuse(Place(at, field.name), fmt::format("{}", should_be), fmt::format("{}", is));
-    }
-  });
+void check_number(double found, double expected, const Place& at, const Source& source) {
+  if (!same_number(found, expected)) {
+    refuse(at, fmt::format("{}", expected), fmt::format("{}", found), source);
+  }
 }
 
-void check_median(const std::optional<MedianInterval>& found, const std::vector<double>& values,
-                  const Place& at) {
+void check_number(const std::optional<double>& found, const std::optional<double>& expected,
+                  const Place& at, const Source& source) {
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : std::string("nothing");
+  };
+  if (found.has_value() != expected.has_value()) refuse(at, text(expected), text(found), source);
+  if (found) check_number(*found, *expected, at, source);
+}
+
+void check_median(const std::optional<MedianInterval>& found,
+                  const std::optional<MedianInterval>& expected, const Place& at,
+                  const Source& source) {
+  const auto text = [](const std::optional<MedianInterval>& value) {
+    return value ? fmt::format("a median of {}", value->median) : std::string("nothing");
+  };
+  if (found.has_value() != expected.has_value()) refuse(at, text(expected), text(found), source);
   if (!found) return;
-  if (values.empty()) refuse(at, "nothing", fmt::format("a median of {}", found->median));
-  check_interval(*found, median_interval(values, confidence_of(found->coverage)), at);
+  for_each_field<MedianInterval>([&](const auto& field) {
+    check_number(static_cast<double>((*found).*field.member),
+                 static_cast<double>((*expected).*field.member), Place(at, field.name), source);
+  });
 }
 
 /// The joint confidence that was asked for.
 double asked_confidence(const Provenance& provenance) {
   const auto setting = provenance.settings.find("confidence");
-  double confidence = 0.95;  // where the file does not say, as the program has it
-  if (setting != provenance.settings.end()) {
-    const std::string& text = setting->second;
-    std::from_chars(text.data(), text.data() + text.size(), confidence);
+  if (setting == provenance.settings.end()) return 0.95;  // as the program has it
+  const std::string& text = setting->second;
+  double confidence = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), confidence);
+  const bool number = error == std::errc{} && end == text.data() + text.size();
+  if (!number || !(confidence > 0 && confidence < 1)) {
+    throw ResultError("provenance.settings.confidence: expected a number between 0 and 1, found " +
+                      text.substr(0, 40));
   }
-  return std::clamp(confidence, 0.5, 1 - 1e-12);
+  return confidence;
 }
 
-void check_comparison(const GroupResult& group, const Comparison& comparison, double asked,
-                      const Place& at) {
-  const auto compared = rows_of(group.rows, comparison);
-  if (!compared) {
-    refuse(at, "no comparison",
-           fmt::format("{} against {}", comparison.variant, comparison.against));
+void check_ceilings(const std::vector<Ceiling>& ceilings, const Place& at) {
+  for (std::size_t c = 0; c < ceilings.size(); ++c) {
+    const Place ceiling(at, c), value(ceiling, "value");
+    const Source source{"the samples", ceilings[c].name};
+    const std::string found = fmt::format("{}", ceilings[c].value);
+    if (ceilings[c].samples.empty()) refuse(value, "no ceiling", found, source);
+    check_number(ceilings[c].value, median_interval(ceilings[c].samples, 0.95).median, value,
+                 source);
   }
-  const auto [reference_times, times] = paired_times(*compared->reference, *compared->row);
+}
+
+/// Ceilings as low, or as high, as their samples come.
+std::vector<Ceiling> extreme_ceilings(std::vector<Ceiling> ceilings, bool high) {
+  for (Ceiling& c : ceilings) {
+    c.value = high ? *std::max_element(c.samples.begin(), c.samples.end())
+                   : *std::min_element(c.samples.begin(), c.samples.end());
+  }
+  return ceilings;
+}
+
+/// The floors of a merged file are those of its parts, each from the ceilings of its part, and the
+/// file has the samples of all parts together: each number must lie between what the lowest and the
+/// highest of them allow.
+class Floors {
+ public:
+  explicit Floors(const std::vector<Ceiling>& ceilings)
+      : lowest_(extreme_ceilings(ceilings, false)), highest_(extreme_ceilings(ceilings, true)) {}
+
+  void check(const GroupResult& group, const Place& at, const Source& of_group) const {
+    if (!group.floor) return;
+    const Source source{"the ceilings", of_group.whose};
+    // A rate is the better the higher, a latency the better the lower.
+    const auto a = compute_floor(group.work, highest_), b = compute_floor(group.work, lowest_);
+    if (!a || !b) {
+      refuse(at, "nothing", fmt::format("a floor of {} ms", group.floor->floor_ms()), source);
+    }
+    for_each_field<Floor>([&](const auto& field) {
+      if constexpr (!std::decay_t<decltype(field)>::derived) {
+        const double one = (*a).*field.member, other = (*b).*field.member;
+        const auto [least, most] = std::minmax(one, other);
+        const double found = (*group.floor).*field.member;
+        if (!same_number(found, std::clamp(found, least, most))) {
+          refuse(Place(at, field.name),
+                 least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
+                 fmt::format("{}", found), source);
+        }
+      }
+    });
+  }
+
+ private:
+  std::vector<Ceiling> lowest_, highest_;
+};
+
+/// Each round once, in order, and as many as the group says: pairing relies on the one, the choice
+/// between two files of one group on the other.
+void check_rounds(const GroupResult& group, const Place& at, const Source& source) {
+  const Place rows(at, "rows");
+  int rounds = 0;
+  for (std::size_t r = 0; r < group.rows.size(); ++r) {
+    int next = 0;
+    const std::vector<Sample>& samples = group.rows[r].samples;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      if (samples[s].round < next) {
+        const Place row(rows, r), columns(row, "samples"), column(columns, "round");
+        throw ResultError(fmt::format("{}: expected at least {}, because rounds ascend, found {}",
+                                      Place(column, s).to_string(), next, samples[s].round));
+      }
+      next = samples[s].round + 1;
+    }
+    rounds = std::max(rounds, next);
+  }
+  if (rounds > 0 && rounds != group.rounds) {
+    refuse(Place(at, "rounds"), fmt::format("{}", rounds), fmt::format("{}", group.rounds), source);
+  }
+}
+
+void check_row(const Row& found, const Row& expected, const Place& at, const Source& source) {
+  const bool wrong = found.verdict && !found.verdict->passed;
+  if (found.status == RowStatus::ok && wrong) {
+    refuse(Place(at, "status"), std::string(word_of(RowStatus::failed)),
+           std::string(word_of(found.status)), {"its verdict and samples", source.whose});
+  }
+  if (found.status != RowStatus::ok && !found.samples.empty()) {
+    throw ResultError(fmt::format("{}: expected no samples of a row that is {}, found {} ({})",
+                                  Place(at, "samples").to_string(), word_of(found.status),
+                                  found.samples.size(), source.whose));
+  }
+  check_median(found.time_ms, expected.time_ms, Place(at, "time_ms"), source);
+  check_number(found.floor_fraction, expected.floor_fraction, Place(at, "floor_fraction"), source);
+  check_number(found.gflops, expected.gflops, Place(at, "gflops"), source);
+  check_number(found.gbytes_per_s, expected.gbytes_per_s, Place(at, "gbytes_per_s"), source);
+}
+
+std::string name_of(const Comparison& c) {
+  return fmt::format("{} {}{}{} against {}{}{}", c.variant, word_of(c.role),
+                     c.schedule.empty() ? "" : " ", c.schedule, c.against,
+                     c.against_schedule.empty() ? "" : " ", c.against_schedule);
+}
+
+void check_comparison(const Comparison& found, const Comparison& expected, const Place& at,
+                      const std::string& group) {
+  const Source source{"the samples", group + ", " + name_of(expected)};
+  if (name_of(found) != name_of(expected) || found.control != expected.control) {
+    const auto text = [](const Comparison& c) {
+      return name_of(c) + (c.control ? " (the control)" : "");
+    };
+    refuse(at, text(expected), text(found), {"the rows", group});
+  }
   const Place speedup(at, "speedup");
-  if (times.empty()) refuse(speedup, "nothing", fmt::format("{}", comparison.speedup.ratio));
-  const double confidence = confidence_of(comparison.speedup.coverage);
-  RatioInterval again = paired_ratio(reference_times, times, confidence);
-  // Too few rounds for the confidence that was asked for: nothing was resolved, whatever the ratio.
-  if (comparison.speedup.coverage <
-      corrected_confidence(asked, static_cast<int>(group.rows.size() + group.comparisons.size()))) {
-    again.resolved = again.resolved && comparison.speedup.resolved;
-  }
-  check_interval(comparison.speedup, again, speedup);
-  const auto check_word = [&](std::string_view name, std::string_view found,
-                              std::string_view implied) {
-    if (found != implied) refuse(Place(at, name), std::string(implied), std::string(found));
+  for_each_field<RatioInterval>([&](const auto& field) {
+    if constexpr (!std::is_same_v<typename std::decay_t<decltype(field)>::Value, bool>) {
+      check_number(static_cast<double>(found.speedup.*field.member),
+                   static_cast<double>(expected.speedup.*field.member), Place(speedup, field.name),
+                   source);
+    }
+  });
+  const auto check_word = [&](const Place& place, std::string_view is, std::string_view implied) {
+    if (is != implied) refuse(place, std::string(implied), std::string(is), source);
   };
-  check_word("verdict", word_of(comparison.verdict), word_of(verdict_on(comparison.speedup)));
-  check_word("claim", word_of(comparison.claim), word_of(claim_of(group.comparisons, comparison)));
+  // Where an end of the interval is 1 but for the last bits, another compiler may see either side.
+  const bool at_one = same_number(found.speedup.low, 1) || same_number(found.speedup.high, 1);
+  if (at_one) return;
+  const auto yes_or_no = [](bool value) { return value ? "true" : "false"; };
+  check_word(Place(speedup, "resolved"), yes_or_no(found.speedup.resolved),
+             yes_or_no(expected.speedup.resolved));
+  check_word(Place(at, "verdict"), word_of(found.verdict), word_of(expected.verdict));
+  check_word(Place(at, "claim"), word_of(found.claim), word_of(expected.claim));
 }
 
-void check_group(const GroupResult& group, double asked, const Place& at) {
+void check_group(const GroupResult& group, const Floors& floors, double asked, const Place& at) {
+  const std::string name = group.key.to_string();
+  floors.check(group, Place(at, "floor"), {"", name});
+  check_rounds(group, at, {"the samples", name});
+  GroupResult again = group;
+  recompute(again, asked);
   const Place rows(at, "rows"), comparisons(at, "comparisons");
   for (std::size_t r = 0; r < group.rows.size(); ++r) {
-    const Place row(rows, r);
-    check_median(group.rows[r].time_ms, usable_times(group.rows[r]), Place(row, "time_ms"));
+    const Row& row = group.rows[r];
+    check_row(row, again.rows[r], Place(rows, r),
+              {"the samples", fmt::format("{}, {} {}{}{}", name, row.variant, word_of(row.role),
+                                          row.schedule.empty() ? "" : " ", row.schedule)});
   }
-  for (std::size_t c = 0; c < group.comparisons.size(); ++c) {
-    check_comparison(group, group.comparisons[c], asked, Place(comparisons, c));
+  const std::size_t both = std::min(group.comparisons.size(), again.comparisons.size());
+  for (std::size_t c = 0; c < both; ++c) {
+    check_comparison(group.comparisons[c], again.comparisons[c], Place(comparisons, c), name);
+  }
+  if (group.comparisons.size() != again.comparisons.size()) {
+    refuse(comparisons, fmt::format("{} of them", again.comparisons.size()),
+           fmt::format("{}", group.comparisons.size()), {"the rows", name});
   }
 }
 
-void check_microbenchmark(const MicrobenchmarkResult& result, const Place& at) {
+void check_microbenchmark(const MicrobenchmarkResult& result, double asked, const Place& at) {
   const Place rows(at, "rows");
+  MicrobenchmarkResult again = result;
+  recompute(again, asked);
   for (std::size_t r = 0; r < result.rows.size(); ++r) {
-    std::vector<double> values;
-    for (const Reading& reading : result.rows[r].samples) values.push_back(reading.value);
     const Place row(rows, r);
-    check_median(result.rows[r].value, values, Place(row, "value"));
+    const MicrobenchmarkRow &found = result.rows[r], &expected = again.rows[r];
+    const Source source{"the samples", fmt::format("{}, {} at {}", result.name, found.quantity,
+                                                   to_string(found.at))};
+    check_median(found.value, expected.value, Place(row, "value"), source);
+    check_number(found.cycles, expected.cycles, Place(row, "cycles"), source);
+    check_number(found.time_ns, expected.time_ns, Place(row, "time_ns"), source);
+    check_number(found.clock_mhz, expected.clock_mhz, Place(row, "clock_mhz"), source);
+  }
+}
+
+/// Numbers may each be in range and still have no quotient or logarithm.
+template <class Check>
+void within_arithmetic(const Place& at, const Check& check) {
+  try {
+    check();
+  } catch (const std::invalid_argument& error) {
+    throw ResultError(at.to_string() + ": expected samples that can be compared: " + error.what());
   }
 }
 
@@ -109,11 +261,16 @@ void check_microbenchmark(const MicrobenchmarkResult& result, const Place& at) {
 void check_summaries(const ResultFile& file) {
   const Place document, groups(document, "groups"), microbenchmarks(document, "microbenchmarks");
   const double asked = asked_confidence(file.provenance);
+  within_arithmetic(Place(document, "ceilings"),
+                    [&] { check_ceilings(file.ceilings, Place(document, "ceilings")); });
+  const Floors floors(file.ceilings);
   for (std::size_t g = 0; g < file.groups.size(); ++g) {
-    check_group(file.groups[g], asked, Place(groups, g));
+    const Place at(groups, g);
+    within_arithmetic(at, [&] { check_group(file.groups[g], floors, asked, at); });
   }
   for (std::size_t m = 0; m < file.microbenchmarks.size(); ++m) {
-    check_microbenchmark(file.microbenchmarks[m], Place(microbenchmarks, m));
+    const Place at(microbenchmarks, m);
+    within_arithmetic(at, [&] { check_microbenchmark(file.microbenchmarks[m], asked, at); });
   }
 }
 

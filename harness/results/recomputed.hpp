@@ -5,9 +5,12 @@
 
 namespace amasia {
 
-/// Recomputes from the samples every median with its interval, and every comparison with its
-/// verdict and claim. Throws ResultError naming the first that differs, e.g.
-/// "groups[3].comparisons[1].speedup.ratio: expected 1.249, as the samples have it, found 9.99".
+/// Recomputes all that follows from the samples: ceilings, medians with their intervals, rates,
+/// floors and shares of them, comparisons with verdict and claim, and which comparisons there are.
+/// (Not the findings of a microbenchmark: those follow by its code.) Throws ResultError naming the
+/// first that differs, e.g. "groups[3].comparisons[1].speedup.ratio: expected 1.249, as the samples
+/// have it, found 9.99 (hotspot rows=512,cols=512 cold stream, hotspot/tma best against
+/// hotspot/baseline)".
 void check_summaries(const ResultFile& file);
 
 }  // namespace amasia

@@ -20,8 +20,9 @@
 
 namespace amasia {
 
-/// 1: digests over files by path, no claim in a comparison. 2: digests by content, claims.
-inline constexpr int result_schema_version = 2;
+/// 1: digests of the code over files by path, no claim in a comparison. 2: digests of the code by
+/// content, claims. 3: a digest over the content of the file.
+inline constexpr int result_schema_version = 3;
 
 /// One timed run. `round` is the round of the interleaved schedule, `position` the place in it.
 struct Sample {
@@ -210,14 +211,19 @@ struct ResultFile {
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
   std::vector<MicrobenchmarkResult> microbenchmarks{};
+  /// Of which schema version the file was that it was read from; not a field of it.
+  int version = result_schema_version;
 };
+
+/// Whether files of this schema version say by a digest that they are what was written.
+constexpr bool has_content_digest(int version) { return version >= 3; }
 
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
 // Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
 // that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
 // throws it with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]:
 // expected ...".
-nlohmann::ordered_json to_json(const ResultFile&);
+nlohmann::ordered_json to_json(const ResultFile&);  // with its digest
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);
 nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
@@ -225,7 +231,8 @@ nlohmann::ordered_json to_json(const Provenance&);
 nlohmann::ordered_json to_json(const GroupKey&);
 nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
 // A file of an older version is brought up to date: what it does not say is computed from what it
-// says. Summaries and comparisons that do not follow from the samples are refused.
+// says. Summaries and comparisons that do not follow from the samples are refused, and so is any
+// other content than the digest was taken over.
 ResultFile result_from_json(const nlohmann::ordered_json&);
 /// Throws ResultError unless the document is a result file of a version that can be read.
 int result_version_of(const nlohmann::ordered_json&);

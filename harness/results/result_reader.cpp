@@ -1,5 +1,6 @@
 // Results from JSON (result.hpp says how).
 #include "harness/results/claim.hpp"
+#include "harness/results/content_digest.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
@@ -29,6 +30,17 @@ void bring_up_to_date(Provenance& provenance, int version) {
   provenance.digests = version >= 2 ? DigestKind::by_content : DigestKind::by_path;
 }
 
+void check_digest(const At& document) {
+  const At stored = document.member(digest_member);
+  const std::string digest = content_digest(document.json());
+  if (stored.text() != digest) {
+    throw ResultError(std::string(digest_member) + ": expected " + digest +
+                      ", as the content has it, found " + stored.text().substr(0, 80) +
+                      ": the file was changed or damaged after it was written; get it from where "
+                      "it came from again, or measure again");
+  }
+}
+
 }  // namespace
 
 int result_version_of(const Json& json) {
@@ -36,12 +48,7 @@ int result_version_of(const Json& json) {
   if (at.member("schema").text() != "amasia-result") {
     at.member("schema").expected("\"amasia-result\"");
   }
-  const At version = at.member("version");
-  const auto number = version.integer(0, INT64_MAX);
-  if (number < 1 || number > result_schema_version) {
-    version.expected("1 to " + std::to_string(result_schema_version));
-  }
-  return static_cast<int>(number);
+  return schema_version_at(at.member("version"), result_schema_version);
 }
 
 GroupResult group_from_json(const Json& json, int version) {
@@ -72,7 +79,10 @@ ResultFile result_from_json(const Json& json) {
   auto file = from<ResultFile>(json, version);
   bring_up_to_date(file.provenance, version);
   for (GroupResult& group : file.groups) bring_up_to_date(group, version);
+  file.version = version;
   check_summaries(file);
+  // Last: where the content itself shows what was changed, that is said.
+  if (has_content_digest(version)) check_digest(At(json, version));
   return file;
 }
 

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "harness/results/content_digest.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/result.hpp"
 #include "harness/results/written.hpp"
@@ -37,11 +38,12 @@ Json to_json(const MicrobenchmarkResult& result) { return written(result, any_va
 
 Json to_json(const ResultFile& file) {
   if (file.provenance.digests != DigestKind::by_content) {
-    throw std::logic_error("digests of version 1 in a file of version 2: upgrade() comes first");
+    throw std::logic_error("digests of version 1 in a newer file: upgrade() comes first");
   }
   Json json = {{"schema", "amasia-result"}, {"version", result_schema_version}};
   json.update(written(file, any_value, Place()));
-  return json;
+  // What is no UTF-8 becomes U+FFFD when it is written, and the digest is over what can be read.
+  return with_digest(parse_json(dump_json(json), "the result"));
 }
 
 void write_result_file(const std::string& path, const ResultFile& file) {

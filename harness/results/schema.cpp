@@ -1,5 +1,6 @@
 #include "harness/results/schema.hpp"
 
+#include "harness/results/content_digest.hpp"
 #include "harness/results/fields.hpp"
 #include "harness/results/schema_of.hpp"
 
@@ -19,6 +20,10 @@ Json result_schema() {
   Json properties = {{"schema", {{"const", "amasia-result"}}},
                      {"version", {{"const", result_schema_version}}}};
   properties.update(file["properties"]);
+  required.push_back(digest_member);
+  properties[digest_member] = {{"type", "string"},
+                               {"pattern", "^sha256:[0-9a-f]{64}$"},
+                               {"description", "over the content of the file, but for itself"}};
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"$id", "amasia-result-" + version},
           {"title", "Amasia result file, version " + version},

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "harness/results/comparison.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/results/summary.hpp"
 
 namespace amasia {
 namespace {
-
-std::optional<double> median_of(const std::vector<Reading>& samples,
-                                std::optional<double> Reading::*member) {
-  std::vector<double> values;
-  for (const Reading& r : samples) {
-    if (r.*member) values.push_back(*(r.*member));
-  }
-  if (values.size() < samples.size() || values.empty()) return std::nullopt;
-  return median_interval(std::move(values), 0.95).median;
-}
 
 /// "SASS: IMAD.WIDE.U32 + 2 IADD3 + 0.5 MOV": the timed loop by one of its copies, without what is
 /// there once per iteration.
@@ -95,15 +84,7 @@ std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Devic
 }  // namespace
 
 void summarise(GroupResult& result, double confidence) {
-  for (Row& row : result.rows) {
-    const auto times = usable_times(row);
-    if (row.status != RowStatus::ok || times.empty()) continue;
-    row.time_ms = median_interval(times, confidence);
-    const double seconds = row.time_ms->median * 1e-3;
-    row.gflops = result.work.operations / seconds * 1e-9;
-    row.gbytes_per_s = (result.work.bytes_read + result.work.bytes_written) / seconds * 1e-9;
-  }
-  result.comparisons = compare_rows(result.rows, confidence);
+  recompute(result, confidence);
   for (const Comparison& c : result.comparisons) {
     if (c.control && c.speedup.resolved) {
       result.warnings.push_back(
@@ -113,17 +94,7 @@ void summarise(GroupResult& result, double confidence) {
   }
 }
 
-void summarise(MicrobenchmarkResult& result, double confidence) {
-  for (MicrobenchmarkRow& row : result.rows) {
-    if (row.status != RowStatus::ok || row.samples.empty()) continue;
-    std::vector<double> values;
-    for (const Reading& r : row.samples) values.push_back(r.value);
-    row.value = median_interval(std::move(values), confidence);
-    row.cycles = median_of(row.samples, &Reading::cycles);
-    row.time_ns = median_of(row.samples, &Reading::time_ns);
-    row.clock_mhz = median_of(row.samples, &Reading::clock_mhz);
-  }
-}
+void summarise(MicrobenchmarkResult& result, double confidence) { recompute(result, confidence); }
 
 Completion::Completion(Device device, std::vector<Ceiling> ceilings, CodeEvidence code)
     : device_(std::move(device)), ceilings_(std::move(ceilings)), code_(std::move(code)) {}
@@ -150,9 +121,7 @@ void Completion::complete(GroupResult& result) {
   result.floor = compute_floor(result.work, ceilings_);
   for (Row& row : result.rows) {
     row.source_digest = source_digest(row.variant);
-    if (result.floor && row.time_ms) {
-      row.floor_fraction = result.floor->floor_ms() / row.time_ms->median;
-    }
+    row.floor_fraction = share_of_floor(result.floor, row);
   }
 }
 

@@ -41,6 +41,30 @@ void append_pretty(std::string& text, const Json& value, std::size_t depth) {
   text += value.is_object() ? '}' : ']';
 }
 
+/// Where `text` has more levels than a document may have; npos when it has not. Text need not be
+/// JSON: what is open is then a little more or less, and the parser says what is wrong.
+std::size_t too_deep_at(std::string_view text) {
+  constexpr int most = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > most) return i;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return std::string_view::npos;
+}
+
+constexpr const char* nesting_reason = "expected at most 64 levels of arrays and objects";
+
 /// The message of the parser without its prefix "[json.exception...] parse error at line .., column
 /// ..: ".
 std::string reason_of(const nlohmann::json::exception& error) {
@@ -60,6 +84,10 @@ std::string dump_json(const Json& json) {
   return text + '\n';
 }
 
+void check_nesting(std::string_view text) {
+  if (too_deep_at(text) != std::string_view::npos) throw ResultError(nesting_reason);
+}
+
 Json parse_json(const std::string& text, const std::string& name) {
   const auto refuse = [&](std::size_t at, const std::string& reason) {
     const std::string_view before = std::string_view(text).substr(0, at);
@@ -72,6 +100,8 @@ Json parse_json(const std::string& text, const std::string& name) {
   // The parser would take a zero byte, as a crash leaves them, for the end of the text.
   const std::size_t zero = text.find('\0');
   if (zero != std::string::npos) refuse(zero, "expected JSON, found a zero byte");
+  const std::size_t deep = too_deep_at(text);
+  if (deep != std::string::npos) refuse(deep, nesting_reason);
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
@@ -83,7 +113,7 @@ Json parse_json(const std::string& text, const std::string& name) {
 }
 
 Json read_json_file(const std::string& path) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  constexpr std::size_t most_bytes = std::size_t{1} << 28;
   if (std::filesystem::is_directory(path)) throw ResultError(path + ": is a directory");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -92,7 +122,7 @@ Json read_json_file(const std::string& path) {
   char buffer[1 << 16];
   while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 1 GiB");
+    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 256 MiB");
   }
   if (file.bad()) throw ResultError(path + ": cannot be read: " + system_reason());
   return parse_json(text, path);

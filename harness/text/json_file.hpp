@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -12,9 +13,14 @@ namespace amasia {
 /// Indented text with arrays of plain values on one line each, and a newline at the end. Bytes that
 /// are no UTF-8 (an argument, a path) become U+FFFD.
 std::string dump_json(const nlohmann::ordered_json&);
-/// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what".
+/// Throws ResultError for more than 64 levels of arrays and objects, which no file of the suite
+/// has: what goes through a document calls itself for each.
+void check_nesting(std::string_view text);
+/// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what", and
+/// so are too many levels.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
-/// Any JSON document of at most 1 GiB. Throws ResultError.
+/// Any JSON document of at most 256 MiB, a hundred times what a result has: in memory it may take
+/// 24 times its size. Throws ResultError.
 nlohmann::ordered_json read_json_file(const std::string& path);
 /// Writes a new file beside it, fsyncs, renames: the file is the old one or the new one, never half
 /// of it, also while others write to the same path. A link stays a link, its target is replaced; a

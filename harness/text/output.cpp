@@ -24,6 +24,17 @@ void secure_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+std::string in_one_line(std::string_view text) {
+  constexpr std::size_t most = 2000;
+  std::string line(text.substr(0, most));
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  if (text.size() > most) line += "...";
+  return line;
+}
+
 void write_prose(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,11 @@ class OutputError : public std::runtime_error {
 /// (stdout) or swallows (stderr), so that no file opened later takes its number and receives what
 /// was meant for it; and a reader that goes away is an error of write(2), no signal.
 void secure_standard_streams();
+
+/// The text with '?' for every control character, an end of line among them, and cut after 2000
+/// bytes: names in it may come from a file or from the command line, and could otherwise print what
+/// they like.
+std::string in_one_line(std::string_view text);
 
 /// Never throws.
 void write_prose(std::string_view text) noexcept;

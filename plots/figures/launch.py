@@ -19,7 +19,7 @@ from plots.load import (
 )
 from plots.prose import paragraph
 from plots.selection import Selection
-from plots.statistics import independent_ratio
+from plots.statistics import corrected_confidence, independent_ratio
 from plots.style import colour, marker, new_figure, styled
 from plots.units import milliseconds
 
@@ -34,7 +34,8 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
     ratio = time in a stream / time in a graph with its interval, and the difference in ms.
 
     The two modes are measured in different groups, so the interval is that of two independent
-    samples (statistics.independent_ratio). Rows whose config differs are left out.
+    samples (statistics.independent_ratio); those of one panel hold together with the confidence
+    asked for. Rows whose config differs are left out.
     """
     rows = results.rows
     rows = rows[(rows["status"] == "ok") & (rows["repeat"] == 0) & rows["median"].notna()]
@@ -44,11 +45,13 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
         rows[rows["launch"] == "graph"], on=keys, suffixes=("", "_graph")
     )
     times = usable_times(results)
+    together = both.groupby(["gpu", "app", "size", "cache"])["variant"].transform("size")
     records = []
-    for row in both.itertuples():
+    for row, cases in zip(both.itertuples(), together, strict=True):
         if row.row not in times or row.row_graph not in times:
             continue
-        ratio = independent_ratio(times[row.row], times[row.row_graph], confidence)
+        each = corrected_confidence(confidence, cases)
+        ratio = independent_ratio(times[row.row], times[row.row_graph], each)
         records.append(
             {
                 **{k: getattr(row, k) for k in keys},

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
-from programs import runner
+from programs import ROOT, runner
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
-def one_line(result, status: int) -> str:
+def one_line(result, status: int, most: int = 300) -> str:
     assert result.returncode == status, result.stdout + result.stderr
     lines = result.stderr.strip().splitlines()
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("amasia: ")
-    assert len(lines[0]) < 300
+    assert len(lines[0]) < most
     return lines[0]
 
 
@@ -148,6 +149,76 @@ def test_truncated_result_file_names_file_and_line(amasia, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text('{\n "schema": "amasia-result",\n "version": 1,\n "prov')
     assert "broken.json:4" in one_line(amasia("export", str(broken)), 2)
+
+
+GOLDEN = ROOT / "tests" / "golden" / "result.json"
+RECORDED = ROOT / "results" / "h200" / "cross-nw.json"
+
+
+def edited(tmp_path, edit, original=GOLDEN):
+    """A copy of a result file after an edit."""
+    document = json.loads(original.read_text(encoding="utf-8"))
+    edit(document)
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return str(file)
+
+
+def test_an_edited_ratio_is_named_with_what_it_should_be(amasia, tmp_path):
+    def edit(document):
+        document["groups"][0]["comparisons"][1]["speedup"]["ratio"] = 9.99
+
+    file = edited(tmp_path, edit)
+    for command in (
+        ("export", file),
+        ("compare", file, str(GOLDEN)),
+        ("merge", file, "--out", "x"),
+    ):
+        line = one_line(amasia(*command), 2, 500)
+        assert line.startswith(
+            f"amasia: {file}: groups[0].comparisons[1].speedup.ratio: expected 1.248"
+        )
+        assert ", as the samples have it, found 9.99 (hotspot rows=512," in line
+        assert "hotspot/tma iso against hotspot/baseline)" in line
+
+
+def test_a_change_that_only_the_digest_shows_is_refused(amasia, tmp_path):
+    def edit(document):
+        document["provenance"]["date_utc"] = "2027-01-01T00:00:00Z"
+
+    line = one_line(amasia("export", edited(tmp_path, edit)), 2, 600)
+    assert ": digest: expected sha256:" in line and "or measure again" in line
+
+
+def test_a_newer_file_is_refused_with_the_reason(amasia, tmp_path):
+    line = one_line(amasia("export", edited(tmp_path, lambda d: d.update(version=4))), 2, 400)
+    assert ": version: 4 is newer than this program, which reads 1 to 3: " in line
+
+
+def test_an_older_file_is_read_and_upgraded(amasia, tmp_path):
+    old = edited(tmp_path, lambda d: (d.update(version=2), d.pop("digest")))
+    result = amasia("export", old)
+    assert result.returncode == 0 and result.stdout
+    assert result.stderr.startswith(f"note: {old}: from before files carried a digest")
+    assert result.stderr.count("\n") == 1
+    assert amasia("upgrade", old).stderr == f"{old}: is of version 3 now\n"
+    assert amasia("upgrade", old).stderr == f"{old}: is of version 3 already\n"
+    assert amasia("export", old).stderr == ""
+    assert json.loads(Path(old).read_text(encoding="utf-8")) == json.loads(GOLDEN.read_text())
+
+
+def test_a_merged_file_has_its_own_digest(amasia, tmp_path):
+    out = tmp_path / "merged.json"
+    assert amasia("merge", str(RECORDED), "--out", str(out)).returncode == 0
+    merged = json.loads(out.read_text(encoding="utf-8"))
+    assert merged["version"] == 3 and merged["digest"].startswith("sha256:")
+    assert amasia("export", str(out)).stderr == ""
+
+
+def test_a_name_cannot_break_the_line(amasia, tmp_path):
+    for arguments in (("list", "no\nsuch\x1b[2J"), ("export", str(tmp_path / "a\nb.json"))):
+        line = one_line(amasia(*arguments), 2)
+        assert "\x1b" not in line and "?" in line
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc/self/mem"), reason="no /proc")

@@ -1,6 +1,7 @@
 """Synthetic result files: valid by the schema, with every odd case a real one can hold.
 
-The numbers are made up; sizes, names and proportions are like those of a real run.
+Times are made up; sizes, names and proportions are like those of a real run, and everything else
+follows from the times.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from plots.claims import claim_of
-from plots.statistics import median_interval
+from plots import recomputed
+from plots.content_digest import content_digest
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 
@@ -95,41 +96,95 @@ def ceilings(scale: float = 1.0) -> list[dict[str, Any]]:
     ]
 
 
-def _interval(times: np.ndarray) -> dict[str, Any]:
-    m = median_interval(times, 0.99)
-    return {
-        "median": m.median,
-        "low": m.low,
-        "high": m.high,
-        "coverage": m.coverage,
-        "n": m.n,
-        "minimum": float(times.min()),
-        "maximum": float(times.max()),
-    }
+CONFIDENCE = 0.95  # as provenance() says
+
+
+class _Row(dict):
+    """A row that ran. What its samples are made of: a median in ms, and the width by which it
+    scatters of its own."""
+
+    median = 0.0
+    width = 0.0
+
+
+class _Group(dict):
+    """A group, and the noise that all rows share."""
+
+    seed = 1
+    spread = 0.004
+
+
+def _deviations(rounds: int, confidence: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each round: what all rows share, of standard deviation 1, and what a row has of its own,
+    with an interval of -1 to 1. Any sum of the two has the median 0, because every round has
+    another with the opposite of both."""
+    k = 1 + int(recomputed.median_record(range(rounds), confidence)["low"])
+    middle = (rounds + 1) / 2
+    own = (np.arange(1, rounds + 1) - middle) / (middle - k)
+    rng = np.random.default_rng(seed)
+    half = rng.standard_normal(rounds // 2)
+    shared = np.concatenate([half, np.zeros(rounds % 2), -half[::-1]])
+    order = rng.permutation(rounds)
+    return shared[order], own[order]
+
+
+def measure(g: _Group) -> None:
+    """Writes the samples of every row that ran, so that two rows compare as their medians do, give
+    or take the difference of their widths; then what follows from the samples."""
+    timed = [row for row in g["rows"] if isinstance(row, _Row)]
+    pairs = max(1, len(list(recomputed.pairs_of(g["rows"]))))
+    rounds = g["rounds"]
+    shared, own = _deviations(rounds, 1 - (1 - CONFIDENCE) / pairs, g.seed)
+    for row in timed:
+        times = row.median * np.exp(g.spread * shared + row.width * own)
+        slow = np.asarray(row["samples"]["throttled"])
+        row["samples"]["time_ms"] = np.where(slow, 1.3 * times, times).tolist()
+    summarise(g)
+
+
+def summarise(g: dict[str, Any]) -> None:
+    """Sets what follows from the samples of a group."""
+    for row in g["rows"]:
+        if isinstance(row, _Row):
+            row.update(recomputed.row_summary(row, g["work"], g["floor"], CONFIDENCE))
+    g["comparisons"] = recomputed.comparisons_of(g["rows"], CONFIDENCE)
+
+
+def fail(row: dict[str, Any], status: str, reason: str) -> None:
+    """Makes a row that ran one without a time."""
+    of = untimed_row(row["variant"], row["role"], status, reason)
+    row.update(status=status, reason=reason, samples=of["samples"])
+
+
+def set_ratio(
+    g: _Group, variant: str, role: str, ratio: float, half: float, repeat: int = 0
+) -> None:
+    """Makes a row compare as ``ratio`` * exp(+-``half``) with its reference."""
+    row = next(
+        r for r in g["rows"] if (r["variant"], r["role"], r["repeat"]) == (variant, role, repeat)
+    )
+    reference = recomputed.reference_of(g["rows"], row)
+    row.median, row.width = reference.median / ratio, reference.width + half
+    measure(g)
 
 
 def timed_row(
     variant: str,
     role: str,
     median: float,
-    rng: np.random.Generator,
+    width: float = 0.0,
     rounds: int = 21,
     repeat: int = 0,
-    spread: float = 0.004,
     throttled: int = 0,
     schedule: str = "",
-) -> dict[str, Any]:
-    """A row that ran, its times log-normal around ``median`` (ms); the last ones are throttled.
-    With a schedule it is told apart from movement."""
-    times = median * np.exp(spread * rng.standard_normal(rounds))
-    slow = np.zeros(rounds, dtype=bool)
-    if throttled:
-        slow[-throttled:] = True
-        times[slow] *= 1.3
-    good = times[~slow]
+) -> _Row:
+    """A row that ran, for measure() to fill in; the last samples are throttled. With a schedule it
+    is told apart from movement."""
     strategy = variant.split("/")[1]
     divided = {"schedule": schedule, "movement": {"stages": 3, "producers": 1}} if schedule else {}
-    return {
+    row = _Row()
+    row.median, row.width = median, width
+    members = {
         "variant": variant,
         "role": role,
         "repeat": repeat,
@@ -168,17 +223,16 @@ def timed_row(
         "samples": {
             "round": list(range(rounds)),
             "position": [i % 7 for i in range(rounds)],
-            "time_ms": times.tolist(),
+            "time_ms": [median] * rounds,
             "sm_clock_mhz": [1980.0] * (rounds - 1) + [None],
-            "throttled": slow.tolist(),
+            "throttled": [False] * (rounds - throttled) + [True] * throttled,
         },
-        "time_ms": _interval(good),
-        "floor_fraction": None,
-        "gflops": 1234.5,
-        "gbytes_per_s": 2345.6,
+        **dict.fromkeys(("time_ms", "floor_fraction", "gflops", "gbytes_per_s")),
         "energy_mj": None,
         "source_digest": "ab" * 32,
     }
+    row.update(members)
+    return row
 
 
 def untimed_row(variant: str, role: str, status: str, reason: str) -> dict[str, Any]:
@@ -208,39 +262,6 @@ def untimed_row(variant: str, role: str, status: str, reason: str) -> dict[str, 
     return row
 
 
-def comparison(
-    variant: str,
-    role: str,
-    against: str,
-    ratio: float,
-    half: float,
-    control: bool = False,
-    schedules: tuple[str, str] | None = None,
-) -> dict[str, Any]:
-    """A comparison whose interval is ratio * exp(+-half); ``schedules`` are the row's and the
-    reference's."""
-    low, high = ratio * float(np.exp(-half)), ratio * float(np.exp(half))
-    resolved = low > 1 or high < 1
-    verdict = ("faster" if ratio > 1 else "slower") if resolved else "not resolved"
-    of = {"schedule": schedules[0], "against_schedule": schedules[1]} if schedules else {}
-    return {
-        **of,
-        "variant": variant,
-        "role": role,
-        "against": against,
-        "control": control,
-        "speedup": {
-            "ratio": ratio,
-            "low": low,
-            "high": high,
-            "coverage": 0.996,
-            "n": 21,
-            "resolved": resolved,
-        },
-        "verdict": verdict,
-    }
-
-
 def group(
     app: str,
     size: dict[str, Any],
@@ -255,65 +276,55 @@ def group(
     comparator: str | None = None,
     half: float = 0.006,
     throttled: int = 0,
+    rounds: int = 21,
     seed: int = 1,
 ) -> dict[str, Any]:
     """A comparison group: baseline at iso takes ``base_ms``, at best ``base_ms / best_gain``."""
-    rng = np.random.default_rng(seed)
     speedups = TYPICAL if speedups is None else speedups
     cells = float(np.prod([v for v in size.values() if isinstance(v, int)]))
-    rows, comparisons = [], []
+    rows: list[dict[str, Any]] = []
     for index, role in enumerate(("iso", "best")):
         base = base_ms / (best_gain if role == "best" else 1)
-        against = f"{app}/baseline"
         for strategy, ratios in speedups.items():
             rows.append(
                 timed_row(
-                    f"{app}/{strategy}", role, base / ratios[index], rng,
-                    throttled=throttled if strategy == "dsm" else 0,
+                    f"{app}/{strategy}", role, base / ratios[index],
+                    0.0 if strategy == "baseline" else half,
+                    rounds, throttled=throttled if strategy == "dsm" else 0,
                 )
             )  # fmt: skip
-            if strategy != "baseline":
-                comparisons.append(
-                    comparison(f"{app}/{strategy}", role, against, ratios[index], half)
-                )
         if control:
-            rows.append(timed_row(against, role, base, rng, repeat=1))
-            comparisons.append(comparison(against, role, against, 1.0004, 0.003, control=True))
+            again = timed_row(f"{app}/baseline", role, base / 1.0004, 0.003, rounds, repeat=1)
+            rows.append(again)
     if comparator:
-        library = f"{app}/{comparator}"
-        rows.append(timed_row(library, "comparator", base_ms / 3, rng))
-        comparisons.append(
-            comparison(library, "comparator", f"{app}/baseline", 3 / best_gain, half)
-        )
-    floor_ms = base_ms / best_gain / 2.5
-    for row in rows:
-        row["gflops"] = 3 * cells / row["time_ms"]["median"] / 1e6
-    return {
-        "key": {"app": app, "size": size, "cache": cache, "launch": launch},
-        "preset": preset,
-        "seed": 7,
-        "work": {
-            "operations": cells * 3,
-            "kind": "int32" if app in ("pathfinder", "nw", "histogram") else "fp32",
-            "bytes_read": cells * 4,
-            "bytes_written": cells,
-            "dependent_operations": 10000,
-        },
-        "floor": {
-            "bytes_ms": floor_ms,
-            "operations_ms": floor_ms / 3,
-            "dependency_ms": floor_ms / 20,
-            "floor_ms": floor_ms,
-            "bound_by": "bytes",
-        },
-        "rounds": 21,
-        "stop_reason": "interval narrow enough",
-        "launch_blocked": True,
-        "rows": rows,
-        "comparisons": comparisons,
-        "warnings": [],
-        "wall_s": 3.5,
+        rows.append(timed_row(f"{app}/{comparator}", "comparator", base_ms / 3, half, rounds))
+    work = {
+        "operations": cells * 3,
+        "kind": "int32" if app in ("pathfinder", "nw", "histogram") else "fp32",
+        "bytes_read": cells * 4,
+        "bytes_written": cells,
+        "dependent_operations": 10000,
     }
+    g = _Group()
+    g.seed = seed
+    g.update(
+        {
+            "key": {"app": app, "size": size, "cache": cache, "launch": launch},
+            "preset": preset,
+            "seed": 7,
+            "work": work,
+            "floor": recomputed.floor_of(work, {c["name"]: c["value"] for c in ceilings()}),
+            "rounds": rounds,
+            "stop_reason": "interval narrow enough",
+            "launch_blocked": True,
+            "rows": rows,
+            "comparisons": [],
+            "warnings": [],
+            "wall_s": 3.5,
+        }
+    )
+    measure(g)
+    return g
 
 
 # Strategy -> the schedule that it is best with, what that gains the baseline, which is best with
@@ -348,41 +359,25 @@ def matched_group(
             strategy = row["variant"].split("/")[1]
             row["schedule"] = "iso" if row["role"] == "iso" else best_of[strategy]
             row["movement"] = {"stages": 3}
-    for c in g["comparisons"]:
-        if c["role"] in ("iso", "best"):
-            strategy = c["variant"].split("/")[1]
-            iso = c["role"] == "iso"
-            c["schedule"] = "iso" if iso else best_of[strategy]
-            c["against_schedule"] = "iso" if iso else "wide"
-    rng = np.random.default_rng(99)
-    base = next(
-        r["time_ms"]["median"]
-        for r in g["rows"]
-        if (r["variant"], r["role"]) == (f"{app}/baseline", "best")
-    )
     baseline = f"{app}/baseline"
+    base = next(r.median for r in g["rows"] if (r["variant"], r["role"]) == (baseline, "best"))
 
-    def add(variant: str, schedule: str, median: float) -> None:
-        g["rows"].append(timed_row(variant, "matched", median, rng, schedule=schedule))
-
-    def compare(variant: str, schedule: str, against: str, ratio: float) -> None:
-        g["comparisons"].append(
-            comparison(variant, "matched", baseline, ratio, half, schedules=(schedule, against))
+    def add(variant: str, schedule: str, median: float, width: float) -> None:
+        g["rows"].append(
+            timed_row(variant, "matched", median, width, g["rounds"], schedule=schedule)
         )
 
     for schedule, gain in {d[0]: d[1] for d in divided.values() if d[0] != "wide"}.items():
-        add(baseline, schedule, base / gain)
-        compare(baseline, schedule, "wide", gain)
-    for name, (schedule, _, movement, at_baseline) in divided.items():
+        add(baseline, schedule, base / gain, 2 * half)  # and a strategy one half from that
+    for name, (schedule, _, _, at_baseline) in divided.items():
         if schedule == "wide":
             continue
-        compare(f"{app}/{name}", schedule, schedule, movement)
         if at_baseline is None:
             row = untimed_row(f"{app}/{name}", "matched", "skipped", "schedule wide: too wide")
             g["rows"].append({**row, "schedule": "wide"})
         else:
-            add(f"{app}/{name}", "wide", base / at_baseline)
-            compare(f"{app}/{name}", "wide", "wide", at_baseline)
+            add(f"{app}/{name}", "wide", base / at_baseline, half)
+    measure(g)
     return g
 
 
@@ -407,10 +402,8 @@ def cross_group(
     """A group as `amasia cross` measures it: every strategy with every schedule."""
     crossed = CROSSED if crossed is None else crossed
     g = group(app, size, 2.0, speedups={"baseline": (1, 1)}, launch=launch, **options)
-    g["rows"], g["comparisons"] = [], []
-    baseline = f"{app}/baseline"
-    rng = np.random.default_rng(7)
-    for schedule, base in crossed["baseline"].items():
+    g["rows"] = []
+    for schedule in crossed["baseline"]:
         for name, of in crossed.items():
             value = of[schedule]
             variant = f"{app}/{name}"
@@ -418,17 +411,15 @@ def cross_group(
                 row = untimed_row(variant, "cross", "skipped", value)
                 g["rows"].append({**row, "schedule": schedule})
                 continue
-            g["rows"].append(timed_row(variant, "cross", value, rng, schedule=schedule))
+            # Against baseline by half, and twice that against each other.
+            width = {"baseline": 0.0, "tma": -half}.get(name, half)
+            g["rows"].append(timed_row(variant, "cross", value, width, schedule=schedule))
             if name == "baseline":
-                again = timed_row(variant, "cross", value, rng, repeat=1, schedule=schedule)
-                g["rows"].append(again)
-            ratio = 1.0004 if name == "baseline" else float(base) / value
-            g["comparisons"].append(
-                comparison(
-                    variant, "cross", baseline, ratio, 0.003 if name == "baseline" else half,
-                    control=name == "baseline", schedules=(schedule, schedule),
+                again = timed_row(
+                    variant, "cross", value / 1.0004, 0.003, repeat=1, schedule=schedule
                 )
-            )  # fmt: skip
+                g["rows"].append(again)
+    measure(g)
     return g
 
 
@@ -436,7 +427,7 @@ def cross_like(*groups: dict[str, Any], **options: Any) -> dict[str, Any]:
     """A file of `amasia cross`."""
     document_ = document(list(groups) or [cross_group("nw", {"n": 4096})], **options)
     document_["provenance"].update(study="cross", argv=["amasia", "cross", "nw"])
-    return document_
+    return signed(document_)
 
 
 def document(
@@ -446,17 +437,28 @@ def document(
     date: str = "2026-11-21T10:15:00Z",
     ceiling_scale: float = 1.0,
 ) -> dict[str, Any]:
+    """A file of these groups, with what follows from their samples and these ceilings."""
     variants = sorted({row["variant"] for g in groups for row in g["rows"]})
+    of_gpu = ceilings(ceiling_scale)
     for g in groups:
-        for c in g["comparisons"]:
-            c["claim"] = claim_of(g["comparisons"], c)
-    return {
-        "schema": "amasia-result",
-        "version": 2,
-        "provenance": provenance(variants, date, gpu),
-        "ceilings": ceilings(ceiling_scale),
-        "groups": groups,
-    }
+        if g["floor"] is not None:
+            g["floor"] = recomputed.floor_of(g["work"], {c["name"]: c["value"] for c in of_gpu})
+        summarise(g)
+    return signed(
+        {
+            "schema": "amasia-result",
+            "version": 3,
+            "provenance": provenance(variants, date, gpu),
+            "ceilings": of_gpu,
+            "groups": groups,
+        }
+    )
+
+
+def signed(document_: dict[str, Any]) -> dict[str, Any]:
+    """The same document as if it had been written like this: with its digest, which stands last."""
+    document_["digest"] = content_digest(document_)
+    return document_
 
 
 def hotspot_size(n: int) -> dict[str, Any]:
@@ -496,9 +498,6 @@ def paper_like() -> dict[str, Any]:
     for i, row in enumerate(odd["rows"]):
         if row["role"] == "best" and row["variant"] in replace:
             odd["rows"][i] = untimed_row(row["variant"], "best", *replace[row["variant"]])
-    odd["comparisons"] = [
-        c for c in odd["comparisons"] if c["role"] != "best" or c["variant"] not in replace
-    ]
     odd["warnings"] = ["3 samples were throttled; cool the GPU or lower its load and run again."]
     return document(groups)
 
@@ -527,7 +526,7 @@ def micro_row(
             "value": [value] * n, "cycles": [value] * n, "time_ns": [None] * n,
             "clock_mhz": [1980.0] * n,
         },
-        "value": None if value is None else _interval(np.array([value] * n)),
+        "value": None if value is None else recomputed.median_record([value] * n, CONFIDENCE),
         "cycles": value,
         "time_ns": None,
         "clock_mhz": None if value is None else 1980.0,
@@ -652,7 +651,7 @@ def memory_like(**options: Any) -> dict[str, Any]:
     document_["microbenchmarks"].append(microbenchmark("memory/persistence", persistence_rows()))
     peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
     document_["microbenchmarks"].append(microbenchmark("interconnect/peer", peers, []))
-    return document_
+    return signed(document_)
 
 
 def async_copy_like(**options: Any) -> dict[str, Any]:
@@ -682,7 +681,7 @@ def async_copy_like(**options: Any) -> dict[str, Any]:
         microbenchmark("async_copy/intensity", swept, []),
         microbenchmark("async_copy/working_size", sizes, []),
     ]
-    return document_
+    return signed(document_)
 
 
 def dsm_like(**options: Any) -> dict[str, Any]:
@@ -702,7 +701,7 @@ def dsm_like(**options: Any) -> dict[str, Any]:
     ]  # fmt: skip
     document_ = document([], **options)
     document_["microbenchmarks"] = [microbenchmark("dsm/ring_copy", ring, [])]
-    return document_
+    return signed(document_)
 
 
 def dpx_like() -> dict:
@@ -718,4 +717,4 @@ def dpx_like() -> dict:
             rows.append(micro_row(at, value, "throughput", "call/clk"))
     document_ = document([])
     document_["microbenchmarks"] = [microbenchmark("dpx/blocks", rows)]
-    return document_
+    return signed(document_)

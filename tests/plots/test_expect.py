@@ -117,7 +117,7 @@ def test_two_result_files(two_gpus):
     assert n == 12 and mean == pytest.approx(2.0, rel=0.005)
     assert m.rows["resolved"].all()
     assert ((m.rows["low"] < m.rows["ratio"]) & (m.rows["ratio"] < m.rows["high"])).all()
-    assert m.rows["floor_ratio"].tolist() == pytest.approx([2.0] * 12)
+    assert m.rows["floor_ratio"].tolist() == pytest.approx([2.5] * 12)  # of the ceilings
     assert m.mean(role="iso", strategy="tma")[1] == 1
     assert np.isnan(m.mean(strategy="absent")[0])
     # Datasheets: H200 SXM over A100 40GB SXM.
@@ -126,6 +126,20 @@ def test_two_result_files(two_gpus):
     # Measured ceilings: everything 2.5 times better, latencies too.
     assert m.measured_ceilings.expected == pytest.approx(2.5)
     assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
+
+
+def test_the_rows_of_a_group_share_the_confidence(save):
+    """Nine rounds on each side tell one row apart, not one of twelve."""
+    for speedups, resolved in (({"baseline": (1, 1)}, True), (None, False)):
+        sides = []
+        for name, factor in (("new", 1.0), ("old", 2.0)):
+            group = synthetic.group("nw", {"n": 512}, factor, speedups=speedups, rounds=9)
+            if resolved:
+                group["rows"] = group["rows"][:1]
+            gpu = synthetic.A100 if name == "old" else None
+            sides.append(load([save(synthetic.document([group], gpu=gpu), f"{name}.json")]))
+        rows = expect.compare(*sides).rows
+        assert rows["resolved"].tolist() == [resolved] * (1 if resolved else 12)
 
 
 def test_only_matching_rows_count(two_gpus):
@@ -206,7 +220,7 @@ def test_each_published_table_is_stored_once():
 
 def test_work_without_a_floor_has_no_ratio_of_floors(save):
     group = synthetic.group("nw", {"n": 512}, 1.0)
-    group["floor"].update(bytes_ms=0, operations_ms=0, dependency_ms=0, floor_ms=0)
+    group["work"].update(operations=0, bytes_read=0, bytes_written=0, dependent_operations=0)
     document = synthetic.document([group])
     new = load([save(document, "new.json")])
     document["provenance"]["device"] = synthetic.A100

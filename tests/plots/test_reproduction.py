@@ -610,7 +610,8 @@ def test_the_command_writes_the_page(memory_file, tmp_path, capsys):
 def test_points_and_findings_are_loaded_once_each_the_latest(save):
     old = save(synthetic.memory_like(date="2026-11-20T10:00:00Z"), "old.json")
     document = synthetic.memory_like()
-    document["microbenchmarks"][0]["rows"][0]["value"].update(low=32.0, median=33.0, high=34.0)
+    first = document["microbenchmarks"][0]["rows"][0]
+    first.update(synthetic.micro_row(first["at"], 33.0, first["quantity"], first["unit"]))
     results = load([old, save(document, "new.json")])
     points = results.points
     assert len(points) == sum(len(m["rows"]) for m in document["microbenchmarks"])

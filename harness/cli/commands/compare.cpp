@@ -6,6 +6,7 @@
 #include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/result_files.hpp"
 #include "harness/results/compare.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
@@ -46,9 +47,8 @@ std::string summary(const FileComparison& c) {
 }
 
 ExitStatus compare(const CompareRequest& r) {
-  const ResultFile older = read_result_file(r.older);  // in this order: the first bad file is named
-  const ResultFile newer = read_result_file(r.newer);
-  const FileComparison c = compare_files(older, newer, r.confidence);
+  const std::vector<ResultFile> files = read_result_files({r.older, r.newer});
+  const FileComparison c = compare_files(files[0], files[1], r.confidence);
   write_output(r.exports.json, dump_json(to_json(c)));
   write_output(r.exports.csv, to_csv(c));
   write_output(r.exports.markdown, to_markdown(c));

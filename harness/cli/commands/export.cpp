@@ -1,7 +1,9 @@
 #include <memory>
+#include <utility>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/result_files.hpp"
 
 namespace amasia {
 namespace {
@@ -19,7 +21,7 @@ Action declare_export(CLI::App& options) {
   add_output(options, "--google-benchmark", forms->google_benchmark,
              "Google Benchmark's schema, - for stdout");
   return [path, forms](const Invocation&) {
-    const ResultFile file = read_result_file(*path);
+    const ResultFile file = std::move(read_result_files({*path}).front());
     if (forms->none()) forms->markdown = "-";
     write_exports(file, *forms);
     return exit_ok;

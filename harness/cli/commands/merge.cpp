@@ -1,8 +1,10 @@
 #include <memory>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/result_files.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/merge.hpp"
 
@@ -10,10 +12,7 @@ namespace amasia {
 namespace {
 
 ExitStatus merge(const std::vector<std::string>& inputs, const std::string& out) {
-  std::vector<ResultFile> files;
-  for (const std::string& path : inputs) {
-    files.push_back(path.ends_with(".journal") ? read_journal(path) : read_result_file(path));
-  }
+  const std::vector<ResultFile> files = read_result_files(inputs);
   check_writable(out, 1 << 20);
   write_result_file(out, merge_files(files, inputs));
   return exit_ok;

@@ -31,7 +31,8 @@ ExitStatus upgrade_files(const std::vector<std::string>& paths, const std::strin
 Action declare_upgrade(CLI::App& options) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto digests = std::make_shared<std::string>();
-  options.add_option("files", *files, "result files of schema version 1, rewritten in place")
+  options
+      .add_option("files", *files, "result files of an older schema version, rewritten in place")
       ->required()
       ->type_name("FILE");
   options
@@ -46,9 +47,10 @@ const bool upgrade_registered = register_command(
     {.name = "upgrade",
      .group = CommandGroup::results,
      .summary = "result files of an older schema version as files of this one",
-     .description = "Samples stay as they are; claims are computed from them. Digests of version 1 "
-                    "say nothing about those of version 2: they become unknown, or those of "
-                    "--sources, which must then be of the very code that was measured.",
+     .description = "Samples stay as they are; what older versions do not have is computed: claims "
+                    "from the samples, a digest over the content of the file. Digests of the code "
+                    "in version 1 say nothing about those of later ones: they become unknown, or "
+                    "those of --sources, which must then be of the very code that was measured.",
      .examples = {{{"amasia upgrade out/h200-quick.json", "a file of version 1, in place"},
                    {"amasia upgrade out/*.json --sources digests.json",
                     "with the digests of the code that was measured"}}},

@@ -192,6 +192,13 @@ TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
   ASSERT_EQ(module.functions[2].body.size(), 1U);
 }
 
+TEST(Ptx, ATargetThatIsNoneIsNone) {
+  for (const char* name : {"sm_99999999999", "sm_123456", "sm_", "sm", "", "s"}) {
+    EXPECT_EQ(ptx::parse(std::string(".version 8.0\n.target ") + name + "\n").target, 0) << name;
+  }
+  EXPECT_EQ(ptx::parse(".target sm_90a\n").target, 90);
+}
+
 TEST(Ptx, NamesOperations) {
   const std::map<std::string, std::string> expected{
       {"ld.relaxed.gpu.global.u32", "ld.global"},

@@ -123,6 +123,38 @@ TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
   }
 }
 
+TEST(Tuning, AMemberThatIsWrongIsNamed) {
+  const std::string path = temporary("tuning.json");
+  const std::string entry =
+      R"({"device": "d", "variant": "nw/tma", "size": {"n": "64"}, "cache": "cold",)"
+      R"("launch": "stream", "config": "a", "source_digest": "", "date_utc": "",)"
+      R"("table": [{"config": "a", "status": "ok", "reason": "", "median_ms": 1.0,)"
+      R"("low_ms": 1.0, "high_ms": 1.0, "n": 5}]})";
+  const auto refusal = [&](const std::string& part, const std::string& wrong) {
+    std::string text = R"({"schema": "amasia-tuning", "version": 2, "entries": [)" + entry + "]}";
+    text.replace(text.find(part), part.size(), wrong);
+    std::ofstream(path) << text;
+    try {
+      TuningTable::read(path);
+    } catch (const ResultError& error) {
+      return std::string(error.what()).substr(path.size());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 5"), "nothing");
+  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 1e308"),
+            ": entries[0].table[0].n: expected an integer, found 1e+308");
+  EXPECT_EQ(refusal("\"n\": 5", "\"n\": 4294967296"),
+            ": entries[0].table[0].n: expected one in range, found 4294967296");
+  EXPECT_EQ(refusal("\"median_ms\": 1.0", "\"median_ms\": -1.0"),
+            ": entries[0].table[0].median_ms: expected a positive number, found -1.0");
+  EXPECT_EQ(refusal("\"cold\"", "\"warm\""),
+            ": entries[0].cache: expected cold or hot, found \"warm\"");
+  EXPECT_EQ(refusal("\"64\"", "64"), ": entries[0].size.n: expected text, found 64");
+  EXPECT_EQ(refusal("\"version\": 2", "\"version\": 3").substr(0, 61),
+            ": version: 3 is newer than this program, which reads 1 to 2: ");
+}
+
 Row candidate(const std::string& variant, const std::string& config, double ms) {
   Row row;
   row.variant = variant;

@@ -14,7 +14,7 @@ TEST(Sentences, AreSaidForResolvedBestComparisonsOnly) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_TRUE(contains(
       lines[0],
-      "hotspot rows=512,cols=512,chip=scaled cold stream: tma ran 1.249x [1.249, 1.249] "));
+      "hotspot rows=512,cols=512,chip=scaled cold stream: tma ran 1.249x [1.249, 1.260] "));
   EXPECT_TRUE(contains(lines[0], "faster than baseline"));
 
   for (Comparison& c : group.comparisons) {

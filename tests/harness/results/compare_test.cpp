@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/results/comparison.hpp"
+
 #include <algorithm>
 
 #include "tests/files.hpp"
@@ -72,13 +74,26 @@ TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
   ResultFile small = one_group();
   small.groups[0].rows.resize(1);
   const FileComparison one = compare_files(small, small, 0.9);
-  const auto times = valid_times(one_group().groups[0].rows[0]);
+  const auto times = usable_times(one_group().groups[0].rows[0]);
   EXPECT_EQ(row_of(one, "hotspot/baseline", Role::iso).speedup.coverage,
             independent_ratio(times, times, 0.9).coverage);
   EXPECT_EQ(row_of(five, "hotspot/baseline", Role::iso).speedup.coverage,
             independent_ratio(times, times, corrected_confidence(0.9, 5)).coverage);
   EXPECT_GT(row_of(five, "hotspot/baseline", Role::iso).speedup.coverage,
             row_of(one, "hotspot/baseline", Role::iso).speedup.coverage);
+}
+
+TEST(CompareFiles, SaysThatThereAreTooFewRoundsToTellAnythingApart) {
+  // Nine rounds: enough for five cases at 95 %, not at 99 %, though each is ten times as fast.
+  ResultFile b = one_group();
+  for (Row& row : b.groups[0].rows) scale(row, 0.1);
+  EXPECT_TRUE(compare_files(one_group(), b, 0.95).warnings.empty());
+  const FileComparison c = compare_files(one_group(), b, 0.99);
+  EXPECT_EQ(c.rows[0].verdict, SpeedVerdict::not_resolved);
+  ASSERT_EQ(c.warnings.size(), 1u);
+  EXPECT_EQ(c.warnings[0],
+            "5 of 5 cases have too few rounds to be told apart, however much they differ: 5 cases "
+            "together need 11 rounds on each side (amasia run --min-rounds, or fewer cases)");
 }
 
 TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+
+#include "harness/results/comparison.hpp"
+#include "harness/results/floor.hpp"
+#include "harness/results/summary.hpp"
 
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -23,41 +28,189 @@ TEST(CheckSummaries, TakesWhatFollowsFromTheSamples) {
 }
 
 TEST(CheckSummaries, RefusesAnEditedNumberAndNamesIt) {
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.comparisons[1].speedup.ratio = 9.99; }),
-                       "groups[0].comparisons[1].speedup.ratio: expected 1.2"));
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.comparisons[1].speedup.low /= 2; }),
-                       "groups[0].comparisons[1].speedup.low: expected"));
-  EXPECT_TRUE(
-      contains(refusal_of([](GroupResult& g) { g.comparisons[1].speedup.resolved = false; }),
-               "groups[0].comparisons[1].verdict: expected not resolved"));
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].time_ms->median *= 0.9; }),
-                       "groups[0].rows[2].time_ms.median: expected"));
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].time_ms->n = 8; }),
-                       "groups[0].rows[2].time_ms.n: expected 9"));
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].samples[4].time_ms *= 2; }),
-                       "groups[0].rows[2].time_ms."));
+  EXPECT_EQ(refusal_of([](GroupResult& g) { g.comparisons[1].speedup.ratio = 9.99; }),
+            "groups[0].comparisons[1].speedup.ratio: expected 1.2487512487512489, as the samples "
+            "have it, found "
+            "9.99 (hotspot rows=512,cols=512,chip=scaled cold stream, hotspot/tma iso against "
+            "hotspot/baseline)");
+  EXPECT_EQ(refusal_of([](GroupResult& g) { g.rows[2].time_ms->n = 8; }),
+            "groups[0].rows[2].time_ms.n: expected 9, as the samples have it, found 8 (hotspot "
+            "rows=512,cols=512,chip=scaled cold stream, hotspot/tma iso)");
+  const std::pair<const char*, std::function<void(GroupResult&)>> edits[] = {
+      {"comparisons[1].speedup.low", [](GroupResult& g) { g.comparisons[1].speedup.low /= 2; }},
+      {"comparisons[1].speedup.coverage",
+       [](GroupResult& g) { g.comparisons[1].speedup.coverage = 0.96; }},
+      {"comparisons[1].speedup.n", [](GroupResult& g) { ++g.comparisons[1].speedup.n; }},
+      {"comparisons[1].speedup.resolved",
+       [](GroupResult& g) { g.comparisons[1].speedup.resolved = false; }},
+      {"rows[2].time_ms.median", [](GroupResult& g) { g.rows[2].time_ms->median *= 0.9; }},
+      {"rows[2].time_ms.low", [](GroupResult& g) { g.rows[2].time_ms->low *= 0.999; }},
+      {"rows[2].time_ms.maximum", [](GroupResult& g) { g.rows[2].time_ms->maximum *= 2; }},
+      {"rows[2].time_ms.median", [](GroupResult& g) { g.rows[2].samples[4].time_ms *= 2; }},
+      {"rows[2].time_ms", [](GroupResult& g) { g.rows[2].time_ms.reset(); }},
+      {"rows[2].floor_fraction", [](GroupResult& g) { *g.rows[2].floor_fraction *= 1.01; }},
+      {"rows[2].floor_fraction", [](GroupResult& g) { g.rows[2].floor_fraction.reset(); }},
+      {"rows[2].gflops", [](GroupResult& g) { *g.rows[2].gflops *= 1.01; }},
+      {"rows[2].gbytes_per_s", [](GroupResult& g) { *g.rows[2].gbytes_per_s *= 1.01; }},
+      {"floor.bytes_ms", [](GroupResult& g) { g.floor->bytes_ms *= 0.9; }},
+      {"floor.operations_ms", [](GroupResult& g) { g.floor->operations_ms *= 1.01; }},
+      {"floor.dependency_ms", [](GroupResult& g) { g.floor->dependency_ms = 1e-9; }},
+      {"rounds", [](GroupResult& g) { g.rounds = 40; }},
+      {"rows[2].samples.round[5]", [](GroupResult& g) { g.rows[2].samples[5].round = 4; }},
+  };
+  for (const auto& [place, edit] : edits) {
+    EXPECT_TRUE(contains(refusal_of(edit), "groups[0]." + std::string(place) + ": expected"));
+  }
+}
+
+/// An interval of another rank follows from the samples, too, but not at the confidence that was
+/// asked for.
+TEST(CheckSummaries, RefusesANarrowerIntervalOfTheSameSamples) {
+  const std::string refusal = refusal_of([](GroupResult& g) {
+    Comparison& c = g.comparisons[1];
+    const auto [reference, times] = paired_times(g.rows[0], g.rows[2]);
+    c.speedup = paired_ratio(reference, times, 0.5);
+  });
+  EXPECT_TRUE(contains(refusal, "groups[0].comparisons[1].speedup."));
 }
 
 TEST(CheckSummaries, RefusesWordsThatTheNumbersDoNotSay) {
-  EXPECT_EQ(refusal_of([](GroupResult& g) {
-              g.comparisons[1].verdict = SpeedVerdict::slower;
-              g.comparisons[1].claim = SpeedClaim::slower;
-            }),
-            "groups[0].comparisons[1].verdict: expected faster, as the samples have it, found "
-            "slower");
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) {
+                         g.comparisons[1].verdict = SpeedVerdict::slower;
+                         g.comparisons[1].claim = SpeedClaim::slower;
+                       }),
+                       "groups[0].comparisons[1].verdict: expected faster, as the samples have it, "
+                       "found slower (hotspot rows=512"));
   // Slower by its own interval, and no slower than the baseline is than itself.
-  EXPECT_EQ(refusal_of([](GroupResult& g) {
-              for (Comparison& c : g.comparisons) {
-                if (c.claim == SpeedClaim::within_noise) c.claim = SpeedClaim::slower;
-              }
-            }),
-            "groups[0].comparisons[4].claim: expected within A/A noise, as the samples have it, "
-            "found slower");
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) {
+                         for (Comparison& c : g.comparisons) {
+                           if (c.claim == SpeedClaim::within_noise) c.claim = SpeedClaim::slower;
+                         }
+                       }),
+                       "groups[0].comparisons[4].claim: expected within A/A noise, as the samples "
+                       "have it, found slower"));
 }
 
-TEST(CheckSummaries, RefusesAMedianWithoutSamples) {
+TEST(CheckSummaries, RefusesTooFewTooManyAndOtherComparisons) {
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.comparisons.pop_back(); }),
+                       "groups[0].comparisons: expected 5 of them, as the rows have it, found 4"));
+  EXPECT_TRUE(
+      contains(refusal_of([](GroupResult& g) { g.comparisons.push_back(g.comparisons.back()); }),
+               "groups[0].comparisons: expected 5 of them, as the rows have it, found 6"));
+  EXPECT_TRUE(contains(
+      refusal_of([](GroupResult& g) { g.comparisons[1].against = "hotspot/tma"; }),
+      "groups[0].comparisons[1]: expected hotspot/tma iso against hotspot/baseline, as the rows "
+      "have it, found hotspot/tma iso against hotspot/tma"));
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.comparisons[0].control = false; }),
+                       "(the control), as the rows have it"));
+}
+
+TEST(CheckSummaries, RefusesATimeOfWhatIsNotRight) {
   EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].samples.clear(); }),
                        "groups[0].rows[2].time_ms: expected nothing"));
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].status = RowStatus::crashed; }),
+                       "groups[0].rows[2].samples: expected no samples of a row that is crashed"));
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) { g.rows[2].verdict->passed = false; }),
+                       "groups[0].rows[2].status: expected failed"));
+}
+
+TEST(CheckSummaries, RefusesCeilingsThatTheirSamplesDoNotGive) {
+  const auto refusal = [](const auto& edit) {
+    ResultFile file = sample_results();
+    edit(file);
+    return message_of<ResultError>([&] { check_summaries(file); });
+  };
+  EXPECT_EQ(refusal([](ResultFile& f) { f.ceilings[0].value = 5000; }),
+            "ceilings[0].value: expected 4280, as the samples have it, found 5000 "
+            "(copy_bandwidth)");
+  EXPECT_TRUE(contains(refusal([](ResultFile& f) { f.ceilings[1].samples.clear(); }),
+                       "ceilings[1].value: expected no ceiling"));
+  EXPECT_TRUE(contains(refusal([](ResultFile& f) { f.ceilings.erase(f.ceilings.begin()); }),
+                       "groups[0].floor: expected nothing, as the ceilings have it"));
+}
+
+/// In a merged file the ceilings are of all parts, a floor is of its own.
+TEST(CheckSummaries, TakesAFloorOfAnyOfTheCeilingsSamples) {
+  ResultFile file = sample_results();
+  file.ceilings[0].samples = {4000, 4280, 4300};
+  GroupResult& group = file.groups[0];
+  std::vector<Ceiling> part = file.ceilings;
+  part[0].value = 4000;
+  group.floor = compute_floor(group.work, part);
+  recompute(group, 0.95);
+  EXPECT_NO_THROW(check_summaries(file));
+  part[0].value = 3999;
+  group.floor = compute_floor(group.work, part);
+  recompute(group, 0.95);
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { check_summaries(file); }),
+                       "groups[0].floor.bytes_ms: expected 0.0"));
+}
+
+TEST(CheckSummaries, TheConfidenceIsTheOneThatWasAskedFor) {
+  ResultFile file = sample_results();
+  file.provenance.settings["confidence"] = "0.8";
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { check_summaries(file); }), "time_ms."));
+  for (GroupResult& group : file.groups) recompute(group, 0.8);
+  EXPECT_NO_THROW(check_summaries(file));
+  for (const char* wrong : {"", "0.8x", "nan", "1", "0", "-1", "95 %"}) {
+    file.provenance.settings["confidence"] = wrong;
+    EXPECT_TRUE(contains(message_of<ResultError>([&] { check_summaries(file); }),
+                         "provenance.settings.confidence: expected a number between 0 and 1"))
+        << wrong;
+  }
+}
+
+TEST(CheckSummaries, RefusesTimesWithoutAQuotient) {
+  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) {
+                         for (Sample& s : g.rows[0].samples) s.time_ms = 1e308;
+                         for (Sample& s : g.rows[2].samples) s.time_ms = 5e-324;
+                       }),
+                       "groups[0]: expected samples that can be compared"));
+}
+
+TEST(CheckSummaries, MicrobenchmarksAreHeldAgainstTheirReadings) {
+  ResultFile file;
+  MicrobenchmarkRow row;
+  row.at = {{"level", "l1"}};
+  row.quantity = "latency";
+  row.samples = {{1, 10, 5.0, 1980.0}, {2, 20, 6.0, std::nullopt}, {3, 30, 7.0, 1980.0}};
+  file.microbenchmarks.push_back({});
+  file.microbenchmarks[0].name = "memory/latency";
+  file.microbenchmarks[0].rows = {row};
+  recompute(file.microbenchmarks[0], 0.95);
+  const MicrobenchmarkRow right = file.microbenchmarks[0].rows[0];
+  EXPECT_EQ(right.value->median, 2);
+  EXPECT_EQ(right.cycles, 20);
+  EXPECT_EQ(right.clock_mhz, std::nullopt) << "not every reading has one";
+  EXPECT_NO_THROW(check_summaries(file));
+  const auto refusal = [&](const auto& edit) {
+    file.microbenchmarks[0].rows[0] = right;
+    edit(file.microbenchmarks[0].rows[0]);
+    return message_of<ResultError>([&] { check_summaries(file); });
+  };
+  EXPECT_EQ(refusal([](MicrobenchmarkRow& r) { r.cycles = 21; }),
+            "microbenchmarks[0].rows[0].cycles: expected 20, as the samples have it, found 21 "
+            "(memory/latency, latency at level=l1)");
+  EXPECT_TRUE(contains(refusal([](MicrobenchmarkRow& r) { r.value->median = 2.5; }),
+                       "microbenchmarks[0].rows[0].value.median: expected 2,"));
+  EXPECT_TRUE(contains(refusal([](MicrobenchmarkRow& r) { r.time_ns.reset(); }),
+                       "rows[0].time_ns: expected 6, as the samples have it, found nothing"));
+  EXPECT_TRUE(contains(refusal([](MicrobenchmarkRow& r) { r.clock_mhz = 1980; }),
+                       "rows[0].clock_mhz: expected nothing"));
+  EXPECT_TRUE(contains(refusal([](MicrobenchmarkRow& r) { r.status = RowStatus::failed; }),
+                       "rows[0].value: expected nothing"));
+}
+
+TEST(Floors, WhatFollowsFromAFloorIsCheckedWhenItIsRead) {
+  const auto refusal = [](const char* member, const nlohmann::ordered_json& value) {
+    auto json = to_json(sample_results());
+    json["groups"][0]["floor"][member] = value;
+    return message_of<ResultError>([&] { result_from_json(json); });
+  };
+  EXPECT_TRUE(contains(refusal("floor_ms", 1.5), "groups[0].floor.floor_ms: expected 0.000"));
+  EXPECT_EQ(refusal("bound_by", "dependency"),
+            "groups[0].floor.bound_by: expected bytes, as the members beside it have it, found "
+            "\"dependency\"");
 }
 
 /// The recorded files, whatever their version: each is read, so each says what its samples say.

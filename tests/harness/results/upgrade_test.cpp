@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 Json version_1() {
   Json json = to_json(sample_results());
   json["version"] = 1;
+  json.erase("digest");
   for (Json& group : json["groups"]) {
     for (Json& comparison : group["comparisons"]) comparison.erase("claim");
   }
@@ -55,7 +56,24 @@ TEST(Version2, MustHaveItsClaims) {
             "groups[0].comparisons[0].claim: is missing");
 }
 
-TEST(Upgrade, GivesTheFileOfVersion2) {
+TEST(Version2, IsReadWithoutADigest) {
+  Json json = to_json(sample_results());
+  json["version"] = 2;
+  json.erase("digest");
+  const ResultFile file = result_from_json(json);
+  EXPECT_EQ(file.version, 2);
+  EXPECT_FALSE(has_content_digest(file.version));
+  EXPECT_EQ(file.provenance.digests, DigestKind::by_content);
+  EXPECT_EQ(to_json(file), to_json(sample_results()));
+}
+
+TEST(Version3, MustHaveItsDigest) {
+  Json json = to_json(sample_results());
+  json.erase("digest");
+  EXPECT_EQ(message_of<ResultError>([&] { result_from_json(json); }), "digest: is missing");
+}
+
+TEST(Upgrade, GivesTheFileOfThisVersion) {
   ResultFile file = result_from_json(version_1());
   std::map<std::string, std::string> known = sample_provenance().sources;
   known["harness"] = sample_provenance().harness_digest;

@@ -58,6 +58,17 @@ TEST(ParseJson, SaysWhereItStoppedUnderstanding) {
   }
 }
 
+TEST(ParseJson, RefusesMoreLevelsThanAFileHas) {
+  const auto nested = [](int levels) {
+    return std::string(levels, '[') + "\"[{\\\"[[\"" + std::string(levels, ']');
+  };
+  EXPECT_NO_THROW(parse_json(nested(64), "a.json"));
+  EXPECT_EQ(message_of<ResultError>([&] { parse_json(nested(65), "a.json"); }),
+            "a.json:1:65: expected at most 64 levels of arrays and objects");
+  EXPECT_NO_THROW(parse_json("[" + nested(3) + "," + std::string(200, ' ') + nested(60) + "]", ""));
+  EXPECT_THROW(check_nesting(std::string(1000, '{')), ResultError);
+}
+
 TEST(ReadJsonFile, NamesTheFileThatItCannotRead) {
   const TemporaryFolder folder;
   const auto message = [](const std::string& path) {

@@ -36,6 +36,13 @@ class Redirected {
   int stream_, before_;
 };
 
+TEST(InOneLine, ReplacesWhatATerminalObeys) {
+  EXPECT_EQ(in_one_line("no 'a\nb\x1b[2J\x7f': é"), "no 'a?b?[2J?': é");
+  EXPECT_EQ(in_one_line(std::string_view("a\0b", 3)), "a?b");
+  EXPECT_EQ(in_one_line(""), "");
+  EXPECT_EQ(in_one_line(std::string(2001, 'a')), std::string(2000, 'a') + "...");
+}
+
 TEST(WriteData, ArrivesBehindWhatStdioHolds) {
   const TemporaryFolder folder;
   {

@@ -61,7 +61,7 @@ def test_lightness_alone_tells_fast_from_slow(results):
 def test_failed_cells_look_different_from_declined_ones(load_groups):
     group = synthetic.cross_group("nw", {"n": 64})
     row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "iso")
-    row.update(status="crashed", reason="hung", time_ms=None)
+    synthetic.fail(row, "crashed", "hung")
     (ax,) = cross(load_groups(group).cross).axes
     (crashed,) = cells(ax, "crashed")
     assert crashed.get_hatch() == "...."

@@ -94,7 +94,8 @@ def test_adding_a_figure_is_adding_a_file(tmp_path, save):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("inputs", "schema", "apps", "docs", "results", "README.md", "pyproject.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "tests" / "golden").symlink_to(ROOT / "tests" / "golden")
+    for name in ("fuzz", "golden"):
+        (tmp_path / "tests" / name).symlink_to(ROOT / "tests" / name)
     (tmp_path / "plots" / "figures" / "example.py").write_text(EXAMPLE, encoding="utf-8")
 
     # Few groups, because every other picture of the report is drawn anew, too.

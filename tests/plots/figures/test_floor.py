@@ -15,23 +15,23 @@ def test_floor_bars_are_the_fractions(paper):
     figure = floor(paper.where(**MAIN))
     assert len(figure.axes) == 6 and not figure.axes[5].get_visible()  # 5 panels in 2 columns
     ax = figure.axes[2]
-    assert "hotspot, rows=8192 cols=8192\nfloor 0.460 ms, bound by memory traffic" in (
+    assert "hotspot, rows=8192 cols=8192\nfloor 0.371 ms, bound by memory traffic" in (
         ax.get_title(loc="left")
     )
     assert ax.get_xlabel() == "floor / time, %"
     widths = {c.get_label(): c.patches[0].get_width() for c in ax.containers}
     assert len(widths) == 12
-    # baseline at best is 2.5 times its floor, tma 1.31 times faster, iso half of best.
-    assert widths["baseline best"] == pytest.approx(40, rel=0.01)
-    assert widths["tma best"] == pytest.approx(40 * 1.31, rel=0.01)
-    assert widths["baseline iso"] == pytest.approx(20, rel=0.01)
+    # baseline at best takes 1.15 ms, tma is 1.31 times faster, iso half as fast as best.
+    share = 100 * 0.371 / 1.15
+    assert widths["baseline best"] == pytest.approx(share, rel=0.01)
+    assert widths["tma best"] == pytest.approx(share * 1.31, rel=0.01)
+    assert widths["baseline iso"] == pytest.approx(share / 2, rel=0.01)
     assert ax.get_xlim()[1] > 100
     assert "best: crashed" in [t.get_text() for t in figure.axes[1].texts]
 
 
 def test_floor_beyond_100_percent_stays_visible(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 1.0, cache="hot")
-    group["floor"].update(bytes_ms=1.5, floor_ms=1.5)
+    group = synthetic.group("nw", {"n": 64}, 0.01, cache="hot")
     ax = floor(load_groups(group)).axes[0]
     longest = max(c.patches[0].get_width() for c in ax.containers)
     assert longest > 300 and ax.get_xlim()[1] > longest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import synthetic
 from drawn import bars
 
 from plots.errors import PlotsError
@@ -19,6 +20,19 @@ def test_launch_costs_pair_stream_and_graph(paper):
     assert not hotspot["resolved"].any()
     # 12 rows in 5 sizes and 2 cache modes, less the three that did not run at one.
     assert len(costs) == 12 * 5 * 2 - 3
+
+
+def test_the_rows_of_a_panel_share_the_confidence(load_groups):
+    """Nine rounds tell one row apart, not one of twelve."""
+    for rows, resolved in ((1, True), (12, False)):
+        groups = []
+        for mode, ms in (("stream", 2.0), ("graph", 1.0)):
+            group = synthetic.group("nw", {"n": 64}, ms, launch=mode, rounds=9)
+            if rows == 1:
+                group["rows"] = group["rows"][:1]
+            groups.append(group)
+        costs = launch_costs(load_groups(*groups))
+        assert costs["resolved"].tolist() == [resolved] * rows
 
 
 def test_launch_figure(paper):

@@ -76,7 +76,6 @@ def test_speedup_says_once_that_no_strategy_ran(load_groups):
     for i, row in enumerate(odd["rows"]):
         if row["role"] == "iso":
             odd["rows"][i] = synthetic.untimed_row(row["variant"], "iso", "skipped", "-")
-    odd["comparisons"] = [c for c in odd["comparisons"] if c["role"] != "iso"]
     iso, best = speedup(load_groups(*groups)).axes
     assert [t.get_text() for t in iso.texts if "skipped" in t.get_text()] == ["all skipped"]
     assert not any("skipped" in t.get_text() for t in best.texts)

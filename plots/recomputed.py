@@ -1,0 +1,410 @@
+"""A file is believed where its samples bear it out, by the rules of the harness.
+
+The harness computes what follows from the samples (harness/results/summary.cpp) and checks it when
+it reads a file (recomputed.cpp). Here it is computed a second time, independently, and checked in
+the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from plots.claims import claim_of
+from plots.statistics import corrected_confidence, median_interval
+
+Record = dict[str, Any]
+
+
+class Difference(Exception):
+    """A member is not what the rest of the file makes it: one line that names it."""
+
+
+# --- What follows ---------------------------------------------------------------------------------
+
+
+def median_record(values: Sequence[float] | np.ndarray, confidence: float) -> Record:
+    """A median with its interval as the file has it. Raises ValueError without values."""
+    m = median_interval(values, confidence)
+    return {
+        "median": m.median,
+        "low": m.low,
+        "high": m.high,
+        "coverage": m.coverage,
+        "n": m.n,
+        "minimum": float(np.min(values)),
+        "maximum": float(np.max(values)),
+    }
+
+
+def usable(row: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Rounds and times (ms) of the samples that count: throttled ones only where there are no
+    others."""
+    samples = row["samples"]
+    rounds, times = np.asarray(samples["round"]), np.asarray(samples["time_ms"], dtype=float)
+    good = ~np.asarray(samples["throttled"], dtype=bool)
+    return (rounds[good], times[good]) if good.any() else (rounds, times)
+
+
+def row_summary(row: Record, work: Record, floor: Record | None, confidence: float) -> Record:
+    """What follows from the samples of a row, by member; None where nothing does."""
+    summary: Record = dict.fromkeys(("time_ms", "floor_fraction", "gflops", "gbytes_per_s"))
+    times = usable(row)[1]
+    if row["status"] != "ok" or len(times) == 0:
+        return summary
+    summary["time_ms"] = median_record(times, confidence)
+    median = summary["time_ms"]["median"]
+    with np.errstate(over="ignore", divide="ignore"):
+        per_ms = np.float64(1e-6) / median
+        summary["gflops"] = _known(work["operations"] * per_ms)
+        summary["gbytes_per_s"] = _known((work["bytes_read"] + work["bytes_written"]) * per_ms)
+        if floor:
+            summary["floor_fraction"] = _known(np.float64(floor_ms(floor)) / median)
+    return summary
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+_BOUNDS = ("bytes", "operations", "dependency")
+
+
+def floor_ms(floor: Record) -> float:
+    return max(floor[f"{bound}_ms"] for bound in _BOUNDS)
+
+
+def floor_of(work: Record, ceilings: dict[str, float]) -> Record | None:
+    """The least time (ms) that ceilings allow for some work (harness/results/floor.hpp); None when
+    one that it needs is not there."""
+
+    def time_for(amount: float, name: str) -> float:
+        if amount <= 0:
+            return 0.0
+        ceiling = ceilings.get(name, 0.0)
+        return amount / ceiling if ceiling > 0 else math.nan
+
+    floor = dict.fromkeys((f"{bound}_ms" for bound in _BOUNDS), 0.0)
+    total = work["bytes_read"] + work["bytes_written"]
+    if total > 0:
+        written = work["bytes_written"] / total
+        copied = 2 * min(written, 1 - written)
+        rest = "read_bandwidth" if written <= 0.5 else "write_bandwidth"
+        floor["bytes_ms"] = 1e-6 * (
+            time_for(total * copied, "copy_bandwidth") + time_for(total * (1 - copied), rest)
+        )
+    floor["operations_ms"] = 1e-6 * time_for(work["operations"], f"{work['kind']}_rate")
+    if work["dependent_operations"] > 0:
+        latency = ceilings.get("dependent_op_ns", 0.0)
+        floor["dependency_ms"] = (
+            1e-6 * work["dependent_operations"] * latency if latency > 0 else math.nan
+        )
+    if any(math.isnan(value) for value in floor.values()):
+        return None
+    floor["floor_ms"] = floor_ms(floor)
+    floor["bound_by"] = max(_BOUNDS, key=lambda bound: floor[f"{bound}_ms"])
+    return floor
+
+
+def _baseline(rows: Sequence[Record], row: Record, role: str, schedule: str = "") -> Record | None:
+    """The baseline's row in a role, of a schedule if one is named; None unless it is right."""
+    variant = row["variant"].split("/", 1)[0] + "/baseline"
+    for r in rows:
+        if (
+            (r["variant"], r["role"], r["repeat"], r["status"]) == (variant, role, 0, "ok")
+            and r is not row
+            and schedule in ("", r.get("schedule") or "")
+        ):
+            return r
+    return None
+
+
+def reference_of(rows: Sequence[Record], row: Record) -> Record | None:
+    """The row that a row is compared with; None when there is none, or it is not right."""
+    schedule = row.get("schedule") or ""
+    match row["role"]:
+        case "iso" | "best" as role:
+            return _baseline(rows, row, role)
+        case "comparator":
+            return _baseline(rows, row, "best")
+        case "cross":
+            return _baseline(rows, row, "cross", schedule)
+        case "matched":
+            best = _baseline(rows, row, "best")
+            if row["variant"].endswith("/baseline"):
+                return best
+            if best is not None and (best.get("schedule") or "") == schedule:
+                return best
+            return _baseline(rows, row, "matched", schedule)
+    return None
+
+
+def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
+    """What is compared: a row, its reference, and the role of the comparison."""
+    for row in rows:
+        if row["status"] != "ok":
+            continue
+        reference = reference_of(rows, row)
+        if reference is not None:
+            yield row, reference, row["role"]
+        schedule = row.get("schedule")
+        if row["role"] == "best" and schedule and not row["variant"].endswith("/baseline"):
+            same = _baseline(rows, row, "matched", schedule)
+            if same is not None:
+                yield row, same, "matched"
+
+
+def comparisons_of(rows: Sequence[Record], joint_confidence: float) -> list[Record]:
+    """The comparisons of a group as the file has them, in its order."""
+    pairs = list(pairs_of(rows))
+    confidence = corrected_confidence(joint_confidence, len(pairs))
+    comparisons: list[Record] = []
+    for row, reference, role in pairs:
+        rounds, times = usable(row)
+        their_rounds, their_times = usable(reference)
+        _, mine, theirs = np.intersect1d(
+            rounds, their_rounds, assume_unique=True, return_indices=True
+        )
+        if len(mine) == 0:
+            continue
+        with np.errstate(over="ignore", divide="ignore"):
+            logs = np.log(their_times[theirs] / times[mine])
+        if not np.isfinite(logs).all():
+            raise ValueError("times without a quotient")
+        m = median_interval(logs, confidence)
+        ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
+        resolved = m.coverage >= confidence and (low > 1 or high < 1)
+        schedules = {
+            name: r["schedule"]
+            for name, r in (("schedule", row), ("against_schedule", reference))
+            if r.get("schedule")
+        }
+        comparisons.append(
+            {
+                "variant": row["variant"],
+                "role": role,
+                "against": reference["variant"],
+                **schedules,
+                "control": row["repeat"] > 0,
+                "speedup": {
+                    "ratio": ratio,
+                    "low": low,
+                    "high": high,
+                    "coverage": m.coverage,
+                    "n": m.n,
+                    "resolved": resolved,
+                },
+                "verdict": ("faster" if ratio > 1 else "slower") if resolved else "not resolved",
+            }
+        )
+    for c in comparisons:
+        c["claim"] = claim_of(comparisons, c)
+    return comparisons
+
+
+# --- Whether the file says the same ---------------------------------------------------------------
+
+
+def _same(a: float, b: float) -> bool:
+    """Sums and logarithms of another program may differ in the last bits."""
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case dict():
+            return f"a median of {value['median']:.6g}"
+        case bool():
+            return str(value).lower()
+    return str(value)
+
+
+def _refuse(expected: Any, found: Any, source: str, at: str, whose: str) -> Difference:
+    return Difference(
+        f"expected {_text(expected)}, as {source} have it, at {at} ({whose[:300]}), "
+        f"found {_text(found)}"
+    )
+
+
+def _check_number(found: Any, expected: Any, at: str, whose: str, source: str) -> None:
+    equal = found is None if expected is None else found is not None and _same(found, expected)
+    if not equal:
+        raise _refuse(expected, found, source, at, whose)
+
+
+def _check_median(found: Record | None, expected: Record | None, at: str, whose: str) -> None:
+    if not found or not expected:
+        if found or expected:
+            raise _refuse(expected, found, "the samples", at, whose)
+        return
+    for name, value in expected.items():
+        _check_number(found[name], value, f"{at}.{name}", whose, "the samples")
+
+
+def asked_confidence(provenance: Record) -> float:
+    """The joint confidence that was asked for. Raises Difference for what is no confidence."""
+    text = provenance["settings"].get("confidence", "0.95")  # as the program has it
+    try:
+        confidence = float(text)
+    except (TypeError, ValueError):
+        confidence = math.nan
+    if not 0 < confidence < 1:
+        raise Difference(
+            "expected a number between 0 and 1 at provenance.settings.confidence, "
+            f"found {str(text)[:40]}"
+        )
+    return confidence
+
+
+def _check_ceilings(ceilings: Sequence[Record]) -> None:
+    for i, ceiling in enumerate(ceilings):
+        at = f"ceilings[{i}].value"
+        if not ceiling["samples"]:
+            raise _refuse("no ceiling", ceiling["value"], "the samples", at, ceiling["name"])
+        median = float(np.median(ceiling["samples"]))
+        _check_number(ceiling["value"], median, at, ceiling["name"], "the samples")
+
+
+def _check_floor(group: Record, ceilings: Sequence[Record], at: str, whose: str) -> None:
+    """The floors of a merged file are those of its parts, each from the ceilings of its part, and
+    the file has the samples of all parts together: each number must lie between what the lowest and
+    the highest of them allow."""
+    floor = group.get("floor")
+    if not floor:
+        return
+    ends = []
+    for pick in (min, max):
+        first: dict[str, float] = {}
+        for ceiling in ceilings:
+            first.setdefault(ceiling["name"], pick(ceiling["samples"]))
+        ends.append(floor_of(group["work"], first))
+    if ends[0] is None or ends[1] is None:
+        raise _refuse(None, f"a floor of {floor_ms(floor)} ms", "the ceilings", at, whose)
+    for name in (f"{bound}_ms" for bound in _BOUNDS):
+        least, most = sorted((ends[0][name], ends[1][name]))
+        if not _same(floor[name], min(max(floor[name], least), most)):
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise _refuse(wanted, floor[name], "the ceilings", f"{at}.{name}", whose)
+    beside = "the members beside it"
+    if floor.get("floor_ms") is not None:
+        _check_number(floor["floor_ms"], floor_ms(floor), f"{at}.floor_ms", whose, beside)
+    bound = max(_BOUNDS, key=lambda b: floor[f"{b}_ms"])
+    if floor.get("bound_by") not in (None, bound):
+        raise _refuse(bound, floor["bound_by"], beside, f"{at}.bound_by", whose)
+
+
+def _check_rounds(group: Record, at: str, whose: str) -> None:
+    """Each round once, in order, and as many as the group says: pairing relies on the one, the
+    choice between two files of one group on the other."""
+    rounds = 0
+    for r, row in enumerate(group["rows"]):
+        of_row = np.asarray(row["samples"]["round"])
+        wrong = np.flatnonzero(np.diff(of_row) <= 0)
+        if len(wrong):
+            i = int(wrong[0]) + 1
+            raise Difference(
+                f"expected at least {of_row[i - 1] + 1}, because rounds ascend, at "
+                f"{at}.rows[{r}].samples.round[{i}], found {of_row[i]}"
+            )
+        if len(of_row):
+            rounds = max(rounds, int(of_row[-1]) + 1)
+    if rounds and rounds != group["rounds"]:
+        raise _refuse(rounds, group["rounds"], "the samples", f"{at}.rounds", whose)
+
+
+def _name(c: Record) -> str:
+    """ "nw/tma matched tall against nw/baseline wide"."""
+    mine, theirs = (c.get(member) or "" for member in ("schedule", "against_schedule"))
+    left = " ".join(filter(None, (c["variant"], c["role"], mine)))
+    return f"{left} against {' '.join(filter(None, (c['against'], theirs)))}" + (
+        " (the control)" if c["control"] else ""
+    )
+
+
+def _check_comparison(found: Record, expected: Record, at: str, group: str) -> None:
+    if _name(found) != _name(expected):
+        raise _refuse(_name(expected), _name(found), "the rows", at, group)
+    whose = f"{group}, {_name(expected)}"
+    stored, again = found["speedup"], expected["speedup"]
+    for name in ("ratio", "low", "high", "coverage", "n"):
+        _check_number(stored[name], again[name], f"{at}.speedup.{name}", whose, "the samples")
+    # Where an end of the interval is 1 but for the last bits, another program may see either side.
+    if _same(stored["low"], 1) or _same(stored["high"], 1):
+        return
+    for member, is_, implied in (
+        ("speedup.resolved", stored["resolved"], again["resolved"]),
+        ("verdict", found["verdict"], expected["verdict"]),
+        ("claim", found["claim"], expected["claim"]),
+    ):
+        if is_ != implied:
+            raise _refuse(implied, is_, "the samples", f"{at}.{member}", whose)
+
+
+def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, at: str) -> None:
+    key = group["key"]
+    size = ",".join(f"{name}={value}" for name, value in key["size"].items())
+    whose = f"{key['app']} {size} {key['cache']} {key['launch']}"
+    _check_floor(group, ceilings, f"{at}.floor", whose)
+    _check_rounds(group, at, whose)
+    for r, row in enumerate(group["rows"]):
+        place = f"{at}.rows[{r}]"
+        row_name = " ".join(filter(None, (row["variant"], row["role"], row.get("schedule"))))
+        of_row = f"{whose}, {row_name}"
+        verdict = row.get("verdict")
+        if row["status"] == "ok" and verdict and not verdict["passed"]:
+            raise _refuse("failed", "ok", "its verdict and samples", f"{place}.status", of_row)
+        if row["status"] != "ok" and len(row["samples"]["round"]):
+            raise Difference(
+                f"expected no samples of a row that is {row['status']} at {place}.samples "
+                f"({of_row}), found {len(row['samples']['round'])}"
+            )
+        summary = row_summary(row, group["work"], group.get("floor"), confidence)
+        _check_median(row.get("time_ms"), summary.pop("time_ms"), f"{place}.time_ms", of_row)
+        for name, value in summary.items():
+            _check_number(row.get(name), value, f"{place}.{name}", of_row, "the samples")
+    again = comparisons_of(group["rows"], confidence)
+    for c, (found, expected) in enumerate(zip(group["comparisons"], again, strict=False)):
+        _check_comparison(found, expected, f"{at}.comparisons[{c}]", whose)
+    if len(group["comparisons"]) != len(again):
+        count, place = len(group["comparisons"]), f"{at}.comparisons"
+        raise _refuse(f"{len(again)} of them", count, "the rows", place, whose)
+
+
+def _check_microbenchmark(m: Record, confidence: float, at: str) -> None:
+    for r, row in enumerate(m["rows"]):
+        place = f"{at}.rows[{r}]"
+        coordinates = ",".join(f"{name}={value}" for name, value in row["at"].items())
+        whose = f"{m['name']}, {row['quantity']} at {coordinates}"
+        if len({len(column) for column in row["samples"].values()}) > 1:
+            raise Difference(f"expected columns of one length at {place}.samples")
+        values = row["samples"]["value"]
+        measured = row["status"] == "ok" and len(values) > 0
+        value = median_record(values, confidence) if measured else None
+        _check_median(row.get("value"), value, f"{place}.value", whose)
+        for name in ("cycles", "time_ns", "clock_mhz"):
+            column = row["samples"][name]
+            whole = len(column) > 0 and None not in column
+            median = float(np.median(column)) if whole else None
+            _check_number(row.get(name), median, f"{place}.{name}", whose, "the samples")
+
+
+def check(document: Record) -> None:
+    """Recomputes all that follows from the samples of a document that is valid by the schema:
+    ceilings, medians with their intervals, rates, floors and shares of them, comparisons with
+    verdict and claim, and which comparisons there are. (Not the findings of a microbenchmark: those
+    follow by its code.) Raises Difference at the first that is something else."""
+    confidence = asked_confidence(document["provenance"])
+    _check_ceilings(document["ceilings"])
+    for g, group in enumerate(document["groups"]):
+        at = f"groups[{g}]"
+        try:
+            _check_group(group, document["ceilings"], confidence, at)
+        except ValueError as error:
+            raise Difference(f"expected samples that can be compared at {at}: {error}") from None
+    for m, microbenchmark in enumerate(document.get("microbenchmarks") or []):
+        _check_microbenchmark(microbenchmark, confidence, f"microbenchmarks[{m}]")

@@ -1,0 +1,289 @@
+// Every parser of the suite on a corpus and on mutations of it, compiled with sanitizers: it takes
+// the text or refuses it in one line, and neither reads beyond it nor overflows on the way. The
+// inputs are the same in every run; AMASIA_FUZZ_RUNS=100 tries a hundred times as many.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/evidence/ptx.hpp"
+#include "harness/evidence/sass.hpp"
+#include "harness/parameters.hpp"
+#include "harness/plan/shard.hpp"
+#include "harness/plan/tuning.hpp"
+#include "harness/published/csv_table.hpp"
+#include "harness/published/selectors.hpp"
+#include "harness/results/content_digest.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/results/result.hpp"
+#include "harness/text/json_file.hpp"
+#include "harness/text/pattern.hpp"
+#include "inputs/formats/grid.hpp"
+#include "inputs/formats/keys.hpp"
+#include "inputs/formats/matrix.hpp"
+#include "inputs/formats/sequences.hpp"
+#include "tests/files.hpp"
+#include "tests/fuzz/mutation.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The files of tests/fuzz/corpus/<name>/, by name.
+std::vector<std::string> corpus_of(const std::string& name) {
+  std::vector<std::filesystem::path> paths;
+  const std::string folder = std::string(AMASIA_SOURCE_DIR) + "/tests/fuzz/corpus/" + name;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> texts;
+  for (const auto& path : paths) texts.push_back(read_text(path.string()));
+  return texts;
+}
+
+int repetitions() {
+  const char* asked = std::getenv("AMASIA_FUZZ_RUNS");
+  return asked == nullptr ? 1 : std::max(1, std::atoi(asked));
+}
+
+struct Counts {
+  int taken = 0, refused = 0;
+};
+
+/// Calls parse(text) for `runs` inputs. It returns, or throws one of the two errors that are meant
+/// for people, of a length that a person reads. (That it is one line is seen to where it is
+/// printed.)
+Counts fuzz(const std::string& corpus, const std::vector<std::string>& words, int runs,
+            const std::function<void(const std::string&)>& parse) {
+  const std::vector<std::string> texts = corpus_of(corpus);
+  EXPECT_FALSE(texts.empty()) << corpus;
+  Mutator mutator(texts, words, 20211);
+  Counts counts;
+  const int all = repetitions() * runs + static_cast<int>(texts.size());
+  for (int i = 0; i < all && !testing::Test::HasFailure(); ++i) {
+    const std::string text = mutator.next();
+    const auto refused = [&](const std::string& message) {
+      ++counts.refused;
+      EXPECT_FALSE(message.empty());
+      EXPECT_LT(message.size(), 1000u) << message;
+    };
+    try {
+      parse(text);
+      ++counts.taken;
+    } catch (const ResultError& error) {
+      refused(error.what());
+    } catch (const UsageError& error) {
+      refused(error.what());
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "threw " << error.what();
+    }
+    if (testing::Test::HasFailure()) ADD_FAILURE() << "input " << i << ":\n" << text;
+  }
+  // A driver whose mutations are all refused, or none, tries nothing.
+  EXPECT_GT(counts.taken, static_cast<int>(texts.size()) / 2);
+  EXPECT_GT(counts.refused, runs / 100);
+  return counts;
+}
+
+const std::vector<std::string> json_words{"{",       "}",    "[",      "]",   ",",  ":",
+                                          "\"",      "null", "true",   "[],", "{}", "\\u0000",
+                                          "\\ud800", "\xff", "\"a\":", "1e5", " ",  "\n"};
+
+/// As if it had been written like this, so that more than the digest is reached.
+ResultFile result_of(const std::string& text) {
+  Json json = parse_json(text, "fuzzed.json");
+  const bool digested = json.is_object() && json.contains("version") &&
+                        json["version"].is_number_integer() && json["version"] == 3;
+  return result_from_json(digested ? with_digest(std::move(json)) : json);
+}
+
+TEST(FuzzedResults, AreReadOrRefusedAndReadAgain) {
+  fuzz("result", json_words, 800, [](const std::string& text) {
+    const ResultFile file = result_of(text);
+    if (file.provenance.digests != DigestKind::by_content) return;  // not to be written
+    const Json json = to_json(file);
+    EXPECT_EQ(to_json(result_from_json(json)), json);
+  });
+}
+
+TEST(FuzzedResults, WithAnyChangeOfAValueAreRefused) {
+  // Without a new digest nothing but layout may change.
+  for (const std::string& text : corpus_of("result")) {
+    const Json whole = Json::parse(text);
+    if (whole["version"] != 3) continue;
+    Mutator mutator({text}, json_words, 7);
+    mutator.next();
+    for (int i = 0; i < 150 * repetitions(); ++i) {
+      const std::string changed = mutator.next();
+      try {
+        const Json json = parse_json(changed, "fuzzed.json");
+        result_from_json(json);
+        EXPECT_EQ(content_digest(json), content_digest(whole)) << changed;
+      } catch (const ResultError&) {
+      }
+    }
+  }
+}
+
+/// Parsers of files read one that holds the text.
+class FuzzedFiles : public testing::Test {
+ protected:
+  std::string file(const std::string& text) const {
+    const std::string path = folder_ / "fuzzed";
+    write_text(path, text);
+    return path;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(FuzzedFiles, Journals) {
+  fuzz("journal", json_words, 200, [this](const std::string& text) { read_journal(file(text)); });
+}
+
+TEST_F(FuzzedFiles, TuningTables) {
+  fuzz("tuning", json_words, 800,
+       [this](const std::string& text) { TuningTable::read(file(text)); });
+}
+
+const std::vector<std::string> number_words{"\n",
+                                            "\r\n",
+                                            " ",
+                                            "\t",
+                                            "1",
+                                            "-",
+                                            "+",
+                                            ".",
+                                            "e9",
+                                            "x",
+                                            std::string(300, '1'),
+                                            std::string(1, '\0')};
+
+TEST_F(FuzzedFiles, Grids) {
+  fuzz("grid", number_words, 800, [this](const std::string& text) {
+    EXPECT_EQ(formats::read_grid_file(file(text), 2, 3).size(), 6u);
+  });
+}
+
+TEST_F(FuzzedFiles, Matrices) {
+  fuzz("matrix", number_words, 800, [this](const std::string& text) {
+    EXPECT_EQ(formats::read_matrix_file(file(text), 3).size(), 9u);
+  });
+}
+
+TEST_F(FuzzedFiles, Keys) {
+  fuzz("keys", number_words, 800, [this](const std::string& text) {
+    EXPECT_EQ(formats::read_text_keys(file(text), 4).size(), 4u);
+  });
+}
+
+TEST_F(FuzzedFiles, Sequences) {
+  fuzz("sequence", {"\n", "\r", ">", "a", "W", " "}, 800, [this](const std::string& text) {
+    for (const signed char place : formats::read_sequence_file(file(text), "ACGT", 12)) {
+      EXPECT_TRUE(place >= 0 && place < 4);
+    }
+  });
+}
+
+TEST(FuzzedArguments, Sizes) {
+  std::vector<ParameterSpec> specs(3);
+  specs[0].name = "rows";
+  specs[0].default_value = "10";
+  specs[1].name = "mode";
+  specs[1].kind = ParameterSpec::Kind::choice;
+  specs[1].default_value = "fp32";
+  specs[1].choices = {"fp32", "tf32"};
+  specs[2].name = "file";
+  specs[2].kind = ParameterSpec::Kind::file;
+  fuzz("size", {",", "=", "rows", "mode=tf32", "file=", "=="}, 20000, [&](const std::string& text) {
+    const Parameters size(specs, parse_size(text));
+    EXPECT_EQ(size.values().size(), 3u);
+    EXPECT_GE(size.integer("rows"), 1);
+    if (size.text("file").find_first_of(",=") == std::string::npos) {
+      EXPECT_EQ(Parameters(specs, parse_size(size.to_string())), size);
+    }
+  });
+}
+
+TEST(FuzzedArguments, Shards) {
+  fuzz("shard", {"/", "1", "0"}, 20000, [](const std::string& text) {
+    const Shard shard = parse_shard(text);
+    EXPECT_TRUE(1 <= shard.index && shard.index <= shard.count);
+  });
+}
+
+/// The definition, without its speed: '*' any run, '?' one character.
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '*') {
+    return matches(pattern.substr(1), text) || (!text.empty() && matches(pattern, text.substr(1)));
+  }
+  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
+         matches(pattern.substr(1), text.substr(1));
+}
+
+TEST(FuzzedArguments, PatternsMatchWhatTheyMean) {
+  Mutator mutator({"nw/tma", "*/tma", "a*b", "??", "a", ""}, {"*", "?", "a", "/"}, 3);
+  int matched = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string pattern = mutator.next().substr(0, 8);
+    const std::string text = mutator.next().substr(0, 10);
+    const bool expected = matches(pattern, text);
+    matched += expected;
+    ASSERT_EQ(glob_match(pattern, text), expected) << pattern << " on " << text;
+    const std::size_t distance = edit_distance(pattern, text);
+    ASSERT_EQ(distance, edit_distance(text, pattern));
+    ASSERT_EQ(distance == 0, pattern == text);
+    ASSERT_LE(distance, std::max(pattern.size(), text.size()));
+  }
+  EXPECT_GT(matched, 200);
+}
+
+TEST(FuzzedPublishedFigures, Tables) {
+  fuzz("csv", {",", "\"", "\n", "#", "\r\n", "\"\""}, 10000, [](const std::string& text) {
+    const CsvTable table = parse_csv(text, "fuzzed.csv");
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
+  });
+}
+
+TEST(FuzzedPublishedFigures, Selectors) {
+  fuzz("selector", {"/", "[", "]", ",", "=", "point ", "finding ", "speedup ", " / ", ";"}, 10000,
+       [](const std::string& text) { parse_selectors(text); });
+}
+
+TEST(FuzzedCode, Ptx) {
+  Mutator mutator(corpus_of("ptx"), {"{", "}", "(", ")", ".entry", ";", "@", "%p", ":", "//", "\""},
+                  5);
+  std::size_t functions = 0;
+  for (int i = 0; i < 2000 * repetitions(); ++i) {
+    functions += ptx::parse(mutator.next()).functions.size();
+  }
+  EXPECT_GT(functions, 500u);
+}
+
+TEST(FuzzedCode, Sass) {
+  Mutator mutator(corpus_of("sass"), {"/*", "*/", "Function : ", ";", "BRA", "0x", "\n", "@"}, 6);
+  std::size_t kernels = 0;
+  for (int i = 0; i < 2000 * repetitions(); ++i) {
+    KernelCodes codes;
+    SassReader reader(codes);
+    std::istringstream lines(mutator.next());
+    for (std::string line; std::getline(lines, line);) reader.line(line);
+    reader.finish();
+    kernels += codes.size();
+  }
+  EXPECT_GT(kernels, 500u);
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,152 @@
+"""Whatever a file holds, reading it ends with results or with one line that says what is wrong.
+
+The examples are the same in every run; HYPOTHESIS_PROFILE=thorough tries many more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+from pathlib import Path
+
+import pytest
+import synthetic
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from plots.content_digest import content_digest
+from plots.documents import read_document
+from plots.errors import PlotsError, ResultFileError
+from plots.load import load
+from plots.strategies import ROOT
+
+_KEPT = {
+    "database": None,
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    "phases": [Phase.explicit, Phase.generate, Phase.shrink],
+}
+settings.register_profile("bounded", max_examples=150, **_KEPT)
+settings.register_profile("thorough", max_examples=20_000, **_KEPT)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bounded"))
+
+CORPUS = sorted((ROOT / "tests" / "fuzz" / "corpus" / "result").iterdir())
+TEXTS = [path.read_text(encoding="utf-8") for path in CORPUS]
+DOCUMENTS = [json.loads(text) for text in TEXTS]
+
+
+def places(value, path=()):
+    """Every place in a document, as a path."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(item, (*path, key))
+
+
+PLACES = [(number, path) for number, d in enumerate(DOCUMENTS) for path in places(d) if path]
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.sampled_from([0, -1, 2**31, 2**63, 2**64, 10**400, 5e-324, 1e308, -0.0, 0.5]),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(max_size=8),
+        st.sampled_from(["ok", "failed", "nw/baseline", "best", "iso", "faster", "0.95", ""]),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+
+
+def tried(path: Path) -> bool:
+    """Whether the file was taken; any other error than the one for people is one of the reader."""
+    try:
+        document = read_document(path)
+    except ResultFileError as error:
+        message = str(error)
+        assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 2010
+        return False
+    try:
+        results = load([path])
+        assert len(results.groups) <= len(document["groups"])
+    except PlotsError as error:
+        assert "\n" not in str(error)
+    return True
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_the_corpus_is_taken_as_it_is(path):
+    assert tried(path)
+
+
+@given(where=st.sampled_from(PLACES), value=VALUES, again=st.booleans(), gone=st.booleans())
+def test_any_value_anywhere(tmp_path, where, value, again, gone):
+    number, path = where
+    document = copy.deepcopy(DOCUMENTS[number])
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    if gone:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    if again and "digest" in document and path != ("digest",):  # as if it had been measured so
+        with contextlib.suppress(OverflowError):
+            document["digest"] = content_digest(document)
+    file = tmp_path / "fuzzed.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    taken = tried(file)
+    if taken and not again and document["version"] == 3:
+        assert content_digest(document) == content_digest(DOCUMENTS[number])
+
+
+@given(
+    text=st.sampled_from(TEXTS),
+    at=st.integers(0, 10_000),
+    length=st.integers(0, 40),
+    put=st.one_of(
+        st.text(max_size=5),
+        st.sampled_from([*'{}[],:"\\', "1e999", "NaN", "\\ud800", "-", "[" * 2000, "null"]),
+    ),
+)
+def test_any_text_anywhere(tmp_path, text, at, length, put):
+    at %= len(text)
+    changed = text[:at] + put + text[at + length :]
+    file = tmp_path / "fuzzed.json"
+    file.write_bytes(changed.encode("utf-8", "surrogatepass"))
+    if tried(file) and '"version": 3' in text:
+        assert content_digest(json.loads(changed)) == content_digest(json.loads(text))
+
+
+@given(content=st.binary(max_size=200))
+def test_any_bytes(tmp_path, content):
+    file = tmp_path / "fuzzed.json"
+    file.write_bytes(content)
+    assert not tried(file)
+
+
+@given(
+    medians=st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6, unique=True),
+    rounds=st.integers(2, 40),
+    half=st.floats(0, 0.1),
+    throttled=st.integers(0, 3),
+    seed=st.integers(0, 99),
+)
+def test_what_is_measured_is_taken(tmp_path, medians, rounds, half, throttled, seed):
+    """The files that the harness can write are not refused for their numbers."""
+    base, *others = medians
+    speedups = {"baseline": (1.0, 1.0)}
+    for name, ms in zip(synthetic.STRATEGIES[1:], others, strict=False):
+        speedups[name] = (base / ms, ms / base)
+    group = synthetic.group(
+        "nw", {"n": 64}, base, speedups=speedups, half=half, rounds=rounds, seed=seed,
+        throttled=min(throttled, rounds),
+    )  # fmt: skip
+    file = tmp_path / "measured.json"
+    file.write_text(json.dumps(synthetic.document([group])), encoding="utf-8")
+    assert tried(file)
