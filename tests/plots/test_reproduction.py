@@ -629,9 +629,10 @@ def test_a_file_that_breaks_the_schema_is_refused(save):
         load([save(document)])
 
 
-def test_the_report_shows_them_beside_the_apps(memory_file, paper_file, tmp_path):
+def test_the_report_shows_them_beside_the_apps(memory_file, save, tmp_path):
     out = tmp_path / "report.html"
-    assert main(["report", str(memory_file), str(paper_file), "-o", str(out)]) == 0
+    apps = save(synthetic.document([synthetic.group("nw", {"n": 512}, 1.0)]), "apps.json")
+    assert main(["report", str(memory_file), str(apps), "-o", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
     assert "What explains them: microbenchmarks" in text and "Little" in text
     assert "32 LDG per iteration (sass)" in text

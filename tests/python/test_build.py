@@ -220,6 +220,7 @@ def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     commands = json.loads((tmp_path / "compile_commands.json").read_text())
     units = [c["command"] for c in commands if "microbench/units/unit_" in c["file"]]
     assert units and all(" -O1 " in command for command in units)
+    assert not any(" -lineinfo " in command for command in units)
     untimed = (tmp_path / "generated/provenance/code_options.txt").read_text()
 
     result = configure(tmp_path, "-DAMASIA_TIMED=ON", "-DAMASIA_MICROBENCHMARKS=dpx")
@@ -229,6 +230,7 @@ def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     assert str(ROOT / "microbench/dpx/blocks.cu") in single
     assert not any("unit_" in file for file in single)
     assert " -O3 " in single[str(ROOT / "microbench/dpx/blocks.cu")]
+    assert " -lineinfo " in single[str(ROOT / "microbench/dpx/blocks.cu")]
     # What is compiled quickly for tests counts as the code that is timed: its kernels are the same.
     assert (tmp_path / "generated/provenance/code_options.txt").read_text() == untimed
 

@@ -10,9 +10,9 @@
 namespace amasia {
 namespace {
 
-class Schedule : public testing::TestWithParam<int> {};
+class Schedules : public testing::TestWithParam<int> {};
 
-TEST_P(Schedule, EveryRoundHoldsEveryEntryOnce) {
+TEST_P(Schedules, EveryRoundHoldsEveryEntryOnce) {
   const int n = GetParam();
   for (int round = 0; round < 3 * rounds_per_cycle(n); ++round) {
     const std::vector<int> order = round_order(n, round);
@@ -22,7 +22,7 @@ TEST_P(Schedule, EveryRoundHoldsEveryEntryOnce) {
   }
 }
 
-TEST_P(Schedule, EveryEntryTakesEveryPositionEquallyOften) {
+TEST_P(Schedules, EveryEntryTakesEveryPositionEquallyOften) {
   const int n = GetParam(), rounds = rounds_per_cycle(n);
   std::map<std::pair<int, int>, int> times;
   for (int round = 0; round < rounds; ++round) {
@@ -33,7 +33,7 @@ TEST_P(Schedule, EveryEntryTakesEveryPositionEquallyOften) {
   for (const auto& [place, count] : times) EXPECT_EQ(count, rounds / n);
 }
 
-TEST_P(Schedule, EveryEntryFollowsEveryOtherEquallyOften) {
+TEST_P(Schedules, EveryEntryFollowsEveryOtherEquallyOften) {
   const int n = GetParam(), rounds = rounds_per_cycle(n);
   std::map<std::pair<int, int>, int> times;
   for (int round = 0; round < rounds; ++round) {
@@ -46,7 +46,7 @@ TEST_P(Schedule, EveryEntryFollowsEveryOtherEquallyOften) {
   for (const auto& [pair, count] : times) EXPECT_EQ(count, rounds / n);
 }
 
-TEST_P(Schedule, RepeatsAfterACycleAndNotBefore) {
+TEST_P(Schedules, RepeatsAfterACycleAndNotBefore) {
   const int n = GetParam(), rounds = rounds_per_cycle(n);
   EXPECT_EQ(rounds, n % 2 == 0 ? n : 2 * n);
   EXPECT_EQ(round_order(n, rounds + 1), round_order(n, 1));
@@ -55,7 +55,7 @@ TEST_P(Schedule, RepeatsAfterACycleAndNotBefore) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Entries, Schedule, testing::Range(1, 17));
+INSTANTIATE_TEST_SUITE_P(Entries, Schedules, testing::Range(1, 17));
 
 TEST(ScheduleEdges, NothingToRun) {
   EXPECT_TRUE(round_order(0, 5).empty());

@@ -76,7 +76,7 @@ TEST(OpenFile, IsNotInheritedByChildProcesses) {
 TEST(ExecutablePath, IsThisProgram) {
   const std::filesystem::path path = executable_path();
   EXPECT_TRUE(path.is_absolute());
-  EXPECT_EQ(path.filename(), "file_test");
+  EXPECT_EQ(path.filename(), "ground_tests");
   EXPECT_EQ(::access(path.c_str(), X_OK), 0);
 }
 
