@@ -269,7 +269,8 @@ std::vector<ConfigOf<Plot>> contest_configs(const std::vector<int>& winners) {
   std::vector<ConfigOf<Plot>> list;
   for (int i = 0; i < configs; ++i) {
     const bool wins = std::find(winners.begin(), winners.end(), i) != winners.end();
-    list.push_back(planted_config(i == 0 ? "iso" : fmt::format("c{}", i), wins ? -10 : 0));
+    const std::string name = fmt::format("{}-{}", wins ? "less" : "same", i);
+    list.push_back(planted_config(i == 0 ? "iso" : name, wins ? -10 : 0));
   }
   return list;
 }
