@@ -32,7 +32,7 @@ function(amasia_add_provenance target)
   set(generated ${CMAKE_BINARY_DIR}/generated/provenance)
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_digests.cmake)
   set(patterns "")
-  foreach(folder apps variants microbench harness inputs)
+  foreach(folder apps variants microbench harness inputs tests/effects)
     foreach(extension cu cuh hpp cpp csv)
       list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*.${extension})
     endforeach()
@@ -44,7 +44,7 @@ function(amasia_add_provenance target)
   # For who asks what the digests count. The build step runs again when its command line changes.
   file(CONFIGURE OUTPUT ${generated}/code_options.txt CONTENT "${options}\n" @ONLY)
   set(digests ${generated}/source_digests.inc ${generated}/microbenchmark_digests.inc
-      ${generated}/harness_digest.inc)
+      ${generated}/study_digests.inc ${generated}/harness_digest.inc)
   add_custom_command(
     OUTPUT ${digests}
     BYPRODUCTS ${generated}/source_manifest.txt

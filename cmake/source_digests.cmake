@@ -11,6 +11,8 @@
 #   a microbenchmark (a microbench/<question>/*.cu that registers one)
 #     - itself, what it includes, and those files of its folder that register nothing,
 #     - microbench/<question>/options.cmake and OPTIONS;
+#   an app of a test whose results are recorded (tests/effects): all sources of its folder, what they
+#     include, the ceilings and OPTIONS;
 #   the harness: all of harness/ and inputs/, which time, generate and compare, and what they include.
 # "Includes" means #include "..." of files in apps/, microbench/, variants/ and inputs/, directly or
 # not, and for a header also the .cpp of its name beside it. The harness has a digest of its own.
@@ -22,6 +24,7 @@
 # Writes to <folder>:
 #   source_digests.inc          {"app/variant", "<SHA-256>"}, one line each, for provenance.cpp
 #   microbenchmark_digests.inc  {"question/name", "<SHA-256>"}, likewise
+#   study_digests.inc           {"app", "<SHA-256>"}, likewise
 #   harness_digest.inc          "<SHA-256>"
 #   source_manifest.txt         "name content-hash path", one line per file that a digest covers: two
 #                               manifests show which file made two digests differ
@@ -137,7 +140,8 @@ function(includes_of path result)
       string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" name "${line}")
       foreach(candidate ${folder}/${name} ${name})
         cmake_path(NORMAL_PATH candidate)
-        if(EXISTS ${ROOT}/${candidate} AND candidate MATCHES "^(apps|microbench|variants|inputs)/")
+        if(EXISTS ${ROOT}/${candidate} AND
+           candidate MATCHES "^(apps|microbench|variants|inputs|tests/effects)/")
           list(APPEND found ${candidate})
           break()
         endif()
@@ -267,6 +271,19 @@ foreach(app IN LISTS apps)
   endforeach()
 endforeach()
 
+# Apps of tests whose results are recorded, <folder>:<app>: all sources of the folder, for all variants.
+set(study_lines "")
+foreach(app tests/effects:planted tests/effects:contest tests/effects:dosed)
+  string(REPLACE ":" ";" app ${app})
+  list(POP_FRONT app folder)
+  if(IS_DIRECTORY ${ROOT}/${folder})
+    files_of(${folder} own cu cuh)
+    closure_of("${own}" own)
+    digest_of(${app} "${own};${ceilings}" digest "${options}")
+    string(APPEND study_lines "{\"${app}\", \"${digest}\"},\n")
+  endif()
+endforeach()
+
 set(microbenchmark_lines "")
 file(GLOB questions RELATIVE ${ROOT} ${ROOT}/microbench/*)
 foreach(question IN LISTS questions)
@@ -292,6 +309,7 @@ closure_of("${harness}" included)
 digest_of(harness "${harness};${inputs};${included}" digest)
 
 file(CONFIGURE OUTPUT ${OUTPUT}/source_digests.inc CONTENT "${lines}" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT}/study_digests.inc CONTENT "${study_lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/microbenchmark_digests.inc CONTENT "${microbenchmark_lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/harness_digest.inc CONTENT "\"${digest}\"\n" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/source_manifest.txt CONTENT "${manifest}" @ONLY)

@@ -64,7 +64,8 @@ class Results:
     ``notes`` are sentences about what was left out while loading.
 
     ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
-    are of chosen schedules, so that they mix with no other comparison.
+    are of chosen schedules, so that they mix with no other comparison. ``effects`` holds the study
+    with known answers (plots/detection.py), whose apps are no part of the suite.
     """
 
     files: pd.DataFrame
@@ -77,6 +78,7 @@ class Results:
     points: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=POINT_COLUMNS))
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
     cross: Results | None = None
+    effects: Results | None = None
 
     @property
     def gpus(self) -> list[str]:
@@ -110,6 +112,7 @@ class Results:
             points,
             findings,
             None if self.cross is None else self.cross.where(**wanted),
+            None if self.effects is None else self.effects.where(**wanted),
         )
 
 
@@ -250,8 +253,11 @@ def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A group as ("compared" or "cross", group): what is of a table of `amasia cross`, and the
-    rest. A library stands in both."""
+    """A group as ("compared", "cross" or "effects", group): what is of a table of `amasia cross`,
+    and the rest. A library stands in both. The study with known answers stays in one piece."""
+    if study == "effects":
+        yield "effects", group
+        return
     roles = {row["role"] for row in group["rows"]}
     if "cross" not in roles:
         yield ("cross" if study == "cross" else "compared"), group
@@ -418,18 +424,22 @@ def load(paths: Sequence[Path | str]) -> Results:
     labels = _size_labels(pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS))
     all_files = pd.DataFrame(files, columns=FILE_COLUMNS)
     all_ceilings = pd.DataFrame(ceilings, columns=CEILING_COLUMNS)
-    cross = None
-    if any(unique[0] == "cross" for unique in groups):
-        tables = frames_of("cross")
-        of_tables = all_files[all_files["file"].isin(tables["groups"]["file"])]
-        cross = Results(files=of_tables, ceilings=all_ceilings, notes=notes, **tables)
+
+    def apart(kind: str) -> Results | None:
+        if not any(unique[0] == kind for unique in groups):
+            return None
+        frames = frames_of(kind)
+        of_kind = all_files[all_files["file"].isin(frames["groups"]["file"])]
+        return Results(files=of_kind, ceilings=all_ceilings, notes=notes, **frames)
+
     return Results(
         files=all_files,
         ceilings=all_ceilings,
         notes=notes,
         points=pd.DataFrame(_latest(points), columns=POINT_COLUMNS),
         findings=pd.DataFrame(_latest(findings), columns=FINDING_COLUMNS),
-        cross=cross,
+        cross=apart("cross"),
+        effects=apart("effects"),
         **frames_of("compared"),
     )
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/comparison.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
@@ -73,6 +74,7 @@ Json entry_json(const TuningEntry& e) {
           {"cache", word_of(e.cache)},
           {"launch", word_of(e.launch)},
           {"config", e.config},
+          {"equal", e.equal},
           {"source_digest", e.source_digest},
           {"date_utc", e.date_utc},
           {"table", table}};
@@ -119,6 +121,10 @@ TuningEntry entry_from(const At& at) {
   e.cache = member_of<CacheMode>(at, "cache");
   e.launch = member_of<LaunchMode>(at, "launch");
   e.config = member_of<std::string>(at, "config");
+  if (at.optional_member("equal")) {  // not in files from before this was asked
+    const At equal = at.member("equal");
+    for (std::size_t i = 0; i < equal.array_size(); ++i) e.equal.push_back(equal.item(i).text());
+  }
   e.source_digest = member_of<std::string>(at, "source_digest");
   e.date_utc = member_of<std::string>(at, "date_utc");
   const At table = at.member("table");
@@ -244,7 +250,7 @@ std::string default_tuning_path(const Device& device) {
 }
 
 TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
-                         const std::string& device) {
+                         const std::string& device, double confidence) {
   TuningEntry entry;
   entry.device = device;
   entry.variant = variant.name();
@@ -253,7 +259,8 @@ TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
   entry.launch = search.key.launch;
   entry.source_digest = source_digest(variant.name());
   entry.date_utc = utc_now();
-  double least = 0;
+  std::vector<const Row*> eligible;
+  const Row* winner = nullptr;
   for (const Row& row : search.rows) {
     if (row.variant != variant.name()) continue;
     entry.table.push_back({row.config, row.status, row.reason, row.time_ms});
@@ -262,9 +269,18 @@ TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
           return config.info.name == row.config && config.info.reference_only;
         });
     if (!row.time_ms || reference_only) continue;
-    if (entry.config.empty() || row.time_ms->median < least) {
-      entry.config = row.config;
-      least = row.time_ms->median;
+    eligible.push_back(&row);
+    if (winner == nullptr || row.time_ms->median < winner->time_ms->median) winner = &row;
+  }
+  if (winner == nullptr) return entry;
+  entry.config = winner->config;
+  const auto pairs = static_cast<int>(eligible.size() * (eligible.size() - 1) / 2);
+  const double each = corrected_confidence(confidence, pairs);
+  for (const Row* row : eligible) {
+    if (row == winner) continue;
+    const auto [theirs, best] = paired_times(*row, *winner);
+    if (best.empty() || !paired_ratio(theirs, best, each).resolved) {
+      entry.equal.push_back(row->config);
     }
   }
   return entry;

@@ -30,7 +30,10 @@ struct TuningEntry {
   Parameters size;
   CacheMode cache = CacheMode::cold;
   LaunchMode launch = LaunchMode::stream;
-  std::string config;         // the winner
+  std::string config;  // the winner: the least median
+  /// Configs whose times in the same rounds are not told apart from the winner's, in the order they
+  /// were tried. Any of them could have been the winner.
+  std::vector<std::string> equal{};
   std::string source_digest;  // of the variant when it was tuned
   std::string date_utc;
   std::vector<TuningCandidate> table{};
@@ -84,10 +87,12 @@ class TuningTable {
 /// results/<gpu>/tuning.json
 std::string default_tuning_path(const Device& device);
 
-/// The winner of a variant in a finished search and the table it was chosen from. A config that is
-/// there for comparison only (reference_only) is never chosen; the entry has no config when nothing
-/// ran that may be.
+/// The winner of a variant in a finished search, what is equal to it within noise, and the table it
+/// was chosen from. A config that is there for comparison only (reference_only) is never chosen and
+/// never equal; the entry has no config when nothing ran that may be. `confidence` holds for all
+/// pairs of configs jointly, because which of them is held against the others is chosen by what was
+/// measured.
 TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
-                         const std::string& device);
+                         const std::string& device, double confidence = 0.95);
 
 }  // namespace amasia

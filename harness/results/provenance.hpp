@@ -21,6 +21,10 @@ const std::map<std::string, std::string>& source_digests();
 /// options.
 const std::map<std::string, std::string>& microbenchmark_digests();
 
+/// app -> the same of all its variants, for the apps of tests whose results are recorded
+/// (tests/effects). They are no part of the suite, nor of what a result file says of the tree.
+const std::map<std::string, std::string>& study_digests();
+
 /// Digest of one variant, comparator or microbenchmark, "" when the source tree has none of that
 /// name.
 std::string source_digest(const std::string& name);

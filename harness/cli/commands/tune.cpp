@@ -1,6 +1,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
@@ -32,8 +33,12 @@ void print(const TuningEntry& entry) {
     print_data("{} {} {} {}: {}\n", entry.variant, c.config, size, word_of(c.status), to_text(c));
   }
   if (entry.config.empty()) return;  // nothing ran
-  print_data("{} {} {} {}: best is {}\n", entry.variant, size, word_of(entry.cache),
-             word_of(entry.launch), entry.config);
+  const std::string equal =
+      entry.equal.empty()
+          ? ""
+          : fmt::format(", the least median; equal within noise: {}", fmt::join(entry.equal, ", "));
+  print_data("{} {} {} {}: best is {}{}\n", entry.variant, size, word_of(entry.cache),
+             word_of(entry.launch), entry.config, equal);
 }
 
 ExitStatus tune(TuneRequest& r) {
@@ -69,7 +74,7 @@ ExitStatus tune(TuneRequest& r) {
     for (const AppCases& mine : cases) {
       if (mine.app->name() != group.key.app) continue;
       for (const Variant* v : mine.variants) {
-        TuningEntry entry = tuning_entry(result, *v, device.name);
+        TuningEntry entry = tuning_entry(result, *v, device.name, c.effort.confidence);
         print(entry);
         if (!entry.config.empty()) table.record(std::move(entry));
       }
@@ -105,7 +110,8 @@ const bool tune_registered = register_command(
      .group = CommandGroup::measure,
      .summary = "time every config of the variants and record the winners",
      .description = "The winner is what `run` and `study` take for the role best at this size, or "
-                    "at the nearest one tuned, as long as the variant's code is the same.",
+                    "at the nearest one tuned, as long as the variant's code is the same. Configs "
+                    "whose times are not told apart from the winner's are named beside it.",
      .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
                    {"amasia tune 'hotspot/*' --preset quick --dry-run",
                     "how many configs that would be, and how long"}}},
