@@ -107,7 +107,10 @@ void report(const GroupResult& g, Tally& tally) {
   for (const std::string& w : g.warnings) {
     print_prose("warning: {}: {}\n", g.key.to_string(), w);
   }
-  tally.valid = tally.valid && g.warnings.empty() && g.launch_blocked &&
+  for (const Invalidity& i : g.invalid) {
+    print_prose("INVALID {}: {}\n", g.key.to_string(), to_string(i));
+  }
+  tally.valid = tally.valid && g.invalid.empty() && g.warnings.empty() && g.launch_blocked &&
                 g.stop_reason != StopReason::time_limit;
   for (const std::string& s : sentences(g)) print_prose("{}\n", s);
 }
@@ -125,6 +128,13 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
         "interrupted: finished groups are kept; continue with the same command and "
         "--resume\n");
     return exit_interrupted;
+  }
+  if (!outcome.device_lost.empty()) {
+    print_prose(
+        "the GPU does not answer any more ({}): finished groups are kept; bring it back "
+        "(nvidia-smi says what it lacks) and continue with the same command and --resume\n",
+        outcome.device_lost);
+    return exit_no_device;
   }
   if (tally.failed + tally.crashed > 0) {
     say_next(with_patterns("amasia verify", r.campaign.patterns),
