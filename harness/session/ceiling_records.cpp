@@ -150,7 +150,7 @@ double tolerance_of(const CeilingRecord& record) {
   for (const double value : record.values) {
     farthest = std::max(farthest, std::abs(value / middle - 1));
   }
-  return std::max(0.02, 3 * farthest);
+  return std::max(0.05, 3 * farthest);
 }
 
 std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,

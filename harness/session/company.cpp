@@ -64,16 +64,23 @@ int disturbed_readings(const std::vector<ProbeReading>& probe, const QuietProbe&
 
 std::optional<Invalidity> company_in(const std::vector<ProbeReading>& probe,
                                      const std::optional<QuietProbe>& quiet,
-                                     const std::string& named) {
+                                     const std::string& named, const ProbeCount& earlier) {
   const auto all = static_cast<int>(probe.size());
   const int disturbed = quiet ? disturbed_readings(probe, *quiet) : 0;
-  const bool alarm = binomial_upper_tail(all, disturbed, quiet_share) < false_alarm;
+  const bool alarm =
+      disturbed > 0 && (binomial_upper_tail(all, disturbed, quiet_share) < false_alarm ||
+                        binomial_upper_tail(all + earlier.readings, disturbed + earlier.disturbed,
+                                            quiet_share) < false_alarm);
   if (!alarm && named.empty()) return std::nullopt;
   std::string reason = "another process computed on this GPU";
   if (!named.empty()) reason += fmt::format(" (NVML: {})", named);
   if (alarm) {
     reason += fmt::format(": {} of {} probes between the samples had to wait or took longer",
                           disturbed, all);
+    if (earlier.disturbed > 0) {
+      reason +=
+          fmt::format(", and {} of {} in the groups before", earlier.disturbed, earlier.readings);
+    }
   }
   return Invalidity{InvalidKind::company, reason,
                     "end the other process (nvidia-smi lists those that it may show) or take "

@@ -34,18 +34,26 @@ std::optional<QuietProbe> quieter(const std::optional<QuietProbe>& quiet,
 /// distinctly longer than when quiet.
 int disturbed_readings(const std::vector<ProbeReading>& probe, const QuietProbe& quiet);
 
-/// Longer than any launch waits for a GPU that has nothing to do, shorter than a time slice.
-inline constexpr double wait_limit_us = 100;
-/// Of the quiet work. The clock may change, but cycles do not, and those of memory do so little.
-inline constexpr double arithmetic_limit = 1.25, memory_limit = 2;
-/// A GPU without company may disturb this share of readings all the same: ten times what was seen.
-inline constexpr double quiet_share = 0.001;
-/// Of a group without company to be called disturbed.
+/// Seven times the longest wait seen on an H200 without company, a fiftieth of a time slice.
+inline constexpr double wait_limit_us = 50;
+/// Of the quiet work. The longest seen without company were 1.25 and 1.5 of it.
+inline constexpr double arithmetic_limit = 1.5, memory_limit = 2;
+/// The share of readings that may show company where there is none.
+inline constexpr double quiet_share = 3e-5;
+/// How probable it may be that a group is called disturbed without company.
 inline constexpr double false_alarm = 1e-4;
 
-/// Company, or nothing. `named`: what NVML knows of it, or "".
+/// Readings of a run so far, and how many of them showed company.
+struct ProbeCount {
+  int readings = 0;
+  int disturbed = 0;
+};
+
+/// Company, or nothing: so many readings that chance gives them with a probability below
+/// false_alarm, in this group or, together with at least one in this group, in the run so far.
+/// `named`: what NVML knows of it, or "".
 std::optional<Invalidity> company_in(const std::vector<ProbeReading>& probe,
                                      const std::optional<QuietProbe>& quiet,
-                                     const std::string& named);
+                                     const std::string& named, const ProbeCount& earlier = {});
 
 }  // namespace amasia

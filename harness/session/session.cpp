@@ -13,6 +13,7 @@
 #include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
+#include "harness/session/stopwatch.hpp"
 #include "harness/text/file.hpp"
 
 namespace amasia {
@@ -225,7 +226,7 @@ GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
     if (was_interrupted) return result;
     complete(result);
     std::vector<Invalidity> invalid = invalidities_of(result, around);
-    around.quiet = quieter(around.quiet, result.probe);
+    learn(around, result);
     if (worth_repeating(invalid) && first.empty()) {
       on_line(fmt::format("not valid ({}); measuring it again", to_string(invalid.front())));
       first = std::move(invalid);
@@ -362,6 +363,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     }
     if (finished.contains(group.key.to_string())) continue;
     progress.begin(group.key.to_string(), expected_seconds(group));
+    const Stopwatch watch;
     GroupResult result;
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
     const auto available = static_cast<std::int64_t>(file.provenance.device.free_bytes);
@@ -380,6 +382,10 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
         progress.end(outcome.interrupted ? "interrupted" : "the GPU does not answer any more");
         break;
       }
+    }
+    if (const std::string jump = clock_jump(watch.seconds(), watch.system_seconds());
+        !jump.empty()) {
+      result.warnings.push_back(jump);
     }
     if (journal) journal->append(result);
     progress.end(summary_line(result));

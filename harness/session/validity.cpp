@@ -125,10 +125,17 @@ std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumst
   };
   add(faster_than_floor(group));
   add(company_in(group.probe, quieter(around.quiet, group.probe),
-                 text_in(group.device_state, "company")));
+                 text_in(group.device_state, "company"), around.probes));
   add(drift_in(group));
   add(changed_state(around.state_at_start, group.device_state));
   return found;
+}
+
+void learn(Circumstances& around, const GroupResult& group) {
+  around.quiet = quieter(around.quiet, group.probe);
+  if (!around.quiet) return;
+  around.probes.readings += static_cast<int>(group.probe.size());
+  around.probes.disturbed += disturbed_readings(group.probe, *around.quiet);
 }
 
 void mark(GroupResult& group, std::vector<Invalidity> invalid) {

@@ -25,6 +25,7 @@ struct Circumstances {
   std::map<std::string, std::string> state_at_start{};  // Provenance::device_state
   std::vector<Invalidity> ceilings{};                   // doubtful_ceilings()
   std::optional<QuietProbe> quiet{};                    // of the groups so far
+  ProbeCount probes{};                                  // likewise
 };
 
 /// A cold row faster than its floor, beyond the interval of its median.
@@ -38,6 +39,9 @@ std::optional<Invalidity> changed_state(const std::map<std::string, std::string>
 /// All of the above and company. Empty for a group that was verified alone. The probes of the group
 /// itself are among those that tell what is quiet.
 std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumstances& around);
+
+/// Adds the probes of a group to what is known of the run.
+void learn(Circumstances& around, const GroupResult& group);
 
 /// Sets what makes the group invalid, and with it that nothing is claimed from it.
 void mark(GroupResult& group, std::vector<Invalidity> invalid);

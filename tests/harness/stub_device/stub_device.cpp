@@ -67,6 +67,7 @@ Device stub_device(const Json& script) {
 class StubGroup : public GroupInstrument {
  public:
   StubGroup(const Json& script, const PlannedGroup& plan) : script_(script) {
+    script_.update(member(member(script, "of_size"), plan.key.size.to_string().c_str()));
     log_line(script, "open " + plan.key.to_string());
     first_ = is_first(plan);
     for (const Json& line : member(script, "stdout")) {
@@ -133,6 +134,9 @@ class StubGroup : public GroupInstrument {
     if (probe.empty()) return std::nullopt;
     // One every millisecond; the GPU's clock is an hour ahead, and the host sees an end 4 us late.
     const int call = probes_++;
+    if (const double s = probe.value("sleep_s", 0.0); s > 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(s));
+    }
     constexpr double hour_us = 3.6e9;
     ProbeTimes times;
     times.launched_us = 1000.0 * call;
@@ -220,7 +224,7 @@ class StubGroup : public GroupInstrument {
     return opened <= 1;
   }
 
-  const Json& script_;
+  Json script_;
   bool first_ = true;
   int probes_ = 0;
   std::map<int, State> rows_;
