@@ -26,7 +26,7 @@ constexpr int throttle_repeats = 3;
 constexpr double probe_share = 0.015, process_start_s = 0.3;
 /// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
 /// again for each time that it gets three times as long.
-constexpr int probes_of_row = 2, probes_in_full = 300;
+constexpr int probes_of_row = 2, probes_in_full = 600;
 
 StoppingRule stopping_rule(const Effort& effort) {
   StoppingRule rule;

@@ -80,7 +80,7 @@ TEST(Drift, OfTheControlHasALimit) {
   const auto invalid = drift_in(group);
   ASSERT_TRUE(invalid);
   EXPECT_EQ(invalid->kind, InvalidKind::drift);
-  EXPECT_TRUE(contains(invalid->reason, "hotspot/baseline iso differs from itself by 4.3"));
+  EXPECT_TRUE(contains(invalid->reason, "hotspot/baseline iso differs from itself by 3.96 %"));
 }
 
 TEST(Drift, OfTheBaselineOverTheRoundsIsSeen) {
