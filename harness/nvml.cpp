@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +27,12 @@ struct ProcessInfo {  // nvmlProcessInfo_v2_t, which both ..._v2 and ..._v3 of t
   unsigned long long used_memory;
   unsigned gpu_instance;
   unsigned compute_instance;
+};
+
+struct ProcessUse {  // nvmlProcessUtilizationSample_t: shares in percent
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned sm, memory, encoder, decoder;
 };
 
 struct ThrottleReason {
@@ -107,6 +116,7 @@ struct Nvml::Library {
     return std::nullopt;
   }
   std::optional<std::vector<unsigned>> compute_pids() const;
+  std::vector<ProcessUse> uses(std::uint64_t since_us) const;
 
   Resolver resolve;
   bool initialised = false;
@@ -131,6 +141,21 @@ std::optional<std::vector<unsigned>> Nvml::Library::compute_pids() const {
     return pids;
   }
   return std::nullopt;
+}
+
+std::vector<ProcessUse> Nvml::Library::uses(std::uint64_t since_us) const {
+  const unsigned long long since = since_us;
+  std::vector<ProcessUse> found(256);  // processes times samples
+  auto count = static_cast<unsigned>(found.size());
+  const char* name = "nvmlDeviceGetProcessUtilization";
+  Return status = call(name, device, found.data(), &count, since);
+  if (status == insufficient_size) {
+    found.resize(count + 64);
+    count = static_cast<unsigned>(found.size());
+    status = call(name, device, found.data(), &count, since);
+  }
+  found.resize(status == 0 && count <= found.size() ? count : 0);
+  return found;
 }
 
 Nvml::Nvml(const std::string& device) : Nvml(device, resolve_in_library) {}
@@ -193,6 +218,36 @@ std::string Nvml::throttle_reasons() const {
   return throttle_reason_names(library_->reasons().value_or(0));
 }
 
+std::uint64_t Nvml::now_us() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
+std::optional<unsigned> Nvml::slowdown_c() const {
+  constexpr unsigned slowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
+  return library_->number("nvmlDeviceGetTemperatureThreshold", slowdown);
+}
+
+std::string Nvml::company(std::uint64_t since_us) const {
+  if (!available()) return "";
+  std::set<unsigned> others;
+  unsigned most = 0;
+  bool ours = false;
+  for (const ProcessUse& use : library_->uses(since_us)) {
+    const auto pid = static_cast<pid_t>(use.pid);
+    // The parent has no work on the GPU, or it is the debugger's one process.
+    ours = ours || pid == getpid() || pid == getppid();
+    if (pid == getpid() || pid == getppid() || use.sm == 0 || use.time_us < since_us) continue;
+    others.insert(use.pid);
+    most = std::max(most, use.sm);
+  }
+  if (others.empty() || !ours) return "";
+  return std::to_string(others.size()) +
+         (others.size() == 1 ? " other process" : " other processes") + ", up to " +
+         std::to_string(most) + " % of the time";
+}
+
 std::map<std::string, std::string> Nvml::state() const {
   std::map<std::string, std::string> state;
   if (!available()) return state;
@@ -218,6 +273,7 @@ std::map<std::string, std::string> Nvml::state() const {
   record("power_limit_default_w", power(nvml.number("nvmlDeviceGetPowerManagementDefaultLimit")));
   record("power_w", power(power_mw()));
   record("temperature_c", text(temperature_c()));
+  record("slowdown_c", text(slowdown_c()));
   record("sm_clock_mhz", text(sm_clock_mhz()));
   record("sm_clock_max_mhz", text(nvml.number("nvmlDeviceGetMaxClockInfo", sm_clock)));
   record("memory_clock_mhz", text(nvml.number("nvmlDeviceGetClockInfo", memory_clock)));

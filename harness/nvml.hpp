@@ -46,10 +46,20 @@ class Nvml {
   /// or the state is unknown.
   std::string throttle_reasons() const;
 
+  /// Which other processes computed on the device after `since_us` (now_us() of then), "2 other
+  /// processes, up to 20 % of the time"; empty when there was none, and where it cannot be known:
+  /// on a MIG slice, without the right to ask, and in a container that shows its processes by ids
+  /// of the host.
+  std::string company(std::uint64_t since_us) const;
+  /// Microseconds by the clock that NVML dates its samples by.
+  static std::uint64_t now_us();
+  /// The temperature from which the clock is held down, in degrees Celsius.
+  std::optional<unsigned> slowdown_c() const;
+
   /// What a result file records of the device once per run; unknown members are absent. Keys:
-  /// driver_version, power_limit_w, power_limit_default_w, power_w, temperature_c, sm_clock_mhz,
-  /// sm_clock_max_mhz, memory_clock_mhz, memory_clock_max_mhz, ecc, mig, compute_mode, persistence,
-  /// throttle_reasons, compute_processes, use.
+  /// driver_version, power_limit_w, power_limit_default_w, power_w, temperature_c, slowdown_c,
+  /// sm_clock_mhz, sm_clock_max_mhz, memory_clock_mhz, memory_clock_max_mhz, ecc, mig,
+  /// compute_mode, persistence, throttle_reasons, compute_processes, use.
   std::map<std::string, std::string> state() const;
 
  private:

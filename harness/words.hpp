@@ -30,8 +30,13 @@ enum class Role { iso, best, matched, cross, comparator, candidate };
 enum class RowStatus { ok, failed, skipped, crashed };
 /// What the interval of a comparison says by itself.
 enum class SpeedVerdict { faster, slower, not_resolved };
-/// What may be said of a comparison once the baseline's distance from itself is known.
-enum class SpeedClaim { faster, slower, not_resolved, within_noise };
+/// What may be said of a comparison once the baseline's distance from itself is known; of an
+/// invalid group, that nothing may.
+enum class SpeedClaim { faster, slower, not_resolved, within_noise, invalid };
+/// Why a group's measurement is not valid: a ceiling beside it that cannot be; a cold row faster
+/// than its floor; another process computing on the GPU; a baseline that did not stay what it was;
+/// power, clocks or temperature other than at the run's start.
+enum class InvalidKind { ceiling, floor, company, drift, device_state };
 /// Why sampling ended. A group or point that never ran has none, and says why in its warnings.
 enum class StopReason { narrow_enough, round_limit, sample_limit, time_limit };
 /// What the floor of a group is made of.
@@ -74,8 +79,15 @@ struct Words<SpeedVerdict> {
 };
 template <>
 struct Words<SpeedClaim> {
-  static constexpr std::string_view what = "claim", list[] = {"faster", "slower", "not resolved",
-                                                              "within A/A noise"};
+  static constexpr std::string_view what = "claim",
+                                    list[] = {"faster", "slower", "not resolved",
+                                              "within A/A noise", "measurement invalid"};
+};
+template <>
+struct Words<InvalidKind> {
+  static constexpr std::string_view what = "kind of disturbance",
+                                    list[] = {"ceiling", "floor", "company", "drift",
+                                              "device state"};
 };
 template <>
 struct Words<StopReason> {

@@ -11,7 +11,8 @@ from typing import Any
 
 NOT_RESOLVED = "not resolved"
 WITHIN_NOISE = "within A/A noise"
-UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE)  # neither faster nor slower may be said
+INVALID = "measurement invalid"  # of every comparison of a group that is not valid
+UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE, INVALID)  # neither faster nor slower may be said
 
 
 def controls_of(

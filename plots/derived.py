@@ -194,6 +194,8 @@ def _baseline_spread(files: Sequence[Recorded], _: str) -> Own | None:
         if file.document["provenance"]["study"] != "paper":
             continue
         for group in file.document["groups"]:
+            if group.get("invalid"):
+                continue
             key = group["key"]
             for row in group["rows"] if key["cache"] == "cold" else []:
                 times = (row.get("samples") or {}).get("time_ms") or []

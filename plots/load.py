@@ -275,7 +275,8 @@ def load(paths: Sequence[Path | str]) -> Results:
     """Loads result files and folders of them.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
-    counts and a note says so; a table of `amasia cross` is not the same group as a comparison.
+    counts and a note says so; so does one of each group that is not valid, which is left out. A
+    table of `amasia cross` is not the same group as a comparison.
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths])
@@ -321,9 +322,20 @@ def load(paths: Sequence[Path | str]) -> Results:
                     "n": len(ceiling["samples"]),
                 }
             )
+        valid = []
+        for number, group in enumerate(document["groups"]):
+            if why := group.get("invalid"):
+                key = group["key"]
+                name = f"{key['app']} {_size_text(key['size'])} {key['cache']} {key['launch']}"
+                notes.append(
+                    f"{name} in {path} is left out, because its measurement is not valid: "
+                    f"{why[0]['reason']}; {why[0]['remedy']}."
+                )
+            else:
+                valid.append((number, group))
         parts = [
             (number, kind, part)
-            for number, group in enumerate(document["groups"])
+            for number, group in valid
             for kind, part in _parts_of(group, provenance["study"])
         ]
         for number, kind, group in parts:

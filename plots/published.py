@@ -226,6 +226,8 @@ def size_text(size: dict[str, Any]) -> str:
 
 def _speedup(file: Recorded, s: Selector) -> Own | None:
     for group in file.document["groups"]:
+        if group.get("invalid"):
+            continue
         key = group["key"]
         cell = {k: str(v) for k, v in key["size"].items()}
         cell |= {"cache": key["cache"], "launch": key["launch"]}

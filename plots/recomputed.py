@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from plots.claims import claim_of
+from plots.claims import INVALID, claim_of
 from plots.statistics import corrected_confidence, median_interval
 
 Record = dict[str, Any]
@@ -368,6 +368,8 @@ def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, a
         for name, value in summary.items():
             _check_number(row.get(name), value, f"{place}.{name}", of_row, "the samples")
     again = comparisons_of(group["rows"], confidence)
+    for expected in again if group.get("invalid") else ():
+        expected["claim"] = INVALID
     for c, (found, expected) in enumerate(zip(group["comparisons"], again, strict=False)):
         _check_comparison(found, expected, f"{at}.comparisons[{c}]", whose)
     if len(group["comparisons"]) != len(again):

@@ -55,6 +55,22 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
   return p;
 }
 
+/// What the run will not know of its device, a line each.
+std::vector<std::string> blind_spots(const std::map<std::string, std::string>& device_state) {
+  std::vector<std::string> lines;
+  if (const auto nvml = device_state.find("nvml"); nvml != device_state.end()) {
+    lines.push_back(
+        fmt::format("{}; whether a limit or another process disturbs is judged without it",
+                    nvml->second));
+  }
+  if (const auto mig = device_state.find("mig"); mig != device_state.end() && mig->second == "on") {
+    lines.emplace_back(
+        "MIG is on: ceilings of a slice are not held against those of whole GPUs, and NVML does "
+        "not tell a slice's clock and energy");
+  }
+  return lines;
+}
+
 /// How many rows ended how, and whether all of what was measured is valid.
 struct Tally {
   int ok = 0, failed = 0, skipped = 0, crashed = 0;
@@ -107,7 +123,10 @@ void report(const GroupResult& g, Tally& tally) {
   for (const std::string& w : g.warnings) {
     print_prose("warning: {}: {}\n", g.key.to_string(), w);
   }
-  tally.valid = tally.valid && g.warnings.empty() && g.launch_blocked &&
+  for (const Invalidity& i : g.invalid) {
+    print_prose("INVALID {}: {}\n", g.key.to_string(), to_string(i));
+  }
+  tally.valid = tally.valid && g.invalid.empty() && g.warnings.empty() && g.launch_blocked &&
                 g.stop_reason != StopReason::time_limit;
   for (const std::string& s : sentences(g)) print_prose("{}\n", s);
 }
@@ -125,6 +144,13 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
         "interrupted: finished groups are kept; continue with the same command and "
         "--resume\n");
     return exit_interrupted;
+  }
+  if (!outcome.device_lost.empty()) {
+    print_prose(
+        "the GPU does not answer any more ({}): finished groups are kept; bring it back "
+        "(nvidia-smi says what it lacks) and continue with the same command and --resume\n",
+        outcome.device_lost);
+    return exit_no_device;
   }
   if (tally.failed + tally.crashed > 0) {
     say_next(with_patterns("amasia verify", r.campaign.patterns),
@@ -177,6 +203,9 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   check_writable(options.out, room);
   print_prose("{} on {}: {} groups, {} microbenchmarks, results to {}\n", title, device.name,
               plan.groups.size(), plan.microbenchmarks.size(), options.out);
+  for (const std::string& line : blind_spots(queried.device_state)) {
+    print_prose("note: {}\n", line);
+  }
   const SessionOutcome outcome =
       run_session(plan.groups, describe_run(argv, r, queried), options, plan.microbenchmarks);
   write_exports(outcome.file, r.exports);

@@ -167,6 +167,12 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   add_device(command, r.session);
   add_output(command, "--tuning", r.tuning, "recorded winners, for the role best",
              "results/<gpu>/tuning.json");
+  defaulting_to(
+      command
+          .add_option("--records", r.session.records,
+                      "earlier results of this GPU model to hold the ceilings against, or none")
+          ->type_name("FOLDER"),
+      "results/<gpu>");
   add_output(command, "--out", r.session.out, "result file",
              "out/<gpu>-<study or run>.json, numbered where there is one");
   CLI::Option* resume = command.add_flag_callback(

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/gpu/device_probe.hpp"
 #include "harness/gpu/loaded_code.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
@@ -20,7 +21,11 @@ namespace {
 class CudaGroup : public GroupInstrument {
  public:
   CudaGroup(const PlannedGroup& plan, const Device& device)
-      : plan_(plan), device_(device), nvml_(device.pci_bus_id), sampler_(device, nvml_) {
+      : plan_(plan),
+        device_(device),
+        nvml_(device.pci_bus_id),
+        sampler_(device, nvml_),
+        probe_(device) {
     const InstanceFactory* factory = find_instance_factory(plan.key.app);
     if (factory == nullptr) {
       throw UsageError(fmt::format("app '{}' is not part of this program", plan.key.app));
@@ -84,6 +89,24 @@ class CudaGroup : public GroupInstrument {
 
   std::string throttle_reasons() const override { return nvml_.throttle_reasons(); }
 
+  std::optional<ProbeTimes> probe() override {
+    return probe_.take(sampler_.stream(), sampler_.spare_memory());
+  }
+
+  std::map<std::string, std::string> device_state() const override {
+    std::map<std::string, std::string> state = nvml_.state();
+    // What stays the same for the whole run is in its provenance.
+    for (const char* key :
+         {"driver_version", "power_limit_default_w", "persistence", "compute_mode", "ecc", "mig",
+          "compute_processes", "use", "sm_clock_max_mhz", "memory_clock_max_mhz"}) {
+      state.erase(key);
+    }
+    if (const std::string others = nvml_.company(opened_us_); !others.empty()) {
+      state["company"] = others;
+    }
+    return state;
+  }
+
  private:
   /// Of that many challenges and of the timed input, which comes last: its outputs stay.
   Verdict verdict_of(const PreparedRun& run, int challenges) {
@@ -106,6 +129,8 @@ class CudaGroup : public GroupInstrument {
   const Device& device_;
   Nvml nvml_;
   Sampler sampler_;
+  DeviceProbe probe_;
+  std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
   std::map<int, std::unique_ptr<PreparedRun>> runs_;
   std::map<int, int> challenges_;  // of a row, when it is verified again
@@ -135,7 +160,9 @@ class CudaInstrument : public Instrument {
   const Device& device() const override { return device_; }
   int code_capability() const override { return capability_of(code_, device_); }
   std::map<std::string, std::string> state() const override {
-    return Nvml(device_.pci_bus_id).state();
+    const Nvml nvml(device_.pci_bus_id);
+    return nvml.available() ? nvml.state()
+                            : std::map<std::string, std::string>{{"nvml", nvml.reason()}};
   }
   Stream stream() const override { return stream_; }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/gpu/probe.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/plan/plan.hpp"
 
@@ -34,6 +35,12 @@ class GroupInstrument {
   virtual void export_outputs() = 0;
   /// Why the device holds its clock down at the moment; empty when it does not, or unknown.
   virtual std::string throttle_reasons() const = 0;
+  /// A short piece of work that is always the same, while nothing else of this process runs;
+  /// nothing where there is none.
+  virtual std::optional<ProbeTimes> probe() { return std::nullopt; }
+  /// Clocks, limits and temperature at the moment, and under "company" who else computed on the
+  /// device since it was opened; what is unknown is absent.
+  virtual std::map<std::string, std::string> device_state() const { return {}; }
 };
 
 /// What an exception from work on the device means.

@@ -37,6 +37,8 @@ class Sampler {
   std::optional<double> energy_mj(const PreparedRun& run, Instance& instance, double seconds);
 
   cudaStream_t stream() const { return stream_; }
+  /// Memory of at least four times the L2 that no run uses.
+  const DeviceArray<int>& spare_memory() const { return flush_; }
   /// A kernel of the harness itself, to ask what code this program has for a GPU.
   static const void* kernel();
   static std::string flush_method();

@@ -17,6 +17,7 @@ bool fulfils(const Coordinates& at, const Coordinates& wanted) {
 /// The speed-up in the cell whose size, cache, launch mode and schedule the selector names.
 std::optional<OwnValue> speedup_of_cell(const ResultFile& file, const Selector& s) {
   for (const GroupResult& g : file.groups) {
+    if (!g.invalid.empty()) continue;
     Coordinates cell = g.key.size.values();
     cell.emplace_back("cache", word_of(g.key.cache));
     cell.emplace_back("launch", word_of(g.key.launch));

@@ -126,6 +126,14 @@ std::vector<std::string> remarks(const GroupResult& group) {
         "too many launches to queue behind the blocking kernel: launch jitter is inside");
   }
   for (const std::string& warning : group.warnings) lines.push_back("warning: " + warning);
+  for (const Invalidity& i : group.invalid) {
+    lines.push_back(fmt::format("INVALID, nothing is claimed ({}): {}; {}", word_of(i.kind),
+                                i.reason, i.remedy));
+  }
+  for (const Invalidity& i : group.repeated_because) {
+    lines.push_back(fmt::format("measured a second time, because of the first ({}): {}",
+                                word_of(i.kind), i.reason));
+  }
   return lines;
 }
 

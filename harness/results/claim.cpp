@@ -41,4 +41,10 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
   return inside ? SpeedClaim::within_noise : said;
 }
 
+void set_claims(GroupResult& group) {
+  for (Comparison& c : group.comparisons) {
+    c.claim = group.invalid.empty() ? claim_of(group.comparisons, c) : SpeedClaim::invalid;
+  }
+}
+
 }  // namespace amasia

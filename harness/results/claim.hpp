@@ -15,4 +15,7 @@ SpeedVerdict verdict_on(const RatioInterval& speedup);
 /// control is what it is.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
 
+/// The claims of a group's comparisons; of an invalid group, that there is none.
+void set_claims(GroupResult& group);
+
 }  // namespace amasia

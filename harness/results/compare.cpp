@@ -27,10 +27,11 @@ struct Timed {
 };
 
 /// Rows with a valid time by name, and the names in file order. The A/A control is left out: the
-/// file compares the baseline once.
+/// file compares the baseline once. So is what an invalid group has.
 std::map<std::string, Timed> timed_rows(const ResultFile& file, std::vector<std::string>& order) {
   std::map<std::string, Timed> rows;
   for (const GroupResult& group : file.groups) {
+    if (!group.invalid.empty()) continue;
     for (const Row& row : group.rows) {
       if (row.status != RowStatus::ok || row.repeat != 0) continue;
       Timed timed{&group, &row, usable_times(row)};
@@ -108,6 +109,14 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     }
     for (const std::string& variant : changed) {
       result.warnings.push_back("the sources of " + variant + " differ");
+    }
+  }
+  for (const auto& [file, which] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
+    for (const GroupResult& group : file->groups) {
+      if (group.invalid.empty()) continue;
+      result.warnings.push_back(
+          fmt::format("{} is left out: not valid in {} ({}: {})", group.key.to_string(), which,
+                      word_of(group.invalid.front().kind), group.invalid.front().reason));
     }
   }
   if (seeds_differ) result.warnings.emplace_back("the seeds of the inputs differ");

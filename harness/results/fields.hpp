@@ -215,6 +215,29 @@ struct Fields<Comparison> {
 };
 
 template <>
+struct Fields<Invalidity> {
+  static constexpr std::string_view name = "invalidity";
+  static constexpr std::string_view meaning = "why a group's measurement is not valid";
+  static constexpr auto list = fields(
+      field("kind", &Invalidity::kind), field("reason", &Invalidity::reason, {.not_empty = true}),
+      field("remedy", &Invalidity::remedy, {.meaning = "what to do", .not_empty = true}));
+};
+
+template <>
+struct Fields<ProbeReading> {
+  static constexpr std::string_view name = "probe";
+  static constexpr std::string_view meaning =
+      "a fixed piece of work between two samples, by which company on the GPU shows; one column "
+      "per member, all of the same length";
+  static constexpr bool columns = true;
+  static constexpr auto list =
+      fields(field("round", &ProbeReading::round, {.least_integer = -1}),
+             field("wait_us", &ProbeReading::wait_us, not_negative),
+             field("arithmetic_cycles", &ProbeReading::arithmetic_cycles, not_negative),
+             field("memory_us", &ProbeReading::memory_us, not_negative));
+};
+
+template <>
 struct Fields<GroupResult> {
   static constexpr std::string_view name = "group";
   static constexpr auto list = fields(
@@ -229,6 +252,19 @@ struct Fields<GroupResult> {
             {.meaning = "empty when no row ran: the warnings say why", .free_in_version_1 = true}),
       field("launch_blocked", &GroupResult::launch_blocked), field("rows", &GroupResult::rows),
       field("comparisons", &GroupResult::comparisons), field("warnings", &GroupResult::warnings),
+      field("probe", &GroupResult::probe, {.optional = true, .left_out_when_empty = true}),
+      field("device_state", &GroupResult::device_state,
+            {.meaning = "from NVML at the group's end; absent = unknown",
+             .optional = true,
+             .left_out_when_empty = true}),
+      field("invalid", &GroupResult::invalid,
+            {.meaning = "anything in it: no claim is made from this group",
+             .optional = true,
+             .left_out_when_empty = true}),
+      field("repeated_because", &GroupResult::repeated_because,
+            {.meaning = "why an earlier measurement of this group was thrown away",
+             .optional = true,
+             .left_out_when_empty = true}),
       field("wall_s", &GroupResult::wall_s, not_negative));
 };
 

@@ -112,6 +112,23 @@ struct GroupKey {
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 
+/// Why a group's measurement is not valid, and what to do about it: a sentence each.
+struct Invalidity {
+  InvalidKind kind = InvalidKind::company;
+  std::string reason;
+  std::string remedy;
+};
+
+/// A fixed piece of work of some ten microseconds on every SM and on memory, between two samples.
+/// Company shows in it: by time-slicing as a wait, by sharing SMs or memory as longer work
+/// (docs/methodology.md, "Disturbed measurements").
+struct ProbeReading {
+  int round = 0;                 // after a sample of this round; -1 before the first
+  double wait_us = 0;            // from the launch to the first block's start
+  double arithmetic_cycles = 0;  // SM clock cycles
+  double memory_us = 0;
+};
+
 struct GroupResult {
   GroupKey key;
   std::optional<Preset> preset{};  // which the size came from; none for --size
@@ -124,6 +141,12 @@ struct GroupResult {
   std::vector<Row> rows{};
   std::vector<Comparison> comparisons{};
   std::vector<std::string> warnings{};
+  std::vector<ProbeReading> probe{};
+  std::map<std::string, std::string> device_state{};  // NVML at the group's end; absent = unknown
+  /// Anything in it: no claim is made from this group.
+  std::vector<Invalidity> invalid{};
+  /// Why an earlier measurement of this group was thrown away and this one made.
+  std::vector<Invalidity> repeated_because{};
   double wall_s = 0;
 };
 

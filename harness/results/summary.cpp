@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 
 namespace amasia {
@@ -47,6 +48,7 @@ void recompute(GroupResult& group, double confidence) {
     row.floor_fraction = share_of_floor(group.floor, row);
   }
   group.comparisons = compare_rows(group.rows, confidence);
+  set_claims(group);
 }
 
 void recompute(MicrobenchmarkResult& result, double confidence) {

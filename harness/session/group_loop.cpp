@@ -1,6 +1,7 @@
 #include "harness/session/group_loop.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -8,6 +9,7 @@
 
 #include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
+#include "harness/session/company.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "harness/statistics/stopping_rule.hpp"
@@ -20,6 +22,11 @@ namespace {
 constexpr double throttled_clock_share = 0.90;
 /// A throttled sample is repeated at most this often; then it stays, marked.
 constexpr int throttle_repeats = 3;
+/// Probes may take this share of the time that the group and the start of its process have taken.
+constexpr double probe_share = 0.015, process_start_s = 0.3;
+/// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
+/// again for each time that it gets three times as long.
+constexpr int probes_of_row = 2, probes_in_full = 600;
 
 StoppingRule stopping_rule(const Effort& effort) {
   StoppingRule rule;
@@ -44,7 +51,6 @@ class GroupLoop {
   }
 
   GroupResult run() {
-    const Stopwatch watch;
     const App* app = find_app(plan_.key.app);
     if (app == nullptr) {
       throw UsageError(fmt::format("app '{}' is not part of this program", plan_.key.app));
@@ -65,7 +71,9 @@ class GroupLoop {
       if (row.status != RowStatus::ok) row.samples.clear();  // a wrong result has no time
     }
     warn();
-    result_.wall_s = watch.seconds();
+    result_.probe = readings_of(probes_);
+    if (!plan_.effort.verify_only) result_.device_state = group_->device_state();
+    result_.wall_s = watch_.seconds();
     return std::move(result_);
   }
 
@@ -161,6 +169,7 @@ class GroupLoop {
       if (row.status == RowStatus::ok) {
         if (!group_->can_be_blocked(index)) result_.launch_blocked = false;
         active_.push_back(index);
+        probe(-1, probes_of_row);
       }
     }
     result_.rows.push_back(std::move(row));
@@ -197,11 +206,15 @@ class GroupLoop {
   }
 
   void sample(int index, int round, int position) {
+    if (row(index).status != RowStatus::ok) return;
     report(index, "");
     Sample s;
+    bool is_time = false;
     for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
       const TimedRun timed = group_->time(index);
       s = Sample{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
+      is_time = std::isfinite(s.time_ms) && s.time_ms > 0;
+      if (!is_time) continue;
       if (s.sm_clock_mhz) {
         double& fastest = fastest_clock_[index];
         fastest = std::max(fastest, *s.sm_clock_mhz);
@@ -210,7 +223,32 @@ class GroupLoop {
       if (!s.throttled) break;
       ++throttled_samples_;
     }
+    if (!is_time) {
+      row(index).status = RowStatus::failed;
+      row(index).reason = fmt::format(
+          "the GPU's clock gave {} ms for a run, {} times in a row: it jumped, or the run did "
+          "nothing",
+          s.time_ms, throttle_repeats + 1);
+      return;
+    }
     row(index).samples.push_back(s);
+    probe(round, 1);
+  }
+
+  /// Probes the device as often as there is time for.
+  void probe(int round, int most) {
+    if (plan_.effort.verify_only) return;
+    for (int i = 0; i < most; ++i) {
+      const double now = watch_.seconds();
+      const bool too_soon = static_cast<int>(probes_.size()) >= probes_in_full &&
+                            now < last_probe_s_ + now / probes_in_full;
+      if (too_soon || probing_s_ > probe_share * (now + process_start_s)) return;
+      const std::optional<ProbeTimes> times = group_->probe();
+      if (!times) return;
+      probes_.emplace_back(round, *times);
+      last_probe_s_ = watch_.seconds();
+      probing_s_ += last_probe_s_ - now;
+    }
   }
 
   bool precise_enough() const {
@@ -220,14 +258,16 @@ class GroupLoop {
     }
     if (!speedups.empty()) return rule_.precise(speedups);
     // Candidates only: each time on its own.
-    return std::all_of(active_.begin(), active_.end(),
-                       [&](int index) { return rule_.precise(usable_times(row(index))); });
+    return std::all_of(active_.begin(), active_.end(), [&](int index) {
+      return row(index).status != RowStatus::ok || rule_.precise(usable_times(row(index)));
+    });
   }
 
   void verify_again(int index) {
     Row& row = this->row(index);
     report(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
     Verdict after = group_->verify(index);
+    probe(std::max(0, result_.rounds - 1), probes_of_row);
     if (!after.passed) {
       row.status = RowStatus::failed;
       row.reason = "wrong result after timing, right before: a race";
@@ -274,6 +314,9 @@ class GroupLoop {
   std::vector<int> planned_index_;  // of each row of the result
   std::map<int, double> fastest_clock_;
   int throttled_samples_ = 0;
+  Stopwatch watch_;
+  std::vector<std::pair<int, ProbeTimes>> probes_;  // with the round
+  double last_probe_s_ = 0, probing_s_ = 0;
 };
 
 }  // namespace

@@ -9,9 +9,11 @@
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/journal.hpp"
+#include "harness/session/ceiling_records.hpp"
 #include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
+#include "harness/session/stopwatch.hpp"
 #include "harness/text/file.hpp"
 
 namespace amasia {
@@ -88,7 +90,32 @@ std::string summary_line(const GroupResult& g) {
                                        fastest->config, fastest->time_ms->median, g.rounds,
                                        word_of(g.stop_reason));
   if (bad > 0) line += fmt::format(", {} FAILED", bad);
+  for (const Invalidity& i : g.invalid) line += fmt::format(", INVALID ({})", word_of(i.kind));
   return line;
+}
+
+/// What stands against the ceilings, by the clocks of the device and earlier runs.
+std::vector<Invalidity> doubts_about(const std::vector<Ceiling>& ceilings, const Device& device,
+                                     const SessionOptions& options) {
+  const std::string folder =
+      options.records.empty() ? "results/" + device_slug(device.name) : options.records;
+  return doubtful_ceilings(
+      ceilings, device,
+      folder == "none" ? std::vector<CeilingRecord>{} : read_ceiling_records(folder, device));
+}
+
+/// Why the device does not answer any more; "" where it does. Asked when a row crashed: it may have
+/// taken the device along, and then no other group can be measured.
+std::string lost_device(const GroupResult& result, const SessionOptions& options) {
+  const bool crashed = std::any_of(result.rows.begin(), result.rows.end(),
+                                   [](const Row& row) { return row.status == RowStatus::crashed; });
+  if (!crashed || options.in_process) return "";
+  try {
+    query_in_child(options);
+    return "";
+  } catch (const NoDevice& error) {
+    return error.what();
+  }
 }
 
 /// A microbenchmark none of whose points ran, with the reason on each.
@@ -190,6 +217,27 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
   }
 }
 
+GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
+                       const std::function<void(GroupResult&)>& complete, Circumstances& around,
+                       const LineSink& on_line, bool& was_interrupted) {
+  std::vector<Invalidity> first;
+  for (;;) {
+    GroupResult result = run_isolated(plan, options, on_line, was_interrupted);
+    if (was_interrupted) return result;
+    complete(result);
+    std::vector<Invalidity> invalid = invalidities_of(result, around);
+    learn(around, result);
+    if (worth_repeating(invalid) && first.empty()) {
+      on_line(fmt::format("not valid ({}); measuring it again", to_string(invalid.front())));
+      first = std::move(invalid);
+      continue;
+    }
+    result.repeated_because = std::move(first);
+    mark(result, std::move(invalid));
+    return result;
+  }
+}
+
 MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,
                                   const SessionOptions& options, const LineSink& on_line,
                                   bool& was_interrupted) {
@@ -258,19 +306,31 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
   Progress progress(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
   const auto note = [&](const std::string& line) { progress.note(line); };
 
+  Circumstances around;
+  around.state_at_start = file.provenance.device_state;
   progress.begin("ceilings of this GPU", expected_ceiling_seconds);
   if (file.ceilings.empty() && options.ceilings) {
-    const ChildOutcome measured = perform(
-        Json{{"task", "ceilings"}, {"index", options.device_index}, {"samples", ceiling_samples}},
-        ceiling_seconds, options, note);
-    if (measured.finished) {
+    ChildOutcome measured;
+    // What cannot be, or is out of line, is measured once more.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      measured = perform(
+          Json{{"task", "ceilings"}, {"index", options.device_index}, {"samples", ceiling_samples}},
+          ceiling_seconds, options, note);
+      if (!measured.finished) break;
+      file.ceilings.clear();
       for (const Json& c : measured.result) file.ceilings.push_back(ceiling_from_json(c));
-      if (journal) journal->append(file.ceilings);
+      around.ceilings = doubts_about(file.ceilings, device, options);
+      if (around.ceilings.empty()) break;
+      note(to_string(around.ceilings.front()) + "; measuring them again");
     }
+    if (!file.ceilings.empty() && journal) journal->append(file.ceilings);
     outcome.interrupted = measured.interrupted;
-    progress.end(measured.finished ? fmt::format("{} measured", file.ceilings.size())
+    const std::string doubts =
+        around.ceilings.empty() ? "" : fmt::format(", {} in doubt", around.ceilings.size());
+    progress.end(measured.finished ? fmt::format("{} measured{}", file.ceilings.size(), doubts)
                                    : "not measured: " + measured.failure);
   } else {
+    around.ceilings = doubts_about(file.ceilings, device, options);
     progress.end(file.ceilings.empty() ? "left out" : "from the journal");
   }
 
@@ -303,6 +363,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     }
     if (finished.contains(group.key.to_string())) continue;
     progress.begin(group.key.to_string(), expected_seconds(group));
+    const Stopwatch watch;
     GroupResult result;
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
     const auto available = static_cast<std::int64_t>(file.provenance.device.free_bytes);
@@ -310,20 +371,27 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
       result = group_without_rows(
           group, RowStatus::skipped,
           fmt::format("needs {} bytes of device memory, {} are available", needed, available));
+      completion.complete(result);
       ++outcome.skipped_groups;
     } else {
-      result = run_isolated(group, options, note, outcome.interrupted);
-      if (outcome.interrupted) {
-        progress.end("interrupted");
+      result = run_judged(
+          group, options, [&](GroupResult& g) { completion.complete(g); }, around, note,
+          outcome.interrupted);
+      if (!outcome.interrupted) outcome.device_lost = lost_device(result, options);
+      if (outcome.interrupted || !outcome.device_lost.empty()) {
+        progress.end(outcome.interrupted ? "interrupted" : "the GPU does not answer any more");
         break;
       }
     }
-    completion.complete(result);
+    if (const std::string jump = clock_jump(watch.seconds(), watch.system_seconds());
+        !jump.empty()) {
+      result.warnings.push_back(jump);
+    }
     if (journal) journal->append(result);
     progress.end(summary_line(result));
     file.groups.push_back(std::move(result));
   }
-  if (journal && !outcome.interrupted) journal->finish(file);
+  if (journal && !outcome.interrupted && outcome.device_lost.empty()) journal->finish(file);
   return outcome;
 }
 

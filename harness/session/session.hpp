@@ -10,6 +10,7 @@
 #include "harness/plan/plan.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/result.hpp"
+#include "harness/session/validity.hpp"
 
 namespace amasia {
 
@@ -19,13 +20,17 @@ struct SessionOptions {
   Existing existing = Existing::refuse;  // what to do with what an earlier run left at `out`
   bool in_process = false;               // no child processes: for debuggers and compute-sanitizer
   bool ceilings = true;
+  /// Folder of earlier results of this GPU model, to hold ceilings against; "" for
+  /// results/<gpu>, "none" for none.
+  std::string records{};
   double extra_seconds = 120;  // a group may take this much longer than its effort allows
 };
 
 struct SessionOutcome {
   ResultFile file{};
   bool interrupted = false;
-  int skipped_groups = 0;  // too large for the device's memory: the reason is in their warnings
+  std::string device_lost{};  // why the device answers no more; "" as long as it does
+  int skipped_groups = 0;     // too large for the device's memory: the reason is in their warnings
 };
 
 /// SIGINT or SIGTERM came where nothing is kept that could be continued.
@@ -56,6 +61,13 @@ Verdict check_reference(const std::string& app, const Parameters& size, std::uin
 /// child that is killed from outside is started again before a row is blamed.
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options,
                          const std::function<void(const std::string&)>& on_line, bool& interrupted);
+
+/// The same, and judges it: a group that is invalid is measured once more, and what the second
+/// measurement is stays. `complete` adds what judgement needs (floors). Adds to what is known to be
+/// quiet.
+GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
+                       const std::function<void(GroupResult&)>& complete, Circumstances& around,
+                       const std::function<void(const std::string&)>& on_line, bool& interrupted);
 
 /// The same for a microbenchmark and its points.
 MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& device,

@@ -21,6 +21,7 @@ from plots.content_digest import content_digest
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"
+THREE = ("--size", "n=1000", "--size", "n=2000", "--size", "n=3000")
 
 
 class Stub:
@@ -237,9 +238,204 @@ def test_an_answer_that_is_none_costs_its_group(stub: Stub) -> None:
     assert {row["status"] for row in stub.rows().values()} == {"crashed"}
 
 
+# What is disturbed is not believed.
+
+QUIET = {"wait_us": [0, 1, 2], "cycles": [8000], "memory_us": [10]}
+# A process that computes for 5, 20 or 100 % of the time, as one in so many launches meets it.
+WAITS = {5: [700] + 19 * [1], 20: [700] + 4 * [1], 100: [2000, 1200, 800]}
+
+
+def company(load: int) -> dict:
+    return {**QUIET, "wait_us": WAITS[load]}
+
+
+def claims(stub: Stub) -> set[str]:
+    return {c["claim"] for c in stub.group()["comparisons"]}
+
+
+FAST_TMA = {"rows": {"stub/tma": {"ms": 0.5}}}
+
+
+@pytest.mark.parametrize("load", [5, 20, 100])
+def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
+    result = stub.measure("--strict", script={"probe": company(load), **FAST_TMA})
+    assert result.returncode == 4, result.stderr
+    assert len(stub.opened()) == 2  # measured once more
+    for why in (stub.group()["invalid"], stub.group()["repeated_because"]):
+        assert [entry["kind"] for entry in why] == ["company"]
+        assert "probes between the samples had to wait" in why[0]["reason"] and why[0]["remedy"]
+    assert claims(stub) == {"measurement invalid"}
+    assert "INVALID stub n=1000" in result.stderr and "faster" not in result.stderr
+    assert "INVALID, nothing is claimed (company)" in result.stdout
+    assert stub.rows()["tma"]["time_ms"]["median"] == 0.5  # what was measured stays
+
+
+def test_without_strict_it_is_said_and_no_failure(stub: Stub) -> None:
+    result = stub.measure(script={"probe": company(100)})
+    assert result.returncode == 0 and "INVALID stub n=1000" in result.stderr
+
+
+def test_a_quiet_group_is_measured_once(stub: Stub) -> None:
+    result = stub.measure("--strict", script={"probe": QUIET, **FAST_TMA})
+    assert result.returncode == 0, result.stderr
+    assert len(stub.opened()) == 1
+    assert "invalid" not in stub.group() and "repeated_because" not in stub.group()
+    assert "faster" in claims(stub)
+
+
+def test_company_that_leaves_costs_one_more_measurement(stub: Stub) -> None:
+    script = {"probe": company(20), "again": {"probe": QUIET}, **FAST_TMA}
+    result = stub.measure("--strict", script=script)
+    assert result.returncode == 0, result.stderr
+    assert len(stub.opened()) == 2
+    assert "invalid" not in stub.group() and "faster" in claims(stub)
+    assert stub.group()["repeated_because"][0]["kind"] == "company"
+    assert "measured a second time, because of the first (company)" in result.stdout
+
+
+def test_what_is_quiet_is_known_from_the_group_before(stub: Stub) -> None:
+    """Company that is there all the time makes every probe of its group as long as the others."""
+    script = {"probe": QUIET, "of_size": {"n=2000": {"probe": {**QUIET, "cycles": [16000]}}}}
+    result = stub.measure("--size", "n=1000", "--size", "n=2000", "--strict", script=script)
+    assert result.returncode == 4, result.stderr
+    assert "invalid" not in stub.group(0)
+    assert stub.group(1)["invalid"][0]["kind"] == "company"
+
+
+H200 = {"clock_mhz": 1000, "memory_clock_mhz": 1000, "memory_bus_bits": 4000}  # 1000 GB/s at most
+
+
+def test_a_ceiling_that_cannot_be_is_measured_again_and_spoils_all(stub: Stub) -> None:
+    ceilings = {"copy_bandwidth": [1020.0]}
+    script = {"device": H200, "ceilings": ceilings, "probe": QUIET}
+    result = stub.measure("--size", "n=1000", "--size", "n=2000", "--strict", script=script)
+    assert result.returncode == 4, result.stderr
+    for index in (0, 1):
+        assert [entry["kind"] for entry in stub.group(index)["invalid"]] == ["ceiling"]
+        assert "allow 1000" in stub.group(index)["invalid"][0]["reason"]
+    assert stub.opened() == ["n=1000", "n=2000"]  # a group cannot mend it
+    assert stub.log.read_text().count("ceilings") == 2
+
+    stub.out.unlink()
+    stub.log.unlink()
+    script["ceilings"] = {"copy_bandwidth": [1020.0, 990.0]}
+    result = stub.measure("--strict", script=script)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(stub.out.read_text())["ceilings"][0]["value"] == 990
+
+
+def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
+    folder = stub.folder / "results" / "stub-1"
+    folder.mkdir(parents=True)
+    for index, value in enumerate((995.0, 1000.0, 1005.0)):
+        stub.out = folder / f"{index}.json"
+        script = {"ceilings": {"copy_bandwidth": [value]}}
+        assert stub.measure(script=script).returncode == 0
+    stub.out = stub.folder / "run.json"
+    low = {"ceilings": {"copy_bandwidth": [940.0]}, "probe": QUIET}
+    result = stub.measure("--strict", script=low)
+    assert result.returncode == 4
+    reason = stub.group()["invalid"][0]["reason"]
+    assert "in 3 earlier runs on this model it was 1000 with a tolerance of 5.0 %" in reason
+    for records in ("none", str(stub.folder)):  # there are none of them there
+        result = stub.measure("--strict", "--overwrite", "--records", records, script=low)
+        assert result.returncode == 0, result.stderr
+    result = stub.measure("--strict", "--overwrite", "--records", str(folder), script=low)
+    assert result.returncode == 4
+
+
+def test_a_row_faster_than_its_floor_is_not_believed(stub: Stub) -> None:
+    # 8000 bytes at 1000 GB/s are 8e-6 ms.
+    result = stub.measure("--strict", script={"rows": {"stub/tma": {"ms": 7e-6}}})
+    assert result.returncode == 4
+    why = stub.group()["invalid"][0]
+    assert why["kind"] == "floor" and "stub/tma iso" in why["reason"]
+    hot = stub.measure(
+        "--cache", "hot", "--strict", "--overwrite", script={"rows": {"stub/tma": {"ms": 7e-6}}}
+    )
+    assert hot.returncode == 0, hot.stderr
+
+
+def test_a_drift_is_not_believed(stub: Stub) -> None:
+    factors = [1 + 0.01 * i for i in range(40)]
+    rounds = ("--min-rounds", "40", "--max-rounds", "40")
+    result = stub.measure(*rounds, "--strict", script={"drift": factors})
+    assert result.returncode == 4
+    why = stub.group()["invalid"][0]
+    assert why["kind"] == "drift" and "rose by" in why["reason"]
+    script = {"rows": {"stub/baseline iso control": {"ms": 1.03}}}
+    result = stub.measure("--strict", "--overwrite", script=script)
+    assert result.returncode == 4
+    assert "differs from itself by 2.91 %" in stub.group()["invalid"][0]["reason"]
+
+
+def test_limits_that_change_are_not_believed(stub: Stub) -> None:
+    script = {"state": {"power_limit_w": "700"}, "state_after": {"power_limit_w": "400"}}
+    result = stub.measure("--strict", script=script)
+    assert result.returncode == 4
+    assert stub.group()["invalid"][0]["kind"] == "device state"
+    assert stub.group()["device_state"] == {"power_limit_w": "400"}
+
+
+def test_compare_leaves_invalid_groups_out(stub: Stub) -> None:
+    assert stub.measure().returncode == 0
+    valid = stub.out
+    stub.out = stub.folder / "other.json"
+    assert stub.measure(script={"probe": company(100)}).returncode == 0
+    result = stub.run("compare", str(valid), str(stub.out))
+    assert "stub n=1000 cold stream is left out: not valid in B (company: " in result.stdout
+    assert "stub/tma |" not in result.stdout and "no case in common" in result.stdout
+
+
+def test_an_invalid_search_has_no_winner(stub: Stub) -> None:
+    tuning = stub.folder / "tuning.json"
+    arguments = ["tune", "stub/tma", "--size", "n=1000", "--tuning", str(tuning)]
+    result = stub.run(*arguments, script={"probe": company(100)})
+    assert "no winner is recorded" in result.stderr and not tuning.exists()
+    result = stub.run(*arguments, script={"probe": QUIET})
+    assert result.returncode == 0 and json.loads(tuning.read_text())["entries"]
+
+
+def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
+    script = {"state": {"nvml": "nvmlInit_v2 failed with NVML error 999"}}
+    result = stub.measure(script=script)
+    assert result.returncode == 0
+    assert "note: nvmlInit_v2 failed with NVML error 999" in result.stderr
+    result = stub.measure("--overwrite", script={"state": {"mig": "on"}})
+    assert result.returncode == 0 and "note: MIG is on" in result.stderr
+    assert "note:" not in stub.measure("--overwrite").stderr
+
+
+def test_a_device_that_is_lost_costs_no_group(stub: Stub) -> None:
+    """A GPU that falls off the bus takes the row at work along, and no device answers then."""
+    gone = str(stub.folder / "gone")
+    fault = {"do": "abort", "at": "time", "once": gone}
+    script = {
+        "of_size": {"n=2000": {"rows": {"stub/tma": {"fault": fault}}}},
+        "device": {"fault": {"do": "throw", "after": gone}},
+    }
+    lost = stub.measure(*THREE, script=script)
+    assert lost.returncode == 3, lost.stderr
+    assert "the GPU does not answer any more (the stub threw)" in lost.stderr
+    assert "--resume" in lost.stderr
+    assert not stub.out.exists() and finished_groups(stub.journal) == 1
+    stub.log.unlink()
+    result = stub.measure(*THREE, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == ["n=2000", "n=3000"]
+    assert {row["status"] for row in stub.rows(1).values()} == {"ok"}
+
+
+def test_times_that_are_none_fail_their_row(stub: Stub) -> None:
+    result = stub.measure(script={"rows": {"stub/tma": {"times": [0.0]}}})
+    assert result.returncode == 1
+    assert stub.rows()["tma"]["status"] == "failed"
+    assert "clock gave 0 ms" in stub.rows()["tma"]["reason"]
+    assert stub.rows()["dsm"]["status"] == "ok"
+
+
 # What was finished is kept.
 
-THREE = ("--size", "n=1000", "--size", "n=2000", "--size", "n=3000")
 SLOW = {"rows": {"stub/baseline": {"sleep_s": 0.02}}}
 
 

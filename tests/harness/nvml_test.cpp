@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace amasia {
 namespace {
@@ -18,6 +19,12 @@ struct FakeLibrary {
   unsigned long long reasons = 0;
   unsigned pids[2] = {};
   unsigned processes = 0;
+  /// Who used the SMs: process id, share in percent and when, in microseconds.
+  struct Use {
+    unsigned pid, sm;
+    unsigned long long time_us;
+  };
+  std::vector<Use> uses{};
   int initialised = 0;
   int shut_down = 0;
 };
@@ -103,6 +110,25 @@ int running(void*, unsigned* count, Process* processes) {
   return 0;
 }
 
+struct Utilization {
+  unsigned pid;
+  unsigned long long time_us;
+  unsigned sm, memory, encoder, decoder;
+};
+int utilization(void*, Utilization* uses, unsigned* count, unsigned long long) {
+  const bool fits = *count >= fake.uses.size();
+  *count = static_cast<unsigned>(fake.uses.size());
+  if (!fits) return insufficient_size;
+  for (std::size_t i = 0; i < fake.uses.size(); ++i) {
+    uses[i] = {fake.uses[i].pid, fake.uses[i].time_us, fake.uses[i].sm, 0, 0, 0};
+  }
+  return fake.uses.empty() ? not_found : answer("nvmlDeviceGetProcessUtilization");
+}
+int threshold(void*, unsigned which, unsigned* celsius) {
+  *celsius = which == 1 ? 87 : 92;
+  return 0;
+}
+
 template <class Function>
 void* address(Function f) {
   return reinterpret_cast<void*>(f);
@@ -126,6 +152,8 @@ void* resolve(const char* name) {
       {"nvmlDeviceGetMigMode", address(mig)},
       {"nvmlDeviceGetComputeMode", address(compute_mode)},
       {"nvmlDeviceGetComputeRunningProcesses_v3", address(running)},
+      {"nvmlDeviceGetProcessUtilization", address(utilization)},
+      {"nvmlDeviceGetTemperatureThreshold", address(threshold)},
   };
   const auto found = functions.find(name);
   return found == functions.end() || fake.missing[name] ? nullptr : found->second;
@@ -223,6 +251,7 @@ TEST_F(NvmlOfFake, StateHasWhatIsKnownAndNothingElse) {
                                                     {"power_limit_w", "700.0"},
                                                     {"power_w", "123.4"},
                                                     {"temperature_c", "41"},
+                                                    {"slowdown_c", "87"},
                                                     {"sm_clock_mhz", "1980"},
                                                     {"sm_clock_max_mhz", "1980"},
                                                     {"memory_clock_mhz", "3201"},
@@ -254,6 +283,33 @@ TEST_F(NvmlOfFake, TellsSharedUseFromExclusive) {
   fake.pids[0] = 1;
   fake.processes = 1;
   EXPECT_EQ(nvml.state().at("use").rfind("unknown: ", 0), 0U) << nvml.state().at("use");
+}
+
+TEST_F(NvmlOfFake, NamesWhoElseComputed) {
+  const Nvml nvml(bus, resolve);
+  const auto me = static_cast<unsigned>(getpid());
+  EXPECT_EQ(nvml.company(0), "");
+  fake.uses = {{me, 90, 2000}};
+  EXPECT_EQ(nvml.company(1000), "");
+  fake.uses = {{me, 90, 2000}, {7, 20, 2000}, {7, 5, 3000}, {8, 0, 2000}, {9, 40, 500}};
+  // 8 did nothing, and 9 did it before.
+  EXPECT_EQ(nvml.company(1000), "1 other process, up to 20 % of the time");
+  fake.uses.push_back({10, 30, 2500});
+  EXPECT_EQ(nvml.company(1000), "2 other processes, up to 30 % of the time");
+  fake.uses.resize(1000, {7, 20, 2000});  // more than the first request asks for
+  EXPECT_EQ(nvml.company(1000), "2 other processes, up to 30 % of the time");
+}
+
+TEST_F(NvmlOfFake, SaysNothingOfProcessesItCannotTellFromThisOne) {
+  const Nvml nvml(bus, resolve);
+  fake.uses = {{7, 20, 2000}};  // this process may stand there by an id of the host
+  EXPECT_EQ(nvml.company(1000), "");
+  fake.uses = {{static_cast<unsigned>(getpid()), 90, 2000}, {7, 20, 2000}};
+  fake.failing["nvmlDeviceGetProcessUtilization"] = true;  // a MIG slice, or no right to ask
+  EXPECT_EQ(nvml.company(1000), "");
+  fake.missing["nvmlDeviceGetProcessUtilization"] = true;
+  EXPECT_EQ(nvml.company(1000), "");
+  EXPECT_EQ(Nvml("0000:ff:00.0", resolve).company(0), "");
 }
 
 // On a machine with a driver this asks the real library, on any other it must simply not be there.

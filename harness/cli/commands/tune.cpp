@@ -51,25 +51,33 @@ ExitStatus tune(TuneRequest& r) {
     print_preview({"tune", {plan}, machine, true});
     return exit_ok;
   }
-  const Device device = query_in_child(r.session).device;
+  const Provenance queried = query_in_child(r.session);
+  const Device& device = queried.device;
   refuse_too_large(cases, c, device);
   const std::string path = r.tuning.empty() ? default_tuning_path(device) : r.tuning;
   check_writable(path, 1 << 20);
   TuningTable table = TuningTable::read(path);
   int failed = 0;
+  Circumstances around;
+  around.state_at_start = queried.device_state;
   for (const PlannedGroup& group : plan) {
     if (!fits(*find_app(group.key.app), group.key.size, device)) {
       print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
       continue;
     }
     bool stopped = false;
-    const GroupResult result = run_isolated(
-        group, r.session,
+    const GroupResult result = run_judged(
+        group, r.session, [](GroupResult&) {}, around,
         [&](const std::string& line) { print_prose("{}: {}\n", group.key.to_string(), line); },
         stopped);
     if (stopped) return exit_interrupted;
     for (const Row& row : result.rows) {
       failed += row.status == RowStatus::failed || row.status == RowStatus::crashed;
+    }
+    if (!result.invalid.empty()) {
+      print_prose("INVALID {}: {}; no winner is recorded\n", group.key.to_string(),
+                  to_string(result.invalid.front()));
+      continue;
     }
     for (const AppCases& mine : cases) {
       if (mine.app->name() != group.key.app) continue;

@@ -184,6 +184,60 @@ TEST(GroupLoop, StopsWhenPreciseOrAtALimit) {
   EXPECT_LT(g.rounds, plan.effort.min_rounds);
 }
 
+TEST(GroupLoop, ATimeThatIsNoneFailsItsRowAndNoOther) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 12;
+  // The GPU's clock went back during the fifth to eighth run, and during every try at the fifth.
+  const GroupResult g =
+      measured(plan, {{"rows",
+                       {{"stub/tma", {{"times", {1, 1, 1, 1, -0.5, -0.5, 0.0, -0.5, 1}}}},
+                        {"stub/dsm", {{"times", {1, -0.5, 1}}}}}}})
+          .group;
+  EXPECT_EQ(g.rows[2].status, RowStatus::failed);
+  EXPECT_TRUE(contains(g.rows[2].reason, "4 times in a row: it jumped"));
+  EXPECT_TRUE(g.rows[2].samples.empty());
+  EXPECT_EQ(g.rows[3].status, RowStatus::ok);  // once is no more than a second try
+  EXPECT_EQ(g.rows[3].samples.size(), 12u);
+  EXPECT_EQ(g.rounds, 12);
+  EXPECT_EQ(g.comparisons.size(), 2u);
+}
+
+TEST(GroupLoop, ProbesTheDeviceBetweenSamples) {
+  PlannedGroup plan = plan_of();
+  const GroupResult g = measured(plan, {{"probe", {{"wait_us", {0.0, 2.0, 900.0}}}},
+                                        {"state_after", {{"temperature_c", "50"}}}})
+                            .group;
+  // Behind each sample and, two each, behind each verification, while there is time for them.
+  ASSERT_GE(g.probe.size(), 60u);
+  EXPECT_LE(g.probe.size(), 60u + 2 * 4 * 2);
+  EXPECT_EQ(g.probe.front().round, -1);
+  EXPECT_EQ(g.probe.back().round, g.rounds - 1);
+  EXPECT_TRUE(std::is_sorted(g.probe.begin(), g.probe.end(),
+                             [](const auto& a, const auto& b) { return a.round < b.round; }));
+  EXPECT_NEAR(g.probe[0].wait_us, 9, 0.5);  // as the stub has it without company
+  EXPECT_NEAR(g.probe[2].wait_us, 909, 0.5);
+  EXPECT_EQ(g.device_state.at("temperature_c"), "50");
+
+  plan.effort.verify_only = true;
+  const GroupResult verified =
+      measured(plan, {{"probe", {{"wait_us", {0.0}}}}, {"state_after", {{"temperature_c", "50"}}}})
+          .group;
+  EXPECT_TRUE(verified.probe.empty() && verified.device_state.empty());
+  EXPECT_TRUE(measured(plan_of(), Json::object()).group.probe.empty());
+}
+
+TEST(GroupLoop, ProbesTakeLittleOfTheTime) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 15;
+  // Probes of 1 ms in a group of some 0.3 s: what 1.5 % of that allows, and of the process's start.
+  const GroupResult g = measured(plan, {{"probe", {{"wait_us", {0.0}}, {"sleep_s", 0.001}}},
+                                        {"rows", {{"stub/baseline", {{"sleep_s", 0.005}}}}}})
+                            .group;
+  ASSERT_GT(g.wall_s, 0.1);
+  EXPECT_GE(g.probe.size(), 4u);
+  EXPECT_LE(static_cast<double>(g.probe.size() - 1), 0.015 * (g.wall_s + 0.3) / 0.001);
+}
+
 TEST(GroupLoop, CandidatesAreEachPreciseByThemselves) {
   PlannedGroup plan =
       plan_of({{"stub/tma", Role::candidate, 0, "iso"}, {"stub/tma", Role::candidate, 0, "wide"}});

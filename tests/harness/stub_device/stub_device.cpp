@@ -58,13 +58,18 @@ Device stub_device(const Json& script) {
   d.l2_bytes = 1 << 20;
   d.driver_version = d.runtime_version = 13000;
   d.uuid_hash = given.value("uuid", "00000000stub");
+  d.max_clock_mhz = given.value("clock_mhz", 0);
+  d.memory_clock_mhz = given.value("memory_clock_mhz", 0);
+  d.memory_bus_bits = given.value("memory_bus_bits", 0);
   return d;
 }
 
 class StubGroup : public GroupInstrument {
  public:
   StubGroup(const Json& script, const PlannedGroup& plan) : script_(script) {
+    script_.update(member(member(script, "of_size"), plan.key.size.to_string().c_str()));
     log_line(script, "open " + plan.key.to_string());
+    first_ = is_first(plan);
     for (const Json& line : member(script, "stdout")) {
       const std::string text = line.get<std::string>() + '\n';
       if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::abort();
@@ -124,7 +129,37 @@ class StubGroup : public GroupInstrument {
   void export_outputs() override { log_line(script_, "export"); }
   std::string throttle_reasons() const override { return "stub power cap"; }
 
+  std::optional<ProbeTimes> probe() override {
+    const Json& probe = member(attempt_script(), "probe");
+    if (probe.empty()) return std::nullopt;
+    // One every millisecond; the GPU's clock is an hour ahead, and the host sees an end 4 us late.
+    const int call = probes_++;
+    if (const double s = probe.value("sleep_s", 0.0); s > 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(s));
+    }
+    constexpr double hour_us = 3.6e9;
+    ProbeTimes times;
+    times.launched_us = 1000.0 * call;
+    times.began_us = hour_us + times.launched_us + 5 + cyclic(member(probe, "wait_us"), call, 0.0);
+    times.arithmetic_cycles = cyclic(member(probe, "cycles"), call, 8000.0);
+    times.memory_us = cyclic(member(probe, "memory_us"), call, 10.0);
+    times.ended_us = times.began_us + 5 + times.memory_us;
+    times.done_us = times.ended_us - hour_us + 4;
+    return times;
+  }
+  std::map<std::string, std::string> device_state() const override {
+    const Json& state = member(attempt_script(), "state_after");
+    return state.empty() ? std::map<std::string, std::string>{}
+                         : state.get<std::map<std::string, std::string>>();
+  }
+
  private:
+  /// The second attempt at a group may go another way.
+  const Json& attempt_script() const {
+    const Json& again = member(script_, "again");
+    return again.empty() || first_ ? script_ : again;
+  }
+
   struct State {
     Json script{};
     int timed = 0;
@@ -177,7 +212,21 @@ class StubGroup : public GroupInstrument {
     }
   }
 
-  const Json& script_;
+  /// Whether this is the first process to open the group.
+  bool is_first(const PlannedGroup& plan) const {
+    const Json& path = member(script_, "log");
+    if (!path.is_string()) return true;
+    std::ifstream log(path.get<std::string>());
+    int opened = 0;
+    for (std::string line; std::getline(log, line);) {
+      opened += line == "open " + plan.key.to_string();
+    }
+    return opened <= 1;
+  }
+
+  Json script_;
+  bool first_ = true;
+  int probes_ = 0;
   std::map<int, State> rows_;
 };
 
@@ -189,7 +238,9 @@ class StubInstrument : public Instrument {
   const Device& device() const override { return device_; }
   std::map<std::string, std::string> state() const override {
     log_line(script_, "device");
-    return {{"power_limit_w", "700"}};
+    const Json& given = member(script_, "state");
+    return given.empty() ? std::map<std::string, std::string>{{"power_limit_w", "700"}}
+                         : given.get<std::map<std::string, std::string>>();
   }
   Stream stream() const override { return nullptr; }
   std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) override {
@@ -211,6 +262,9 @@ class StubInstrument : public Instrument {
 
 void break_down(const Json& fault) {
   if (fault.empty()) return;
+  if (const Json& after = member(fault, "after"); after.is_string()) {
+    if (::access(after.get<std::string>().c_str(), F_OK) != 0) return;
+  }
   if (const Json& once = member(fault, "once"); once.is_string()) {
     const int file = ::open(once.get<std::string>().c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
     if (file < 0) return;
@@ -237,6 +291,21 @@ const Json& stub_script() {
 
 std::unique_ptr<Instrument> make_stub_instrument(Json script) {
   return std::make_unique<StubInstrument>(std::move(script));
+}
+
+double stub_ceiling(const std::string& name) {
+  const Json& values = member(member(stub_script(), "ceilings"), name.c_str());
+  if (!values.is_array() || values.empty()) return 1000;
+  // Which attempt this is, is in the log: one line for each process that was asked for ceilings.
+  static const std::size_t attempt = [] {
+    const Json& path = member(stub_script(), "log");
+    std::ifstream log(path.is_string() ? path.get<std::string>() : "");
+    std::size_t before = 0;
+    for (std::string line; std::getline(log, line);) before += line == "ceilings";
+    log_line(stub_script(), "ceilings");
+    return before;
+  }();
+  return values[std::min(attempt, values.size() - 1)].get<double>();
 }
 
 Reading stub_reading(int point, int call) {

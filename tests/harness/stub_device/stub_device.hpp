@@ -3,7 +3,15 @@
 // product's.
 //
 // The script is one JSON object; everything in it is optional:
-//   "device":  {"name": ..., "uuid": ..., "fault": FAULT}
+//   "device":  {"name": ..., "uuid": ..., "clock_mhz": ..., "memory_clock_mhz": ...,
+//               "memory_bus_bits": ..., "fault": FAULT}
+//   "state":   {"power_limit_w": "700", ...} at the run's start
+//   "state_after": the same at a group's end
+//   "ceilings": {"<name>": [... by attempt at the ceilings, the last one from then on]}
+//   "probe":   {"wait_us": [...], "cycles": [...], "memory_us": [...], "sleep_s": 0.001}, lists
+//              by probe, cyclic; without it there is no probe
+//   "of_size": {"n=1000": {...}} members that count in groups of this size only
+//   "again":   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log")
 //   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
 //              "point <index>"
 //   "stdout":  lines that a library would print into the answer of a group
@@ -18,10 +26,12 @@
 //         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
 //         "at": "prepare" | "time" | "verify" (of a row), "call": 0,
+//         "after": a file: only once it exists,
 //         "once": a file: only where it cannot be created because it exists, all goes well}
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -42,6 +52,9 @@ void register_stub_apps();
 
 /// The next reading of this point by stub_script().
 Reading stub_reading(int point, int call);
+
+/// What stub_script() says of a ceiling, 1000 if nothing.
+double stub_ceiling(const std::string& name);
 
 /// Breaks in the way the script says: `fault` may be empty.
 void break_down(const nlohmann::ordered_json& fault);

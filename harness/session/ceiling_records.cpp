@@ -1,0 +1,191 @@
+#include "harness/session/ceiling_records.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "harness/statistics/statistics.hpp"
+
+namespace amasia {
+namespace {
+
+/// Takes from a result file what stands before its groups, and ends there: the rest is megabytes.
+class Beginning : public nlohmann::json::json_sax_t {
+ public:
+  std::string schema, device_name, mig;
+  double sm_count = 0;
+  std::vector<std::pair<std::string, double>> ceilings;
+
+  bool key(string_t& name) override {
+    if (path_.size() == 1 && (name == "groups" || name == "microbenchmarks")) return false;
+    path_.back() = name;
+    return true;
+  }
+  bool string(string_t& text) override {
+    if (at("schema")) schema = text;
+    if (at("provenance.device.name")) device_name = text;
+    if (at("provenance.device_state.mig")) mig = text;
+    if (at("ceilings..name")) ceilings.emplace_back(text, 0);
+    return true;
+  }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool number_integer(number_integer_t value) override {
+    return number(static_cast<double>(value));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return number(static_cast<double>(value));
+  }
+  bool start_object(std::size_t) override { return begin(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  bool at(std::string_view place) const {
+    std::string text;
+    for (std::size_t i = 0; i < path_.size(); ++i) text += (i == 0 ? "" : ".") + path_[i];
+    return text == place;
+  }
+  bool number(double value) {
+    if (at("provenance.device.sm_count")) sm_count = value;
+    if (at("ceilings..value") && !ceilings.empty()) ceilings.back().second = value;
+    return true;
+  }
+  /// The name of a member is known before its value, an item has none.
+  bool begin() {
+    if (path_.size() > 16) return false;  // no result file
+    path_.emplace_back();
+    return true;
+  }
+  bool end() {
+    path_.pop_back();
+    return true;
+  }
+  std::vector<std::string> path_;
+};
+
+/// fp32 lanes of an SM; 0 where it is not known.
+int lanes_of(int compute_capability) {
+  switch (compute_capability) {
+    case 70:
+    case 72:
+    case 75:
+    case 80:
+      return 64;
+    case 86:
+    case 87:
+    case 89:
+    case 90:
+    case 100:
+    case 103:
+    case 120:
+    case 121:
+      return 128;
+    default:
+      return 0;
+  }
+}
+
+bool is_memory_bandwidth(const std::string& ceiling) {
+  return ceiling == "read_bandwidth" || ceiling == "write_bandwidth" ||
+         ceiling == "copy_bandwidth" || ceiling == "triad_bandwidth";
+}
+
+double middle_of(const CeilingRecord& record) { return median_interval(record.values, 0.5).median; }
+
+}  // namespace
+
+std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device) {
+  std::vector<CeilingRecord> records;
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    if (i->path().extension() == ".json") paths.push_back(i->path());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    std::ifstream file(path);
+    Beginning beginning;
+    nlohmann::json::sax_parse(file, &beginning);
+    if (beginning.schema != "amasia-result" || beginning.device_name != device.name ||
+        static_cast<int>(beginning.sm_count) != device.sm_count || beginning.mig == "on") {
+      continue;
+    }
+    for (const auto& [name, value] : beginning.ceilings) {
+      if (!std::isfinite(value) || value <= 0) continue;
+      auto record = std::find_if(records.begin(), records.end(),
+                                 [&, &n = name](const CeilingRecord& r) { return r.name == n; });
+      if (record == records.end()) record = records.insert(record, {name});
+      record->values.push_back(value);
+    }
+  }
+  return records;
+}
+
+double most_by_data_sheet(const std::string& ceiling, const Device& device) {
+  if (is_memory_bandwidth(ceiling)) {  // two transfers per clock, 8 bits to a byte
+    return 2e-3 * device.memory_clock_mhz * (device.memory_bus_bits / 8.0);
+  }
+  if (ceiling == "fp32_rate" || ceiling == "int32_rate") {
+    return 2e-3 * device.max_clock_mhz * device.sm_count * lanes_of(device.compute_capability);
+  }
+  return 0;
+}
+
+double tolerance_of(const CeilingRecord& record) {
+  if (record.values.size() < 3) return 0;
+  const double middle = middle_of(record);
+  double farthest = 0;
+  for (const double value : record.values) {
+    farthest = std::max(farthest, std::abs(value / middle - 1));
+  }
+  return std::max(0.05, 3 * farthest);
+}
+
+std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
+                                          const Device& device,
+                                          const std::vector<CeilingRecord>& records) {
+  // Clocks are told in whole megahertz, and a boost may overshoot by a step.
+  constexpr double rounding = 1.01;
+  std::vector<Invalidity> found;
+  for (const Ceiling& c : ceilings) {
+    const double most = most_by_data_sheet(c.name, device);
+    if (most > 0 && c.value > rounding * most) {
+      found.push_back(
+          {InvalidKind::ceiling,
+           fmt::format("{} was measured as {:.4g} {}, and the clocks and widths of this "
+                       "GPU allow {:.4g}",
+                       c.name, c.value, c.unit, most),
+           "measure again; if it stays so, the clock that times it is wrong: say so "
+           "with the file"});
+      continue;
+    }
+    const auto record = std::find_if(records.begin(), records.end(),
+                                     [&](const CeilingRecord& r) { return r.name == c.name; });
+    if (record == records.end()) continue;
+    const double tolerance = tolerance_of(*record), middle = middle_of(*record);
+    if (tolerance > 0 && std::abs(c.value / middle - 1) > tolerance) {
+      found.push_back(
+          {InvalidKind::ceiling,
+           fmt::format("{} was measured as {:.4g} {}, and in {} earlier runs on this model it was "
+                       "{:.4g} with a tolerance of {:.1f} %",
+                       c.name, c.value, c.unit, record->values.size(), middle, 100 * tolerance),
+           "look for another process and for limits of power or clock (amasia doctor), and measure "
+           "again; of a GPU that is set so, say --records none"});
+    }
+  }
+  return found;
+}
+
+}  // namespace amasia

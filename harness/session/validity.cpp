@@ -1,0 +1,155 @@
+#include "harness/session/validity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "harness/results/claim.hpp"
+#include "harness/results/comparison.hpp"
+#include "harness/statistics/trend.hpp"
+
+namespace amasia {
+namespace {
+
+using State = std::map<std::string, std::string>;
+
+std::optional<double> number_in(const State& state, const std::string& key) {
+  const auto found = state.find(key);
+  if (found == state.end()) return std::nullopt;
+  double value = 0;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+std::string text_in(const State& state, const std::string& key) {
+  const auto found = state.find(key);
+  return found == state.end() ? "" : found->second;
+}
+
+/// Reasons that no load of one's own gives on a GPU in good order: a power cap is not among them.
+bool is_trouble(const std::string& throttle_reasons) {
+  return throttle_reasons.find("thermal") != std::string::npos ||
+         throttle_reasons.find("hardware") != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<Invalidity> faster_than_floor(const GroupResult& group) {
+  if (group.key.cache != CacheMode::cold || !group.floor) return std::nullopt;
+  const double floor = group.floor->floor_ms();
+  for (const Row& row : group.rows) {
+    if (row.status != RowStatus::ok || !row.time_ms || row.time_ms->high >= floor) continue;
+    return Invalidity{
+        InvalidKind::floor,
+        fmt::format(
+            "{} {} took {:.4g} ms [{:.4g}, {:.4g}] with cold caches, less than its floor of "
+            "{:.4g} ms by {}",
+            row.variant, word_of(row.role), row.time_ms->median, row.time_ms->low,
+            row.time_ms->high, floor, word_of(group.floor->bound_by())),
+        "the ceilings were measured too low, in company or at a lower clock: let the GPU be idle "
+        "and measure again"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Invalidity> drift_in(const GroupResult& group) {
+  for (const Comparison& c : group.comparisons) {
+    if (!c.control || !c.speedup.resolved) continue;
+    const double distance = std::max(c.speedup.low - 1, 1 - c.speedup.high);
+    if (distance <= control_limit) continue;
+    return Invalidity{
+        InvalidKind::drift,
+        fmt::format("{} {} differs from itself by {:.2f} % [{:.4g}, {:.4g}], more than "
+                    "the {:.0f} % that noise may",
+                    c.variant, word_of(c.role), 100 * std::abs(c.speedup.ratio - 1), c.speedup.low,
+                    c.speedup.high, 100 * control_limit),
+        "measure again with more rounds (--min-rounds) on a GPU that is otherwise "
+        "idle"};
+  }
+  for (const Row& row : group.rows) {
+    if (row.status != RowStatus::ok || !row.variant.ends_with("/baseline")) continue;
+    const Trend trend = trend_of(usable_times(row));
+    if (std::abs(trend.z) <= trend_z || std::abs(trend.shift) <= trend_limit) continue;
+    return Invalidity{
+        InvalidKind::drift,
+        fmt::format("the times of {} {} {} by {:.1f} % from the first third of the rounds to the "
+                    "last (rank correlation {:.2f})",
+                    row.variant, word_of(row.role), trend.shift > 0 ? "rose" : "fell",
+                    100 * std::abs(trend.shift), trend.correlation),
+        "let the GPU come to an even temperature and clock, and measure again"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Invalidity> changed_state(const State& start, const State& end) {
+  const auto invalid = [](const std::string& reason, const std::string& remedy) {
+    return Invalidity{InvalidKind::device_state, reason, remedy};
+  };
+  const auto limit = number_in(start, "power_limit_w"), limit_now = number_in(end, "power_limit_w");
+  if (limit && limit_now && *limit != *limit_now) {
+    return invalid(fmt::format("the power limit was {:g} W at the run's start and is {:g} W now",
+                               *limit, *limit_now),
+                   "measure again when nobody changes the GPU's settings");
+  }
+  const auto clock = number_in(start, "memory_clock_mhz"),
+             clock_now = number_in(end, "memory_clock_mhz");
+  if (clock && clock_now && *clock_now < 0.98 * *clock) {
+    return invalid(
+        fmt::format("the memory clock was {:g} MHz at the run's start and is {:g} MHz now", *clock,
+                    *clock_now),
+        "measure again when the GPU is back at its full memory clock");
+  }
+  if (const std::string reasons = text_in(end, "throttle_reasons"); is_trouble(reasons)) {
+    return invalid("the GPU holds its clock down: " + reasons,
+                   "see to its cooling and power supply, let it cool, and measure again");
+  }
+  const auto temperature = number_in(end, "temperature_c"), slowdown = number_in(end, "slowdown_c");
+  if (temperature && slowdown && *slowdown > 0 && *temperature > *slowdown - near_slowdown_c) {
+    return invalid(fmt::format("the GPU has {:g} degrees Celsius and slows down at {:g}",
+                               *temperature, *slowdown),
+                   "see to its cooling, let it cool, and measure again");
+  }
+  return std::nullopt;
+}
+
+std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumstances& around) {
+  const bool timed = std::any_of(group.rows.begin(), group.rows.end(),
+                                 [](const Row& row) { return !row.samples.empty(); });
+  if (!timed) return {};
+  std::vector<Invalidity> found = around.ceilings;
+  const auto add = [&found](std::optional<Invalidity> invalidity) {
+    if (invalidity) found.push_back(std::move(*invalidity));
+  };
+  add(faster_than_floor(group));
+  add(company_in(group.probe, quieter(around.quiet, group.probe),
+                 text_in(group.device_state, "company"), around.probes));
+  add(drift_in(group));
+  add(changed_state(around.state_at_start, group.device_state));
+  return found;
+}
+
+void learn(Circumstances& around, const GroupResult& group) {
+  around.quiet = quieter(around.quiet, group.probe);
+  if (!around.quiet) return;
+  around.probes.readings += static_cast<int>(group.probe.size());
+  around.probes.disturbed += disturbed_readings(group.probe, *around.quiet);
+}
+
+void mark(GroupResult& group, std::vector<Invalidity> invalid) {
+  group.invalid = std::move(invalid);
+  set_claims(group);
+}
+
+bool worth_repeating(const std::vector<Invalidity>& invalid) {
+  return std::any_of(invalid.begin(), invalid.end(),
+                     [](const Invalidity& i) { return i.kind != InvalidKind::ceiling; });
+}
+
+std::string to_string(const Invalidity& invalidity) {
+  return fmt::format("{}: {}; {}", word_of(invalidity.kind), invalidity.reason, invalidity.remedy);
+}
+
+}  // namespace amasia

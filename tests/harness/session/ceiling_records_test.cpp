@@ -1,0 +1,124 @@
+#include "harness/session/ceiling_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia {
+namespace {
+
+Device h200() {
+  Device d;
+  d.name = "NVIDIA H200";
+  d.compute_capability = 90;
+  d.sm_count = 132;
+  d.max_clock_mhz = 1980;
+  d.memory_clock_mhz = 3201;
+  d.memory_bus_bits = 6016;
+  return d;
+}
+
+const std::string recorded = std::string(AMASIA_SOURCE_DIR) + "/results/h200";
+
+Ceiling ceiling(const std::string& name, double value) {
+  return {name, "GB/s", "", {value}, value};
+}
+
+TEST(DataSheet, FollowsFromClocksAndWidths) {
+  EXPECT_NEAR(most_by_data_sheet("copy_bandwidth", h200()), 4814.3, 0.1);
+  EXPECT_NEAR(most_by_data_sheet("fp32_rate", h200()), 66908, 1);
+  EXPECT_EQ(most_by_data_sheet("launch_graph_us", h200()), 0);
+  Device unknown;  // nothing is known of it
+  EXPECT_EQ(most_by_data_sheet("copy_bandwidth", unknown), 0);
+  EXPECT_EQ(most_by_data_sheet("fp32_rate", unknown), 0);
+}
+
+TEST(Ceilings, AboveTheDataSheetCannotBe) {
+  const auto doubts = doubtful_ceilings(
+      {ceiling("copy_bandwidth", 4300), ceiling("read_bandwidth", 5000)}, h200(), {});
+  ASSERT_EQ(doubts.size(), 1u);
+  EXPECT_EQ(doubts[0].kind, InvalidKind::ceiling);
+  EXPECT_TRUE(contains(doubts[0].reason, "read_bandwidth was measured as 5000 GB/s"));
+  EXPECT_TRUE(contains(doubts[0].reason, "allow 4814"));
+  EXPECT_FALSE(doubts[0].remedy.empty());
+}
+
+TEST(Ceilings, OutOfLineWithEarlierRunsAreDoubted) {
+  const std::vector<CeilingRecord> records{{"copy_bandwidth", {4240, 4250, 4260}},
+                                           {"fp32_rate", {60000, 65000, 70000}},
+                                           {"write_bandwidth", {4700, 4700}}};
+  const auto doubted = [&](const std::string& name, double value) {
+    return !doubtful_ceilings({ceiling(name, value)}, h200(), records).empty();
+  };
+  EXPECT_FALSE(doubted("copy_bandwidth", 4250 * 1.049));  // 5 % at least
+  EXPECT_TRUE(doubted("copy_bandwidth", 4250 * 0.949));
+  EXPECT_FALSE(doubted("fp32_rate", 65000 * 0.78));  // three times as far as the farthest
+  EXPECT_TRUE(doubted("fp32_rate", 65000 * 0.76));
+  EXPECT_FALSE(doubted("write_bandwidth", 100));  // two runs say nothing
+  EXPECT_FALSE(doubted("read_bandwidth", 100));
+}
+
+TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
+  const auto records = read_ceiling_records(recorded, h200());
+  const auto copies = std::find_if(records.begin(), records.end(),
+                                   [](const auto& r) { return r.name == "copy_bandwidth"; });
+  ASSERT_NE(copies, records.end());
+  ASSERT_GE(copies->values.size(), 20u);
+  // Each against the others: a run must not vouch for itself.
+  std::size_t held = 0;
+  for (const CeilingRecord& record : records) {
+    for (std::size_t i = 0; i < record.values.size(); ++i) {
+      CeilingRecord others = record;
+      others.values.erase(others.values.begin() + static_cast<std::ptrdiff_t>(i));
+      const auto doubts =
+          doubtful_ceilings({ceiling(record.name, record.values[i])}, h200(), {others});
+      EXPECT_TRUE(doubts.empty()) << doubts[0].reason;
+      ++held;
+    }
+  }
+  EXPECT_GE(held, 300u);
+  // What was measured beside a process that multiplied matrices all the while.
+  EXPECT_FALSE(doubtful_ceilings({ceiling("copy_bandwidth", 1610)}, h200(), records).empty());
+}
+
+TEST(Records, AreOfWholeGpusOfTheModel) {
+  EXPECT_TRUE(read_ceiling_records("/nowhere/at/all", h200()).empty());
+  Device other = h200();
+  other.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_TRUE(read_ceiling_records(recorded, other).empty());
+  other = h200();
+  other.sm_count = 60;  // a slice
+  EXPECT_TRUE(read_ceiling_records(recorded, other).empty());
+}
+
+TEST(Records, PassOverWhatIsNoResult) {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  const std::string device = R"("device": {"name": "NVIDIA H200", "sm_count": 132})";
+  const auto result = [&](const std::string& state, const std::string& value) {
+    return R"({"schema": "amasia-result", "version": 3, "provenance": {)" + device +
+           R"(, "device_state": {"mig": ")" + state +
+           R"("}}, "ceilings": [{"name": "copy_bandwidth", "unit": "GB/s", "samples": [1], "value": )" +
+           value + R"(}], "groups": [ this is never read)";
+  };
+  write("good.json", result("off", "4250.5"));
+  write("slice.json", result("on", "700"));
+  write("wrong.json", result("off", "-3"));
+  write("text.json", "hello");
+  write("deep.json", std::string(100, '['));
+  write("tuning.json", R"({"schema": "amasia-tuning"})");
+  write("empty.json", "");
+  const auto records = read_ceiling_records(folder.path().string(), h200());
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].name, "copy_bandwidth");
+  EXPECT_EQ(records[0].values, std::vector<double>{4250.5});
+}
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,214 @@
+#include "harness/session/validity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/results/summary.hpp"
+#include "harness/session/stopwatch.hpp"
+#include "harness/text/json_file.hpp"
+#include "tests/messages.hpp"
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+/// Multiplies the times of a row, from the first round to the last, by factors from 1 to `last`.
+void bend(Row& row, double last) {
+  const double rounds = static_cast<double>(row.samples.size() - 1);
+  for (Sample& s : row.samples) s.time_ms *= 1 + (last - 1) * s.round / rounds;
+}
+
+/// A group of 40 rounds whose samples scatter by 0.4 %.
+GroupResult long_group() {
+  GroupResult group = sample_group(512);
+  for (Row& row : group.rows) {
+    const std::vector<Sample> nine(row.samples.begin(), row.samples.begin() + 9);
+    row.samples.clear();
+    for (int round = 0; round < 40; ++round) {
+      Sample s = nine[static_cast<std::size_t>(round * 2 % 9)];
+      s.round = round;
+      row.samples.push_back(s);
+    }
+  }
+  group.rounds = 40;
+  recompute(group, 0.95);
+  return group;
+}
+
+TEST(Floor, ThatIsBeatenColdIsNone) {
+  GroupResult group = sample_group(512);
+  EXPECT_FALSE(faster_than_floor(group));
+  const Row& tma = group.rows[2];
+  group.floor = Floor{tma.time_ms->high * 1.001, 0, 0};
+  const auto invalid = faster_than_floor(group);
+  ASSERT_TRUE(invalid);
+  EXPECT_EQ(invalid->kind, InvalidKind::floor);
+  // The rows at best are faster still; the first is named.
+  EXPECT_TRUE(contains(invalid->reason, "hotspot/tma iso took 0.016 ms"));
+  EXPECT_TRUE(contains(invalid->reason, "by bytes"));
+
+  group.key.cache = CacheMode::hot;  // what is in the cache need not come from memory
+  EXPECT_FALSE(faster_than_floor(group));
+  group.key.cache = CacheMode::cold;
+  group.floor.reset();
+  EXPECT_FALSE(faster_than_floor(group));
+}
+
+TEST(Floor, WithinTheIntervalIsNotBeaten) {
+  GroupResult group = sample_group(512);
+  double fastest = 1e9;
+  for (const Row& row : group.rows) fastest = std::min(fastest, row.time_ms->high);
+  group.floor = Floor{fastest, 0, 0};
+  EXPECT_FALSE(faster_than_floor(group));
+  group.floor = Floor{fastest * (1 + 1e-9), 0, 0};
+  EXPECT_TRUE(faster_than_floor(group));
+}
+
+TEST(Drift, OfTheControlHasALimit) {
+  GroupResult group = long_group();
+  EXPECT_FALSE(drift_in(group));
+  Row& control = group.rows[1];
+  ASSERT_EQ(control.repeat, 1);
+  for (Sample& s : control.samples) s.time_ms *= 1.015;
+  recompute(group, 0.95);
+  ASSERT_TRUE(group.comparisons[0].control && group.comparisons[0].speedup.resolved);
+  EXPECT_FALSE(drift_in(group));  // resolved, and said by a warning; still small
+  for (Sample& s : control.samples) s.time_ms *= 1.03;
+  recompute(group, 0.95);
+  const auto invalid = drift_in(group);
+  ASSERT_TRUE(invalid);
+  EXPECT_EQ(invalid->kind, InvalidKind::drift);
+  EXPECT_TRUE(contains(invalid->reason, "hotspot/baseline iso differs from itself by 3.96 %"));
+}
+
+TEST(Drift, OfTheBaselineOverTheRoundsIsSeen) {
+  for (const double last : {1.15, 0.87}) {
+    GroupResult group = long_group();
+    for (Row& row : group.rows) bend(row, last);  // all alike, so that no ratio shows it
+    recompute(group, 0.95);
+    const auto invalid = drift_in(group);
+    ASSERT_TRUE(invalid) << last;
+    EXPECT_TRUE(contains(invalid->reason, last > 1 ? "rose by" : "fell by")) << invalid->reason;
+    EXPECT_TRUE(contains(invalid->reason, "rank correlation"));
+  }
+  GroupResult group = long_group();
+  for (Row& row : group.rows) bend(row, 1.02);  // sure, but small
+  recompute(group, 0.95);
+  EXPECT_FALSE(drift_in(group));
+  group = long_group();
+  for (Sample& s : group.rows[0].samples) s.time_ms *= s.round % 2 == 0 ? 1.2 : 1;  // no order
+  recompute(group, 0.95);
+  group.comparisons.clear();
+  EXPECT_FALSE(drift_in(group));
+}
+
+using State = std::map<std::string, std::string>;
+
+TEST(DeviceState, IsHeldAgainstTheRunsStart) {
+  const State start{{"power_limit_w", "700.0"}, {"memory_clock_mhz", "3201"},
+                    {"temperature_c", "30"},    {"slowdown_c", "87"},
+                    {"throttle_reasons", ""},   {"sm_clock_mhz", "345"}};
+  const auto with = [&](const std::string& key, const std::string& value) {
+    State state = start;
+    state[key] = value;
+    return changed_state(start, state);
+  };
+  EXPECT_FALSE(changed_state(start, start));
+  EXPECT_FALSE(with("temperature_c", "71"));  // a load warms it
+  EXPECT_FALSE(with("sm_clock_mhz", "1980"));
+  EXPECT_FALSE(with("throttle_reasons", "software power cap"));  // one's own load does that
+  EXPECT_FALSE(with("memory_clock_mhz", "3200"));
+  EXPECT_TRUE(contains(with("power_limit_w", "500.0")->reason,
+                       "the power limit was 700 W at the run's start and is 500 W now"));
+  EXPECT_TRUE(contains(with("memory_clock_mhz", "1593")->reason, "1593 MHz"));
+  EXPECT_TRUE(
+      contains(with("throttle_reasons", "software power cap, hardware thermal slowdown")->reason,
+               "hardware thermal slowdown"));
+  EXPECT_TRUE(with("throttle_reasons", "hardware power brake"));
+  EXPECT_TRUE(contains(with("temperature_c", "86")->reason, "86 degrees Celsius"));
+  EXPECT_FALSE(with("temperature_c", "85"));
+  for (const char* key : {"power_limit_w", "memory_clock_mhz", "temperature_c"}) {
+    const auto invalid = with(key, key == std::string("temperature_c") ? "90" : "100");
+    ASSERT_TRUE(invalid);
+    EXPECT_EQ(invalid->kind, InvalidKind::device_state);
+    EXPECT_FALSE(invalid->remedy.empty());
+  }
+}
+
+TEST(DeviceState, ThatIsNotKnownSaysNothing) {
+  EXPECT_FALSE(changed_state({}, {}));
+  EXPECT_FALSE(changed_state({{"power_limit_w", "700"}}, {}));
+  EXPECT_FALSE(changed_state({}, {{"power_limit_w", "700"}, {"temperature_c", "90"}}));
+  EXPECT_FALSE(changed_state({{"power_limit_w", "?"}}, {{"power_limit_w", "700"}}));
+}
+
+TEST(Invalidities, AreAllNamedAndTakeTheClaims) {
+  GroupResult group = sample_group(512);
+  ASSERT_EQ(group.comparisons[1].claim, SpeedClaim::faster);
+  Circumstances around;
+  EXPECT_TRUE(invalidities_of(group, around).empty());
+  around.ceilings = {{InvalidKind::ceiling, "too high", "measure again"}};
+  around.state_at_start = {{"power_limit_w", "700"}};
+  group.device_state = {{"power_limit_w", "600"}, {"company", "1 other process"}};
+  const auto invalid = invalidities_of(group, around);
+  std::vector<InvalidKind> kinds;
+  for (const Invalidity& i : invalid) kinds.push_back(i.kind);
+  EXPECT_EQ(kinds,
+            (std::vector{InvalidKind::ceiling, InvalidKind::company, InvalidKind::device_state}));
+  mark(group, invalid);
+  for (const Comparison& c : group.comparisons) EXPECT_EQ(c.claim, SpeedClaim::invalid);
+  EXPECT_EQ(group.comparisons[1].verdict, SpeedVerdict::faster);  // what the samples say stays
+  recompute(group, 0.95);
+  EXPECT_EQ(group.comparisons[1].claim, SpeedClaim::invalid);
+  mark(group, {});
+  EXPECT_EQ(group.comparisons[1].claim, SpeedClaim::faster);
+  EXPECT_EQ(to_string(around.ceilings[0]), "ceiling: too high; measure again");
+}
+
+TEST(Invalidities, OfAGroupThatWasNotTimedAreNone) {
+  Circumstances around;
+  around.ceilings = {{InvalidKind::ceiling, "too high", "measure again"}};
+  EXPECT_TRUE(invalidities_of(sample_trouble(), around).empty());
+}
+
+TEST(Invalidities, ThatACeilingMakesAreNotMendedByTheGroup) {
+  const Invalidity ceiling{InvalidKind::ceiling, "", ""}, drift{InvalidKind::drift, "", ""};
+  EXPECT_FALSE(worth_repeating({}));
+  EXPECT_FALSE(worth_repeating({ceiling}));
+  EXPECT_TRUE(worth_repeating({ceiling, drift}));
+}
+
+TEST(Invalidities, AreNotFoundInWhatWasRecordedOnAQuietGpu) {
+  const std::string folder = std::string(AMASIA_SOURCE_DIR) + "/results/h200";
+  int groups = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const auto document = read_json_file(entry.path().string());
+    if (!document.contains("groups")) continue;
+    Circumstances around;
+    around.state_at_start = provenance_from_json(document["provenance"]).device_state;
+    for (const auto& json : document["groups"]) {
+      const GroupResult group = group_from_json(json);
+      for (const Invalidity& i : invalidities_of(group, around)) {
+        ADD_FAILURE() << entry.path().filename() << " " << group.key.to_string() << " "
+                      << to_string(i);
+      }
+      ++groups;
+    }
+  }
+  EXPECT_GE(groups, 50);
+}
+
+TEST(ClockJump, IsSaidWhenItIsMoreThanASecond) {
+  EXPECT_EQ(clock_jump(100, 100.9), "");
+  EXPECT_EQ(clock_jump(100, 99.1), "");
+  EXPECT_TRUE(contains(clock_jump(100, 3700), "jumped by +3600.0 s"));
+  EXPECT_TRUE(contains(clock_jump(100, -20), "jumped by -120.0 s"));
+  const Stopwatch watch;
+  EXPECT_NEAR(watch.seconds(), watch.system_seconds(), 0.5);
+}
+
+}  // namespace
+}  // namespace amasia
