@@ -9,6 +9,7 @@
 
 #include "harness/cli/closing.hpp"
 #include "harness/cli/preview.hpp"
+#include "harness/cli/repeated.hpp"
 #include "harness/published/reproduction_table.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
@@ -157,6 +158,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     const Preview::Machine machine = look_at(r.session);
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
     const std::string device = machine.device ? machine.device->name : "";
+    if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
     print_preview({title, plan_campaign(c, cases, recorded_winners(r, machine.device), device),
                    machine, !r.tuning.empty() || machine.device});
     return exit_ok;
@@ -175,10 +177,15 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
-  print_prose("{} on {}: {} groups, {} microbenchmarks, results to {}\n", title, device.name,
-              plan.groups.size(), plan.microbenchmarks.size(), options.out);
-  const SessionOutcome outcome =
-      run_session(plan.groups, describe_run(argv, r, queried), options, plan.microbenchmarks);
+  print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
+              plan.groups.size(), plan.microbenchmarks.size(),
+              r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);
+  const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
+    return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
+  };
+  const SessionOutcome outcome = r.sessions > 1
+                                     ? run_sessions(r.sessions, r.session_pause, options, pass)
+                                     : pass(queried, options);
   write_exports(outcome.file, r.exports);
   if (!r.exports.on_stdout()) {
     write_data(c.inventory.empty() ? to_markdown(outcome.file)
