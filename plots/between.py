@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit  # quantiles of the normal distribution and of Student's t
 
 # What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
 # differ in how much they move, so that a row with some sessions of its own must be able to say so.
@@ -70,7 +71,7 @@ def log_error(low: float, high: float, coverage: float) -> float:
     interval covers nothing or everything."""
     if not (0 < coverage < 1 and 0 < low <= high):
         return 0.0
-    return math.log(high / low) / (2 * float(norm.ppf((1 + coverage) / 2)))
+    return math.log(high / low) / (2 * float(ndtri((1 + coverage) / 2)))
 
 
 def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
@@ -92,24 +93,25 @@ class _Row:
 
     @property
     def mean(self) -> float:
-        return float(np.mean(self.means))
+        return fmean(self.means)
 
     @property
     def between(self) -> float:
         """Sum of squares."""
-        return sum((m - self.mean) ** 2 for m in self.means)
+        mean = self.mean
+        return sum((m - mean) ** 2 for m in self.means)
 
 
 def _of(row: Sequence[SessionValue]) -> _Row:
     cells = _by_gpu(row)
-    means = tuple(float(np.mean([s.value for s in cell])) for cell in cells)
+    means = tuple(fmean(s.value for s in cell) for cell in cells)
     within = sum((s.value - m) ** 2 for cell, m in zip(cells, means, strict=True) for s in cell)
     return _Row(
         means,
         within,
         sum(len(cell) - 1 for cell in cells),
-        float(np.mean([1 / len(cell) for cell in cells])),
-        float(np.mean([s.error**2 for s in row])),
+        fmean(1 / len(cell) for cell in cells),
+        fmean(s.error**2 for s in row),
     )
 
 
@@ -130,7 +132,7 @@ def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
     if not said:
         return Components()
     repeated = [r for r in said if r.within_degrees > 0]
-    error = float(np.mean([r.error for r in said]))
+    error = fmean(r.error for r in said)
     session = _pooled([(r.within, r.within_degrees) for r in repeated]) if repeated else 0.0
     session = max(session, error)
     moved = [r for r in said if len(r.means) > 1]
@@ -147,7 +149,7 @@ def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
 def _interval(
     mean: float, variance: float, degrees: float, confidence: float, row: Sequence[SessionValue]
 ) -> Prediction:
-    half = float(t.ppf((1 + confidence) / 2, degrees)) * math.sqrt(variance)
+    half = float(stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
     return Prediction(
         math.exp(mean),
         math.exp(mean - half),
@@ -199,7 +201,7 @@ def predict_on(
     if not here or kind.session_rows == 0:
         return None
     session, degrees = _within(_of(row), kind)
-    mean = float(np.mean([s.value for s in here]))
+    mean = fmean(s.value for s in here)
     return _interval(mean, session * (1 + 1 / len(here)), degrees, confidence, here)
 
 

@@ -1,8 +1,6 @@
 #include "harness/results/sessions.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -94,13 +92,13 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
   return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
 }
 
-void Sessions::Quantity::add(const std::string& identity, const SessionValue& value) {
-  Values& values = rows[identity];
-  // A session that stands in two files is one.
-  const bool there = std::any_of(values.begin(), values.end(), [&](const SessionValue& v) {
-    return v.gpu == value.gpu && v.value == value.value;
-  });
-  if (!there) values.push_back(value);
+void Sessions::Quantity::add(const std::string& identity, const SessionRecord& session,
+                             const SessionValue& value) {
+  // A session that stands in two files is one: its GPU and the second in which it began tell it
+  // from others.
+  if (known.insert(fmt::format("{}|{}|{}", identity, value.gpu, session.date_utc)).second) {
+    rows[identity].push_back(value);
+  }
 }
 
 void Sessions::Quantity::pool() {
@@ -144,17 +142,19 @@ Sessions::Sessions(const std::vector<const ResultFile*>& files) {
   for (const ResultFile* file : files) {
     for (const GroupResult& group : file->groups) {
       const std::string gpu = gpu_of(file->provenance, group);
+      const SessionRecord session = session_of(file->provenance, group.session);
       for (const Row& row : group.rows) {
         if (!row.time_ms || row.status != RowStatus::ok) continue;
         const MedianInterval& t = *row.time_ms;
-        times_.add(identity_of(*file, group, row),
+        times_.add(identity_of(*file, group, row), session,
                    {gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
       }
       for (const Comparison& c : group.comparisons) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;
         if (!identity.empty()) {
-          ratios_.add(identity, {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
+          ratios_.add(identity, session,
+                      {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
         }
       }
     }

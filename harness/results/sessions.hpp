@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,8 @@ class Sessions {
     std::map<std::string, Values> rows{};          // by identity
     std::map<std::string, Components> of_app{};    // by GPU model and app
     std::map<std::string, Components> of_model{};  // by GPU model
-    void add(const std::string& identity, const SessionValue& value);
+    std::set<std::string> known{};                 // identity, GPU and date
+    void add(const std::string& identity, const SessionRecord& session, const SessionValue& value);
     void pool();
     Components components(const std::string& gpu_model, const std::string& app) const;
     std::optional<Prediction> predicted(const Values& values, const std::string& gpu_model,
