@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
-from scipy.special import ndtri, stdtrit  # quantiles of the normal distribution and of Student's t
+from scipy.special import (
+    ndtri,
+    stdtr,
+    stdtrit,
+)  # quantiles of the normal distribution and of Student's t
 
 # What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
 # differ in how much they move, so that a row with some sessions of its own must be able to say so.
@@ -168,6 +172,21 @@ def _within(said: _Row, kind: Components) -> tuple[float, float]:
     return max(variance, said.error), degrees
 
 
+def _between(said: _Row, kind: Components, session: tuple[float, float]) -> tuple[float, float]:
+    """The variance between the means of GPUs that is right for this row, and its degrees."""
+    degrees = POOL_DEGREES + len(said.means) - 1
+    expected = kind.gpu_variance + session[0] * said.shares
+    return (POOL_DEGREES * expected + said.between) / degrees, degrees
+
+
+def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    """Satterthwaite: a sum of two variances that are each estimated, and its degrees."""
+    variance = a[0] + b[0]
+    if not variance > 0:
+        return 0.0, a[1]
+    return variance, variance**2 / (a[0] ** 2 / a[1] + b[0] ** 2 / b[1])
+
+
 def predict(
     row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
 ) -> Prediction | None:
@@ -177,17 +196,12 @@ def predict(
     if kind.gpu_rows == 0:
         return None
     said = _of(row)
-    gpus = len(said.means)
-    session, session_degrees = _within(said, kind)
-    gpu_degrees = POOL_DEGREES + gpus - 1
-    expected = kind.gpu_variance + session * said.shares
-    gpu = (POOL_DEGREES * expected + said.between) / gpu_degrees
+    session = _within(said, kind)
+    gpu = _between(said, kind, session)
     # A GPU's mean of several sessions varies less than one session of another GPU does.
-    a, b = gpu * (1 + 1 / gpus), session * (1 - said.shares)
-    variance = a + b
-    degrees = float(gpu_degrees)
-    if variance > 0:
-        degrees = variance**2 / (a**2 / gpu_degrees + b**2 / session_degrees)
+    variance, degrees = _sum(
+        (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
+    )
     return _interval(said.mean, variance, degrees, confidence, row)
 
 
@@ -203,6 +217,54 @@ def predict_on(
     session, degrees = _within(_of(row), kind)
     mean = fmean(s.value for s in here)
     return _interval(mean, session * (1 + 1 / len(here)), degrees, confidence, here)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of the logarithms of two rows, as far as sessions tell it from none: its
+    standard deviation, and the degrees of freedom of that."""
+
+    value: float
+    deviation: float
+    degrees: float
+
+    @property
+    def p_value(self) -> float:
+        """The probability of a difference as large as this one, or larger, where there is none."""
+        if self.value == 0:
+            return 1.0
+        if self.deviation == 0:
+            return 0.0
+        return 2 * float(stdtr(self.degrees, -abs(self.value / self.deviation)))
+
+    def half(self, confidence: float) -> float:
+        """Half the width of its interval."""
+        return float(stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+
+
+def difference(
+    a: Sequence[SessionValue],
+    kind_of_a: Components,
+    b: Sequence[SessionValue],
+    kind_of_b: Components,
+) -> Difference | None:
+    """Of the mean of ``a`` less that of ``b``. On the same GPUs their effects cancel; on others
+    they do not, and then both kinds must know how GPUs differ. None where that is not known. Raises
+    ValueError for a row without sessions."""
+    _check(a, 0.5)
+    _check(b, 0.5)
+    sides = []
+    same_gpus = {s.gpu for s in a} == {s.gpu for s in b}
+    for row, kind in ((a, kind_of_a), (b, kind_of_b)):
+        said = _of(row)
+        session = _within(said, kind)
+        if (kind.session_rows if same_gpus else kind.gpu_rows) == 0:
+            return None
+        share, between = said.shares, _between(said, kind, session)
+        side = (session[0] * share, session[1]) if same_gpus else between
+        sides.append((side[0] / len(said.means), side[1]))
+    variance, degrees = _sum(*sides)
+    return Difference(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
 
 
 def _check(row: Sequence[SessionValue], confidence: float) -> None:

@@ -208,3 +208,13 @@ class Sessions:
             if kept:
                 rest.found[identity] = kept
         return rest
+
+
+def joined(*several: Sessions) -> Sessions:
+    """The sessions of all of them, each once."""
+    all_ = Sessions()
+    for sessions in several:
+        for of_row in sessions.found.values():
+            for measured in of_row:
+                all_.add(measured)
+    return all_

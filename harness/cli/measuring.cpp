@@ -16,6 +16,7 @@
 #include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/row_name.hpp"
+#include "harness/results/sessions.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -110,7 +111,6 @@ void report(const GroupResult& g, Tally& tally) {
   }
   tally.valid = tally.valid && g.warnings.empty() && g.launch_blocked &&
                 g.stop_reason != StopReason::time_limit;
-  for (const std::string& s : sentences(g)) print_prose("{}\n", s);
 }
 
 /// Exit status of what was measured, and the closing sentences on stderr.
@@ -119,6 +119,9 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
   Tally tally;
   for (const MicrobenchmarkResult& m : outcome.file.microbenchmarks) report(m, tally);
   for (const GroupResult& g : outcome.file.groups) report(g, tally);
+  for (const GroupResult* g : shown_groups(outcome.file)) {
+    for (const std::string& s : sentences(*g)) print_prose("{}\n", s);
+  }
   print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
               tally.skipped, tally.crashed);
   if (outcome.interrupted) {

@@ -137,6 +137,22 @@ Known within_of(const RowSpread& row, const Components& kind) {
   return {std::max(variance, row.error), degrees};
 }
 
+/// Between the means of GPUs, as it is right for this row.
+Known between_of(const RowSpread& row, const Components& kind, const Known& session) {
+  const double degrees = pool_degrees + row.gpus() - 1;
+  const double expected = kind.gpu_variance + session.variance * row.shares;
+  return {(pool_degrees * expected + row.between) / degrees, degrees};
+}
+
+/// Satterthwaite: the degrees of freedom of a sum of two variances that are each estimated.
+Known sum_of(const Known& a, const Known& b) {
+  const double variance = a.variance + b.variance;
+  if (!(variance > 0)) return {0, a.degrees};
+  return {variance,
+          variance * variance /
+              (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees)};
+}
+
 Prediction interval(double mean, const Known& known, double confidence, int sessions, int gpus) {
   const double half =
       student_quantile((1 + confidence) / 2, known.degrees) * std::sqrt(known.variance);
@@ -194,16 +210,11 @@ std::optional<Prediction> predict(const std::vector<SessionValue>& sessions, con
   if (kind.gpu_rows == 0) return std::nullopt;
   const RowSpread row(sessions);
   const Known session = within_of(row, kind);
-  const double gpu_degrees = pool_degrees + row.gpus() - 1;
-  const double expected = kind.gpu_variance + session.variance * row.shares;
-  const double gpu = (pool_degrees * expected + row.between) / gpu_degrees;
+  Known gpu = between_of(row, kind, session), rest = session;
   // The mean of several sessions of a GPU varies less than one session of another GPU does.
-  const double a = gpu * (1 + 1.0 / row.gpus()), b = session.variance * (1 - row.shares);
-  Known known{a + b, gpu_degrees};
-  if (known.variance > 0) {
-    known.degrees =
-        known.variance * known.variance / (a * a / gpu_degrees + b * b / session.degrees);
-  }
+  gpu.variance *= 1 + 1.0 / row.gpus();
+  rest.variance *= 1 - row.shares;
+  const Known known = sum_of(gpu, rest);
   return interval(row.mean, known, confidence, static_cast<int>(sessions.size()), row.gpus());
 }
 
@@ -218,6 +229,39 @@ std::optional<Prediction> predict_on(const std::string& gpu,
   known.variance *= 1 + 1 / static_cast<double>(here->second.size());
   return interval(mean_of(here->second), known, confidence, static_cast<int>(here->second.size()),
                   1);
+}
+
+std::optional<Difference> difference(const std::vector<SessionValue>& of_a,
+                                     const Components& kind_of_a,
+                                     const std::vector<SessionValue>& of_b,
+                                     const Components& kind_of_b) {
+  check(of_a, 0.5);
+  check(of_b, 0.5);
+  const RowSpread a(of_a), b(of_b);
+  const Known session_a = within_of(a, kind_of_a), session_b = within_of(b, kind_of_b);
+  const bool same_gpus =
+      std::equal(a.by_gpu.begin(), a.by_gpu.end(), b.by_gpu.begin(), b.by_gpu.end(),
+                 [](const auto& x, const auto& y) { return x.first == y.first; });
+  Known left = session_a, right = session_b;
+  if (same_gpus) {
+    if (kind_of_a.session_rows == 0 || kind_of_b.session_rows == 0) return std::nullopt;
+    left.variance *= a.shares / a.gpus();
+    right.variance *= b.shares / b.gpus();
+  } else {
+    if (kind_of_a.gpu_rows == 0 || kind_of_b.gpu_rows == 0) return std::nullopt;
+    left = between_of(a, kind_of_a, session_a);
+    right = between_of(b, kind_of_b, session_b);
+    left.variance /= a.gpus();
+    right.variance /= b.gpus();
+  }
+  const Known sum = sum_of(left, right);
+  return Difference{a.mean - b.mean, std::sqrt(sum.variance), sum.degrees};
+}
+
+double p_value(const Difference& difference) {
+  if (difference.value == 0) return 1;
+  if (difference.deviation == 0) return 0;
+  return student_two_sided(difference.value / difference.deviation, difference.degrees);
 }
 
 double log_error(double low, double high, double coverage) {

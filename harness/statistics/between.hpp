@@ -58,6 +58,24 @@ std::optional<Prediction> predict(const std::vector<SessionValue>& row, const Co
 std::optional<Prediction> predict_on(const std::string& gpu, const std::vector<SessionValue>& row,
                                      const Components& kind, double confidence);
 
+/// The difference of the logarithms of two rows, as far as sessions tell it from none.
+struct Difference {
+  double value = 0;
+  double deviation = 0;  // standard deviation
+  double degrees = 0;    // of freedom
+};
+
+/// Of the mean of `a` less that of `b`. On the same GPUs their effects cancel; on others they do
+/// not, and then both kinds must know how GPUs differ. Nothing where that is not known. Throws as
+/// predict().
+std::optional<Difference> difference(const std::vector<SessionValue>& a,
+                                     const Components& kind_of_a,
+                                     const std::vector<SessionValue>& b,
+                                     const Components& kind_of_b);
+
+/// The probability of a difference as large as this one, or larger, where there is none.
+double p_value(const Difference& difference);
+
 /// Standard deviation of the logarithm of an estimate whose interval covers so much; 0 where it
 /// covers nothing or everything.
 double log_error(double low, double high, double coverage);
