@@ -18,6 +18,7 @@ from plots.claims import UNDECIDED
 from plots.errors import PlotsError
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, sizes_of
+from plots.prose import runs
 from plots.strategies import BY_NAME, code_lines
 from plots.units import claimed_ratio, milliseconds
 
@@ -30,7 +31,8 @@ class Advice:
     "faster", "schedule" (some are, but none was found to be by the way it moves data), "not
     resolved", "baseline" (all others are slower) or "no comparison". ``rivals`` were faster too,
     with intervals that overlap the winner's. ``gain`` divides the winner's speed-up into schedule
-    and movement, where that is known; of outcome "schedule", the largest one's.
+    and movement, where that is known; of outcome "schedule", the largest one's. ``low`` and
+    ``high`` are where a new run falls, where that is known; ``runs`` says what stands behind them.
     """
 
     gpu: str
@@ -52,6 +54,7 @@ class Advice:
     price: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
     gain: Gain | None = None
+    runs: str = ""
 
     def sentence(self) -> str:
         """The advice in a sentence."""
@@ -66,7 +69,7 @@ class Advice:
                     text += f", which is {self.gain.product()}"
                 if self.rivals:
                     text += f"; not told apart from {', '.join(self.rivals)}"
-                return text + "."
+                return text + (f"; {self.runs}." if self.runs else ".")
             case "schedule" if self.gain is not None:
                 return (
                     "not resolved by movement: no strategy was found faster than baseline with the "
@@ -228,6 +231,7 @@ def _one(results: Results, group: pd.Series, role: str, gains: dict[str, Gain]) 
         price=_price(row, base, best["variant"]),
         remarks=tuple(remarks),
         gain=gain,
+        runs=runs(best["sessions"], best["gpus"]),
     )
 
 

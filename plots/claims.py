@@ -12,7 +12,10 @@ from typing import Any
 NOT_RESOLVED = "not resolved"
 WITHIN_NOISE = "within A/A noise"
 INVALID = "measurement invalid"  # of every comparison of a group that is not valid
-UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE, INVALID)  # neither faster nor slower may be said
+# Resolved in its run, but the next run may well say the opposite (plots/sessions.py).
+NOT_BETWEEN_RUNS = "not resolved between runs"
+# Neither faster nor slower may be said.
+UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE, NOT_BETWEEN_RUNS, INVALID)
 
 
 def controls_of(
@@ -29,6 +32,12 @@ def controls_of(
         for c in comparisons
         if c["control"] and c["role"] == role and (role != "cross" or c.get("schedule") == schedule)
     ]
+
+
+def claim_between_runs(claim: str, low: float, high: float) -> str:
+    """What may be said of a comparison of which a new session falls between ``low`` and ``high``;
+    ``claim`` is what its own run lets one say."""
+    return NOT_BETWEEN_RUNS if claim not in UNDECIDED and low <= 1 <= high else claim
 
 
 def claim_of(comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]) -> str:

@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.between import difference
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.statistics import corrected_confidence, geometric_mean, independent_ratio
+from plots.sessions import joined
+from plots.statistics import (
+    benjamini_hochberg,
+    geometric_mean,
+    independent_p_value,
+    independent_ratio,
+    least_p_value,
+)
 from plots.strategies import ROOT
 
 TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
@@ -25,8 +33,7 @@ QUOTED = ROOT / "inputs" / "published" / "s003_text_speedups.csv"
 DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
 
 CONFIDENCE = 0.95
-_GROUP = ["app", "size", "cache", "launch"]
-MATCH = ["variant", "role", *_GROUP]
+MATCH = ["variant", "role", "app", "size", "cache", "launch"]
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,9 @@ class Measured:
 
     ``rows`` has one line per matching row (same variant, role, size, cache and launch mode, both
     verified and timed): old_ms, new_ms, ratio with interval, resolved, and floor_ratio, the ratio
-    of their floors, which is the speed-up if both stay equally far from them.
+    of their floors, which is the speed-up if both stay equally far from them. ``knows`` says what
+    the interval knows, "between runs" or "one run each"; ``too_few_rounds`` marks rows of which
+    even the clearest difference could not have been resolved.
     ``ceilings`` has the ratio of each ceiling measured on both, above 1 when new is better.
     """
 
@@ -249,8 +258,10 @@ def _usable(results: Results) -> pd.DataFrame:
 
 
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
-    """Compares two sets of results, each of one GPU (select with Results.where). The intervals of
-    one group hold together with the confidence asked for, as those of the harness do.
+    """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
+    tell how far rows move between runs, a difference is held against that, else against the samples
+    of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
+    wrongly, on average, as in `amasia compare`.
 
     Raises PlotsError when a set holds several GPUs or no row matches.
     """
@@ -266,13 +277,33 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     if both.empty:
         raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
     new_times, old_times = usable_times(new), usable_times(old)
-    together = both.groupby(_GROUP)["variant"].transform("size")  # in the order of the rows
+    # A summary without its samples cannot be compared.
+    matched = [
+        row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
+    ]
+    everything = joined(new.sessions, old.sessions)
+    judged = []
+    for row in matched:
+        sides = []
+        for results, identity in ((old, row.identity_old), (new, row.identity_new)):
+            kind = everything.kind("time", results.gpus[0], row.app)
+            sides += [results.sessions.of(identity), kind]
+        between = difference(*sides) if sides[0] and sides[2] else None
+        times_ = old_times[row.row_old], new_times[row.row_new]
+        judged.append((between, times_, between.p_value if between else None))
+    p_values = [independent_p_value(*times_) if p is None else p for _, times_, p in judged]
+    discoveries = benjamini_hochberg(p_values, 1 - confidence)
+    each = 1 - discoveries.level
     records = []
-    for row, cases in zip(both.itertuples(), together, strict=True):
-        if row.row_old not in old_times or row.row_new not in new_times:
-            continue  # a summary without its samples cannot be compared
-        each = corrected_confidence(confidence, cases)
-        ratio = independent_ratio(old_times[row.row_old], new_times[row.row_new], each)
+    for row, (between, times_, _), found in zip(matched, judged, discoveries.found, strict=True):
+        if between is None:
+            ratio = independent_ratio(*times_, each)
+            value, low, high = ratio.ratio, ratio.low, ratio.high
+            least = least_p_value(min(map(len, times_)))
+        else:
+            half = between.half(each)
+            value, low, high = np.exp([between.value, between.value - half, between.value + half])
+            least = 0.0
         records.append(
             {
                 **{column: getattr(row, column) for column in MATCH},
@@ -282,10 +313,12 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
                 "config_old": row.config_old,
                 "new_ms": row.median_new,
                 "old_ms": row.median_old,
-                "ratio": ratio.ratio,
-                "low": ratio.low,
-                "high": ratio.high,
-                "resolved": ratio.resolved,
+                "ratio": float(value),
+                "low": float(low),
+                "high": float(high),
+                "resolved": found,
+                "too_few_rounds": not found and least > discoveries.level,
+                "knows": "one run each" if between is None else "between runs",
                 # Nothing to read, write or compute has no floor.
                 "floor_ratio": row.floor_ms_old / row.floor_ms_new if row.floor_ms_new else np.nan,
                 "bound_by": row.bound_by_new,

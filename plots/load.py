@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.claims import controls_of
+from plots.claims import claim_between_runs, controls_of
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.schema import columns, members, scalars, values_of
+from plots.sessions import (
+    Sessions,
+    comparison_identities,
+    measured_in,
+    row_identity,
+    session_of,
+)
 from plots.strategies import NAMES
 from plots.units import shortened
 
@@ -29,6 +36,9 @@ _RUN = ["file", "gpu", "compute_capability", "date"]
 _GROUP = ["group", "app", "size", "size_label", "bytes", "cache", "launch"]
 # Of the kernels of a row: the most of each number, but the least blocks.
 _KERNEL = [name for name, absent in scalars("evidence").items() if absent != ""]
+# What repeated sessions say of a row or comparison: how many there are, on how many GPUs, and where
+# one on another GPU of the model falls; NaN where that is not known.
+_BETWEEN = ["sessions", "gpus", "next_value", "next_low", "next_high"]
 FILE_COLUMNS = columns(_RUN, ["path"], scalars("provenance"), ["provenance"])
 GROUP_COLUMNS = columns(
     _RUN, _GROUP, scalars("group"), ["parameters", "warnings"], scalars("work"), scalars("floor"),
@@ -36,14 +46,15 @@ GROUP_COLUMNS = columns(
 ROW_COLUMNS = columns(
     _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
     scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
-    ["shared_bytes", "instructions", "samples", "throttled"],
+    ["shared_bytes", "instructions", "samples", "throttled", "identity"], _BETWEEN,
 )  # fmt: skip
 SAMPLE_FRAME_COLUMNS = columns(
     ["group", "row", "variant", "strategy", "role", "repeat"], SAMPLE_COLUMNS
 )
 COMPARISON_COLUMNS = columns(
     _RUN, _GROUP, ["strategy"], scalars("comparison"), scalars("ratio_interval"),
-    ["noise_low", "noise_high"],
+    ["noise_low", "noise_high", "identity"], _BETWEEN,
+    ["run_ratio", "run_low", "run_high", "run_claim"],
 )  # fmt: skip
 CEILING_COLUMNS = columns(_RUN, scalars("ceiling"), ["minimum", "maximum", "n"])
 POINT_COLUMNS = columns(
@@ -59,9 +70,14 @@ class Results:
     point of a microbenchmark, finding.
 
     Times are in ms, bandwidths in GB/s (1e9), sizes in bytes. ``group`` identifies a comparison
-    group and ``row`` a row in it, over all files. ``claim`` is what the harness
-    says of a comparison (plots/claims.py has the words).
+    group and ``row`` a row in it, over all files.
     ``notes`` are sentences about what was left out while loading.
+
+    A comparison's ``ratio``, ``low`` and ``high`` say where a new session on another GPU of the
+    model falls, where that is known from ``sessions``, and ``claim`` what may be said then;
+    ``run_ratio`` and so on are of its own run, as the harness wrote them (plots/claims.py has the
+    words). Controls are always of their run. A row's ``median``, ``low`` and ``high`` are of its
+    run, ``next_low`` and ``next_high`` of a new session.
 
     ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
     are of chosen schedules, so that they mix with no other comparison. ``effects`` holds the study
@@ -79,6 +95,7 @@ class Results:
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
     cross: Results | None = None
     effects: Results | None = None
+    sessions: Sessions = field(default_factory=Sessions)
 
     @property
     def gpus(self) -> list[str]:
@@ -113,6 +130,7 @@ class Results:
             findings,
             None if self.cross is None else self.cross.where(**wanted),
             None if self.effects is None else self.effects.where(**wanted),
+            self.sessions,
         )
 
 
@@ -192,6 +210,33 @@ def _comparison_records(comparisons: Sequence[dict[str, Any]]) -> list[dict[str,
             }
         )
     return records
+
+
+def _between(sessions: Sessions, identity: str) -> dict[str, Any]:
+    """What repeated sessions say."""
+    found = sessions.of(identity)
+    next_ = sessions.predicted(identity)
+    unknown = (np.nan, np.nan, np.nan)
+    value, low, high = unknown if next_ is None else (next_.value, next_.low, next_.high)
+    return {
+        "sessions": len(found),
+        "gpus": len({session.gpu for session in found}),
+        "next_value": value,
+        "next_low": low,
+        "next_high": high,
+    }
+
+
+def _with_sessions(record: dict[str, Any], sessions: Sessions) -> dict[str, Any]:
+    """A comparison with what sessions say of it: that is what is printed, where it is known."""
+    between = _between(sessions, record["identity"])
+    own = {f"run_{name}": record[name] for name in ("ratio", "low", "high", "claim")}
+    record = {**record, **between, **own}
+    if record["control"] or np.isnan(between["next_value"]):
+        return record
+    ends = {name: between[f"next_{name}"] for name in ("low", "high")}
+    claim = claim_between_runs(record["claim"], **ends)
+    return {**record, "ratio": between["next_value"], **ends, "claim": claim}
 
 
 def _proof_text(proof: list[dict[str, Any]]) -> str:
@@ -288,6 +333,7 @@ def load(paths: Sequence[Path | str]) -> Results:
     ceilings: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     findings: list[dict[str, Any]] = []
+    sessions = Sessions()
     without_digest = 0
 
     for index, path in enumerate(found):
@@ -333,6 +379,8 @@ def load(paths: Sequence[Path | str]) -> Results:
                 )
             else:
                 valid.append((number, group))
+                for measured in measured_in(document, group):
+                    sessions.add(measured)
         parts = [
             (number, kind, part)
             for number, group in valid
@@ -355,8 +403,10 @@ def load(paths: Sequence[Path | str]) -> Results:
                 "cache": key["cache"],
                 "launch": key["launch"],
             }
+            session = session_of(provenance, group)
             record = {
                 **run,
+                "date": session["date_utc"],
                 **identity,
                 **values_of("group", group),
                 "parameters": key["size"],
@@ -369,6 +419,8 @@ def load(paths: Sequence[Path | str]) -> Results:
             mode = (key["cache"], key["launch"])
             unique = (kind, run["gpu"], key["app"], identity["size"], *mode)
             other = groups.get(unique)
+            if other is not None and other["file"] == index:
+                continue  # a later session: the first stands for the case
             if other is not None:
                 chosen, why = _better_of(other, record)
                 left = record if chosen is other else other
@@ -387,6 +439,7 @@ def load(paths: Sequence[Path | str]) -> Results:
             for r, row in enumerate(group["rows"]):
                 row_id = f"{group_id}.{r}"
                 flat = _row_record(row, record, row_id)
+                flat["identity"] = row_identity(run["gpu"], group, row)
                 rows[group_id].append({**run, **identity, **flat})
                 samples[group_id].append(
                     pd.DataFrame(
@@ -400,8 +453,10 @@ def load(paths: Sequence[Path | str]) -> Results:
                         columns=SAMPLE_FRAME_COLUMNS,
                     )
                 )
+            identities = comparison_identities(run["gpu"], group)
             comparisons[group_id] = [
-                {**run, **identity, **c} for c in _comparison_records(group["comparisons"])
+                {**run, **identity, **c, "identity": of}
+                for c, of in zip(_comparison_records(group["comparisons"]), identities, strict=True)
             ]
 
     if without_digest:
@@ -416,9 +471,13 @@ def load(paths: Sequence[Path | str]) -> Results:
         kept = [g["group"] for g in mine]
         frames = {
             "groups": pd.DataFrame(mine, columns=GROUP_COLUMNS),
-            "rows": pd.DataFrame([r for g in kept for r in rows[g]], columns=ROW_COLUMNS),
+            "rows": pd.DataFrame(
+                [{**r, **_between(sessions, r["identity"])} for g in kept for r in rows[g]],
+                columns=ROW_COLUMNS,
+            ),
             "comparisons": pd.DataFrame(
-                [c for g in kept for c in comparisons[g]], columns=COMPARISON_COLUMNS
+                [_with_sessions(c, sessions) for g in kept for c in comparisons[g]],
+                columns=COMPARISON_COLUMNS,
             ).astype({"control": bool, "resolved": bool}),  # also when there are none
         }
         for frame in frames.values():
@@ -442,7 +501,7 @@ def load(paths: Sequence[Path | str]) -> Results:
             return None
         frames = frames_of(kind)
         of_kind = all_files[all_files["file"].isin(frames["groups"]["file"])]
-        return Results(files=of_kind, ceilings=all_ceilings, notes=notes, **frames)
+        return Results(files=of_kind, ceilings=all_ceilings, notes=notes, sessions=sessions, **frames)
 
     return Results(
         files=all_files,
@@ -452,6 +511,7 @@ def load(paths: Sequence[Path | str]) -> Results:
         findings=pd.DataFrame(_latest(findings), columns=FINDING_COLUMNS),
         cross=apart("cross"),
         effects=apart("effects"),
+        sessions=sessions,
         **frames_of("compared"),
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
+from plots.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED
 from plots.units import interval_digits, times
 
 
@@ -58,6 +59,13 @@ def percent(value: Any) -> str:
     return "–" if value is None or pd.isna(value) else f"{100 * value:.0f} %"
 
 
+def runs(sessions: Any, gpus: Any) -> str:
+    """What stands behind a number: "one run", "3 runs on one GPU", "6 runs on 3 GPUs"."""
+    if pd.isna(sessions) or sessions <= 1:
+        return "one run"
+    return f"{sessions:.0f} runs on " + ("one GPU" if gpus == 1 else f"{gpus:.0f} GPUs")
+
+
 def ratio(comparison: Any) -> Markup | str:
     """A comparison's ratio with its interval, and that it claims nothing where it does not."""
     if comparison is None:
@@ -68,5 +76,7 @@ def ratio(comparison: Any) -> Markup | str:
         times(comparison.ratio),
         f"{low:.{digits}f}",
         f"{high:.{digits}f}",
-        Markup(" <em>not resolved</em>") if comparison.claim == "not resolved" else "",
+        Markup(" <em>{}</em>").format(comparison.claim)
+        if comparison.claim in (NOT_RESOLVED, NOT_BETWEEN_RUNS)
+        else "",
     )

@@ -18,6 +18,8 @@ from plots.figures.speedup import speedup
 from plots.gains import gains_of
 from plots.load import Results, main_cache, main_launch, main_size, strategy_order
 from plots.markdown import plain
+from plots.prose import runs
+from plots.sessions import CONFIDENCE
 from plots.strategies import ROOT, built_variants
 from plots.units import claimed_ratio, milliseconds, times
 
@@ -25,7 +27,7 @@ BEGIN = "<!-- generated:results -->"
 END = "<!-- /generated:results -->"
 PICTURE = Path("docs") / "overview.svg"
 # The picture is out of date when one of these changes, too.
-_NOT_SHOWN = ("file", "schedule", "against_schedule", "movement")  # columns
+_NOT_SHOWN = ("file", "schedule", "against_schedule", "movement", "identity")  # columns
 _DRAWN_BY = ("plots/style.py", "plots/figures/common.py", "plots/figures/speedup.py")
 
 
@@ -53,15 +55,19 @@ def picture_digest(selected: Results) -> str:
     return digest.hexdigest()
 
 
-def _speedup(selected: Results, row: pd.Series) -> str:
-    if row["strategy"] == "baseline":
-        return "1"
+def _comparison(selected: Results, row: pd.Series) -> pd.Series | None:
     found = selected.comparisons
     found = found[(found["group"] == row["group"]) & (found["variant"] == row["variant"])]
     found = found[(found["role"] == row["role"]) & ~found["control"]]
-    if found.empty:
+    return None if found.empty else found.iloc[0]
+
+
+def _speedup(selected: Results, row: pd.Series) -> str:
+    if row["strategy"] == "baseline":
+        return "1"
+    c = _comparison(selected, row)
+    if c is None:
         return "–"
-    c = found.iloc[0]
     if c["claim"] in UNDECIDED:
         return f"{times(c['ratio'])}, {c['claim']}"
     return claimed_ratio(c["ratio"], c["low"], c["high"])
@@ -73,6 +79,7 @@ def table(selected: Results) -> str:
     products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(selected)}
     names = ["app", "strategy", "iso", "speed-up at iso", "best", "speed-up at best"]
     names += ["of it", "of the floor"] if products else ["of the floor"]
+    names.append("runs")
     lines = [
         "| " + " | ".join(names) + " |",
         "|---|---|" + "--:|" * (len(names) - 2),
@@ -84,7 +91,7 @@ def table(selected: Results) -> str:
         for i, name in enumerate(strategy_order(rows["strategy"])):
             cells = []
             of_strategy = rows[rows["strategy"] == name]
-            fraction = product = "–"
+            fraction = product = behind = "–"
             for role in ("iso", "best"):
                 # A library has one row only; it stands where the fastest geometries stand.
                 wanted = (role, "comparator") if role == "best" else (role,)
@@ -97,6 +104,8 @@ def table(selected: Results) -> str:
                     cells += [row["status"], "–"]
                     continue
                 cells += [milliseconds(row["median"]), _speedup(selected, row)]
+                c = _comparison(selected, row)  # as many as the ratio has; of baseline, the time
+                behind = runs(*(row if c is None else c)[["sessions", "gpus"]])
                 if role == "best" and row["role"] == "best":
                     product = products.get((row["group"], name), "–")
                 if role == "best" and pd.notna(row["floor_fraction"]):
@@ -104,8 +113,26 @@ def table(selected: Results) -> str:
             label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
             # A parameter may be a file name, a library's name anything.
             cells += [plain(product), fraction] if products else [fraction]
+            cells.append(behind)
             lines.append(f"| {plain(label)} | {plain(name)} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _brackets(selected: Results) -> str:
+    """What the brackets are."""
+    compared = selected.comparisons[~selected.comparisons["control"]]
+    if compared["next_low"].isna().all():
+        return (
+            "Brackets are exact intervals of the median of paired ratios, corrected for the number "
+            "of comparisons; they know one run."
+        )
+    return (
+        f"Brackets say where the ratio of a new run on another {plain(selected.gpus[0])} falls, "
+        f"with {100 * CONFIDENCE:.0f} % confidence. How far rows move between runs and GPUs was "
+        "measured on those that were run again (docs/between-runs.md); *one run* says that this "
+        "one was not, so that its bracket is from the others of its app. *not resolved between "
+        "runs*: the run resolved a difference, and the next one may not."
+    )
 
 
 def generated(selected: Results) -> str:
@@ -150,8 +177,7 @@ def generated(selected: Results) -> str:
             table(selected),
             "",
             textwrap.fill(
-                "Brackets are exact intervals of the median of paired ratios, corrected for the "
-                f"number of comparisons. {noise}The floor is the least time that the ceilings "
+                f"{_brackets(selected)} {noise}The floor is the least time that the ceilings "
                 "measured on this GPU allow; `python -m plots report results` shows all of it.",
                 100,
             ),

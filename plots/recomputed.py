@@ -7,6 +7,7 @@ the same way.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -395,12 +396,34 @@ def _check_microbenchmark(m: Record, confidence: float, at: str) -> None:
             _check_number(row.get(name), median, f"{place}.{name}", whose, "the samples")
 
 
+def _check_sessions(provenance: Record, results: Sequence[Record], member: str) -> None:
+    """Every group names one of the sessions, and none has a case twice: a row of two sessions must
+    be two measurements."""
+    count = len(provenance.get("sessions") or [])
+    seen = set()
+    for i, result in enumerate(results):
+        at, session = f"{member}[{i}].session", result.get("session")
+        if (session is not None) != (count > 0) or (session is not None and session >= count):
+            wanted = (
+                f"one of the {count} sessions of the provenance"
+                if count
+                else "nothing, because the provenance has no sessions"
+            )
+            raise Difference(f"expected {wanted} at {at}, found {_text(session)}")
+        case = json.dumps(result["key"] if "key" in result else result["name"])
+        if count and (session, case) in seen:
+            raise Difference(f"expected another session at {at}, because {session} has {case}")
+        seen.add((session, case))
+
+
 def check(document: Record) -> None:
     """Recomputes all that follows from the samples of a document that is valid by the schema:
     ceilings, medians with their intervals, rates, floors and shares of them, comparisons with
     verdict and claim, and which comparisons there are. (Not the findings of a microbenchmark: those
     follow by its code.) Raises Difference at the first that is something else."""
     confidence = asked_confidence(document["provenance"])
+    for member in ("groups", "microbenchmarks"):
+        _check_sessions(document["provenance"], document.get(member) or [], member)
     _check_ceilings(document["ceilings"])
     for g, group in enumerate(document["groups"]):
         at = f"groups[{g}]"

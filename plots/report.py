@@ -293,6 +293,7 @@ def render(results: Results, cache: Cache | None = None) -> str:
         _environment()
         .get_template("report.html.j2")
         .render(
+            runs=prose.runs,
             title="Amasia: which way of moving data pays",
             origin=origin(results.groups),
             font=Markup(embedded_font(picture.svg for picture in drawn.values())),

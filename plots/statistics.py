@@ -112,6 +112,58 @@ def corrected_confidence(confidence: float, comparisons: int) -> float:
     return 1 - (1 - confidence) / max(1, comparisons)
 
 
+def independent_p_value(reference: Sequence[float], candidate: Sequence[float]) -> float:
+    """One less the largest confidence at which independent_ratio() tells the two apart; 1 where
+    none does."""
+    nothing, surely = 0.0, 1.0  # of the confidence: resolved at the first, not at the second
+    if not independent_ratio(reference, candidate, 1e-9).resolved:
+        return 1.0
+    for _ in range(60):
+        middle = (nothing + surely) / 2
+        if middle in (nothing, surely) or not 0 < middle < 1:
+            break
+        if independent_ratio(reference, candidate, middle).resolved:
+            nothing = middle
+        else:
+            surely = middle
+    return 1 - nothing
+
+
+def least_p_value(n: int) -> float:
+    """What independent_p_value() gives for two samples of which the smaller has ``n`` values and
+    nothing in common with the other."""
+    return min(1.0, 2.0 ** (2 - n))
+
+
+@dataclass(frozen=True)
+class Discoveries:
+    """Which of several hypotheses are refused, and the level that each had to reach."""
+
+    found: tuple[bool, ...]
+    level: float
+
+
+def benjamini_hochberg(p_values: Sequence[float], rate: float) -> Discoveries:
+    """The procedure of Benjamini and Hochberg (1995): of those that are refused, a share of
+    ``rate`` at most is so wrongly, on average. Where many differ, each needs less than if it stood
+    alone. With none refused, the level is what the first one would have needed.
+
+    An interval at the confidence 1 - level is the one of Benjamini and Yekutieli (2005) that goes
+    with it. Raises ValueError for a rate outside (0, 1).
+    """
+    if not 0 < rate < 1:
+        raise ValueError("a rate must lie between 0 and 1")
+    count = len(p_values)
+    if count == 0:
+        return Discoveries((), rate)
+    refused = 0
+    for rank, p in enumerate(sorted(p_values), 1):
+        if p <= rate * rank / count:
+            refused = rank
+    level = rate * max(refused, 1) / count
+    return Discoveries(tuple(refused > 0 and p <= level for p in p_values), level)
+
+
 def geometric_mean(ratios: Sequence[float]) -> float:
     """Geometric mean; the mean of speed-ups that does not depend on which one is the reference."""
     values = np.asarray(ratios, dtype=float)

@@ -9,12 +9,14 @@
 
 #include "harness/cli/closing.hpp"
 #include "harness/cli/preview.hpp"
+#include "harness/cli/repeated.hpp"
 #include "harness/published/reproduction_table.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/row_name.hpp"
+#include "harness/results/sessions.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -128,7 +130,6 @@ void report(const GroupResult& g, Tally& tally) {
   }
   tally.valid = tally.valid && g.invalid.empty() && g.warnings.empty() && g.launch_blocked &&
                 g.stop_reason != StopReason::time_limit;
-  for (const std::string& s : sentences(g)) print_prose("{}\n", s);
 }
 
 /// Exit status of what was measured, and the closing sentences on stderr.
@@ -137,6 +138,9 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
   Tally tally;
   for (const MicrobenchmarkResult& m : outcome.file.microbenchmarks) report(m, tally);
   for (const GroupResult& g : outcome.file.groups) report(g, tally);
+  for (const GroupResult* g : shown_groups(outcome.file)) {
+    for (const std::string& s : sentences(*g)) print_prose("{}\n", s);
+  }
   print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
               tally.skipped, tally.crashed);
   if (outcome.interrupted) {
@@ -183,6 +187,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     const Preview::Machine machine = look_at(r.session);
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
     const std::string device = machine.device ? machine.device->name : "";
+    if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
     print_preview({title, plan_campaign(c, cases, recorded_winners(r, machine.device), device),
                    machine, !r.tuning.empty() || machine.device});
     return exit_ok;
@@ -201,13 +206,18 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
-  print_prose("{} on {}: {} groups, {} microbenchmarks, results to {}\n", title, device.name,
-              plan.groups.size(), plan.microbenchmarks.size(), options.out);
+  print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
+              plan.groups.size(), plan.microbenchmarks.size(),
+              r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);
   for (const std::string& line : blind_spots(queried.device_state)) {
     print_prose("note: {}\n", line);
   }
-  const SessionOutcome outcome =
-      run_session(plan.groups, describe_run(argv, r, queried), options, plan.microbenchmarks);
+  const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
+    return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
+  };
+  const SessionOutcome outcome = r.sessions > 1
+                                     ? run_sessions(r.sessions, r.session_pause, options, pass)
+                                     : pass(queried, options);
   write_exports(outcome.file, r.exports);
   if (!r.exports.on_stdout()) {
     write_data(c.inventory.empty() ? to_markdown(outcome.file)

@@ -183,6 +183,10 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
           "--overwrite", [&r] { r.session.existing = Existing::overwrite; },
           "replace what an earlier run left at --out")
       ->excludes(resume);
+  add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
+             "do all of it so many times: what differs between runs shows in no single one");
+  add_number(command, "--session-pause", r.session_pause, number_between(0, longest, "seconds"),
+             "SECONDS", "0", "from the end of one session to the begin of the next");
   defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
                     ->type_name("I/N"),
                 "all of it");

@@ -1,5 +1,7 @@
 #include "harness/report/cells.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +15,18 @@ Estimate estimate_of(const RatioInterval& ratio) { return {ratio.ratio, ratio.lo
 
 Cell value_cell(const MicrobenchmarkRow& row) {
   return row.value ? Cell(Estimate{row.value->median, row.value->low, row.value->high}) : Cell();
+}
+
+std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions) {
+  std::set<std::string> gpus;
+  for (const SessionValue& session : sessions) gpus.insert(session.gpu);
+  const std::string runs =
+      sessions.size() < 2
+          ? "one run"
+          : fmt::format("{} runs on {}", sessions.size(),
+                        gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
+  if (!next) return runs;
+  return fmt::format("{} to {} ({})", format_number(next->low), format_number(next->high), runs);
 }
 
 const Comparison* comparison_of(const GroupResult& group, const Row& row) {

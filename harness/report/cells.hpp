@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harness/results/result.hpp"
+#include "harness/results/sessions.hpp"
 #include "harness/text/table.hpp"
 
 namespace amasia {
@@ -14,6 +15,10 @@ Cell text_or_nothing(const std::string& text);
 Estimate estimate_of(const RatioInterval& ratio);
 /// The median of a point with its interval; nothing without one.
 Cell value_cell(const MicrobenchmarkRow& row);
+
+/// Where a new session on another GPU falls, and how many stand behind it: "1.08 to 1.12 (6 runs on
+/// 3 GPUs)"; "one run" where there is one, without more where no GPU was compared with another.
+std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions);
 
 /// The comparison of this row with its reference; nullptr when there is none.
 const Comparison* comparison_of(const GroupResult& group, const Row& row);

@@ -3,12 +3,22 @@
 #include "harness/report/cells.hpp"
 
 namespace amasia {
+namespace {
+
+/// As provenance.sessions counts them; nothing in a file of one.
+Cell session_cell(const std::optional<int>& session) {
+  return session ? Cell(std::int64_t{*session}) : Cell();
+}
+
+}  // namespace
+
 Table sample_table(const ResultFile& file) {
   Table table;
   table.columns = {{"app", "app"},
                    {"size", "size"},
                    {"cache", "cache"},
                    {"launch", "launch"},
+                   {"session", "session"},
                    {"variant", "variant"},
                    {"role", "role"},
                    {"repeat", "repeat"},
@@ -24,10 +34,11 @@ Table sample_table(const ResultFile& file) {
     for (const Row& row : group.rows) {
       for (const Sample& sample : row.samples) {
         table.add({group.key.app, group.key.size.to_string(), word_cell(group.key.cache),
-                   word_cell(group.key.launch), row.variant, word_cell(row.role),
-                   std::int64_t{row.repeat}, row.config, text_or_nothing(row.schedule),
-                   word_cell(row.status), std::int64_t{sample.round}, std::int64_t{sample.position},
-                   sample.time_ms, optional_cell(sample.sm_clock_mhz), sample.throttled});
+                   word_cell(group.key.launch), session_cell(group.session), row.variant,
+                   word_cell(row.role), std::int64_t{row.repeat}, row.config,
+                   text_or_nothing(row.schedule), word_cell(row.status), std::int64_t{sample.round},
+                   std::int64_t{sample.position}, sample.time_ms,
+                   optional_cell(sample.sm_clock_mhz), sample.throttled});
       }
     }
   }
@@ -40,6 +51,7 @@ Table summary_table(const ResultFile& file) {
                    {"size", "size"},
                    {"cache", "cache"},
                    {"launch", "launch"},
+                   {"session", "session"},
                    {"preset", "preset"},
                    {"seed", "seed"},
                    {"variant", "variant"},
@@ -80,6 +92,7 @@ Table summary_table(const ResultFile& file) {
                  group.key.size.to_string(),
                  word_cell(group.key.cache),
                  word_cell(group.key.launch),
+                 session_cell(group.session),
                  word_cell(group.preset),
                  std::to_string(group.seed),  // text: 64 bits without a sign
                  row.variant,

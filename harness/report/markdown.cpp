@@ -1,6 +1,7 @@
 #include "harness/report/markdown.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +36,9 @@ std::string status_text(const Row& row) {
   return "";
 }
 
-Table people_table(const GroupResult& group) {
+Table people_table(const ResultFile& file, const GroupResult& group, const Sessions& sessions) {
+  // A file of one run says so once, not in every line.
+  const bool several = !file.provenance.sessions.empty();
   Table table;
   table.columns = {{"variant", "variant"},
                    {"role", "role"},
@@ -46,14 +49,27 @@ Table people_table(const GroupResult& group) {
                    {"gbytes_per_s", "rate", "GB/s"},
                    {"gflops", "rate", group.work.kind == Work::Kind::fp32 ? "GFLOP/s" : "Gop/s"},
                    {"status", "result"}};
+  if (several) {
+    table.columns.insert(table.columns.begin() + 4, {"next_time_ms", "next run", "ms"});
+    table.columns.insert(table.columns.begin() + 6, {"next_speedup", "next run"});
+  }
   for (const Row& row : group.rows) {
     const Comparison* comparison = comparison_of(group, row);
-    table.add(
-        {strategy_of(row.variant), word_cell(row.role), row.config,
-         row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
-                     : Cell(),
-         comparison ? Cell(speedup_text(*comparison)) : Cell(), optional_cell(row.floor_fraction),
-         optional_cell(row.gbytes_per_s), optional_cell(row.gflops), status_text(row)});
+    const auto next = [&](const auto& of) {
+      return Cell(next_text(sessions.predicted(file, group, of), sessions.of(file, group, of)));
+    };
+    std::vector<Cell> cells{
+        strategy_of(row.variant), word_cell(row.role), row.config,
+        row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
+                    : Cell()};
+    if (several) cells.push_back(row.time_ms ? next(row) : Cell());
+    cells.push_back(comparison ? Cell(speedup_text(*comparison)) : Cell());
+    if (several) cells.push_back(comparison ? next(*comparison) : Cell());
+    for (const Cell& cell : {optional_cell(row.floor_fraction), optional_cell(row.gbytes_per_s),
+                             optional_cell(row.gflops), Cell(status_text(row))}) {
+      cells.push_back(cell);
+    }
+    table.add(std::move(cells));
   }
   return table;
 }
@@ -149,6 +165,22 @@ std::string noise_line(const GroupResult& group) {
   return fmt::format("Noise (baseline against itself): {}.", fmt::join(parts, "; "));
 }
 
+/// What stands behind the numbers of the file.
+std::string sessions_line(const ResultFile& file) {
+  const auto& sessions = file.provenance.sessions;
+  if (sessions.empty()) {
+    return "One run: intervals are of this run and do not say where the next one falls (amasia run "
+           "--sessions).";
+  }
+  std::set<std::string> gpus;
+  for (const SessionRecord& session : sessions) gpus.insert(session.uuid_hash);
+  return fmt::format(
+      "{} runs on {}. Times, speed-ups and their intervals are of the first; \"next run\" is where "
+      "one on another GPU of the model falls with {:.0f} % confidence, where that is known.",
+      sessions.size(), gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()),
+      100 * prediction_confidence);
+}
+
 std::string floor_line(const GroupResult& group) {
   if (!group.floor) return "Floor: unknown, a ceiling it needs was not measured.";
   return fmt::format("Floor: {} ms, bound by {}.", format_number(group.floor->floor_ms()),
@@ -166,6 +198,8 @@ std::string to_markdown(const ResultFile& file) {
       from.commit.empty() ? "unknown" : from.commit, from.dirty ? " with local changes" : "",
       from.cuda_compiler.empty() ? "no CUDA compiler" : from.cuda_compiler,
       from.device.driver_version / 1000, from.device.driver_version % 1000 / 10);
+  if (!file.groups.empty()) text += '\n' + sessions_line(file) + '\n';
+  const Sessions sessions({&file});
   const auto list = [&](const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     text += '\n';
@@ -185,7 +219,8 @@ std::string to_markdown(const ResultFile& file) {
     }
     text += "\n## Ceilings\n\n" + to_markdown(ceilings);
   }
-  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+  for (const MicrobenchmarkResult* shown : shown_microbenchmarks(file)) {
+    const MicrobenchmarkResult& m = *shown;
     text += fmt::format("\n## {}\n\n{} {}\n\n", m.name, m.question, m.method);
     text += to_markdown(people_table(m));
     if (!m.findings.empty()) {
@@ -194,12 +229,13 @@ std::string to_markdown(const ResultFile& file) {
     }
     list(m.warnings);
   }
-  for (const GroupResult& group : file.groups) {
+  for (const GroupResult* shown : shown_groups(file)) {
+    const GroupResult& group = *shown;
     text +=
         fmt::format("\n## {}\n\n{} {} {} rounds{}\n\n", group.key.to_string(), noise_line(group),
                     floor_line(group), group.rounds,
                     group.stop_reason ? fmt::format(" ({}).", word_of(group.stop_reason)) : ".");
-    text += to_markdown(people_table(group));
+    text += to_markdown(people_table(file, group, sessions));
     if (const std::vector<Gain> gains = gains_of(group); !gains.empty()) {
       text += fmt::format("\nBaseline is best with schedule {}; of the speed-ups over it:\n\n",
                           gains.front().baseline_schedule);

@@ -15,7 +15,39 @@ std::string phrase(const std::string& what, const std::string& a, const std::str
   return what + ": " + shown(a) + " against " + shown(b);
 }
 
+/// GPU model, driver and build.
+std::optional<std::string> difference_of_machine(const Provenance& a, const Provenance& b) {
+  struct Fact {
+    const char* what;
+    std::string left, right;
+  };
+  const Fact facts[] = {
+      {"GPU", a.device.name, b.device.name},
+      {"CUDA driver", std::to_string(a.device.driver_version),
+       std::to_string(b.device.driver_version)},
+      {"CUDA runtime", std::to_string(a.device.runtime_version),
+       std::to_string(b.device.runtime_version)},
+      {"C++ compiler", a.compiler, b.compiler},
+      {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
+      {"compiler flags", a.flags, b.flags},
+      {"architectures", a.architectures, b.architectures},
+      {"the kind of the digests of the code", std::string(word_of(a.digests)),
+       std::string(word_of(b.digests))},
+  };
+  for (const Fact& fact : facts) {
+    if (fact.left != fact.right) return phrase(fact.what, fact.left, fact.right);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b) {
+  const std::string left = value_in(a.settings, "confidence"),
+                    right = value_in(b.settings, "confidence");
+  if (left != right) return phrase("setting confidence", left, right);
+  return difference_of_machine(a, b);
+}
 
 std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
                                         const std::set<std::string>& variants, bool same_gpu,
@@ -27,29 +59,13 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
     const std::string left = value_in(a.settings, name), right = value_in(b.settings, name);
     if (left != right && !ignored.contains(name)) return phrase("setting " + name, left, right);
   }
-  struct Fact {
-    const char* what;
-    std::string left, right;
-  };
-  const Fact facts[] = {
-      {"study", a.study, b.study},
-      {"GPU", a.device.name, b.device.name},
-      {"GPU (hash of its UUID)", same_gpu ? a.device.uuid_hash : "",
-       same_gpu ? b.device.uuid_hash : ""},
-      {"CUDA driver", std::to_string(a.device.driver_version),
-       std::to_string(b.device.driver_version)},
-      {"CUDA runtime", std::to_string(a.device.runtime_version),
-       std::to_string(b.device.runtime_version)},
-      {"C++ compiler", a.compiler, b.compiler},
-      {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
-      {"compiler flags", a.flags, b.flags},
-      {"architectures", a.architectures, b.architectures},
-      {"the kind of the digests of the code", std::string(word_of(a.digests)),
-       std::string(word_of(b.digests))},
-      {"sources of the harness", a.harness_digest, b.harness_digest},
-  };
-  for (const Fact& fact : facts) {
-    if (fact.left != fact.right) return phrase(fact.what, fact.left, fact.right);
+  if (a.study != b.study) return phrase("study", a.study, b.study);
+  if (same_gpu && a.device.uuid_hash != b.device.uuid_hash) {
+    return phrase("GPU (hash of its UUID)", a.device.uuid_hash, b.device.uuid_hash);
+  }
+  if (const auto why = difference_of_machine(a, b)) return why;
+  if (a.harness_digest != b.harness_digest) {
+    return phrase("sources of the harness", a.harness_digest, b.harness_digest);
   }
   for (const std::string& variant : variants) {
     const std::string left = value_in(a.sources, variant), right = value_in(b.sources, variant);

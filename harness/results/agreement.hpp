@@ -17,6 +17,11 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
                                         const std::set<std::string>& variants, bool same_gpu,
                                         const std::set<std::string>& ignored = {});
 
+/// The same of two sessions of the same cases: machine and build must agree, and the confidence
+/// that was asked for; not the other settings, the harness or the commit. Whether the code of a row
+/// is the same is asked row by row.
+std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b);
+
 /// Every variant with a row in these groups.
 std::set<std::string> measured_variants(const std::vector<GroupResult>& groups);
 /// The same and every one of these microbenchmarks: names whose sources must agree.

@@ -1,7 +1,9 @@
 #include "harness/results/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -10,6 +12,8 @@
 #include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/row_name.hpp"
+#include "harness/results/sessions.hpp"
+#include "harness/statistics/false_discovery.hpp"
 
 namespace amasia {
 namespace {
@@ -30,7 +34,8 @@ struct Timed {
 /// file compares the baseline once. So is what an invalid group has.
 std::map<std::string, Timed> timed_rows(const ResultFile& file, std::vector<std::string>& order) {
   std::map<std::string, Timed> rows;
-  for (const GroupResult& group : file.groups) {
+  for (const GroupResult* shown : shown_groups(file)) {
+    const GroupResult& group = *shown;
     if (!group.invalid.empty()) continue;
     for (const Row& row : group.rows) {
       if (row.status != RowStatus::ok || row.repeat != 0) continue;
@@ -48,39 +53,119 @@ std::string source_of(const ResultFile& file, const Row& row) {
   return found == file.provenance.sources.end() ? row.source_digest : found->second;
 }
 
+/// What is known of a difference before it is known how many there are.
+struct Judged {
+  double p = 1;
+  double least_p = 0;  // what the clearest difference would have had
+  std::optional<Difference> between{};
+};
+
+/// A file with its rows by name, and the sessions that are in it alone: what stands in the other
+/// file is the other side, also where it is of the same code.
+struct Side {
+  const ResultFile& file;
+  std::vector<std::string> order{};
+  std::map<std::string, Timed> rows;
+  Sessions sessions;
+
+  explicit Side(const ResultFile& of)
+      : file(of), rows(timed_rows(of, order)), sessions(std::vector{&of}) {}
+
+  Sessions::Values values(const Timed& timed) const {
+    return sessions.of(file, *timed.group, *timed.row);
+  }
+};
+
+Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all) {
+  const Timed &left = a.rows.at(name), &right = b.rows.at(name);
+  const auto kind_of = [&](const Side& side) {
+    return all.times_of(side.file.provenance.device.name, left.group->key.app);
+  };
+  Judged judged;
+  const Sessions::Values in_a = a.values(left), in_b = b.values(right);
+  if (!in_a.empty() && !in_b.empty()) {
+    judged.between = difference(in_a, kind_of(a), in_b, kind_of(b));
+  }
+  if (judged.between) {
+    judged.p = p_value(*judged.between);
+  } else {
+    judged.p = independent_p_value(left.times, right.times);
+    judged.least_p =
+        least_p_value(static_cast<int>(std::min(left.times.size(), right.times.size())));
+  }
+  return judged;
+}
+
+RatioInterval interval_of(const Judged& judged, const Timed& left, const Timed& right,
+                          double confidence) {
+  if (!judged.between) return independent_ratio(left.times, right.times, confidence);
+  const Difference& d = *judged.between;
+  const double half = student_quantile((1 + confidence) / 2, d.degrees) * d.deviation;
+  RatioInterval interval;
+  interval.ratio = std::exp(d.value);
+  interval.low = std::exp(d.value - half);
+  interval.high = std::exp(d.value + half);
+  interval.coverage = confidence;
+  interval.n = static_cast<int>(std::min(left.times.size(), right.times.size()));
+  return interval;
+}
+
+/// The least number of rounds on each side that may reach this level.
+int rounds_for(double level) {
+  int n = 1;
+  while (least_p_value(n) > level) ++n;
+  return n;
+}
+
 }  // namespace
 
-FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence) {
+FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence,
+                             const std::vector<const ResultFile*>& more) {
   FileComparison result;
-  std::vector<std::string> order_a, order_b, common;
-  const auto rows_a = timed_rows(a, order_a);
-  const auto rows_b = timed_rows(b, order_b);
-  for (const std::string& name : order_a) {
-    (rows_b.contains(name) ? common : result.only_in_a).push_back(name);
+  std::vector<std::string> common;
+  const Side side_a(a), side_b(b);
+  for (const std::string& name : side_a.order) {
+    (side_b.rows.contains(name) ? common : result.only_in_a).push_back(name);
   }
-  for (const std::string& name : order_b) {
-    if (!rows_a.contains(name)) result.only_in_b.push_back(name);
+  for (const std::string& name : side_b.order) {
+    if (!side_a.rows.contains(name)) result.only_in_b.push_back(name);
   }
 
-  const double each = corrected_confidence(confidence, static_cast<int>(common.size()));
-  const std::size_t enough = static_cast<std::size_t>(least_sample_size((1 + each) / 2));
-  std::size_t too_few = 0;
+  std::vector<const ResultFile*> files{&a, &b};
+  files.insert(files.end(), more.begin(), more.end());
+  const Sessions sessions(files);
+  std::vector<Judged> judged;
+  std::vector<double> p_values;
+  for (const std::string& name : common) {
+    judged.push_back(judge(side_a, side_b, name, sessions));
+    p_values.push_back(judged.back().p);
+  }
+  const double rate = 1 - confidence;
+  const Discoveries discoveries = benjamini_hochberg(p_values, rate);
+
+  int too_few = 0;
   std::set<std::string> changed;
   bool seeds_differ = false;
-  for (const std::string& name : common) {
-    const Timed& left = rows_a.at(name);
-    const Timed& right = rows_b.at(name);
+  for (std::size_t i = 0; i < common.size(); ++i) {
+    const Timed& left = side_a.rows.at(common[i]);
+    const Timed& right = side_b.rows.at(common[i]);
     FileComparisonRow row;
     row.variant = left.row->variant;
     row.role = left.row->role;
     row.key = left.group->key;
     row.a_config = left.row->config;
     row.b_config = right.row->config;
-    row.a_ms = median_interval(left.times, each).median;
-    row.b_ms = median_interval(right.times, each).median;
-    row.speedup = independent_ratio(left.times, right.times, each);
-    row.verdict = verdict_on(row.speedup);
-    too_few += std::min(left.times.size(), right.times.size()) < enough;
+    row.a_ms = median_interval(left.times, confidence).median;
+    row.b_ms = median_interval(right.times, confidence).median;
+    row.between_runs = judged[i].between.has_value();
+    row.speedup = interval_of(judged[i], left, right, 1 - discoveries.level);
+    row.speedup.resolved = discoveries.found[i];
+    if (discoveries.found[i]) {
+      row.verdict = row.speedup.ratio > 1 ? Change::faster : Change::slower;
+    } else if (judged[i].least_p > discoveries.level) {
+      row.verdict = Change::too_few_rounds;
+      ++too_few;
+    }
     if (source_of(a, *left.row) != source_of(b, *right.row)) changed.insert(row.variant);
     seeds_differ = seeds_differ || left.group->seed != right.group->seed;
     result.rows.push_back(std::move(row));
@@ -121,10 +206,13 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
   }
   if (seeds_differ) result.warnings.emplace_back("the seeds of the inputs differ");
   if (too_few > 0) {
+    const double alone = rate / static_cast<double>(common.size());
     result.warnings.push_back(fmt::format(
-        "{} of {} cases have too few rounds to be told apart, however much they differ: {} cases "
-        "together need {} rounds on each side (amasia run --min-rounds, or fewer cases)",
-        too_few, common.size(), common.size(), enough));
+        "{} of {} cases have too few rounds to be told apart, however much they differ: {} rounds "
+        "on "
+        "each side are enough where all of them do, {} where one does (amasia run --min-rounds, or "
+        "fewer cases)",
+        too_few, common.size(), rounds_for(rate), rounds_for(alone)));
   }
   if (result.rows.empty()) result.warnings.emplace_back("the files have no case in common");
   return result;
@@ -144,12 +232,14 @@ Table to_table(const FileComparison& comparison) {
                    {"b_ms", "B", "ms"},
                    {"speedup", "speed-up of B", "", true},
                    {"coverage", "coverage"},
+                   {"between", "interval knows"},
                    {"verdict", "B is"}};
   for (const FileComparisonRow& row : comparison.rows) {
     table.add({row.key.app, row.key.size.to_string(), word_cell(row.key.cache),
                word_cell(row.key.launch), row.variant, word_cell(row.role), row.a_config,
                row.b_config, row.a_ms, row.b_ms,
                Estimate{row.speedup.ratio, row.speedup.low, row.speedup.high}, row.speedup.coverage,
+               std::string(row.between_runs ? "what differs between runs" : "one run each"),
                word_cell(row.verdict)});
   }
   return table;

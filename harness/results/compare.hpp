@@ -16,8 +16,11 @@ struct FileComparisonRow {
   GroupKey key;
   std::string a_config, b_config;  // `best` may be another config in each
   double a_ms = 0, b_ms = 0;
-  RatioInterval speedup{};                            // time in A / time in B
-  SpeedVerdict verdict = SpeedVerdict::not_resolved;  // of B against A
+  RatioInterval speedup{};                // time in A / time in B
+  Change verdict = Change::not_resolved;  // of B against A
+  /// The interval knows what differs between runs; else it is of one run on each side, and a plain
+  /// re-run may lie outside.
+  bool between_runs = false;
 };
 
 struct FileComparison {
@@ -26,10 +29,14 @@ struct FileComparison {
   std::vector<std::string> warnings{};  // GPUs, drivers, builds, sources, seeds differ
 };
 
-/// Compares the medians of the samples that were not throttled, or of all where all were. The runs
-/// were not interleaved, so the samples count as independent; `confidence` holds for all rows
-/// jointly.
-FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence);
+/// Compares the medians of the samples that were not throttled, or of all where all were. Where the
+/// sessions of `a`, `b` and `more` tell how far rows of the app move between runs, and between GPUs
+/// if the two are of different ones, a difference is held against that (statistics/between.hpp);
+/// else the samples of the two runs count as independent. Of all rows that are called faster or
+/// slower a share of 1 - `confidence` at most is so wrongly, on average; the intervals go with that
+/// (statistics/false_discovery.hpp).
+FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence,
+                             const std::vector<const ResultFile*>& more = {});
 
 /// The one table that the other forms render.
 Table to_table(const FileComparison&);

@@ -36,7 +36,7 @@ struct Rules {
   std::string_view pattern{};
   std::size_t most_items = 0;        // of a list, in the schema; 0: any number
   bool null_when_empty = false;      // text that is not known
-  bool left_out_when_empty = false;  // a list or text that came later than its version
+  bool left_out_when_empty = false;  // a list, text or number that came later than its version
   bool infinite_is_null = false;     // a number that may be none: written null, read infinite
   bool free_in_version_1 = false;  // version 1 wrote any text here: one that is no word is no value
 };

@@ -8,6 +8,9 @@
 namespace amasia {
 
 inline constexpr std::string_view two_names = "^[^/]+/[^/]+$";  // "hotspot/tma"
+inline constexpr Rules of_session{.meaning = "which of provenance.sessions; absent without those",
+                                  .optional = true,
+                                  .left_out_when_empty = true};
 
 template <>
 struct Fields<Device> {
@@ -34,6 +37,21 @@ struct Fields<Device> {
 };
 
 template <>
+struct Fields<SessionRecord> {
+  static constexpr std::string_view name = "session";
+  static constexpr std::string_view meaning = "one pass over the cases, and the GPU it was on";
+  static constexpr auto list = fields(
+      field("date_utc", &SessionRecord::date_utc,
+            {.meaning = "when it began", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$"}),
+      field("commit", &SessionRecord::commit), field("dirty", &SessionRecord::dirty),
+      field("uuid_hash", &SessionRecord::uuid_hash),
+      field("wall_s", &SessionRecord::wall_s,
+            {.meaning = "of its groups and microbenchmarks", .least = 0}),
+      field("device_state", &SessionRecord::device_state,
+            {.meaning = "from NVML, before it began; absent = unknown"}));
+};
+
+template <>
 struct Fields<Provenance> {
   static constexpr std::string_view name = "provenance";
   static constexpr auto list = fields(
@@ -51,7 +69,11 @@ struct Fields<Provenance> {
       field("harness_digest", &Provenance::harness_digest), field("device", &Provenance::device),
       field("device_state", &Provenance::device_state, {.meaning = "from NVML; absent = unknown"}),
       field("host_name", &Provenance::host_name,
-            {.meaning = "only with --record-host", .optional = true, .null_when_empty = true}));
+            {.meaning = "only with --record-host", .optional = true, .null_when_empty = true}),
+      field("sessions", &Provenance::sessions,
+            {.meaning = "absent in a file of one session; else the members above are of the first",
+             .optional = true,
+             .left_out_when_empty = true}));
 };
 
 template <>
@@ -265,7 +287,8 @@ struct Fields<GroupResult> {
             {.meaning = "why an earlier measurement of this group was thrown away",
              .optional = true,
              .left_out_when_empty = true}),
-      field("wall_s", &GroupResult::wall_s, not_negative));
+            field("wall_s", &GroupResult::wall_s, not_negative),
+      field("session", &GroupResult::session, of_session));
 };
 
 template <>
@@ -338,7 +361,8 @@ struct Fields<MicrobenchmarkResult> {
       field("findings", &MicrobenchmarkResult::findings),
       field("warnings", &MicrobenchmarkResult::warnings),
       field("source_digest", &MicrobenchmarkResult::source_digest, {.optional = true}),
-      field("wall_s", &MicrobenchmarkResult::wall_s, not_negative));
+      field("wall_s", &MicrobenchmarkResult::wall_s, not_negative),
+      field("session", &MicrobenchmarkResult::session, of_session));
 };
 
 /// After "schema" and "version".

@@ -4,11 +4,15 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "harness/results/agreement.hpp"
+#include "harness/results/recomputed.hpp"
+#include "harness/results/sessions.hpp"
+#include "harness/results/summary.hpp"
 #include "harness/results/upgrade.hpp"
 
 namespace amasia {
@@ -36,14 +40,41 @@ std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
   return pool;
 }
 
-}  // namespace
+std::string name_of(const GroupResult& group) { return "the group " + group.key.to_string(); }
+std::string name_of(const MicrobenchmarkResult& m) { return "microbench/" + m.name; }
 
-ResultFile merge_files(const std::vector<ResultFile>& files,
-                       const std::vector<std::string>& names) {
-  if (files.empty()) throw ResultError("nothing to merge");
-  if (files.size() != names.size()) throw std::logic_error("merge_files: one name for each file");
+/// What a file measured, by name: of a file of sessions, each as often as there are sessions of it.
+std::vector<std::string> cases_of(const ResultFile& file) {
+  std::vector<std::string> cases;
+  for (const GroupResult& group : file.groups) cases.push_back(name_of(group));
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) cases.push_back(name_of(m));
+  return cases;
+}
+
+/// The provenance of all of them.
+Provenance joined_provenance(const std::vector<ResultFile>& files) {
+  Provenance joined = files.front().provenance;
+  std::set<std::string> commits, shards;
+  for (const ResultFile& file : files) {
+    const Provenance& provenance = file.provenance;
+    joined.date_utc = std::min(joined.date_utc, provenance.date_utc);
+    joined.dirty = joined.dirty || provenance.dirty;
+    commits.insert(provenance.commit);
+    const auto shard = provenance.settings.find("shard");
+    if (shard != provenance.settings.end() && !shard->second.empty()) shards.insert(shard->second);
+    for (const auto& [variant, digest] : provenance.sources) {
+      joined.sources.emplace(variant, digest);
+    }
+  }
+  joined.commit = fmt::format("{}", fmt::join(commits, ","));
+  if (!shards.empty()) joined.settings["shard"] = fmt::format("{}", fmt::join(shards, ","));
+  return joined;
+}
+
+/// Parts of one campaign.
+ResultFile joined_parts(const std::vector<ResultFile>& files,
+                        const std::vector<std::string>& names) {
   const ResultFile& first = files.front();
-  std::map<std::string, std::size_t> owner;  // group -> file
   for (std::size_t f = 0; f < files.size(); ++f) {
     for (std::size_t earlier = 0; earlier < f; ++earlier) {
       std::set<std::string> variants = measured_code(files[f].groups, files[f].microbenchmarks);
@@ -54,42 +85,11 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
                                       names[earlier], names[f], *why));
       }
     }
-    for (const GroupResult& group : files[f].groups) {
-      const auto [place, is_new] = owner.emplace(group.key.to_string(), f);
-      if (!is_new) {
-        throw ResultError(fmt::format("{} and {} cannot be merged, both have the group {}",
-                                      names[place->second], names[f], place->first));
-      }
-    }
-    for (const MicrobenchmarkResult& m : files[f].microbenchmarks) {
-      const auto [place, is_new] = owner.emplace("microbench/" + m.name, f);
-      if (!is_new) {
-        throw ResultError(fmt::format("{} and {} cannot be merged, both have {}",
-                                      names[place->second], names[f], place->first));
-      }
-    }
   }
 
   ResultFile merged;
-  merged.provenance = first.provenance;
+  merged.provenance = joined_provenance(files);
   merged.ceilings = pooled(files);
-  std::set<std::string> commits, shards;
-  for (const ResultFile& file : files) {
-    const Provenance& provenance = file.provenance;
-    merged.provenance.date_utc = std::min(merged.provenance.date_utc, provenance.date_utc);
-    merged.provenance.dirty = merged.provenance.dirty || provenance.dirty;
-    commits.insert(provenance.commit);
-    const auto shard = provenance.settings.find("shard");
-    if (shard != provenance.settings.end() && !shard->second.empty()) shards.insert(shard->second);
-    for (const auto& [variant, digest] : provenance.sources) {
-      merged.provenance.sources.emplace(variant, digest);
-    }
-  }
-  merged.provenance.commit = fmt::format("{}", fmt::join(commits, ","));
-  if (!shards.empty()) {
-    merged.provenance.settings["shard"] = fmt::format("{}", fmt::join(shards, ","));
-  }
-
   for (const ResultFile& file : files) {
     for (const MicrobenchmarkResult& m : file.microbenchmarks) {
       merged.microbenchmarks.push_back(m);
@@ -117,8 +117,211 @@ ResultFile merge_files(const std::vector<ResultFile>& files,
       }
     }
   }
-  upgrade(merged, {});  // digests of version 1 have no place in the file that is written
   return merged;
+}
+
+/// One session, from one file or from the shards of one campaign.
+struct Session {
+  SessionRecord record;
+  std::string name;  // of its files
+  Provenance provenance;
+  std::vector<GroupResult> groups{};
+  std::vector<MicrobenchmarkResult> microbenchmarks{};
+
+  std::set<std::string> cases() const {
+    std::set<std::string> all;
+    for (const GroupResult& group : groups) all.insert(name_of(group));
+    for (const MicrobenchmarkResult& m : microbenchmarks) all.insert(name_of(m));
+    return all;
+  }
+};
+
+/// The sessions of a file: itself, or those that were merged into it.
+std::vector<Session> sessions_in(const ResultFile& file, const std::string& name) {
+  const std::size_t count = std::max<std::size_t>(file.provenance.sessions.size(), 1);
+  std::vector<Session> sessions(count);
+  for (std::size_t s = 0; s < count; ++s) {
+    const auto index =
+        file.provenance.sessions.empty() ? std::nullopt : std::optional<int>(static_cast<int>(s));
+    sessions[s].record = session_of(file.provenance, index);
+    sessions[s].name = index ? fmt::format("{} (session {})", name, s + 1) : name;
+    sessions[s].provenance = file.provenance;
+  }
+  for (const GroupResult& group : file.groups) {
+    sessions[static_cast<std::size_t>(group.session.value_or(0))].groups.push_back(group);
+  }
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    sessions[static_cast<std::size_t>(m.session.value_or(0))].microbenchmarks.push_back(m);
+  }
+  return sessions;
+}
+
+std::string shard_of(const Provenance& provenance) {
+  const auto shard = provenance.settings.find("shard");
+  return shard == provenance.settings.end() ? "" : shard->second;
+}
+
+/// Whether two files are shards of one pass: of one division, on one GPU, with nothing in common.
+bool complete_each_other(const Session& a, const Session& b) {
+  const std::string left = shard_of(a.provenance), right = shard_of(b.provenance);
+  const auto parts = [](const std::string& shard) { return shard.substr(shard.find('/') + 1); };
+  if (left.empty() || right.empty() || parts(left) != parts(right)) return false;
+  if (a.record.uuid_hash != b.record.uuid_hash) return false;
+  const std::set<std::string> of_a = a.cases(), of_b = b.cases();
+  return std::none_of(of_b.begin(), of_b.end(), [&](const auto& c) { return of_a.contains(c); });
+}
+
+/// Takes out of a session what is of other code than in the sessions before, and says so.
+class SameCode {
+ public:
+  void keep(Session& session, std::vector<std::string>& notes) {
+    std::map<std::string, std::string> out;  // variant -> whose code it differs from
+    for (GroupResult& group : session.groups) {
+      const std::size_t before = group.rows.size();
+      std::erase_if(group.rows, [&](const Row& row) {
+        return !same(row.variant, digest_of(session, row.variant, row.source_digest), session, out);
+      });
+      if (group.rows.size() == before) continue;
+      group.rounds = 0;
+      for (const Row& row : group.rows) {
+        if (!row.samples.empty()) {
+          group.rounds = std::max(group.rounds, row.samples.back().round + 1);
+        }
+      }
+      recompute(group, asked_confidence(session.provenance));
+    }
+    std::erase_if(session.groups, [](const GroupResult& group) { return group.rows.empty(); });
+    std::erase_if(session.microbenchmarks, [&](const MicrobenchmarkResult& m) {
+      return !same(m.name, digest_of(session, m.name, m.source_digest), session, out);
+    });
+    for (const auto& [variant, earlier] : out) {
+      notes.push_back(fmt::format("{}: {} stays out, its code is not that of {} (commit {})",
+                                  session.name, variant, earlier, session.record.commit));
+    }
+  }
+
+ private:
+  struct Code {
+    std::string digest, file;
+  };
+
+  static std::string digest_of(const Session& session, const std::string& name,
+                               const std::string& recorded) {
+    if (!recorded.empty()) return recorded;
+    const auto found = session.provenance.sources.find(name);
+    return found == session.provenance.sources.end() ? "" : found->second;
+  }
+
+  bool same(const std::string& name, const std::string& digest, const Session& session,
+            std::map<std::string, std::string>& out) {
+    const auto [first, is_new] = first_.emplace(name, Code{digest, session.name});
+    if (first->second.digest == digest) return true;
+    out.emplace(name, first->second.file);
+    return false;
+  }
+
+  std::map<std::string, Code> first_{};
+};
+
+Merged joined_sessions(const std::vector<ResultFile>& files,
+                       const std::vector<std::string>& names) {
+  std::vector<Session> sessions;
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    if (const auto why = session_disagreement(files.front().provenance, files[f].provenance)) {
+      throw ResultError(fmt::format("{} and {} cannot be sessions of one file, they differ in {}",
+                                    names.front(), names[f], *why));
+    }
+    for (Session& session : sessions_in(files[f], names[f])) {
+      const auto rest = std::find_if(sessions.begin(), sessions.end(), [&](const Session& other) {
+        return complete_each_other(other, session);
+      });
+      if (rest == sessions.end()) {
+        sessions.push_back(std::move(session));
+      } else {
+        rest->name += " with " + session.name;
+        rest->groups.insert(rest->groups.end(), session.groups.begin(), session.groups.end());
+        rest->microbenchmarks.insert(rest->microbenchmarks.end(), session.microbenchmarks.begin(),
+                                     session.microbenchmarks.end());
+      }
+    }
+  }
+  std::stable_sort(sessions.begin(), sessions.end(), [](const Session& a, const Session& b) {
+    return a.record.date_utc < b.record.date_utc;
+  });
+  std::map<std::string, std::string> seen;  // GPU, date and case -> session
+  for (const Session& session : sessions) {
+    const auto once = [&](const std::string& name) {
+      const std::string when = session.record.uuid_hash + session.record.date_utc;
+      const auto [place, is_new] = seen.emplace(when + name, session.name);
+      if (!is_new) {
+        throw ResultError(
+            fmt::format("{} and {} cannot be merged, both have {} of the same session",
+                        place->second, session.name, name));
+      }
+    };
+    for (const GroupResult& group : session.groups) once(name_of(group));
+    for (const MicrobenchmarkResult& m : session.microbenchmarks) once(name_of(m));
+  }
+
+  Merged merged;
+  merged.file.provenance = joined_provenance(files);
+  merged.file.provenance.device = sessions.front().provenance.device;
+  merged.file.provenance.device_state = sessions.front().record.device_state;
+  merged.file.provenance.sessions.clear();
+  merged.file.ceilings = pooled(files);
+  std::set<std::string> all;
+  for (const Session& session : sessions) all.merge(session.cases());
+  SameCode code;
+  for (Session& session : sessions) {
+    const int index = static_cast<int>(merged.file.provenance.sessions.size());
+    const std::size_t has = session.cases().size();
+    if (has < all.size()) {
+      merged.notes.push_back(fmt::format("{}: has {} of {} cases, the session is partial",
+                                         session.name, has, all.size()));
+    }
+    code.keep(session, merged.notes);
+    session.record.wall_s = 0;
+    for (GroupResult& group : session.groups) {
+      group.session = index;
+      session.record.wall_s += group.wall_s;
+      merged.file.groups.push_back(std::move(group));
+    }
+    for (MicrobenchmarkResult& m : session.microbenchmarks) {
+      m.session = index;
+      session.record.wall_s += m.wall_s;
+      merged.file.microbenchmarks.push_back(std::move(m));
+    }
+    merged.file.provenance.sessions.push_back(std::move(session.record));
+  }
+  return merged;
+}
+
+/// Whether any two have a case in common, or one is of sessions already.
+bool are_sessions(const std::vector<ResultFile>& files) {
+  std::set<std::string> seen;
+  for (const ResultFile& file : files) {
+    if (files.size() > 1 && !file.provenance.sessions.empty()) return true;
+    for (const std::string& name : cases_of(file)) {
+      if (!seen.insert(name).second) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
+  if (files.empty()) throw ResultError("nothing to merge");
+  if (files.size() != names.size()) throw std::logic_error("merge: one name for each file");
+  Merged merged =
+      are_sessions(files) ? joined_sessions(files, names) : Merged{joined_parts(files, names), {}};
+  upgrade(merged.file, {});  // digests of version 1 have no place in the file that is written
+  return merged;
+}
+
+ResultFile merge_files(const std::vector<ResultFile>& files,
+                       const std::vector<std::string>& names) {
+  return merge(files, names).file;
 }
 
 }  // namespace amasia

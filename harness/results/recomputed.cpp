@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,21 +62,6 @@ void check_median(const std::optional<MedianInterval>& found,
     check_number(static_cast<double>((*found).*field.member),
                  static_cast<double>((*expected).*field.member), Place(at, field.name), source);
   });
-}
-
-/// The joint confidence that was asked for.
-double asked_confidence(const Provenance& provenance) {
-  const auto setting = provenance.settings.find("confidence");
-  if (setting == provenance.settings.end()) return 0.95;  // as the program has it
-  const std::string& text = setting->second;
-  double confidence = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), confidence);
-  const bool number = error == std::errc{} && end == text.data() + text.size();
-  if (!number || !(confidence > 0 && confidence < 1)) {
-    throw ResultError("provenance.settings.confidence: expected a number between 0 and 1, found " +
-                      text.substr(0, 40));
-  }
-  return confidence;
 }
 
 void check_ceilings(const std::vector<Ceiling>& ceilings, const Place& at) {
@@ -246,6 +233,31 @@ void check_microbenchmark(const MicrobenchmarkResult& result, double asked, cons
   }
 }
 
+/// Every group names one of the sessions, and none has a case twice: a row of two sessions must be
+/// two measurements.
+template <class Result, class Name>
+void check_sessions(const Provenance& provenance, const std::vector<Result>& results,
+                    const Place& at, const Name& name) {
+  std::set<std::pair<int, std::string>> seen;
+  const int sessions = static_cast<int>(provenance.sessions.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Place result(at, i), place(result, "session");
+    const std::optional<int>& session = results[i].session;
+    const std::string found = session ? fmt::format("{}", *session) : "nothing";
+    if (session.has_value() != (sessions > 0) || (session && *session >= sessions)) {
+      throw ResultError(fmt::format(
+          "{}: expected {}, found {}", place.to_string(),
+          sessions > 0 ? fmt::format("one of the {} sessions of the provenance", sessions)
+                       : std::string("nothing, because the provenance has no sessions"),
+          found));
+    }
+    if (session && !seen.emplace(*session, name(results[i])).second) {
+      throw ResultError(fmt::format("{}: expected another session, because {} has {} already",
+                                    place.to_string(), found, name(results[i])));
+    }
+  }
+}
+
 /// Numbers may each be in range and still have no quotient or logarithm.
 template <class Check>
 void within_arithmetic(const Place& at, const Check& check) {
@@ -258,9 +270,27 @@ void within_arithmetic(const Place& at, const Check& check) {
 
 }  // namespace
 
+double asked_confidence(const Provenance& provenance) {
+  const auto setting = provenance.settings.find("confidence");
+  if (setting == provenance.settings.end()) return 0.95;  // as the program has it
+  const std::string& text = setting->second;
+  double confidence = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), confidence);
+  const bool number = error == std::errc{} && end == text.data() + text.size();
+  if (!number || !(confidence > 0 && confidence < 1)) {
+    throw ResultError("provenance.settings.confidence: expected a number between 0 and 1, found " +
+                      text.substr(0, 40));
+  }
+  return confidence;
+}
+
 void check_summaries(const ResultFile& file) {
   const Place document, groups(document, "groups"), microbenchmarks(document, "microbenchmarks");
   const double asked = asked_confidence(file.provenance);
+  check_sessions(file.provenance, file.groups, groups,
+                 [](const GroupResult& g) { return g.key.to_string(); });
+  check_sessions(file.provenance, file.microbenchmarks, microbenchmarks,
+                 [](const MicrobenchmarkResult& m) { return m.name; });
   within_arithmetic(Place(document, "ceilings"),
                     [&] { check_ceilings(file.ceilings, Place(document, "ceilings")); });
   const Floors floors(file.ceilings);

@@ -13,4 +13,8 @@ namespace amasia {
 /// hotspot/baseline)".
 void check_summaries(const ResultFile& file);
 
+/// The joint confidence of the comparisons of a group, as it was asked for. Throws ResultError for
+/// what is no confidence.
+double asked_confidence(const Provenance& provenance);
+
 }  // namespace amasia

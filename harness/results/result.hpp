@@ -131,6 +131,8 @@ struct ProbeReading {
 
 struct GroupResult {
   GroupKey key;
+  /// Index into Provenance::sessions; none in a file of one session, which is its provenance.
+  std::optional<int> session{};
   std::optional<Preset> preset{};  // which the size came from; none for --size
   std::uint64_t seed = 0;
   Work work{};
@@ -199,6 +201,7 @@ struct MicrobenchmarkResult {
   std::vector<std::string> warnings{};
   std::string source_digest{};
   double wall_s = 0;
+  std::optional<int> session{};  // as in GroupResult
 };
 
 /// What the digests of a file are taken over. Those of two kinds can be neither equal nor
@@ -209,6 +212,16 @@ struct Words<DigestKind> {
   static constexpr std::string_view what = "kind of digest",
                                     list[] = {"by path (schema version 1, see amasia upgrade)",
                                               "by content"};
+};
+
+/// One pass over the cases: when and on which GPU. A file of several has the groups of each.
+struct SessionRecord {
+  std::string date_utc{};  // when it began
+  std::string commit{};
+  bool dirty = false;
+  std::string uuid_hash{};
+  double wall_s = 0;  // of its groups and microbenchmarks
+  std::map<std::string, std::string> device_state{};
 };
 
 struct Provenance {
@@ -225,6 +238,8 @@ struct Provenance {
   std::map<std::string, std::string>
       device_state{};       // NVML: power limit, temperature, MIG, ... ; absent = unknown
   std::string host_name{};  // only with --record-host
+  /// Of a file that holds more than one; what stands above is of the first then.
+  std::vector<SessionRecord> sessions{};
   /// By the schema version of the file it was read from; not a field of it.
   DigestKind digests = DigestKind::by_content;
 };

@@ -58,6 +58,9 @@ Json written_fields(const Struct& value, const Place& at) {
       if constexpr (requires { member.empty(); }) {
         if (field.rules.left_out_when_empty && member.empty()) return;
       }
+      if constexpr (requires { member.has_value(); }) {
+        if (field.rules.left_out_when_empty && !member.has_value()) return;
+      }
       object[std::string(field.name)] = written(member, field.rules, place);
     }
   });

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/comparison.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/summary.hpp"
+#include "harness/statistics/serial_correlation.hpp"
 
 namespace amasia {
 namespace {
@@ -83,8 +85,34 @@ std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Devic
 
 }  // namespace
 
+void warn_of_dependent_samples(GroupResult& result) {
+  // By chance in one group of a thousand, whatever the number of its comparisons.
+  constexpr double level_of_a_group = 0.001;
+  constexpr std::size_t least_rounds = 8;  // with fewer the limit is near 1
+  const double level =
+      level_of_a_group / std::max(1.0, static_cast<double>(result.comparisons.size()));
+  for (const Comparison& c : result.comparisons) {
+    const auto pair = rows_of(result.rows, c);
+    if (!pair) continue;
+    const auto [reference, times] = paired_times(*pair->reference, *pair->row);
+    if (times.size() < least_rounds) continue;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < times.size(); ++i) ratios.push_back(reference[i] / times[i]);
+    const int n = static_cast<int>(ratios.size());
+    const double found = serial_correlation(ratios);
+    const double by_chance = serial_correlation_by_chance(n, level);
+    if (found <= by_chance) continue;
+    result.warnings.push_back(fmt::format(
+        "{} {}: its ratio to {} in a round resembles that in the round before (rank correlation "
+        "{:.2f} over {} rounds, by chance below {:.2f}): the interval takes rounds for independent "
+        "and is too narrow; repeated runs say what it is (amasia run --sessions)",
+        c.variant, word_of(c.role), c.control ? "itself" : c.against, found, n, by_chance));
+  }
+}
+
 void summarise(GroupResult& result, double confidence) {
   recompute(result, confidence);
+  warn_of_dependent_samples(result);
   for (const Comparison& c : result.comparisons) {
     if (c.control && c.speedup.resolved) {
       result.warnings.push_back(

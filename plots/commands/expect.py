@@ -72,8 +72,17 @@ def _expect_files(options: argparse.Namespace) -> None:
     print_table(measured.ceilings)
     print("\nMatching rows (floor_ratio: the speed-up if both stay equally far from their floors)")
     columns = ["variant", "role", "size_label", "cache", "launch", "old_ms", "new_ms", "ratio",
-               "low", "high", "resolved", "floor_ratio", "bound_by"]  # fmt: skip
+               "low", "high", "knows", "resolved", "floor_ratio", "bound_by"]  # fmt: skip
     print_table(measured.rows[columns])
+    few = int(measured.rows["too_few_rounds"].sum())
+    if few:
+        print(f"  {few} rows have too few rounds to be told apart, however much they differ")
+    one_run = int((measured.rows["knows"] == "one run each").sum())
+    if one_run:
+        print(
+            f"  {one_run} rows are judged by one run on each side: a plain re-run may differ by "
+            "more (amasia merge makes sessions of repeated runs)"
+        )
     if options.out:
         dates = "; ".join(dict.fromkeys((origin(new.groups), origin(old.groups))))
         write_figure(generations(measured, dates), options.out)

@@ -136,8 +136,9 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
     """One row of panels per app: iso on the left, best on the right, a group of points per size.
 
     ``results`` must hold one cache mode and one launch mode (Results.where). A point is the median
-    of the paired ratios time(baseline) / time(strategy), its bar the exact interval, corrected for
-    the number of comparisons; hollow when no claim is made. The grey band is baseline against
+    of the paired ratios time(baseline) / time(strategy), its bar where a new run falls, or where
+    that is not known the exact interval, corrected for the number of comparisons; hollow when no
+    claim is made. The grey band is baseline against
     itself. Raises PlotsError when there are no comparisons.
     """
     comparisons = results.comparisons
@@ -201,12 +202,14 @@ def _pictures(subject: GpuSubject) -> list[Picture]:
 def _above(_: GpuSubject) -> Markup:
     return paragraph(
         "A point is the median of the ratios time(baseline) / time(strategy), each ratio from two "
-        "runs of the same round. Its bar is the exact interval of that median, corrected for the "
-        "number of comparisons in the group. Above 1 the strategy is faster. A hollow point makes "
-        "no claim: its interval spans 1, or its ratio lies within what baseline differs from "
-        "itself (grey). On the left all strategies have the geometry of the original code, which "
-        "isolates the mechanism; on the right each has its fastest geometry, baseline too, which "
-        "is what one would ship."
+        "runs of the same round. Its bar says where that of a new run on another GPU of the model "
+        "falls with 90 % confidence, where rows of the app were measured on several; else it is "
+        "the exact interval of the median, corrected for the number of comparisons in the group, "
+        "which knows one run. Above 1 the strategy is faster. A hollow point makes no claim: its "
+        "interval spans 1, or its ratio lies within what baseline differs from itself (grey). On "
+        "the left all strategies have the geometry of the original code, which isolates the "
+        "mechanism; on the right each has its fastest geometry, baseline too, which is what one "
+        "would ship."
     )
 
 

@@ -32,7 +32,7 @@ def test_the_fastest_resolved_strategy_wins(paper):
     assert large.ratio == 1.31 and large.low < 1.31 < large.high
     assert large.rivals == () and large.undecided == ("register_bypass",)
     assert large.sentence() == (
-        "tma ran 1.31× [1.30, 1.32] faster than baseline (0.878 ms against 1.15 ms)."
+        "tma ran 1.31× [1.30, 1.32] faster than baseline (0.878 ms against 1.15 ms); one run."
     )
     # Noisier there: the intervals of tma and dsm overlap.
     assert found["rows=1024 cols=1024"].rivals == ("dsm",)
@@ -153,7 +153,7 @@ def test_what_the_schedule_gains_is_not_credited_to_the_strategy(load_groups):
     )
     (a,) = advise(load_groups(group))
     assert a.strategy == "tma" and a.ratio == pytest.approx(1.25) and a.rivals == ()
-    assert a.sentence().endswith(", which is all movement, with the same schedule.")
+    assert a.sentence().endswith(", which is all movement, with the same schedule; one run.")
     group = divided(overlap=("tall", 1.3, 1.02, 1.01), dsm=("split", 0.9, 1.3, None))
     (b,) = advise(load_groups(group))
     assert b.strategy == "dsm"

@@ -128,18 +128,22 @@ def test_two_result_files(two_gpus):
     assert m.ceilings["ratio"].tolist() == pytest.approx([2.5] * 6)
 
 
-def test_the_rows_of_a_group_share_the_confidence(save):
-    """Nine rounds on each side tell one row apart, not one of twelve."""
-    for speedups, resolved in (({"baseline": (1, 1)}, True), (None, False)):
+@pytest.mark.parametrize(("rounds", "resolved"), [(9, True), (7, True), (6, False)])
+def test_rows_that_all_differ_need_no_more_rounds_than_one(save, rounds, resolved):
+    """Six rounds on each side tell nothing apart at 95 %, seven do; twelve rows that all differ
+    need not a round more (with Bonferroni they would need eleven)."""
+    for speedups, count in (({"baseline": (1, 1)}, 1), (None, 12)):
         sides = []
         for name, factor in (("new", 1.0), ("old", 2.0)):
-            group = synthetic.group("nw", {"n": 512}, factor, speedups=speedups, rounds=9)
-            if resolved:
+            group = synthetic.group("nw", {"n": 512}, factor, speedups=speedups, rounds=rounds)
+            if count == 1:
                 group["rows"] = group["rows"][:1]
             gpu = synthetic.A100 if name == "old" else None
             sides.append(load([save(synthetic.document([group], gpu=gpu), f"{name}.json")]))
         rows = expect.compare(*sides).rows
-        assert rows["resolved"].tolist() == [resolved] * (1 if resolved else 12)
+        assert rows["resolved"].tolist() == [resolved] * count
+        assert rows["too_few_rounds"].tolist() == [not resolved] * count
+        assert set(rows["knows"]) == {"one run each"}
 
 
 def test_only_matching_rows_count(two_gpus):

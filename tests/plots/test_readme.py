@@ -152,7 +152,7 @@ def test_a_resolved_gain_is_not_printed_as_none(load_groups):
 def test_the_table_says_what_a_speed_up_consists_of(matched_file, paper):
     selected = readme.select(load([matched_file]))
     lines = readme.table(selected).splitlines()
-    assert lines[0].endswith("| best | speed-up at best | of it | of the floor |")
+    assert lines[0].endswith("| best | speed-up at best | of it | of the floor | runs |")
     assert len({line.count("|") for line in lines}) == 1
     (tma,) = [line for line in lines if "| tma |" in line]
     assert "| 1.56× [1.55, 1.57] | 1.20 schedule × 1.30 [1.29, 1.31] movement | " in tma

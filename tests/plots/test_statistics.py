@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plots.statistics import geometric_mean, independent_ratio, median_interval, paired_ratio
+from plots.statistics import (
+    benjamini_hochberg,
+    geometric_mean,
+    independent_p_value,
+    independent_ratio,
+    least_p_value,
+    median_interval,
+    paired_ratio,
+)
 
 
 def test_interval_of_ten_values():
@@ -74,3 +82,28 @@ def test_coverage_is_kept():
 def test_geometric_mean():
     assert geometric_mean([2, 8]) == pytest.approx(4)
     assert geometric_mean([0.5, 2]) == pytest.approx(1)
+
+
+def test_the_false_discovery_rate_as_its_authors_show_it():
+    """Benjamini and Hochberg (1995), section 3.2, as the harness has it."""
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
+         0.5719, 0.6528, 0.7590, 1.0]  # fmt: skip
+    found = benjamini_hochberg(p, 0.05)
+    assert found.found == (True,) * 4 + (False,) * 11
+    assert found.level == pytest.approx(0.05 * 4 / 15)
+    none = benjamini_hochberg([0.5, 0.9, 0.2, 1], 0.05)
+    assert not any(none.found) and none.level == pytest.approx(0.0125)
+    assert benjamini_hochberg([0.03, 0.031, 0.9], 0.05).found == (True, True, False)
+    with pytest.raises(ValueError, match="rate"):
+        benjamini_hochberg([0.5], 1.0)
+
+
+def test_a_p_value_is_where_the_interval_begins_to_exclude():
+    a = np.linspace(1, 1.9, 10)
+    b = np.concatenate([[1.45], np.linspace(1.65, 2.45, 9)])
+    p = independent_p_value(a, b)
+    assert 0.001 < p < 0.5
+    assert independent_ratio(a, b, 1 - p - 1e-9).resolved
+    assert not independent_ratio(a, b, 1 - p + 1e-9).resolved
+    assert independent_p_value(a, a) == 1
+    assert independent_p_value(a[:9], a[:9] + 5) == pytest.approx(least_p_value(9)) == 2.0**-7

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,19 +19,22 @@ namespace {
 struct CompareRequest {
   std::string older{}, newer{};
   double confidence = 0.95;
+  std::vector<std::string> sessions{};
   ExportPaths exports{};
 };
 
-/// "NEW against OLD: 3 of 42 cases faster, 1 slower, 38 not resolved; most changed: ...".
+/// "NEW against OLD: of 42 cases 3 faster, 1 slower, 38 not resolved; most: ...".
 std::string summary(const FileComparison& c) {
-  const auto count = [&](bool resolved, bool faster) {
-    return std::count_if(c.rows.begin(), c.rows.end(), [&](const FileComparisonRow& row) {
-      return row.speedup.resolved == resolved && (!resolved || (row.speedup.ratio > 1) == faster);
-    });
+  const auto count = [&](Change change) {
+    return std::count_if(c.rows.begin(), c.rows.end(),
+                         [&](const FileComparisonRow& row) { return row.verdict == change; });
   };
-  std::string text =
-      fmt::format("NEW against OLD: of {} cases {} faster, {} slower, {} not resolved",
-                  c.rows.size(), count(true, true), count(true, false), count(false, false));
+  std::string text = fmt::format(
+      "NEW against OLD: of {} cases {} faster, {} slower, {} not resolved", c.rows.size(),
+      count(Change::faster), count(Change::slower), count(Change::not_resolved));
+  if (const auto few = count(Change::too_few_rounds); few > 0) {
+    text += fmt::format(", {} with too few rounds", few);
+  }
   const auto change = [](const FileComparisonRow& row) {
     return std::max(row.speedup.ratio, 1 / row.speedup.ratio);
   };
@@ -43,12 +48,24 @@ std::string summary(const FileComparison& c) {
                         word_of(most->role), most->key.to_string(), most->speedup.ratio,
                         most->speedup.low, most->speedup.high);
   }
+  const auto one_run = std::count_if(
+      c.rows.begin(), c.rows.end(), [](const FileComparisonRow& row) { return !row.between_runs; });
+  if (one_run > 0) {
+    text += fmt::format(
+        "; {} cases are judged by one run on each side, and a plain re-run may differ by more: "
+        "give "
+        "files of repeated runs (amasia run --sessions, amasia merge), or --sessions FILE",
+        one_run);
+  }
   return text;
 }
 
 ExitStatus compare(const CompareRequest& r) {
   const std::vector<ResultFile> files = read_result_files({r.older, r.newer});
-  const FileComparison c = compare_files(files[0], files[1], r.confidence);
+  const std::vector<ResultFile> repeated = read_result_files(r.sessions);
+  std::vector<const ResultFile*> more;
+  for (const ResultFile& file : repeated) more.push_back(&file);
+  const FileComparison c = compare_files(files[0], files[1], r.confidence, more);
   write_output(r.exports.json, dump_json(to_json(c)));
   write_output(r.exports.csv, to_csv(c));
   write_output(r.exports.markdown, to_markdown(c));
@@ -65,6 +82,12 @@ Action declare_compare(CLI::App& options) {
   options.add_option("old", r->older, "result file to compare with")->required()->type_name("FILE");
   options.add_option("new", r->newer, "result file to judge")->required()->type_name("FILE");
   add_confidence(options, r->confidence);
+  options
+      .add_option("--sessions", r->sessions,
+                  "files of repeated runs: they tell how far rows move between runs (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FILE")
+      ->default_str("OLD and NEW alone");
   add_output(options, "--json", r->exports.json, "as JSON, - for stdout");
   add_output(options, "--csv", r->exports.csv, "as CSV, - for stdout");
   add_output(options, "--markdown", r->exports.markdown, "as Markdown, - for stdout",
@@ -77,8 +100,10 @@ const bool compare_registered = register_command(
      .group = CommandGroup::results,
      .summary = "two result files, OLD then NEW: what became faster or slower",
      .description = "First the old file, then the new one, as in python -m plots expect OLD NEW. A "
-                    "speed-up above 1 means that NEW is faster. The runs were not interleaved, so "
-                    "their samples count as independent. In the tables A is OLD and B is NEW.",
+                    "speed-up above 1 means that NEW is faster. A difference is held against what "
+                    "differs between runs where files of repeated runs tell it, else against the "
+                    "samples of the two runs alone. Of all that is called faster or slower a share "
+                    "of 1 - confidence at most is so wrongly. In the tables A is OLD and B is NEW.",
      .examples = {{{"amasia compare results/h200/quick.json out/h200-quick.json",
                     "this machine against the recorded one"},
                    {"amasia compare OLD.json NEW.json --csv -", "the same table for a program"}}},

@@ -7,14 +7,17 @@
 #include "harness/cli/result_files.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/merge.hpp"
+#include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
 
-ExitStatus merge(const std::vector<std::string>& inputs, const std::string& out) {
+ExitStatus merge_inputs(const std::vector<std::string>& inputs, const std::string& out) {
   const std::vector<ResultFile> files = read_result_files(inputs);
   check_writable(out, 1 << 20);
-  write_result_file(out, merge_files(files, inputs));
+  const Merged merged = merge(files, inputs);
+  for (const std::string& note : merged.notes) print_prose("note: {}\n", note);
+  write_result_file(out, merged.file);
   return exit_ok;
 }
 
@@ -25,15 +28,18 @@ Action declare_merge(CLI::App& options) {
       ->required()
       ->type_name("FILE");
   options.add_option("--out", *out, "the merged file")->required()->type_name("FILE");
-  return [inputs, out](const Invocation&) { return merge(*inputs, *out); };
+  return [inputs, out](const Invocation&) { return merge_inputs(*inputs, *out); };
 }
 
 const bool merge_registered = register_command(
     {.name = "merge",
      .group = CommandGroup::results,
-     .summary = "shards into one result file",
-     .description = "The files must agree in settings (but for the shard), build, type of GPU, "
-                    "driver and sources.",
+     .summary = "shards or repeated runs into one result file",
+     .description =
+         "Shards must agree in settings (but for the shard), build, type of GPU, driver "
+         "and sources. Files with the same cases become sessions of one file: a row joins "
+         "them when its code is the same, whatever the commit, and what stays out is "
+         "said.",
      .examples = {{{"amasia merge out/shard-*.json --out out/sweep.json",
                     "what an array job with --shard i/n measured"},
                    {"amasia merge out/h200-sweep.json.journal --out partial.json",

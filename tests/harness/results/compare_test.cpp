@@ -5,6 +5,7 @@
 #include "harness/results/comparison.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -35,7 +36,7 @@ TEST(CompareFiles, AFileDoesNotDifferFromItself) {
   const FileComparison c = compare_files(one_group(), one_group(), 0.9);
   EXPECT_EQ(c.rows.size(), 5u);  // the A/A controls are no cases of their own
   for (const FileComparisonRow& row : c.rows) {
-    EXPECT_EQ(row.verdict, SpeedVerdict::not_resolved);
+    EXPECT_EQ(row.verdict, Change::not_resolved);
     EXPECT_EQ(row.speedup.ratio, 1);
   }
   EXPECT_TRUE(c.warnings.empty());
@@ -50,14 +51,14 @@ TEST(CompareFiles, SaysWhichIsFasterAndByHowMuch) {
   b.groups[0].rows[2].config = "32x16";
   const FileComparison c = compare_files(one_group(), b, 0.9);
   const FileComparisonRow& baseline = row_of(c, "hotspot/baseline", Role::iso);
-  EXPECT_EQ(baseline.verdict, SpeedVerdict::faster);
+  EXPECT_EQ(baseline.verdict, Change::faster);
   EXPECT_DOUBLE_EQ(baseline.speedup.ratio, 2);
   EXPECT_DOUBLE_EQ(baseline.a_ms, 2 * baseline.b_ms);
   const FileComparisonRow& tma = row_of(c, "hotspot/tma", Role::iso);
-  EXPECT_EQ(tma.verdict, SpeedVerdict::slower);
+  EXPECT_EQ(tma.verdict, Change::slower);
   EXPECT_EQ(tma.a_config, "iso");
   EXPECT_EQ(tma.b_config, "32x16");
-  EXPECT_EQ(row_of(c, "hotspot/tma", Role::best).verdict, SpeedVerdict::not_resolved);
+  EXPECT_EQ(row_of(c, "hotspot/tma", Role::best).verdict, Change::not_resolved);
 }
 
 TEST(CompareFiles, TheControlDoesNotStandInForTheBaseline) {
@@ -83,17 +84,87 @@ TEST(CompareFiles, ConfidenceIsSharedAmongTheRows) {
             row_of(one, "hotspot/baseline", Role::iso).speedup.coverage);
 }
 
+TEST(CompareFiles, ASweepThatDiffersTenfoldIsResolved) {
+  // Nine rounds each: one case of a hundred could not be told apart alone, all of them can.
+  ResultFile a = one_group();
+  for (int rows = 1; rows < 20; ++rows) a.groups.push_back(sample_group(rows));
+  ResultFile b = a;
+  for (GroupResult& group : b.groups) {
+    for (Row& row : group.rows) scale(row, 0.1);
+  }
+  const FileComparison c = compare_files(a, b, 0.95);
+  EXPECT_EQ(c.rows.size(), 100u);
+  for (const FileComparisonRow& row : c.rows) {
+    EXPECT_EQ(row.verdict, Change::faster);
+    EXPECT_NEAR(row.speedup.ratio, 10, 1e-9);
+  }
+  EXPECT_TRUE(c.warnings.empty());
+}
+
 TEST(CompareFiles, SaysThatThereAreTooFewRoundsToTellAnythingApart) {
-  // Nine rounds: enough for five cases at 95 %, not at 99 %, though each is ten times as fast.
+  // Nine rounds reach a level of 0.0078, and that was not asked for.
   ResultFile b = one_group();
   for (Row& row : b.groups[0].rows) scale(row, 0.1);
-  EXPECT_TRUE(compare_files(one_group(), b, 0.95).warnings.empty());
-  const FileComparison c = compare_files(one_group(), b, 0.99);
-  EXPECT_EQ(c.rows[0].verdict, SpeedVerdict::not_resolved);
+  EXPECT_TRUE(compare_files(one_group(), b, 0.99).warnings.empty());
+  const FileComparison c = compare_files(one_group(), b, 0.995);
+  for (const FileComparisonRow& row : c.rows) EXPECT_EQ(row.verdict, Change::too_few_rounds);
   ASSERT_EQ(c.warnings.size(), 1u);
-  EXPECT_EQ(c.warnings[0],
-            "5 of 5 cases have too few rounds to be told apart, however much they differ: 5 cases "
-            "together need 11 rounds on each side (amasia run --min-rounds, or fewer cases)");
+  EXPECT_EQ(
+      c.warnings[0],
+      "5 of 5 cases have too few rounds to be told apart, however much they differ: 10 rounds "
+      "on each side are enough where all of them do, 12 where one does (amasia run "
+      "--min-rounds, or fewer cases)");
+}
+
+/// A run of the file on a GPU, every row longer by a share of its own.
+ResultFile run_on(const std::string& gpu, const std::string& date,
+                  const std::function<double(std::size_t)>& longer) {
+  ResultFile file = one_group();
+  file.provenance.device.uuid_hash = gpu;
+  file.provenance.date_utc = date;
+  for (std::size_t r = 0; r < file.groups[0].rows.size(); ++r) {
+    scale(file.groups[0].rows[r], 1 + longer(r));
+  }
+  recompute(file.groups[0], 0.95);
+  return file;
+}
+
+TEST(CompareFiles, APlainReRunOnAnotherGpuIsNotResolvedWhereSessionsTellHowFarRowsMove) {
+  // GPUs that differ by half a percent, in runs whose medians are known to a tenth of that.
+  const auto on = [](const std::string& gpu, const char* date, double sign) {
+    ResultFile file =
+        run_on(gpu, date, [&](std::size_t r) { return sign * 0.005 * static_cast<double>(r % 3); });
+    for (Row& row : file.groups[0].rows) {
+      for (Sample& s : row.samples) s.time_ms *= 1 + 1e-4 * (s.round - 4);
+    }
+    return file;
+  };
+  const ResultFile a = on("one", "2026-11-20T10:00:00Z", 0),
+                   b = on("two", "2026-11-20T11:00:00Z", 1),
+                   c = on("three", "2026-11-20T12:00:00Z", -1),
+                   d = on("four", "2026-11-20T13:00:00Z", 0.5);
+  const FileComparison with = compare_files(a, b, 0.95, {&c, &d});
+  for (const FileComparisonRow& row : with.rows) {
+    EXPECT_TRUE(row.between_runs);
+    EXPECT_EQ(row.verdict, Change::not_resolved) << row.variant;
+  }
+  // What differs by more than that is.
+  ResultFile faster = b;
+  for (Row& row : faster.groups[0].rows) scale(row, 0.8);
+  recompute(faster.groups[0], 0.95);
+  faster.provenance.sources["hotspot/tma"] = "changed";
+  for (Row& row : faster.groups[0].rows) row.source_digest = "changed";
+  for (const FileComparisonRow& row : compare_files(a, faster, 0.95, {&b, &c, &d}).rows) {
+    EXPECT_EQ(row.verdict, Change::faster) << row.variant;
+    EXPECT_LT(row.speedup.low, 1.25);
+    EXPECT_GT(row.speedup.high, 1.25);
+  }
+}
+
+TEST(CompareFiles, OneRunOnEachSideIsSaid) {
+  for (const FileComparisonRow& row : compare_files(one_group(), one_group(), 0.9).rows) {
+    EXPECT_FALSE(row.between_runs);
+  }
 }
 
 TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {

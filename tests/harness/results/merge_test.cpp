@@ -117,5 +117,116 @@ TEST(MergeFiles, ProvenanceCoversAllFiles) {
   EXPECT_EQ(from.date_utc, "2026-11-20T00:00:00Z");
 }
 
+/// A run of two groups on a GPU, at a time.
+ResultFile run_on(const std::string& gpu, const std::string& date, const std::vector<int>& rows) {
+  ResultFile file = shard("", rows);
+  file.provenance.device.uuid_hash = gpu;
+  file.provenance.date_utc = date;
+  file.provenance.device_state = {{"temperature_c", gpu == "one" ? "40" : "50"}};
+  return file;
+}
+
+TEST(MergeSessions, TheSameGroupsOfSeveralRunsBecomeSessions) {
+  const ResultFile later = run_on("one", "2026-11-22T10:00:00Z", {1, 2});
+  const ResultFile earlier = run_on("two", "2026-11-21T10:00:00Z", {1, 2});
+  const Merged merged = merge({later, earlier}, {"later.json", "earlier.json"});
+  EXPECT_TRUE(merged.notes.empty());
+  const auto& sessions = merged.file.provenance.sessions;
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].uuid_hash, "two");  // the first in time
+  EXPECT_EQ(sessions[1].device_state.at("temperature_c"), "40");
+  EXPECT_GT(sessions[0].wall_s, 0);
+  EXPECT_EQ(merged.file.provenance.device.uuid_hash, "two");
+  ASSERT_EQ(merged.file.groups.size(), 4u);
+  EXPECT_EQ(merged.file.groups[0].session, 0);
+  EXPECT_EQ(merged.file.groups[3].session, 1);
+  for (const GroupResult& group : merged.file.groups) EXPECT_TRUE(group.warnings.empty());
+  // What is written is read again, with all that is checked then.
+  const ResultFile again = result_from_json(to_json(merged.file));
+  EXPECT_EQ(dump_json(to_json(again)), dump_json(to_json(merged.file)));
+}
+
+TEST(MergeSessions, MoreRunsJoinAFileOfSessions) {
+  const ResultFile a = run_on("one", "2026-11-20T10:00:00Z", {1}),
+                   b = run_on("two", "2026-11-21T10:00:00Z", {1}),
+                   c = run_on("one", "2026-11-22T10:00:00Z", {1});
+  const ResultFile at_once = merge_files({a, b, c}, {"a", "b", "c"});
+  const ResultFile in_turn = merge_files({merge_files({a, b}, {"a", "b"}), c}, {"ab", "c"});
+  EXPECT_EQ(dump_json(to_json(at_once)), dump_json(to_json(in_turn)));
+  EXPECT_TRUE(contains(message_of<ResultError>([&] {
+                         merge_files({in_turn, b}, {"abc", "b"});
+                       }),
+                       "abc (session 2) and b cannot be merged, both have the group"));
+}
+
+TEST(MergeSessions, APartialSessionIsSaid) {
+  const Merged merged = merge({run_on("one", "2026-11-20T10:00:00Z", {1, 2, 3}),
+                               run_on("two", "2026-11-21T10:00:00Z", {2})},
+                              {"whole.json", "part.json"});
+  ASSERT_EQ(merged.notes.size(), 1u);
+  EXPECT_TRUE(contains(merged.notes[0], "part.json: has 1 of 3 cases"));
+  EXPECT_EQ(merged.file.groups.size(), 4u);
+}
+
+TEST(MergeSessions, ARowOfOtherCodeStaysOutAndTheOthersCount) {
+  ResultFile old = run_on("one", "2026-11-20T10:00:00Z", {1}),
+             changed = run_on("two", "2026-11-21T10:00:00Z", {1});
+  changed.provenance.commit = "fedc";
+  changed.provenance.harness_digest = "another";
+  const std::string code = "0c" + std::string(62, 'b');
+  changed.provenance.sources["hotspot/tma"] = code;
+  for (Row& row : changed.groups[0].rows) {
+    if (row.variant == "hotspot/tma") row.source_digest = code;
+  }
+  const Merged merged = merge({old, changed}, {"old.json", "new.json"});
+  ASSERT_EQ(merged.notes.size(), 1u);
+  EXPECT_TRUE(contains(merged.notes[0], "new.json: hotspot/tma stays out"));
+  EXPECT_TRUE(contains(merged.notes[0], "old.json"));
+  EXPECT_TRUE(contains(merged.notes[0], "fedc"));
+  ASSERT_EQ(merged.file.groups.size(), 2u);
+  EXPECT_FALSE(merged.file.groups[1].rows.empty());
+  for (const Row& row : merged.file.groups[1].rows) EXPECT_NE(row.variant, "hotspot/tma");
+  EXPECT_NO_THROW(result_from_json(to_json(merged.file)));
+}
+
+TEST(MergeSessions, ShardsOfOnePassAreOneSession) {
+  const auto part = [](const std::string& gpu, const std::string& name, int row, const char* hour) {
+    ResultFile file = run_on(gpu, std::string("2026-11-20T") + hour + ":00:00Z", {row});
+    file.provenance.settings["shard"] = name;
+    return file;
+  };
+  const ResultFile merged = merge_files({part("one", "1/2", 1, "10"), part("one", "2/2", 2, "11"),
+                                         part("two", "1/2", 1, "12"), part("two", "2/2", 2, "13")},
+                                        {"a", "b", "c", "d"});
+  ASSERT_EQ(merged.provenance.sessions.size(), 2u);
+  EXPECT_EQ(merged.provenance.sessions[1].date_utc, "2026-11-20T12:00:00Z");
+}
+
+TEST(MergeSessions, OtherMachinesAreNoSessions) {
+  ResultFile b = run_on("two", "2026-11-21T10:00:00Z", {1});
+  b.provenance.device.driver_version = 1;
+  EXPECT_TRUE(
+      contains(error_of({run_on("one", "2026-11-20T10:00:00Z", {1}), b}),
+               "a.json and b.json cannot be sessions of one file, they differ in CUDA driver"));
+}
+
+TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
+  ResultFile merged = merge_files(
+      {run_on("one", "2026-11-20T10:00:00Z", {1}), run_on("two", "2026-11-21T10:00:00Z", {1})},
+      {"a", "b"});
+  const auto error_with = [&](std::optional<int> session) {
+    ResultFile edited = merged;
+    edited.groups[1].session = session;
+    return message_of<ResultError>([&] { result_from_json(to_json(edited)); });
+  };
+  EXPECT_TRUE(contains(error_with(2), "groups[1].session: expected one of the 2 sessions"));
+  EXPECT_TRUE(contains(error_with(std::nullopt), "groups[1].session: expected one of the 2"));
+  EXPECT_TRUE(contains(error_with(0), "groups[1].session: expected another session"));
+  ResultFile single = run_on("one", "2026-11-20T10:00:00Z", {1});
+  single.groups[0].session = 0;
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { result_from_json(to_json(single)); }),
+                       "the provenance has no sessions"));
+}
+
 }  // namespace
 }  // namespace amasia

@@ -1,0 +1,202 @@
+#include "harness/results/sessions.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/results/comparison.hpp"
+
+namespace amasia {
+namespace {
+
+/// Files that were merged before groups named their sessions say in a warning which GPU of the
+/// model a group was measured on: "measured on another NVIDIA H200 (<hash>) than the first file's".
+std::string gpu_by_warning(const std::vector<std::string>& warnings) {
+  constexpr std::string_view begins = "measured on another ", ends = ") than the first file's";
+  for (const std::string& warning : warnings) {
+    const std::size_t end = warning.find(ends);
+    if (!warning.starts_with(begins) || end == std::string::npos) continue;
+    const std::size_t open = warning.rfind('(', end);
+    if (open != std::string::npos) return warning.substr(open + 1, end - open - 1);
+  }
+  return "";
+}
+
+std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
+  const std::string other = group.session ? "" : gpu_by_warning(group.warnings);
+  return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
+}
+
+/// Which of the codes: what was recorded with the row, or else of the variant.
+std::string code_of(const Provenance& provenance, const Row& row) {
+  if (!row.source_digest.empty()) return row.source_digest;
+  const auto found = provenance.sources.find(row.variant);
+  return found == provenance.sources.end() ? "" : found->second;
+}
+
+std::string identity_of(const ResultFile& file, const GroupResult& group, const Row& row) {
+  const Provenance& from = file.provenance;
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", from.device.name, group.key.to_string(),
+                     row.variant, word_of(row.role), row.repeat, row.config, row.schedule,
+                     code_of(from, row));
+}
+
+/// By its rows, and the role of the comparison; "" where they are not in the group.
+std::string identity_of(const ResultFile& file, const GroupResult& group,
+                        const Comparison& comparison) {
+  const auto pair = rows_of(group.rows, comparison);
+  if (!pair) return "";
+  return fmt::format("{}||{}||{}", word_of(comparison.role), identity_of(file, group, *pair->row),
+                     identity_of(file, group, *pair->reference));
+}
+
+std::string app_of(const std::string& gpu_model, const std::string& app) {
+  return gpu_model + '|' + app;
+}
+
+const Sessions::Values no_sessions{};
+
+bool is_valid(const GroupResult& group) { return group.invalid.empty(); }
+bool is_valid(const MicrobenchmarkResult&) { return true; }
+
+/// The earliest valid session of each, or the earliest where none is valid.
+template <class Results, class Name>
+auto first_of_each(const Results& results, const Name& name) {
+  std::vector<const typename Results::value_type*> first;
+  std::map<std::string, std::size_t> place;
+  const auto rank = [](const auto& result) {
+    return std::pair(!is_valid(result), result.session.value_or(0));
+  };
+  for (const auto& result : results) {
+    const auto [at, is_new] = place.emplace(name(result), first.size());
+    if (is_new) {
+      first.push_back(&result);
+    } else if (rank(result) < rank(*first[at->second])) {
+      first[at->second] = &result;
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
+  if (session && *session < static_cast<int>(provenance.sessions.size())) {
+    return provenance.sessions[static_cast<std::size_t>(*session)];
+  }
+  return {
+      provenance.date_utc,    provenance.commit, provenance.dirty, provenance.device.uuid_hash, 0,
+      provenance.device_state};
+}
+
+std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
+  return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
+}
+
+std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file) {
+  return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
+}
+
+void Sessions::Quantity::add(const std::string& identity, const SessionRecord& session,
+                             const SessionValue& value) {
+  // A session that stands in two files is one: its GPU and the second in which it began tell it
+  // from others.
+  if (known.insert(fmt::format("{}|{}|{}", identity, value.gpu, session.date_utc)).second) {
+    rows[identity].push_back(value);
+  }
+}
+
+void Sessions::Quantity::pool() {
+  std::map<std::string, std::vector<Values>> apps, models;
+  for (const auto& [identity, values] : rows) {
+    // "GPU model|app size ...", after the role of a comparison.
+    const std::size_t role = identity.find("||");
+    const std::string row = role == std::string::npos ? identity : identity.substr(role + 2);
+    const std::size_t model = row.find('|'), app = row.find(' ', model);
+    models[row.substr(0, model)].push_back(values);
+    apps[row.substr(0, app)].push_back(values);
+  }
+  for (const auto& [name, of_app_rows] : apps) of_app[name] = pooled_components(of_app_rows);
+  for (const auto& [name, of_model_rows] : models) {
+    of_model[name] = pooled_components(of_model_rows);
+  }
+}
+
+Components Sessions::Quantity::components(const std::string& gpu_model,
+                                          const std::string& app) const {
+  const auto all = of_model.find(gpu_model);
+  if (all == of_model.end()) return {};
+  const auto own = of_app.find(app_of(gpu_model, app));
+  const bool enough = own != of_app.end() && own->second.gpu_rows >= least_pool_rows;
+  return enough ? own->second : all->second;
+}
+
+const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {
+  const auto found = rows.find(identity);
+  return found == rows.end() ? no_sessions : found->second;
+}
+
+std::optional<Prediction> Sessions::Quantity::predicted(const Values& values,
+                                                        const std::string& gpu_model,
+                                                        const std::string& app) const {
+  if (values.empty()) return std::nullopt;
+  return predict(values, components(gpu_model, app), prediction_confidence);
+}
+
+Sessions::Sessions(const std::vector<const ResultFile*>& files) {
+  for (const ResultFile* file : files) {
+    for (const GroupResult& group : file->groups) {
+      if (!group.invalid.empty()) continue;
+      const std::string gpu = gpu_of(file->provenance, group);
+      const SessionRecord session = session_of(file->provenance, group.session);
+      for (const Row& row : group.rows) {
+        if (!row.time_ms || row.status != RowStatus::ok) continue;
+        const MedianInterval& t = *row.time_ms;
+        times_.add(identity_of(*file, group, row), session,
+                   {gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
+      }
+      for (const Comparison& c : group.comparisons) {
+        const std::string identity = identity_of(*file, group, c);
+        const RatioInterval& r = c.speedup;
+        if (!identity.empty()) {
+          ratios_.add(identity, session,
+                      {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
+        }
+      }
+    }
+  }
+  times_.pool();
+  ratios_.pool();
+}
+
+const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& group,
+                                     const Row& row) const {
+  return times_.of(identity_of(file, group, row));
+}
+
+const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& group,
+                                     const Comparison& comparison) const {
+  return ratios_.of(identity_of(file, group, comparison));
+}
+
+std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
+                                              const Row& row) const {
+  return times_.predicted(of(file, group, row), file.provenance.device.name, group.key.app);
+}
+
+std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
+                                              const Comparison& comparison) const {
+  return ratios_.predicted(of(file, group, comparison), file.provenance.device.name, group.key.app);
+}
+
+Components Sessions::times_of(const std::string& gpu_model, const std::string& app) const {
+  return times_.components(gpu_model, app);
+}
+
+Components Sessions::ratios_of(const std::string& gpu_model, const std::string& app) const {
+  return ratios_.components(gpu_model, app);
+}
+
+}  // namespace amasia

@@ -1,0 +1,68 @@
+// Several sessions of the same rows, from one file or many: what stands behind a number, and where
+// the next session falls (statistics/between.hpp).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/results/result.hpp"
+#include "harness/statistics/between.hpp"
+
+namespace amasia {
+
+/// Of the intervals that predict a session.
+inline constexpr double prediction_confidence = 0.9;
+
+/// The session of a group or microbenchmark: its record, or what the provenance says.
+SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
+
+/// One group for each case, the first session in which it is valid: what a table shows.
+std::vector<const GroupResult*> shown_groups(const ResultFile& file);
+/// The same of microbenchmarks.
+std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file);
+
+/// The sessions of every row and comparison in some files. Rows are the same when the GPU model,
+/// the case, variant, role, repeat, config, schedule and the digest of the code are.
+class Sessions {
+ public:
+  explicit Sessions(const std::vector<const ResultFile*>& files);
+
+  using Values = std::vector<SessionValue>;
+
+  /// Of a time in ms, a row of the GPU model of `file`; empty for a row without one.
+  const Values& of(const ResultFile& file, const GroupResult& group, const Row& row) const;
+  /// Of a speed-up.
+  const Values& of(const ResultFile& file, const GroupResult& group,
+                   const Comparison& comparison) const;
+
+  /// Where a session on another GPU of the model falls; nothing where no GPU was compared with
+  /// another, or the row is not among the sessions.
+  std::optional<Prediction> predicted(const ResultFile& file, const GroupResult& group,
+                                      const Row& row) const;
+  std::optional<Prediction> predicted(const ResultFile& file, const GroupResult& group,
+                                      const Comparison& comparison) const;
+
+  /// The pools that the predictions of an app are from: of times, and of speed-ups.
+  Components times_of(const std::string& gpu_model, const std::string& app) const;
+  Components ratios_of(const std::string& gpu_model, const std::string& app) const;
+
+ private:
+  struct Quantity {
+    std::map<std::string, Values> rows{};          // by identity
+    std::map<std::string, Components> of_app{};    // by GPU model and app
+    std::map<std::string, Components> of_model{};  // by GPU model
+    std::set<std::string> known{};                 // identity, GPU and date
+    void add(const std::string& identity, const SessionRecord& session, const SessionValue& value);
+    void pool();
+    Components components(const std::string& gpu_model, const std::string& app) const;
+    std::optional<Prediction> predicted(const Values& values, const std::string& gpu_model,
+                                        const std::string& app) const;
+    const Values& of(const std::string& identity) const;
+  };
+  Quantity times_{}, ratios_{};
+};
+
+}  // namespace amasia

@@ -1,0 +1,92 @@
+// Where the next session falls: a nested model over repeated sessions (docs/methodology.md,
+// "Between runs"). The logarithm of a median, or of a ratio, is the row's mean + an effect of the
+// GPU + an effect of the session on that GPU + the error within the run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace amasia {
+
+/// What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
+/// differ in how much they move, so that a row with some sessions of its own must be able to say
+/// so.
+inline constexpr int pool_degrees = 3;
+/// No row counts with more than so many times the typical standard deviation of its kind: a single
+/// row that moved for a reason of its own must not widen the intervals of all others.
+inline constexpr double pool_winsor = 5;
+/// With fewer rows that were measured on two GPUs a kind has no components of its own.
+inline constexpr int least_pool_rows = 5;
+
+/// One session of a row.
+struct SessionValue {
+  std::string gpu;   // which one: the hash of its UUID
+  double value = 0;  // logarithm of what was measured
+  double error = 0;  // standard deviation of that logarithm within the run
+};
+
+/// Variances of logarithms, pooled over the rows of a kind.
+struct Components {
+  double gpu_variance = 0;
+  double session_variance = 0;  // between sessions on one GPU, the error within a run included
+  int gpu_rows = 0;             // rows measured on two GPUs or more; 0: not known
+  int session_rows = 0;         // rows measured twice on one GPU; 0: no more known than the errors
+};
+
+/// Where a new session falls with this confidence. No logarithms.
+struct Prediction {
+  double value = 1, low = 1, high = 1;
+  double confidence = 0;
+  double degrees = 0;  // of freedom, of the t-quantile
+  int sessions = 0, gpus = 0;
+};
+
+/// Half the width as a share of the middle.
+double half_width(const Prediction& prediction);
+
+/// The components of a kind, from all of its rows: rows of one session say nothing but their error.
+Components pooled_components(const std::vector<std::vector<SessionValue>>& rows);
+
+/// A session on another GPU of the model; nothing where no row of the kind was measured on two.
+/// Throws std::invalid_argument for a row of no session or a confidence outside (0, 1).
+std::optional<Prediction> predict(const std::vector<SessionValue>& row, const Components& kind,
+                                  double confidence);
+
+/// A further session on this very GPU; nothing where the row was not measured on it, or nothing of
+/// the kind twice on one. Throws as predict().
+std::optional<Prediction> predict_on(const std::string& gpu, const std::vector<SessionValue>& row,
+                                     const Components& kind, double confidence);
+
+/// The difference of the logarithms of two rows, as far as sessions tell it from none.
+struct Difference {
+  double value = 0;
+  double deviation = 0;  // standard deviation
+  double degrees = 0;    // of freedom
+};
+
+/// Of the mean of `a` less that of `b`. On the same GPUs their effects cancel; on others they do
+/// not, and then both kinds must know how GPUs differ. Nothing where that is not known. Throws as
+/// predict().
+std::optional<Difference> difference(const std::vector<SessionValue>& a,
+                                     const Components& kind_of_a,
+                                     const std::vector<SessionValue>& b,
+                                     const Components& kind_of_b);
+
+/// The probability of a difference as large as this one, or larger, where there is none.
+double p_value(const Difference& difference);
+
+/// Standard deviation of the logarithm of an estimate whose interval covers so much; 0 where it
+/// covers nothing or everything.
+double log_error(double low, double high, double coverage);
+
+/// The value that a standard normal variable, or Student's t with `degrees` of freedom, does not
+/// exceed with this probability. Throw std::invalid_argument for a probability outside (0, 1) or
+/// degrees that are not positive.
+double normal_quantile(double probability);
+double student_quantile(double probability, double degrees);
+
+/// P(T > |t|) + P(T < -|t|) of Student's t.
+double student_two_sided(double t, double degrees);
+
+}  // namespace amasia

@@ -1,0 +1,274 @@
+"""Where the next session falls: the nested model, as in harness/statistics/between.hpp.
+
+The logarithm of a median, or of a ratio, is the row's mean + an effect of the GPU + an effect of
+the session on that GPU + the error within the run. docs/methodology.md says it in plain words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+from scipy.special import (
+    ndtri,
+    stdtr,
+    stdtrit,
+)  # quantiles of the normal distribution and of Student's t
+
+# What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
+# differ in how much they move, so that a row with some sessions of its own must be able to say so.
+POOL_DEGREES = 3
+# No row counts with more than so many times the typical standard deviation of its kind: a single
+# row that moved for a reason of its own must not widen the intervals of all others.
+WINSOR = 5
+# With fewer rows a kind has no components of its own.
+LEAST_ROWS = 5
+_MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom
+
+
+@dataclass(frozen=True)
+class SessionValue:
+    """One session of a row: which GPU, the logarithm of what was measured, and the standard
+    deviation of that logarithm within the run."""
+
+    gpu: str
+    value: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of logarithms, pooled over rows; of ``..._rows`` rows, 0: not known.
+
+    ``session_variance`` is between sessions on one GPU, the error within a run included.
+    """
+
+    gpu_variance: float = 0.0
+    session_variance: float = 0.0
+    gpu_rows: int = 0
+    session_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Where a new session falls with the stated confidence; no logarithms."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    degrees: float
+    sessions: int
+    gpus: int
+
+    @property
+    def half_width(self) -> float:
+        """As a share."""
+        return (self.high - self.low) / (2 * self.value)
+
+
+def log_error(low: float, high: float, coverage: float) -> float:
+    """Standard deviation of the logarithm of an estimate whose interval covers so much; 0 where the
+    interval covers nothing or everything."""
+    if not (0 < coverage < 1 and 0 < low <= high):
+        return 0.0
+    return math.log(high / low) / (2 * float(ndtri((1 + coverage) / 2)))
+
+
+def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
+    found: dict[str, list[SessionValue]] = {}
+    for session in row:
+        found.setdefault(session.gpu, []).append(session)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What a row says of itself: means of its GPUs, and the deviations from them."""
+
+    means: tuple[float, ...]
+    within: float  # sum of squares
+    within_degrees: int
+    shares: float  # mean over the GPUs of 1 / sessions there
+    error: float  # mean variance within the runs
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.means)
+
+    @property
+    def between(self) -> float:
+        """Sum of squares."""
+        mean = self.mean
+        return sum((m - mean) ** 2 for m in self.means)
+
+
+def _of(row: Sequence[SessionValue]) -> _Row:
+    cells = _by_gpu(row)
+    means = tuple(fmean(s.value for s in cell) for cell in cells)
+    within = sum((s.value - m) ** 2 for cell, m in zip(cells, means, strict=True) for s in cell)
+    return _Row(
+        means,
+        within,
+        sum(len(cell) - 1 for cell in cells),
+        fmean(1 / len(cell) for cell in cells),
+        fmean(s.error**2 for s in row),
+    )
+
+
+def _pooled(squares: Sequence[tuple[float, int]]) -> float:
+    """Mean of the rows' variances, weighted by their degrees of freedom, none with more than
+    WINSOR times the typical standard deviation."""
+    variances = np.array([sum_ / degrees for sum_, degrees in squares])
+    weights = np.array([degrees for _, degrees in squares], dtype=float)
+    typical = float(np.median(variances)) / _MEDIAN_OF_CHI_SQUARED
+    if typical > 0:
+        variances = np.minimum(variances, WINSOR**2 * typical)
+    return float(np.sum(variances * weights) / np.sum(weights))
+
+
+def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
+    """The components of a kind of rows; those with one session say nothing but their error."""
+    said = [_of(row) for row in rows if row]
+    if not said:
+        return Components()
+    repeated = [r for r in said if r.within_degrees > 0]
+    error = fmean(r.error for r in said)
+    session = _pooled([(r.within, r.within_degrees) for r in repeated]) if repeated else 0.0
+    session = max(session, error)
+    moved = [r for r in said if len(r.means) > 1]
+    gpu = 0.0
+    if moved:
+        degrees = [len(r.means) - 1 for r in moved]
+        total = _pooled([(r.between, d) for r, d in zip(moved, degrees, strict=True)])
+        # A mean over the sessions of a GPU still has their share of the variance within.
+        share = float(np.average([r.shares for r in moved], weights=degrees))
+        gpu = max(0.0, total - session * share)
+    return Components(gpu, session, len(moved), len(repeated))
+
+
+def _interval(
+    mean: float, variance: float, degrees: float, confidence: float, row: Sequence[SessionValue]
+) -> Prediction:
+    half = float(stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
+    return Prediction(
+        math.exp(mean),
+        math.exp(mean - half),
+        math.exp(mean + half),
+        confidence,
+        degrees,
+        len(row),
+        len({s.gpu for s in row}),
+    )
+
+
+def _within(said: _Row, kind: Components) -> tuple[float, float]:
+    """The variance between sessions on one GPU that is right for this row, and its degrees."""
+    degrees = POOL_DEGREES + said.within_degrees
+    variance = (POOL_DEGREES * kind.session_variance + said.within) / degrees
+    return max(variance, said.error), degrees
+
+
+def _between(said: _Row, kind: Components, session: tuple[float, float]) -> tuple[float, float]:
+    """The variance between the means of GPUs that is right for this row, and its degrees."""
+    degrees = POOL_DEGREES + len(said.means) - 1
+    expected = kind.gpu_variance + session[0] * said.shares
+    return (POOL_DEGREES * expected + said.between) / degrees, degrees
+
+
+def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    """Satterthwaite: a sum of two variances that are each estimated, and its degrees."""
+    variance = a[0] + b[0]
+    if not variance > 0:
+        return 0.0, a[1]
+    return variance, variance**2 / (a[0] ** 2 / a[1] + b[0] ** 2 / b[1])
+
+
+def predict(
+    row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
+) -> Prediction | None:
+    """Where a session on another GPU of the model falls; None where no row of the kind was measured
+    on two. Raises ValueError for no session or a confidence outside (0, 1)."""
+    _check(row, confidence)
+    if kind.gpu_rows == 0:
+        return None
+    said = _of(row)
+    session = _within(said, kind)
+    gpu = _between(said, kind, session)
+    # A GPU's mean of several sessions varies less than one session of another GPU does.
+    variance, degrees = _sum(
+        (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
+    )
+    return _interval(said.mean, variance, degrees, confidence, row)
+
+
+def predict_on(
+    gpu: str, row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
+) -> Prediction | None:
+    """Where a further session on this very GPU falls; None where the row was not measured on it or
+    nothing of the kind was measured twice on one. Raises as predict()."""
+    _check(row, confidence)
+    here = [s for s in row if s.gpu == gpu]
+    if not here or kind.session_rows == 0:
+        return None
+    session, degrees = _within(_of(row), kind)
+    mean = fmean(s.value for s in here)
+    return _interval(mean, session * (1 + 1 / len(here)), degrees, confidence, here)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of the logarithms of two rows, as far as sessions tell it from none: its
+    standard deviation, and the degrees of freedom of that."""
+
+    value: float
+    deviation: float
+    degrees: float
+
+    @property
+    def p_value(self) -> float:
+        """The probability of a difference as large as this one, or larger, where there is none."""
+        if self.value == 0:
+            return 1.0
+        if self.deviation == 0:
+            return 0.0
+        return 2 * float(stdtr(self.degrees, -abs(self.value / self.deviation)))
+
+    def half(self, confidence: float) -> float:
+        """Half the width of its interval."""
+        return float(stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+
+
+def difference(
+    a: Sequence[SessionValue],
+    kind_of_a: Components,
+    b: Sequence[SessionValue],
+    kind_of_b: Components,
+) -> Difference | None:
+    """Of the mean of ``a`` less that of ``b``. On the same GPUs their effects cancel; on others
+    they do not, and then both kinds must know how GPUs differ. None where that is not known. Raises
+    ValueError for a row without sessions."""
+    _check(a, 0.5)
+    _check(b, 0.5)
+    sides = []
+    same_gpus = {s.gpu for s in a} == {s.gpu for s in b}
+    for row, kind in ((a, kind_of_a), (b, kind_of_b)):
+        said = _of(row)
+        session = _within(said, kind)
+        if (kind.session_rows if same_gpus else kind.gpu_rows) == 0:
+            return None
+        share, between = said.shares, _between(said, kind, session)
+        side = (session[0] * share, session[1]) if same_gpus else between
+        sides.append((side[0] / len(said.means), side[1]))
+    variance, degrees = _sum(*sides)
+    return Difference(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
+
+
+def _check(row: Sequence[SessionValue], confidence: float) -> None:
+    if not row:
+        raise ValueError("a prediction needs a session")
+    if not 0 < confidence < 1:
+        raise ValueError("confidence must lie between 0 and 1")

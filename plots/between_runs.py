@@ -1,0 +1,291 @@
+"""docs/between-runs.md: how far rows move between runs and GPUs, whether the predictive intervals
+hold on sessions that were not used, and what is known of the rows that moved most."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from plots.between import LEAST_ROWS, POOL_DEGREES, WINSOR, Prediction
+from plots.load import Results
+from plots.markdown import plain
+from plots.sessions import CONFIDENCE, Measured, Sessions
+
+QUANTITIES = {"time": "median time", "ratio": "speed-up"}
+_MOST = 12  # rows that moved most
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A session on a GPU that was left out, beside what the others predicted of it."""
+
+    measured: Measured
+    predicted: Prediction
+
+    @property
+    def inside(self) -> bool:
+        value = math.exp(self.measured.session.value)
+        return self.predicted.low <= value <= self.predicted.high
+
+
+def left_out(sessions: Sessions) -> Iterator[Checked]:
+    """Every GPU is left out in turn, with all that was measured on it, and each of its sessions
+    predicted from the other GPUs alone: from the row's own sessions there and from the pools."""
+    gpus = sorted({m.session.gpu for row in sessions.found.values() for m in row})
+    for gpu in gpus:
+        rest = sessions.without(gpu)
+        for identity, row in sessions.found.items():
+            mine = [m for m in row if m.session.gpu == gpu]
+            predicted = rest.predicted(identity) if mine else None
+            if predicted is not None:
+                yield from (Checked(m, predicted) for m in mine)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of some sessions fell inside, and how wide that was."""
+
+    inside: int
+    all: int
+    half_width: float  # median, as a share
+
+    @property
+    def share(self) -> float:
+        return self.inside / self.all if self.all else math.nan
+
+
+def coverage(checked: list[Checked]) -> Coverage:
+    return Coverage(
+        sum(c.inside for c in checked),
+        len(checked),
+        median(c.predicted.half_width for c in checked) if checked else math.nan,
+    )
+
+
+def _coverage_cells(checked: list[Checked]) -> list[str]:
+    found = coverage(checked)
+    if not found.all:
+        return ["–", "–"]
+    return [
+        f"{found.inside} of {found.all} ({100 * found.share:.1f} %)",
+        f"{100 * found.half_width:.2f} %",
+    ]
+
+
+def _table(columns: list[str], lines: list[list[str]]) -> str:
+    texts = {"app", "quantity", "GPU left out", "row", "case", "what the files say of the two"}
+    rule = "|".join("---" if name in texts else "--:" for name in columns)
+    cells = [" | ".join(line) for line in (columns, *lines)]
+    return "\n".join([f"| {cells[0]} |", f"|{rule}|", *(f"| {line} |" for line in cells[1:])])
+
+
+def _components(sessions: Sessions, gpu: str, apps: list[str]) -> str:
+    lines = []
+    for quantity, word in QUANTITIES.items():
+        for app in apps:
+            kind = sessions.kind(quantity, gpu, app)
+            own = any(
+                m.app == app and m.quantity == quantity
+                for row in sessions.found.values()
+                for m in row[:1]
+                if len({m.session.gpu for m in row}) > 1
+            )
+            spread = math.sqrt(kind.gpu_variance), math.sqrt(kind.session_variance)
+            lines.append(
+                [
+                    app,
+                    word,
+                    f"{100 * spread[0]:.2f} %",
+                    f"{kind.gpu_rows}" if own else f"{kind.gpu_rows}, of all apps",
+                    f"{100 * spread[1]:.2f} %",
+                    f"{kind.session_rows}",
+                ]
+            )
+    columns = ["app", "quantity", "between GPUs", "rows", "between sessions on one", "rows"]
+    return _table(columns, lines)
+
+
+def _coverage_table(checked: list[Checked]) -> str:
+    def line(name: str, of: list[Checked]) -> list[str]:
+        days = sorted({c.measured.date[:10] for c in of})
+        when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        cells = [name, when]
+        for quantity in QUANTITIES:
+            cells += _coverage_cells([c for c in of if c.measured.quantity == quantity])
+        return cells
+
+    gpus = sorted({c.measured.session.gpu for c in checked})
+    lines = [line(gpu, [c for c in checked if c.measured.session.gpu == gpu]) for gpu in gpus]
+    lines.append(line("all", checked))
+    columns = ["GPU left out", "dates", "medians inside", "half width", "ratios inside",
+               "half width"]  # fmt: skip
+    return _table(columns, lines)
+
+
+def _extremes(row: list[Measured]) -> tuple[Measured, Measured]:
+    """The sessions of the least and of the largest value."""
+    return min(row, key=lambda m: m.session.value), max(row, key=lambda m: m.session.value)
+
+
+def _moved_alike(least: Measured, most: Measured, sessions: Sessions) -> float:
+    """The median of what the other variants of the same case and role moved between the two
+    sessions; NaN where there is none."""
+    moves = []
+    for row in sessions.found.values():
+        first = row[0]
+        same = (first.quantity, first.case) == (least.quantity, least.case)
+        if not same or first.role != least.role or first.identity == least.identity:
+            continue
+        values = {(m.session.gpu, m.date): m.session.value for m in row}
+        ends = [values.get((m.session.gpu, m.date)) for m in (least, most)]
+        if None not in ends:
+            moves.append(ends[1] - ends[0])
+    return median(moves) if moves else math.nan
+
+
+def likely_reason(least: Measured, most: Measured, sessions: Sessions) -> str:
+    """What the files say of two sessions of which the second took longer: whether the SM clock
+    explains it (a time that is bound by the SMs goes with one over the clock), and whether the
+    other variants moved with it."""
+    moved = most.session.value - least.session.value
+    facts = []
+    alike = _moved_alike(least, most, sessions)
+    if math.isfinite(alike):
+        facts.append(f"the others of the case moved {100 * math.expm1(alike):.1f} %")
+    if math.isfinite(least.temperature_c) and math.isfinite(most.temperature_c):
+        facts.append(f"{least.temperature_c:.0f} and {most.temperature_c:.0f} °C at the begin")
+    same = least.session.gpu == most.session.gpu
+    facts.append("the same GPU" if same else "two GPUs")
+    clocks = least.sm_clock_mhz, most.sm_clock_mhz
+    if not all(math.isfinite(clock) and clock > 0 for clock in clocks):
+        return f"SM clock not known; {', '.join(facts)}"
+    by_clock = math.log(clocks[0] / clocks[1])
+    text = f"SM clock {clocks[0]:.0f} and {clocks[1]:.0f} MHz"
+    if by_clock > 0.5 * moved:
+        share = min(100.0, 100 * by_clock / moved)
+        return f"{text}: explains {share:.0f} % of it; {', '.join(facts)}"
+    return f"{text}: does not explain it; {', '.join(facts)}"
+
+
+def _moved(sessions: Sessions) -> str:
+    rows = [
+        row
+        for row in sessions.found.values()
+        if len(row) > 1 and row[0].quantity == "time" and "(A/A)" not in row[0].name
+    ]
+
+    def reach(row: list[Measured]) -> float:
+        least, most = _extremes(row)
+        return most.session.value - least.session.value
+
+    # The variants of a case often move together: the one that moved most stands for them.
+    leaders: dict[tuple[str, str], list[Measured]] = {}
+    for row in sorted(rows, key=reach, reverse=True):
+        leaders.setdefault((row[0].case, row[0].role), row)
+    lines = []
+    for row in list(leaders.values())[:_MOST]:
+        least, most = _extremes(row)
+        lines.append(
+            [
+                plain(row[0].name),
+                plain(row[0].case),
+                f"{len(row)}",
+                f"{100 * math.expm1(reach(row)):.1f} %",
+                f"{least.session.gpu[:6]}, {most.session.gpu[:6]}",
+                likely_reason(least, most, sessions),
+            ]
+        )
+    columns = ["row", "case", "runs", "most over least", "GPUs", "what the files say of the two"]
+    return _table(columns, lines)
+
+
+def _by_clock(sessions: Sessions) -> str:
+    """How much of what rows moved between GPUs their clocks explain, over all rows."""
+    explained, moves = [], []
+    for row in sessions.found.values():
+        if row[0].quantity != "time" or len({m.session.gpu for m in row}) < 2:
+            continue
+        least, most = _extremes(row)
+        moved = most.session.value - least.session.value
+        clocks = least.sm_clock_mhz, most.sm_clock_mhz
+        if moved > 0.005 and all(math.isfinite(clock) and clock > 0 for clock in clocks):
+            moves.append(moved)
+            explained.append(math.log(clocks[0] / clocks[1]) > 0.5 * moved)
+    if not moves:
+        return "No row moved by more than 0.5 % between two GPUs."
+    return (
+        f"Of {len(moves)} rows that moved by more than 0.5 % between GPUs, the SM clock explains "
+        f"more than half of it in {sum(explained)} ({100 * fmean(explained):.0f} %)."
+    )
+
+
+def _wrapped(*sentences: str) -> str:
+    return textwrap.fill(" ".join(sentences), 100, break_on_hyphens=False)
+
+
+def page(results: Results) -> str:
+    """The page as Markdown. Of several GPU models, each has its part."""
+    parts = [
+        "# Between runs",
+        "<!-- Generated by: python -m plots between results -o docs/between-runs.md -->",
+        _wrapped(
+            "An interval within a run says what more rounds of that run would give. It does not",
+            "say what the next run gives, or another GPU of the same model. This page measures how",
+            "far rows move, and holds the predictive intervals, which README, the report and the",
+            "advice print, against sessions that were not used to make them. How they are made:",
+            "[methodology](methodology.md).",
+        ),
+    ]
+    models = sorted({row[0].gpu for row in results.sessions.found.values()})
+    for model in models:
+        parts += _of_model(results.sessions, model)
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_model(everything: Sessions, model: str) -> list[str]:
+    sessions = Sessions()
+    for identity, row in everything.found.items():
+        if row[0].gpu == model:
+            sessions.found[identity] = row
+    rows = [row for row in sessions.found.values() if row[0].quantity == "time"]
+    repeated = [row for row in rows if len(row) > 1]
+    gpus = {m.session.gpu for row in rows for m in row}
+    parts = [
+        f"## {plain(model)}",
+        _wrapped(
+            f"{len(rows)} rows have a time; {len(repeated)} of them were measured by the same code",
+            "in the same config more than once, on up to",
+            f"{max(len({m.session.gpu for m in row}) for row in rows)} of {len(gpus)} GPUs.",
+        ),
+    ]
+    checked = list(left_out(sessions))
+    if not checked:
+        parts.append("No row was measured on two GPUs: nothing can be said of another.")
+        return parts
+    apps = sorted({row[0].app for row in rows})
+    parts += [
+        "### How far rows move",
+        _wrapped(
+            "Standard deviations of the logarithm, pooled over the rows of an app: between GPUs of",
+            "the model, and between sessions on one GPU (the error within a run included). No row",
+            f"counts with more than {WINSOR} times the typical one. An app with fewer than",
+            f"{LEAST_ROWS} rows on two GPUs takes the pool of all apps.",
+        ),
+        _components(sessions, model, apps),
+        "### Do the intervals hold?",
+        _wrapped(
+            "Each GPU is left out in turn, with every session on it, and its sessions are",
+            "predicted from the others: from the row's own sessions there, and from pools that do",
+            f"not have this GPU. Promised: {100 * CONFIDENCE:.0f} % inside. Half width: the",
+            f"median, as a share. The pool counts {POOL_DEGREES} degrees of freedom beside the",
+            "row's own.",
+        ),
+        _coverage_table(checked),
+        "### What moved most",
+        _wrapped(_by_clock(sessions), "The rows that moved most, one of each case and role:"),
+        _moved(sessions),
+    ]
+    return parts

@@ -1,0 +1,220 @@
+"""Repeated sessions of the same rows, over all files: what stands behind a number and where the
+next session falls (plots/between.py), as harness/results/sessions.hpp has it.
+
+Rows are the same when the GPU model, the case, variant, role, repeat, config, schedule and the
+digest of the code are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plots import recomputed
+from plots.between import (
+    LEAST_ROWS,
+    Components,
+    Prediction,
+    SessionValue,
+    log_error,
+    pooled_components,
+    predict,
+)
+
+CONFIDENCE = 0.9  # of the intervals that predict a session
+
+Record = dict[str, Any]
+
+# Files that were merged before groups named their sessions say so which GPU a group was on.
+_OTHER_GPU = re.compile(r"^measured on another .*\(([^()]*)\) than the first file's")
+
+
+def session_of(provenance: Record, group: Record) -> Record:
+    """When, on which GPU and in which state a group was measured: date_utc, uuid_hash,
+    device_state."""
+    index = group.get("session")
+    if index is not None:
+        return provenance["sessions"][index]
+    warned = (_OTHER_GPU.match(text) for text in group["warnings"])
+    other = next((match.group(1) for match in warned if match), None)
+    return {
+        "date_utc": provenance["date_utc"],
+        "commit": provenance["commit"],
+        "uuid_hash": other or provenance["device"]["uuid_hash"],
+        "device_state": {} if other else provenance["device_state"],
+    }
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One session of a row or of a comparison."""
+
+    quantity: str  # "time" or "ratio"
+    gpu: str  # the model
+    app: str
+    case: str  # "nw n=8192 cold stream"
+    name: str  # "nw/tma best", "nw/tma best against nw/baseline"
+    role: str
+    identity: str
+    session: SessionValue
+    date: str
+    commit: str
+    sm_clock_mhz: float = math.nan  # median over the samples
+    temperature_c: float = math.nan  # when the session began
+
+
+def row_identity(gpu: str, group: Record, row: Record) -> str:
+    key = group["key"]
+    size = ",".join(f"{name}={value}" for name, value in key["size"].items())
+    parts = (
+        gpu, key["app"], size, key["cache"], key["launch"], row["variant"], row["role"],
+        row["repeat"], row["config"], row.get("schedule") or "", row.get("source_digest") or "",
+    )  # fmt: skip
+    return "|".join(map(str, parts))
+
+
+def comparison_identities(gpu: str, group: Record) -> list[str]:
+    """Of every comparison of a group, in its order; "" where its rows are not in the group."""
+    pairs = {}
+    for row, reference, role in recomputed.pairs_of(group["rows"]):
+        schedules = row.get("schedule") or "", reference.get("schedule") or ""
+        pairs[row["variant"], role, row["repeat"] > 0, reference["variant"], *schedules] = (
+            f"{role}||{row_identity(gpu, group, row)}||{row_identity(gpu, group, reference)}"
+        )
+    return [
+        pairs.get(
+            (
+                c["variant"], c["role"], c["control"], c["against"], c.get("schedule") or "",
+                c.get("against_schedule") or "",
+            ),
+            "",
+        )
+        for c in group["comparisons"]
+    ]  # fmt: skip
+
+
+def _median(values: Sequence[float]) -> float:
+    known = sorted(v for v in values if v is not None and math.isfinite(v))
+    return known[len(known) // 2] if known else math.nan
+
+
+def _number(text: Any) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def measured_in(document: Record, group: Record) -> Iterator[Measured]:
+    """What a group measured."""
+    provenance = document["provenance"]
+    gpu = provenance["device"]["name"]
+    session = session_of(provenance, group)
+    key = group["key"]
+    size = ",".join(f"{n}={v}" for n, v in key["size"].items() if v != "")
+    case = f"{key['app']} {size} {key['cache']} {key['launch']}"
+    where = session["uuid_hash"], session["date_utc"], session["commit"]
+    temperature = _number((session["device_state"] or {}).get("temperature_c"))
+
+    def one(of: Record, quantity: str, name: str, identity: str, clock: float) -> Measured:
+        found = of["time_ms" if quantity == "time" else "speedup"]
+        value = found["median"] if quantity == "time" else found["ratio"]
+        error = log_error(found["low"], found["high"], found["coverage"])
+        said = SessionValue(where[0], math.log(value), error)
+        return Measured(
+            quantity,
+            gpu,
+            key["app"],
+            case,
+            name,
+            of["role"],
+            identity,
+            said,
+            *where[1:],
+            clock,
+            temperature,
+        )
+
+    for row in group["rows"]:
+        if row["status"] == "ok" and row.get("time_ms"):
+            name = " ".join(filter(None, (row["variant"], row["role"], row.get("schedule"))))
+            name += " (A/A)" if row["repeat"] else ""
+            clock = _median(row["samples"]["sm_clock_mhz"])
+            yield one(row, "time", name, row_identity(gpu, group, row), clock)
+    identities = comparison_identities(gpu, group)
+    for c, identity in zip(group["comparisons"], identities, strict=True):
+        if identity:
+            name = " ".join(filter(None, (c["variant"], c["role"], c.get("schedule"))))
+            name += f" against {c['against']}" + (" (A/A)" if c["control"] else "")
+            yield one(c, "ratio", name, identity, math.nan)
+
+
+@dataclass
+class Sessions:
+    """All sessions, by what they are of."""
+
+    found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
+    _kinds: dict[tuple[str, str, str], Components] = field(default_factory=dict)
+
+    def add(self, measured: Measured) -> None:
+        """A session that stands in two files is one: its GPU and the second in which it began tell
+        it from others."""
+        there = self.found[measured.identity]
+        mine = measured.session.gpu, measured.date
+        if mine not in ((m.session.gpu, m.date) for m in there):
+            there.append(measured)
+            self._kinds.clear()
+
+    def of(self, identity: str) -> list[SessionValue]:
+        """The sessions of a row or comparison; empty for what is not known."""
+        return [m.session for m in self.found.get(identity, ())]
+
+    def kind(self, quantity: str, gpu: str, app: str) -> Components:
+        """The pool that predictions of an app are from: its own, or of all apps where few of its
+        rows were measured on two GPUs."""
+        if not self._kinds:
+            self._pool()
+        own = self._kinds.get((quantity, gpu, app), Components())
+        if own.gpu_rows >= LEAST_ROWS:
+            return own
+        return self._kinds.get((quantity, gpu, ""), Components())
+
+    def _pool(self) -> None:
+        rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
+        for identity, of_row in self.found.items():
+            first = of_row[0]
+            for app in (first.app, ""):
+                rows[first.quantity, first.gpu, app].append(self.of(identity))
+        self._kinds.update({kind: pooled_components(of_kind) for kind, of_kind in rows.items()})
+
+    def predicted(self, identity: str) -> Prediction | None:
+        """Where a session on another GPU of the model falls; None where that is not known."""
+        of_row = self.found.get(identity)
+        if not of_row:
+            return None
+        first = of_row[0]
+        kind = self.kind(first.quantity, first.gpu, first.app)
+        return predict(self.of(identity), kind, CONFIDENCE)
+
+    def without(self, gpu: str) -> Sessions:
+        """The same as if one GPU, by the hash of its UUID, had never been there."""
+        rest = Sessions()
+        for identity, of_row in self.found.items():
+            kept = [m for m in of_row if m.session.gpu != gpu]
+            if kept:
+                rest.found[identity] = kept
+        return rest
+
+
+def joined(*several: Sessions) -> Sessions:
+    """The sessions of all of them, each once."""
+    all_ = Sessions()
+    for sessions in several:
+        for of_row in sessions.found.values():
+            for measured in of_row:
+                all_.add(measured)
+    return all_

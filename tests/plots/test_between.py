@@ -1,0 +1,130 @@
+"""The model of what differs between runs: the numbers of harness/statistics/between.hpp, and
+whether new sessions fall where it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm, t
+
+from plots import between
+from plots.between import SessionValue, log_error, pooled_components, predict, predict_on
+
+# The harness is held to the same file (tests/harness/statistics/between_test.cpp).
+CASES = json.loads((Path(__file__).parents[1] / "between_cases.json").read_text())
+
+
+def _row(sessions):
+    return [SessionValue(*session) for session in sessions]
+
+
+def _record(prediction):
+    if prediction is None:
+        return None
+    names = ("value", "low", "high", "degrees", "sessions", "gpus")
+    return [getattr(prediction, name) for name in names]
+
+
+def test_quantiles_are_those_of_the_tables():
+    for p, value in CASES["quantiles"]["normal"]:
+        assert norm.ppf(p) == pytest.approx(value, rel=1e-12, abs=1e-12)
+    for p, degrees, value in CASES["quantiles"]["student"]:
+        assert t.ppf(p, degrees) == pytest.approx(value, rel=1e-12)
+    for low, high, coverage, value in CASES["log_error"]:
+        assert log_error(low, high, coverage) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", CASES["kinds"], ids=lambda kind: kind["name"])
+def test_predictions_are_those_of_the_harness(kind):
+    rows = [_row(sessions) for sessions in kind["rows"]]
+    found = pooled_components(rows)
+    expected = found.gpu_variance, found.session_variance, found.gpu_rows, found.session_rows
+    assert expected == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
+    for row, (elsewhere, here) in zip(rows, kind["predictions"], strict=True):
+        for prediction, wanted in (
+            (predict(row, found, 0.9), elsewhere),
+            (predict_on(row[0].gpu, row, found, 0.9), here),
+        ):
+            record = _record(prediction)
+            assert record is wanted is None or record == pytest.approx(wanted, rel=1e-12)
+
+
+def test_components_are_found():
+    """Of many rows, each on five GPUs with three sessions."""
+    rng = np.random.default_rng(1)
+    gpu, session = 0.005, 0.002
+    rows = [
+        [
+            SessionValue(f"gpu{g}", mean + session * rng.standard_normal(), 0.0005)
+            for g, mean in enumerate(gpu * rng.standard_normal(5))
+            for _ in range(3)
+        ]
+        for _ in range(400)
+    ]
+    found = pooled_components(rows)
+    assert found.gpu_variance**0.5 == pytest.approx(gpu, rel=0.06)
+    assert found.session_variance**0.5 == pytest.approx(session, rel=0.06)
+
+
+def test_the_error_within_a_run_is_the_least_that_differs():
+    rows = [[SessionValue("a", 0.0, 0.01), SessionValue("a", 0.0, 0.01)]]
+    assert pooled_components(rows).session_variance == pytest.approx(0.01**2)
+    assert predict_on("a", rows[0], pooled_components(rows)).half_width > 0.01
+
+
+def test_a_row_that_moved_does_not_widen_the_others():
+    rows = [[SessionValue("a", 0.001 * (i % 3)), SessionValue("b", 0.001)] for i in range(11)]
+    before = predict([SessionValue("a", 0)], pooled_components(rows)).half_width
+    rows.append([SessionValue("a", 0), SessionValue("b", 0.5)])
+    kind = pooled_components(rows)
+    assert predict([SessionValue("a", 0)], kind).half_width < 3 * before
+    assert predict(rows[-1], kind).half_width > 0.3
+
+
+def test_nothing_is_said_of_another_gpu_without_two():
+    row = _row([["a", 0, 0.001], ["a", 0.002, 0.001]])
+    kind = pooled_components([row])
+    assert predict(row, kind) is None and predict_on("b", row, kind) is None
+    assert predict_on("a", row, kind) is not None
+    with pytest.raises(ValueError, match="session"):
+        predict([], kind)
+    with pytest.raises(ValueError, match="confidence"):
+        predict(row, kind, 1.0)
+
+
+@pytest.mark.parametrize("tails", [None, 4], ids=["normal", "heavy tails"])
+def test_new_gpus_fall_inside_as_often_as_said(tails):
+    """Also where some rows move three times as much as others."""
+    rng = np.random.default_rng(5)
+
+    def noise(*shape):
+        if tails is None:
+            return rng.standard_normal(shape)
+        return rng.standard_t(tails, shape) / np.sqrt(tails / (tails - 2))
+
+    inside = []
+    for _ in range(60):
+        scale = 0.004 * rng.choice([1, 1, 1, 3], 12)
+        rows = [
+            _row([[f"{g}", s * noise()[()] + 0.001 * noise()[()], 0.0005] for g in range(3)])
+            for s in scale
+        ]
+        kind = pooled_components(rows)
+        for row, s in zip(rows, scale, strict=True):
+            p = predict(row, kind)
+            inside.append(p.low <= np.exp(s * noise()[()] + 0.001 * noise()[()]) <= p.high)
+    assert 0.87 < np.mean(inside) < 0.97
+
+
+def test_the_constants_are_those_of_the_harness():
+    header = Path(__file__).parents[2] / "harness" / "statistics" / "between.hpp"
+    text = header.read_text()
+    for name, value in (
+        ("int pool_degrees", between.POOL_DEGREES),
+        ("double pool_winsor", between.WINSOR),
+        ("int least_pool_rows", between.LEAST_ROWS),
+    ):
+        assert f"inline constexpr {name} = {value};" in text

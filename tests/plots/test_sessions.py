@@ -1,0 +1,165 @@
+"""Sessions of the same rows, in one file and over several: which count, what is said of a row."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import synthetic
+
+from plots.advise import advise
+from plots.errors import ResultFileError
+from plots.load import load
+from plots.prose import runs
+from plots.readme import table
+
+SIZE = {"n": 512}
+
+
+def run(gpu: str, date: str, factor: float = 1.0, seed: int = 1, **options) -> dict:
+    """A run of one group; ``factor`` is what this GPU does to the strategies, not to baseline."""
+    speedups = {
+        name: (1.0, 1.0) if name == "baseline" else (a * factor, b * factor)
+        for name, (a, b) in synthetic.TYPICAL.items()
+    }
+    group = synthetic.group("nw", SIZE, 1.0, seed=seed, speedups=speedups, **options)
+    document = synthetic.document([group])
+    document["provenance"]["date_utc"] = date
+    document["provenance"]["device"]["uuid_hash"] = gpu
+    return document
+
+
+def sessions_of(*documents: dict) -> dict:
+    """The runs as one file of sessions, as `amasia merge` writes it."""
+    merged = copy.deepcopy(documents[0])
+    merged["groups"] = []
+    merged["provenance"]["sessions"] = []
+    for index, document in enumerate(documents):
+        provenance = document["provenance"]
+        merged["provenance"]["sessions"].append(
+            {
+                "date_utc": provenance["date_utc"],
+                "commit": provenance["commit"],
+                "dirty": False,
+                "uuid_hash": provenance["device"]["uuid_hash"],
+                "wall_s": 1.0,
+                "device_state": provenance["device_state"],
+            }
+        )
+        merged["groups"] += [{**g, "session": index} for g in copy.deepcopy(document["groups"])]
+    return merged
+
+
+def three() -> list[dict]:
+    return [
+        run("one", "2026-11-20T10:00:00Z", 1.0),
+        run("two", "2026-11-20T11:00:00Z", 1.01, seed=2),
+        run("one", "2026-11-20T12:00:00Z", 1.001, seed=3),
+    ]
+
+
+def tma(results):
+    c = results.comparisons
+    return c[(c["variant"] == "nw/tma") & (c["role"] == "best")].iloc[0]
+
+
+def test_one_run_says_so_and_predicts_nothing(save):
+    results = load([save(run("one", "2026-11-20T10:00:00Z"))])
+    c = tma(results)
+    assert (c["sessions"], c["gpus"]) == (1, 1) and np.isnan(c["next_low"])
+    assert (c["ratio"], c["low"], c["claim"]) == (c["run_ratio"], c["run_low"], c["run_claim"])
+    assert "one run" in table(results)
+
+
+@pytest.mark.parametrize("as_one_file", [True, False])
+def test_sessions_of_one_file_or_of_several(save, as_one_file):
+    documents = three()
+    if as_one_file:
+        paths = [save(sessions_of(*documents))]
+    else:
+        paths = [save(document, f"{i}.json") for i, document in enumerate(documents)]
+    results = load(paths)
+    assert len(results.groups) == 1
+    c = tma(results)
+    assert (c["sessions"], c["gpus"]) == (3, 2)
+    # The mean of the GPUs, each the mean of its sessions.
+    mean = 1.31 * np.exp((np.log(1.001) / 2 + np.log(1.01)) / 2)
+    assert c["ratio"] == pytest.approx(mean, rel=1e-6)
+    assert c["low"] < 1.31 and c["high"] > 1.31 * 1.01
+    assert c["low"] < c["run_low"] < c["run_high"] < c["high"]
+    assert "3 runs on 2 GPUs" in table(results)
+    assert advise(results)[0].sentence().endswith("; 3 runs on 2 GPUs.")
+    assert bool(results.notes) is not as_one_file  # of two files, which one counts is said
+
+
+def test_controls_stay_those_of_their_run(save):
+    results = load([save(sessions_of(*three()))])
+    controls = results.comparisons[results.comparisons["control"]]
+    assert (controls["ratio"] == controls["run_ratio"]).all()
+
+
+def test_a_session_in_two_files_counts_once(save):
+    documents = three()
+    results = load([save(sessions_of(*documents)), save(documents[1], "again.json")])
+    assert tma(results)["sessions"] == 3
+
+
+def test_other_code_is_no_session(save):
+    documents = three()
+    for row in documents[1]["groups"][0]["rows"]:
+        row["source_digest"] = "cd" * 32
+    results = load([save(d, f"{i}.json") for i, d in enumerate(documents)])
+    c = tma(results)
+    assert c["sessions"] == 2 and c["gpus"] == 1 and np.isnan(c["next_low"])
+
+
+def test_what_was_measured_once_has_the_spread_of_its_app(save):
+    other = synthetic.document([synthetic.group("nw", {"n": 1024}, 1.0, seed=9)])
+    other["provenance"]["date_utc"] = "2026-11-20T13:00:00Z"
+    results = load([save(sessions_of(*three())), save(other, "other.json")])
+    once = tma(results.where(size="n=1024"))
+    assert (once["sessions"], once["gpus"]) == (1, 1)
+    assert once["low"] < once["run_low"] and once["run_high"] < once["high"]
+
+
+def test_what_the_next_run_may_turn_round_is_no_claim(save):
+    """Resolved in its run by a few tenths of a percent, where GPUs differ by one percent."""
+    documents = three()
+    small = {name: (1.0, 1.0) for name in synthetic.TYPICAL} | {"tma": (1.004, 1.004)}
+    other = synthetic.document([synthetic.group("nw", {"n": 1024}, 1.0, speedups=small, half=5e-4)])
+    results = load([save(sessions_of(*documents)), save(other, "other.json")])
+    c = tma(results.where(size="n=1024"))
+    assert c["run_claim"] == "faster" and c["claim"] == "not resolved between runs"
+    advice = advise(results.where(size="n=1024"))[0]
+    assert advice.outcome == "not resolved" and "tma" in advice.undecided
+
+
+def test_a_merged_file_of_before_names_its_gpus_in_warnings(save):
+    document = run("one", "2026-11-20T10:00:00Z")
+    document["groups"][0]["warnings"] = [
+        "measured on another NVIDIA H200 (two) than the first file's (one)"
+    ]
+    results = load([save(document), save(run("one", "2026-11-21T10:00:00Z"), "b.json")])
+    assert tma(results)["gpus"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (lambda d: d["groups"][1].update(session=3), "one of the 3 sessions"),
+        (lambda d: d["groups"][1].pop("session"), "one of the 3 sessions"),
+        (lambda d: d["groups"][1].update(session=0), "another session"),
+        (lambda d: d["provenance"].pop("sessions"), "the provenance has no sessions"),
+    ],
+)
+def test_a_group_of_no_session_is_refused(save, change, wanted):
+    document = sessions_of(*three())
+    change(document)
+    with pytest.raises(ResultFileError, match=wanted):
+        load([save(document)])
+
+
+def test_what_stands_behind_a_number():
+    assert runs(1, 1) == runs(np.nan, np.nan) == "one run"
+    assert runs(2, 1) == "2 runs on one GPU" and runs(6.0, 3.0) == "6 runs on 3 GPUs"
