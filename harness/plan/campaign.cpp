@@ -55,6 +55,10 @@ PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& re
   if (const auto only = request.only.find(m.name); only != request.only.end()) {
     plan.only = only->second;
   }
+  for (const std::string& traits : request.traits) {
+    const std::map<std::string, std::string> named = parse_size(traits, "traits");
+    plan.asked.emplace_back(named.begin(), named.end());
+  }
   return plan;
 }
 

@@ -13,6 +13,7 @@ Action declare_run(CLI::App& options) {
   add_sizes(options, r->campaign.sizes, Preset::quick);
   add_modes(options, r->campaign);
   add_roles(options, r->campaign.roles);
+  add_traits(options, r->campaign.traits);
   add_effort(options, r->effort, "");
   add_measuring(options, *r);
   return [r](const Invocation& invocation) {

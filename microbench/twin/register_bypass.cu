@@ -1,0 +1,50 @@
+// twin/register_bypass: cp.async past the registers, waited for at once.
+
+#include "microbench/twin/way.hpp"
+
+namespace amasia::twin {
+namespace {
+
+template <int CHUNKS>
+struct Mover : SharedTile {
+  const Work& work;
+  TileWalk walk = walk_of_block(work);
+
+  __device__ explicit Mover(const Work& w) : SharedTile{stages_of_block()}, work(w) {}
+  __device__ void start() {}
+
+  __device__ void bring(int n) {
+    __syncthreads();  // everybody has read the tile before
+    copy_tile_async<CHUNKS>(work, stages_of_block(), walk.tile(n));
+    async::commit();
+    async::wait<0>();
+    __syncthreads();
+  }
+
+  __device__ float4 read(int, int i, int k) const { return SharedTile::read(work.shape, i, k); }
+  __device__ void release() {}
+};
+
+template <int CHUNKS>
+__global__ void __launch_bounds__(most_threads(CHUNKS), 1)
+    twin_register_bypass(const __grid_constant__ Work work, const __grid_constant__ CUtensorMap) {
+  Mover<CHUNKS> mover(work);
+  walk_tiles<CHUNKS>(work, mover);
+}
+
+}  // namespace
+
+Way register_bypass_way() {
+  return {Strategy::register_bypass,
+          {twin_register_bypass<1>, twin_register_bypass<2>, twin_register_bypass<4>,
+           twin_register_bypass<8>},
+          whole_tiles,
+          one_stage,
+          1,
+          false,
+          0,
+          no_objection,
+          {{"LDGSTS", "cp.async", 1, false, 0, -1, true}, {"UBLKCP", "cp.async.bulk", 0, false}}};
+}
+
+}  // namespace amasia::twin
