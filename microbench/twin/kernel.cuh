@@ -58,14 +58,23 @@ AMASIA_HD inline unsigned bits_of(float4 v) {
   return bits_of(v.x) + bits_of(v.y) + bits_of(v.z) + bits_of(v.w);
 }
 
+// Of loops that the host runs, too, whose compiler knows no such pragma.
+#ifdef __CUDA_ARCH__
+#define AMASIA_TWIN_UNROLLED _Pragma("unroll")
+#define AMASIA_TWIN_ROLLED _Pragma("unroll 1")
+#else
+#define AMASIA_TWIN_UNROLLED
+#define AMASIA_TWIN_ROLLED
+#endif
+
 /// Whatever `fma` multiply-adds make of x, each waiting for the one before.
 AMASIA_HD inline float chained(float x, int eights, int ones) {
-#pragma unroll 1
+  AMASIA_TWIN_ROLLED
   for (int n = 0; n < eights; ++n) {
-#pragma unroll
+    AMASIA_TWIN_UNROLLED
     for (int u = 0; u < 8; ++u) x = step(x);
   }
-#pragma unroll 1
+  AMASIA_TWIN_ROLLED
   for (int n = 0; n < ones; ++n) x = step(x);
   return x;
 }
@@ -76,7 +85,7 @@ template <int CHUNKS>
 AMASIA_HD void compute(float4 (&v)[CHUNKS], int eights, int ones, bool dependent) {
   if (dependent) {
     float last = 0;
-#pragma unroll
+    AMASIA_TWIN_UNROLLED
     for (int j = 0; j < CHUNKS; ++j) {
       v[j].x = last = chained(fmaf(last, 0.25F, v[j].x), eights, ones);
       v[j].y = last = chained(fmaf(last, 0.25F, v[j].y), eights, ones);
@@ -86,16 +95,16 @@ AMASIA_HD void compute(float4 (&v)[CHUNKS], int eights, int ones, bool dependent
     return;
   }
   const auto all = [&] {
-#pragma unroll
+    AMASIA_TWIN_UNROLLED
     for (int j = 0; j < CHUNKS; ++j)
       v[j] = {step(v[j].x), step(v[j].y), step(v[j].z), step(v[j].w)};
   };
-#pragma unroll 1
+  AMASIA_TWIN_ROLLED
   for (int n = 0; n < eights; ++n) {
-#pragma unroll
+    AMASIA_TWIN_UNROLLED
     for (int u = 0; u < 8; ++u) all();
   }
-#pragma unroll 1
+  AMASIA_TWIN_ROLLED
   for (int n = 0; n < ones; ++n) all();
 }
 
@@ -104,15 +113,15 @@ template <int CHUNKS, class Read, class AfterReading>
 AMASIA_HD void results_of(float4 (&v)[CHUNKS], const Work& work, int lane, int lanes, Read read,
                           AfterReading after_reading) {
   const Shape& s = work.shape;
-#pragma unroll
+  AMASIA_TWIN_UNROLLED
   for (int j = 0; j < CHUNKS; ++j) {
     v[j] = {0, 0, 0, 0};
     const int i = j * lanes + lane;
     if (i < s.inner()) v[j] = read(j, i, 0);
   }
-#pragma unroll 1
+  AMASIA_TWIN_ROLLED
   for (int k = 1; k < s.reads; ++k) {
-#pragma unroll
+    AMASIA_TWIN_UNROLLED
     for (int j = 0; j < CHUNKS; ++j) {
       const int i = j * lanes + lane;
       if (i < s.inner()) v[j] = added(v[j], read(j, i, k));

@@ -94,7 +94,7 @@ constexpr std::int64_t middle_arithmetic = arithmetic[1];
 
 /// Traits other than those that span the grid, each with the values that it has from the middle on.
 struct Varied {
-  std::int64_t Traits::*trait;
+  Member trait;
   std::vector<std::int64_t> values;
 };
 const std::vector<Varied>& varied() {

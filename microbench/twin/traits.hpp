@@ -49,10 +49,12 @@ struct Traits {
   Layout layout_kind() const { return static_cast<Layout>(layout); }
 };
 
+using Member = std::int64_t Traits::*;
+
 /// A trait: its coordinate, its place, and what values it may have. `words` are those of an enum.
 struct Trait {
   std::string_view name;
-  std::int64_t Traits::*value;
+  Member value;
   std::int64_t least;
   std::int64_t most;
   std::string_view what;
