@@ -26,7 +26,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument("--tile", metavar="BYTES", help="of a tile: 16KiB")
     kernel.add_argument("--intensity", metavar="N", help="operations per byte that a tile brings")
     kernel.add_argument(
-        "--trait", action="append", default=[], metavar="NAME=VALUE", help="any other (repeatable)"
+        "--trait", action="append", metavar="NAME=VALUE", help="any other (repeatable)"
     )
     kernel.add_argument("--traits", type=Path, metavar="FILE", help="TOML file of traits")
     kernel.add_argument(
@@ -38,7 +38,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _asked(options: argparse.Namespace) -> dict[str, str]:
     """The traits that are named, those on the command line before those of the file."""
     asked = twin.asked_in_file(options.traits) if options.traits else {}
-    for text in options.trait:
+    for text in options.trait or ():
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise PlotsError(f"expected --trait NAME=VALUE, not {text!r}")
