@@ -116,16 +116,6 @@ void add_device(CLI::App& command, SessionOptions& session) {
                    "no child processes (for debuggers and compute-sanitizer)");
 }
 
-void add_traits(CLI::App& command, std::vector<std::string>& traits) {
-  defaulting_to(command
-                    .add_option("--traits", traits,
-                                "traits of a kernel, for a microbenchmark that takes any (twin) "
-                                "instead of its own points (repeatable)")
-                    ->allow_extra_args(false)
-                    ->type_name("NAME=VALUE,..."),
-                "the microbenchmark's points");
-}
-
 void add_seed(CLI::App& command, std::uint64_t& seed) {
   add_number(command, "--seed", seed, unsigned_integer(), "N", fmt::format("{}", seed),
              "seed of the inputs");

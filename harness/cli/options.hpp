@@ -31,8 +31,6 @@ void add_modes(CLI::App& command, CampaignRequest& campaign);
 void add_roles(CLI::App& command, std::vector<Role>& roles);
 /// --device, --group-timeout, --in-process.
 void add_device(CLI::App& command, SessionOptions& session);
-/// --traits.
-void add_traits(CLI::App& command, std::vector<std::string>& traits);
 void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Rounds, seconds, precision, confidence. `own` names whose the defaults are: "the study's", or
 /// "" for those of Effort.
