@@ -174,10 +174,11 @@ inline int chunks_per_thread(const Shape& s, std::int64_t threads) {
   return s.inner() <= threads ? 1 : static_cast<int>(s.inner() / threads);
 }
 
-/// Blocks that an SM holds when each thread has as many registers as the real kernel's: they are
-/// given to warps in units of 256. 0: not even one.
+/// Blocks that an SM holds when each thread has as many registers as the real kernel's, or those
+/// of the twin where it has more: they are given to warps in units of 256. 0: not even one.
 inline std::int64_t blocks_by_registers(const Traits& t, const Device& d) {
-  const std::int64_t of_warp = round_up(t.registers * 32, 256);
+  const std::int64_t own = twin_registers(chunks_per_thread(shape_of(t), t.threads));
+  const std::int64_t of_warp = round_up((t.registers > own ? t.registers : own) * 32, 256);
   const std::int64_t by_registers = d.registers_per_sm / of_warp / (t.threads / 32);
   const std::int64_t by_threads = d.max_threads_per_sm / t.threads;
   return by_registers < by_threads ? by_registers : by_threads;

@@ -57,6 +57,10 @@ Point point_of(const Way& way, const Traits& traits, const Device& device) {
                 static_cast<int>(way.cluster_blocks),
                 static_cast<std::size_t>(ahead) * way.stage_bytes(shape, traits)}};
   p.claims = way.claims;
+  if (const std::int64_t own = twin_registers(chunks); traits.registers < own) {
+    p.remark =
+        "blocks per SM as with " + std::to_string(own) + " registers, which the twin may need";
+  }
   p.prepare = [&way, traits](const Device& d, Stream stream) -> Sampling {
     auto twin = std::make_shared<Twin>(traits, way, ways().front(), d, stream);
     return [twin] { return twin->sample(); };

@@ -22,9 +22,16 @@ enum class Layout : std::int64_t { run, box, gather };
 /// `common`. The blocks of a cluster in dsm, and of the walk over the tiles in all strategies.
 constexpr int neighbours = 4;
 
-/// Threads that a kernel for so many chunks of 16 bytes per thread may have: with more, ptxas has
-/// too few registers for a chunk of every thread and its neighbours'.
-constexpr int most_threads(int chunks_per_thread) { return chunks_per_thread < 4 ? 1024 : 512; }
+/// Threads that a block may have when each computes on so many chunks of 16 bytes at once: with
+/// more, ptxas would have too few registers for the chunks.
+constexpr std::int64_t most_threads(std::int64_t chunks_per_thread) {
+  return chunks_per_thread < 4 ? 1024 : chunks_per_thread < 8 ? 640 : 512;
+}
+/// Registers that no strategy's kernel exceeds then, because that many threads fit. As if all of
+/// them had just so many, the blocks per SM are the same for all.
+constexpr std::int64_t twin_registers(std::int64_t chunks_per_thread) {
+  return 65536 / most_threads(chunks_per_thread) / 8 * 8;
+}
 
 struct Traits {
   std::int64_t rows = 16;            // of a tile, without its halo
@@ -147,8 +154,9 @@ inline std::string contradiction(const Traits& t) {
            std::to_string(t.threads) + " threads do not divide " +
            std::to_string(t.interior_chunks()) + " x 16 bytes so";
   }
-  if (t.threads > most_threads(static_cast<int>(each))) {
-    return "a block of more than 512 threads computes on 16 or 32 bytes of a tile per thread";
+  if (t.threads > most_threads(each)) {
+    return "a block has at most " + std::to_string(most_threads(each)) +
+           " threads when each computes on " + std::to_string(each) + " x 16 bytes of a tile";
   }
   return "";
 }

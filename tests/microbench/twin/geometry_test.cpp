@@ -162,10 +162,14 @@ TEST(Occupancy, FollowsFromRegistersAndThreads) {
   Traits t;
   t.threads = 256;
   for (const auto& [registers, blocks] :
-       std::map<std::int64_t, std::int64_t>{{32, 8}, {64, 4}, {65, 3}, {128, 2}, {255, 1}}) {
+       std::map<std::int64_t, std::int64_t>{{32, 4}, {64, 4}, {65, 3}, {128, 2}, {255, 1}}) {
     t.registers = registers;
     EXPECT_EQ(blocks_by_registers(t, device()), blocks) << registers;
   }
+  t.registers = 16;
+  t.rows = 64;  // 8 chunks of each thread, for which the twin has up to 128 registers
+  EXPECT_EQ(blocks_by_registers(t, device()), 2);
+  t.registers = 255;
   t.threads = 512;
   EXPECT_EQ(blocks_by_registers(t, device()), 0) << "512 threads with 255 registers";
 }
