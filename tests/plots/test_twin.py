@@ -259,6 +259,26 @@ def test_a_program_that_fails_is_one_line(save, program, capsys):
     assert "/no/such: cannot be run" in capsys.readouterr().err
 
 
+def table_of_traits():
+    """The rows of the table in traits.hpp as the page has them."""
+    source = (ROOT / "microbench" / "twin" / "traits.hpp").read_text(encoding="utf-8")
+    table = source[source.index("traits_of_a_kernel{{") :]
+    table = re.sub(r"1 << ([0-9]+)", lambda m: str(1 << int(m[1])), table[: table.index("}};")])
+    row = r'\{"(\w+)",\s*&Traits::\1,\s*(\d+),\s*(\d+),\s*"([^"]+)"(?:,\s*\{([^}]*)\})?'
+    for name, least, most, what, words in re.findall(row, table):
+        values = words.replace('"', "") if words else f"{least} to {most}"
+        yield f"| `{name}` | {what} | {values} |"
+
+
+def test_the_page_has_every_trait():
+    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
+    rows = list(table_of_traits())
+    assert len(rows) == 17
+    start = page.index("| trait | what | values |")
+    listed = page[start : page.index("\n\n", start)].splitlines()[2:]
+    assert listed == rows
+
+
 def test_every_strategy_has_its_own_file():
     for name in synthetic.STRATEGIES:
         assert (ROOT / "microbench" / "twin" / f"{name}.cu").is_file()
