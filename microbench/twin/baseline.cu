@@ -9,40 +9,37 @@ namespace {
 template <int CHUNKS>
 struct Mover : SharedTile {
   const Work& work;
-  TileWalk walk = walk_of_block(work);
-  /// Loads that a thread has under way at once: a tile with its halo has some more chunks than
-  /// results. Of 8 chunks the halo comes in a second round: the registers do not suffice.
-  static constexpr int held_chunks = CHUNKS == 8 ? 8 : CHUNKS + (CHUNKS + 1) / 2;
+  TileCursor next;
+  OwnCopies<CHUNKS> own;
 
-  __device__ explicit Mover(const Work& w) : SharedTile{stages_of_block()}, work(w) {}
+  __device__ explicit Mover(const Work& w)
+      : SharedTile{stages_of_block()}, work(w), next(w.shape, walk_of_block(w)), own(w.shape) {}
   __device__ void start() {}
 
-  __device__ void bring(int n) {
+  __device__ void bring() {
     const Shape& s = work.shape;
-    const std::int64_t tile = walk.tile(n);
-    const int threads = static_cast<int>(blockDim.x);
-    bool read_by_all = false;
+    float4 held[own.kept];
+#pragma unroll
+    for (int h = 0; h < own.kept; ++h) {
+      if (own.chunk(h) < s.chunks()) held[h] = load(own.relative[h]);
+    }
+    __syncthreads();  // everybody has read the tile before
+#pragma unroll
+    for (int h = 0; h < own.kept; ++h) {
+      if (own.chunk(h) < s.chunks()) stages_of_block()[own.chunk(h)] = held[h];
+    }
+    // What a large halo has beyond the registers.
 #pragma unroll 1
-    for (int first = static_cast<int>(threadIdx.x);
-         first - static_cast<int>(threadIdx.x) < s.chunks(); first += held_chunks * threads) {
-      float4 held[held_chunks];
-#pragma unroll
-      for (int h = 0; h < held_chunks; ++h) {
-        const int i = first + h * threads;
-        if (i < s.chunks()) held[h] = __ldg(work.in + s.source(tile, i, work.numbers));
-      }
-      if (!read_by_all) __syncthreads();  // everybody has read the tile before
-      read_by_all = true;
-#pragma unroll
-      for (int h = 0; h < held_chunks; ++h) {
-        const int i = first + h * threads;
-        if (i < s.chunks()) stages_of_block()[i] = held[h];
-      }
+    for (int h = own.kept; own.chunk(h) < s.chunks(); ++h) {
+      stages_of_block()[own.chunk(h)] = load(s.relative(own.chunk(h)));
     }
     __syncthreads();
+    next.advance(s);
+  }
+  __device__ float4 load(int relative) const {
+    return __ldg(work.in + next.source(work.shape, relative, work.numbers));
   }
 
-  __device__ float4 read(int, int i, int k) const { return SharedTile::read(work.shape, i, k); }
   __device__ void release() {}
 };
 

@@ -32,28 +32,27 @@ struct BulkRing : Ring {
     if (current == 0) phase ^= 1U;
   }
 
-  /// Warp 0: copies own rows [begin, end) of a tile to their places in the stage; `end - begin`
-  /// rows of a box when the tile is fetched by tensor map. Announced on the barrier before.
-  __device__ void copy_own_rows(int index, std::int64_t tile, int begin, int end) const {
+  /// Warp 0: copies own rows [begin, end) of the next tile to their places in the stage; all of a
+  /// box when it is fetched by tensor map. Announced on the barrier before.
+  __device__ void copy_own_rows(int index, int begin, int end) const {
     const Shape& s = work.shape;
     const int lane = static_cast<int>(threadIdx.x);
     float4* const to = stage(index) + (s.common + begin) * s.row_chunks;
-    const auto source = [&](int row) { return work.in + s.own_row_at(tile, row, work.numbers); };
     if (s.layout == Layout::run) {
       if (lane == 0) {
-        tma::load_bytes(to, source(begin),
+        tma::load_bytes(to, work.in + next.own_at + begin * s.pitch,
                         16U * static_cast<unsigned>((end - begin) * s.row_chunks), full + index);
       }
     } else if (work.boxes != 0) {
       if (lane == 0) {
-        const std::int64_t at = s.own_row_at(tile, begin, nullptr);
-        tma::load_tile(to, &map, static_cast<int>(at % s.pitch) * 4, static_cast<int>(at / s.pitch),
-                       full + index);
+        tma::load_tile(to, &map, next.column * s.inner_chunks * 4,
+                       static_cast<int>(next.own_row) + begin, full + index);
       }
     } else {
 #pragma unroll 1
       for (int row = begin + lane; row < end; row += 32) {
-        tma::load_bytes(to + (row - begin) * s.row_chunks, source(row),
+        tma::load_bytes(to + (row - begin) * s.row_chunks,
+                        work.in + next.own_row_at(s, row, work.numbers),
                         16U * static_cast<unsigned>(s.row_chunks), full + index);
       }
     }

@@ -11,49 +11,64 @@ template <int CHUNKS>
 struct Mover {
   Ring ring;
   const float4* slots = nullptr;  // (reads, CHUNKS, threads)
+  int relative[CHUNKS];           // where read 0 of its chunks comes from
 
   __device__ explicit Mover(const Work& work)
-      : ring(work, work.shape.reads * CHUNKS * static_cast<int>(blockDim.x)) {}
+      : ring(work, work.shape.reads * CHUNKS * static_cast<int>(blockDim.x)) {
+#pragma unroll
+    for (int j = 0; j < CHUNKS; ++j)
+      relative[j] = work.shape.relative(work.shape.start_of(chunk(j)));
+  }
 
   __device__ static int lane() { return static_cast<int>(threadIdx.x); }
+  __device__ static int chunk(int j) { return j * static_cast<int>(blockDim.x) + lane(); }
 
+  /// Where read k of the j-th chunk comes from. Up, down, left or right in a grid is a step that is
+  /// the same for all chunks.
+  __device__ int relative_of(int j, int k) const {
+    const Shape& s = ring.work.shape;
+    if (s.halo == 0) return k == 0 ? relative[j] : s.relative(s.read_at(chunk(j), k));
+    const Place step = s.step_of(k);
+    return relative[j] + step.row * static_cast<int>(s.pitch) + step.chunk;
+  }
   template <async::Cache CACHE>
-  __device__ void copy(std::int64_t tile, int stage) const {
+  __device__ void copy(int stage) const {
     const Shape& s = ring.work.shape;
     const unsigned first = async::shared_address(ring.stage(stage) + threadIdx.x);
 #pragma unroll 1
     for (int k = 0; k < s.reads; ++k) {
 #pragma unroll
       for (int j = 0; j < CHUNKS; ++j) {
-        const int i = j * static_cast<int>(blockDim.x) + lane();
-        if (i < s.inner()) {
-          async::copy16<CACHE>(first + 16U * static_cast<unsigned>(k * CHUNKS + j) * blockDim.x,
-                               ring.work.in + s.source(tile, s.read_at(i, k), ring.work.numbers));
+        if (chunk(j) < s.inner()) {
+          async::copy16<CACHE>(
+              first + 16U * static_cast<unsigned>(k * CHUNKS + j) * blockDim.x,
+              ring.work.in + ring.next.source(s, relative_of(j, k), ring.work.numbers));
         }
       }
     }
   }
-  __device__ void ask(int n, int stage) const {
-    if (n < ring.walk.count) {
+  __device__ void ask(int stage) {
+    if (ring.has_next()) {
       if (ring.work.shape.reads > 1) {
-        copy<async::Cache::l1_too>(ring.walk.tile(n), stage);
+        copy<async::Cache::l1_too>(stage);
       } else {
-        copy<async::Cache::l2>(ring.walk.tile(n), stage);
+        copy<async::Cache::l2>(stage);
       }
+      ring.asked();
     }
     async::commit();
   }
-  __device__ void start() const {
+  __device__ void start() {
 #pragma unroll 1
-    for (int n = 0; n < ring.work.stages - 1; ++n) ask(n, n);
+    for (int s = 0; s < ring.work.stages - 1; ++s) ask(s);
   }
-  __device__ void bring(int n) {
+  __device__ void bring() {
     wait_for_oldest(ring.work.stages);
-    ask(n + ring.work.stages - 1, ring.last);
+    ask(ring.last);
     slots = ring.stage(ring.current) + threadIdx.x;
     ring.advance();
   }
-  __device__ float4 read(int j, int, int k) const {
+  __device__ float4 read(int j, int k, int) const {
     return slots[(k * CHUNKS + j) * static_cast<int>(blockDim.x)];
   }
   __device__ void release() const {}

@@ -24,10 +24,9 @@ struct Mover : SharedTile {
     return s.rows - s.common - (rank == neighbours - 1 ? 0 : s.halo);
   }
 
-  __device__ void ask(int n, int index) const {
-    if (threadIdx.x >= 32 || n >= ring.walk.count) return;
+  __device__ void ask(int index) {
+    if (threadIdx.x >= 32 || !ring.has_next()) return;
     const Shape& s = ring.work.shape;
-    const std::int64_t tile = ring.walk.tile(n);
     const int common = s.common * s.row_chunks;
     if (threadIdx.x == 0) {
       const int own = (end_row() - first_row()) * s.row_chunks;
@@ -36,12 +35,13 @@ struct Mover : SharedTile {
       const int begin = min(rank * part, common), end = min(begin + part, common);
       if (end > begin) {
         dsm::load_bytes_multicast(
-            ring.stage(index) + begin, ring.work.in + s.common_row_at(tile, 0) + begin,
+            ring.stage(index) + begin, ring.work.in + ring.next.common_at + begin,
             16U * static_cast<unsigned>(end - begin), ring.full + index, (1U << neighbours) - 1);
       }
     }
     __syncwarp();
-    ring.copy_own_rows(index, tile, first_row(), end_row());
+    ring.copy_own_rows(index, first_row(), end_row());
+    ring.asked();
   }
   /// Writes `halo` rows that start at `from` of this stage to row `to` of a neighbour's.
   __device__ void give(int from, int to, int neighbour) const {
@@ -55,13 +55,13 @@ struct Mover : SharedTile {
     }
   }
 
-  __device__ void start() const {
+  __device__ void start() {
     if (threadIdx.x == 0) ring.initialise();
     dsm::cluster_sync();
 #pragma unroll 1
-    for (int n = 0; n < ring.work.stages - 1; ++n) ask(n, n);
+    for (int s = 0; s < ring.work.stages - 1; ++s) ask(s);
   }
-  __device__ void bring(int n) {
+  __device__ void bring() {
     const Shape& s = ring.work.shape;
     ring.wait();
     if (s.halo > 0) {
@@ -69,14 +69,11 @@ struct Mover : SharedTile {
       if (rank < neighbours - 1) give(s.rows - 2 * s.halo, 0, rank + 1);
     }
     dsm::cluster_sync();
-    ask(n + ring.work.stages - 1, ring.last);
+    ask(ring.last);
     tile = ring.stage(ring.current);
     ring.advance();
   }
 
-  __device__ float4 read(int, int i, int k) const {
-    return SharedTile::read(ring.work.shape, i, k);
-  }
   __device__ void release() const { tma::fence_async_proxy(); }
 };
 

@@ -58,26 +58,38 @@ struct Shape {
     return {row, chunk - row * row_chunks};
   }
 
-  /// The chunk of shared memory that read k for output chunk i looks at. Read 0 is the chunk
-  /// itself. With a halo, the others are above and below, further each time up to the halo's depth,
-  /// then left and right; without one they are spread over the tile.
-  AMASIA_HD constexpr int read_at(int i, int k) const {
+  /// Where output chunk i lies in the tile, and the step from there to what read k looks at: with a
+  /// halo above and below, further each time up to its depth, then left and right.
+  AMASIA_HD constexpr int start_of(int i) const {
+    if (halo == 0) return i;
+    const int row = static_cast<int>(by_inner_row.quotient(static_cast<unsigned>(i)));
+    return (row + halo) * row_chunks + i - row * inner_chunks + side;
+  }
+  AMASIA_HD constexpr Place step_of(int k) const {
+    if (k == 0) return {0, 0};
+    const int m = (k - 1) % (2 * halo + 2);
+    const int sign = m % 2 == 0 ? -1 : 1;
+    return m < 2 * halo ? Place{sign * (m / 2 + 1), 0} : Place{0, sign};
+  }
+  /// The chunk of the tile that read k looks at. Without a halo reads are spread over the tile.
+  AMASIA_HD constexpr int read_at(int start, int k) const {
     if (halo == 0) {
-      const int at = i + k * hop;
+      const int at = start + k * hop;
       return at < inner() ? at : at - inner();
     }
-    const int row = static_cast<int>(by_inner_row.quotient(static_cast<unsigned>(i)));
-    int r = row + halo, c = i - row * inner_chunks + side;
-    if (k > 0) {
-      const int m = (k - 1) % (2 * halo + 2);
-      const int sign = m % 2 == 0 ? -1 : 1;
-      if (m < 2 * halo) {
-        r += sign * (m / 2 + 1);
-      } else {
-        c += sign;
-      }
-    }
-    return r * row_chunks + c;
+    const Place step = step_of(k);
+    return start + step.row * row_chunks + step.chunk;
+  }
+
+  /// Where a chunk of a tile comes from, relative to the tile: of a common row the complement of
+  /// its place among those, of a gathered row both its numbers, else its distance from the tile's
+  /// first. A thread works it out once and for all (TileCursor::source).
+  AMASIA_HD constexpr int relative(int chunk) const {
+    const Place p = place_of(chunk);
+    if (p.row < common) return ~(p.row * inner_chunks + p.chunk);
+    const int row = p.row - common;
+    return layout == Layout::gather ? row * 65536 + p.chunk
+                                    : row * static_cast<int>(pitch) + p.chunk;
   }
 
   /// Where own row `row` of a tile starts, in chunks from the start of the input; `row` counts the
@@ -125,6 +137,66 @@ AMASIA_HD constexpr TileWalk walk_of(std::int64_t block, std::int64_t blocks, st
   const std::int64_t mine = group < of_all ? (of_all - group - 1) / groups + 1 : 0;
   return {begin + block, blocks, static_cast<int>(mine)};
 }
+
+/// The tiles of a block one after the other, and where they come from. It goes on by additions:
+/// a real kernel has no division for each tile either.
+struct TileCursor {
+  std::int64_t tile;
+  std::int64_t own_at = 0;     // chunks from the start of the input to the tile's first own row
+  std::int64_t common_at = 0;  // and to its common rows
+  std::int64_t first_row = 0;  // of the array of row numbers
+  std::int64_t own_row = 0;    // of the grid, layout box
+  int column = 0;              // tiles from the left, layout box
+
+  AMASIA_HD constexpr TileCursor(const Shape& s, const TileWalk& walk)
+      : tile(walk.first), step_(walk.step) {
+    const std::int64_t group = tile / neighbours;
+    if (s.layout == Layout::box) {
+      const std::int64_t groups = step_ / neighbours;
+      column = static_cast<int>(group % s.across);
+      own_row = (group / s.across * neighbours + tile % neighbours) * s.own_rows();
+      step_columns_ = static_cast<int>(groups % s.across);
+      step_rows_ = groups / s.across * neighbours * s.own_rows();
+    }
+    place(s);
+  }
+  AMASIA_HD constexpr void advance(const Shape& s) {
+    tile += step_;
+    if (s.layout == Layout::box) {
+      column += step_columns_;
+      own_row += step_rows_;
+      if (column >= s.across) {
+        column -= s.across;
+        own_row += neighbours * s.own_rows();
+      }
+    }
+    place(s);
+  }
+
+  /// Where own row `row` starts; as Shape::own_row_at().
+  AMASIA_HD constexpr std::int64_t own_row_at(const Shape& s, int row, const int* numbers) const {
+    return s.layout == Layout::gather ? numbers[first_row + row] * s.pitch : own_at + row * s.pitch;
+  }
+  /// Where a chunk comes from; as Shape::source().
+  AMASIA_HD constexpr std::int64_t source(const Shape& s, int relative, const int* numbers) const {
+    if (relative < 0) return common_at + ~relative;
+    if (s.layout == Layout::gather) {
+      return numbers[first_row + (relative >> 16)] * s.pitch + (relative & 65535);
+    }
+    return own_at + relative;
+  }
+
+ private:
+  AMASIA_HD constexpr void place(const Shape& s) {
+    first_row = tile * s.own_rows();
+    own_at =
+        s.layout == Layout::box ? own_row * s.pitch + column * s.inner_chunks : first_row * s.pitch;
+    common_at = s.common_row_at(tile, 0);
+  }
+  std::int64_t step_;
+  std::int64_t step_rows_ = 0;
+  int step_columns_ = 0;
+};
 
 /// The shape that has these traits. The input is as large as they ask, less what is not divided.
 inline Shape shape_of(const Traits& t) {

@@ -2,9 +2,9 @@
 // tiles. A strategy is a mover, which brings tiles to shared memory:
 //
 //   start()           before the first tile
-//   bring(n)          returns when the n-th tile of this block can be read
+//   bring()           returns when the next tile of this block can be read
 //   lane()            whose chunks this thread computes on
-//   read(j, i, k)     read k for chunk i of the tile, the j-th of the thread
+//   read(j, k, at)    read k for the j-th chunk of the thread, which lies at chunk `at` of the tile
 //   release()         this thread has read all it needs of the tile
 //
 // Results go out by ordinary stores, or into a checksum where a tile has more input than output.
@@ -108,23 +108,30 @@ AMASIA_HD void compute(float4 (&v)[CHUNKS], int eights, int ones, bool dependent
   for (int n = 0; n < ones; ++n) all();
 }
 
-/// The results of lane `lane` of `lanes` for one tile; read(j, i, k) as a mover has it.
+/// Where the chunks of lane `lane` of `lanes` lie in a tile.
+template <int CHUNKS>
+AMASIA_HD void find_starts(int (&starts)[CHUNKS], const Shape& s, int lane, int lanes) {
+  AMASIA_TWIN_UNROLLED
+  for (int j = 0; j < CHUNKS; ++j) starts[j] = s.start_of(j * lanes + lane);
+}
+
+/// The results of lane `lane` of `lanes` for one tile; read(j, k, at) as a mover has it.
 template <int CHUNKS, class Read, class AfterReading>
-AMASIA_HD void results_of(float4 (&v)[CHUNKS], const Work& work, int lane, int lanes, Read read,
-                          AfterReading after_reading) {
+AMASIA_HD void results_of(float4 (&v)[CHUNKS], const int (&starts)[CHUNKS], const Work& work,
+                          int lane, int lanes, Read read, AfterReading after_reading) {
   const Shape& s = work.shape;
   AMASIA_TWIN_UNROLLED
   for (int j = 0; j < CHUNKS; ++j) {
     v[j] = {0, 0, 0, 0};
-    const int i = j * lanes + lane;
-    if (i < s.inner()) v[j] = read(j, i, 0);
+    if (j * lanes + lane < s.inner()) v[j] = read(j, 0, starts[j]);
   }
   AMASIA_TWIN_ROLLED
   for (int k = 1; k < s.reads; ++k) {
     AMASIA_TWIN_UNROLLED
     for (int j = 0; j < CHUNKS; ++j) {
-      const int i = j * lanes + lane;
-      if (i < s.inner()) v[j] = added(v[j], read(j, i, k));
+      if (j * lanes + lane < s.inner()) {
+        v[j] = added(v[j], read(j, k, s.read_at(starts[j], k)));
+      }
     }
   }
   after_reading();
@@ -154,6 +161,8 @@ __device__ void walk_tiles(const Work& work, Mover& mover) {
   const TileWalk walk = walk_of_block(work);
   const int lanes = static_cast<int>(blockDim.x);
   const int lane = mover.lane();
+  int starts[CHUNKS];
+  find_starts(starts, s, lane, lanes);
   unsigned sum = 0;
 
   // Prologue
@@ -162,10 +171,10 @@ __device__ void walk_tiles(const Work& work, Mover& mover) {
   // Main loop
 #pragma unroll 1
   for (int n = 0; n < walk.count; ++n) {
-    mover.bring(n);
+    mover.bring();
     float4 v[CHUNKS];
     results_of(
-        v, work, lane, lanes, [&](int j, int i, int k) { return mover.read(j, i, k); },
+        v, starts, work, lane, lanes, [&](int j, int k, int at) { return mover.read(j, k, at); },
         [&] { mover.release(); });
 #pragma unroll 1
     for (int b = 0; b < work.barriers; ++b) __syncthreads();

@@ -64,14 +64,15 @@ __global__ void __launch_bounds__(most_threads(CHUNKS))
   const Shape& s = work.shape;
   const int lane = static_cast<int>(threadIdx.x);
   const int lanes = static_cast<int>(blockDim.x);
+  int starts[CHUNKS];
+  find_starts(starts, s, lane, lanes);
   unsigned long long wrong = 0;
   unsigned sum = 0;
   for (std::int64_t tile = work.begin + blockIdx.x; tile < work.end; tile += gridDim.x) {
     float4 v[CHUNKS];
     results_of(
-        v, work, lane, lanes,
-        [&](int, int i, int k) { return work.in[s.source(tile, s.read_at(i, k), work.numbers)]; },
-        [] {});
+        v, starts, work, lane, lanes,
+        [&](int, int, int at) { return work.in[s.source(tile, at, work.numbers)]; }, [] {});
 #pragma unroll
     for (int j = 0; j < CHUNKS; ++j) {
       const int i = j * lanes + lane;
@@ -108,8 +109,8 @@ struct DefinedInput {
   const Shape& shape;
   std::int64_t tile;
   const int* numbers;
-  AMASIA_HD float4 operator()(int, int i, int k) const {
-    return chunk_of_input(shape.source(tile, shape.read_at(i, k), numbers));
+  AMASIA_HD float4 operator()(int, int, int at) const {
+    return chunk_of_input(shape.source(tile, at, numbers));
   }
 };
 struct Nothing {
@@ -124,7 +125,9 @@ Verdict verdict_of_cpu(const Work& work, int lanes, std::int64_t tile, const int
   Verdict verdict{};
   for (int lane = 0; lane < lanes; ++lane) {
     float4 v[CHUNKS];
-    results_of(v, work, lane, lanes, DefinedInput{s, tile, numbers}, Nothing{});
+    int starts[CHUNKS];
+    find_starts(starts, s, lane, lanes);
+    results_of(v, starts, work, lane, lanes, DefinedInput{s, tile, numbers}, Nothing{});
     for (int j = 0; j < CHUNKS; ++j) {
       const int i = j * lanes + lane;
       if (i >= s.inner()) continue;

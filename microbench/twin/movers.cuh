@@ -7,10 +7,12 @@
 
 namespace amasia::twin {
 
-/// Stages in shared memory, one of them current.
+/// Stages in shared memory, one of them current, and the tiles that are copied to them, in order.
 struct Ring {
   const Work& work;
-  TileWalk walk;
+  int count;        // of the block's tiles
+  int copied = 0;   // of them
+  TileCursor next;  // to be copied
   float4* stages;
   int stage_chunks;
   int current = 0;  // the stage to be read next
@@ -18,12 +20,20 @@ struct Ring {
 
   __device__ Ring(const Work& w, int chunks)
       : work(w),
-        walk(walk_of_block(w)),
+        count(walk_of_block(w).count),
+        next(w.shape, walk_of_block(w)),
         stages(stages_of_block()),
         stage_chunks(chunks),
         last(w.stages - 1) {}
 
   __device__ float4* stage(int index) const { return stages + index * stage_chunks; }
+  /// Is there a tile that has not been asked for?
+  __device__ bool has_next() const { return copied < count; }
+  /// The next tile has been asked for.
+  __device__ void asked() {
+    ++copied;
+    next.advance(work.shape);
+  }
   /// To the next tile: call when the current one has been waited for.
   __device__ void advance() {
     last = current;
@@ -39,19 +49,43 @@ struct SharedTile {
   const float4* tile = nullptr;
 
   __device__ static int lane() { return partner(); }
-  __device__ float4 read(const Shape& s, int i, int k) const { return tile[s.read_at(i, k)]; }
+  __device__ float4 read(int, int, int at) const { return tile[at]; }
+};
+
+/// The chunks of a tile that this thread copies, of which it keeps in registers where they come
+/// from, relative to the tile. A tile with its halo has some more chunks than results; those of a
+/// large halo are worked out anew for every tile.
+template <int CHUNKS>
+struct OwnCopies {
+  static constexpr int kept = CHUNKS == 8 ? 8 : CHUNKS + (CHUNKS + 1) / 2;
+  int relative[kept];
+
+  __device__ explicit OwnCopies(const Shape& s) {
+#pragma unroll
+    for (int h = 0; h < kept; ++h) relative[h] = s.relative(chunk(h));
+  }
+  __device__ static int chunk(int h) {
+    return h * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+  }
 };
 
 /// Starts this thread's copies of a tile.
 template <int CHUNKS>
-__device__ void copy_tile_async(const Work& work, float4* to, std::int64_t tile) {
+__device__ void copy_tile_async(const Work& work, const OwnCopies<CHUNKS>& own, float4* to,
+                                const TileCursor& tile) {
+  const Shape& s = work.shape;
   const unsigned first = async::shared_address(to);
-  const int count = work.shape.chunks();
-#pragma unroll CHUNKS
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
-    async::copy16(first + 16U * static_cast<unsigned>(i),
-                  work.in + work.shape.source(tile, i, work.numbers));
+  const auto copy = [&](int chunk, int relative) {
+    async::copy16(first + 16U * static_cast<unsigned>(chunk),
+                  work.in + tile.source(s, relative, work.numbers));
+  };
+#pragma unroll
+  for (int h = 0; h < own.kept; ++h) {
+    if (own.chunk(h) < s.chunks()) copy(own.chunk(h), own.relative[h]);
   }
+#pragma unroll 1
+  for (int h = own.kept; own.chunk(h) < s.chunks(); ++h)
+    copy(own.chunk(h), s.relative(own.chunk(h)));
 }
 
 /// Waits until at most stages - 2 (2 to 4 stages) of this thread's groups are unfinished: an

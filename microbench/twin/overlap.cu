@@ -9,30 +9,30 @@ namespace {
 template <int CHUNKS>
 struct Mover : SharedTile {
   Ring ring;
+  OwnCopies<CHUNKS> own;
 
-  __device__ explicit Mover(const Work& work) : ring(work, tile_stage_chunks(work.shape)) {}
+  __device__ explicit Mover(const Work& work)
+      : ring(work, tile_stage_chunks(work.shape)), own(work.shape) {}
 
-  __device__ void ask(int n, int stage) {
-    if (n < ring.walk.count) {
-      copy_tile_async<CHUNKS>(ring.work, ring.stage(stage), ring.walk.tile(n));
+  __device__ void ask(int stage) {
+    if (ring.has_next()) {
+      copy_tile_async(ring.work, own, ring.stage(stage), ring.next);
+      ring.asked();
     }
     async::commit();
   }
   __device__ void start() {
 #pragma unroll 1
-    for (int n = 0; n < ring.work.stages - 1; ++n) ask(n, n);
+    for (int s = 0; s < ring.work.stages - 1; ++s) ask(s);
   }
-  __device__ void bring(int n) {
+  __device__ void bring() {
     wait_for_oldest(ring.work.stages);
     __syncthreads();
-    ask(n + ring.work.stages - 1, ring.last);
+    ask(ring.last);
     tile = ring.stage(ring.current);
     ring.advance();
   }
 
-  __device__ float4 read(int, int i, int k) const {
-    return SharedTile::read(ring.work.shape, i, k);
-  }
   __device__ void release() {}
 };
 

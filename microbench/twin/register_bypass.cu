@@ -8,20 +8,22 @@ namespace {
 template <int CHUNKS>
 struct Mover : SharedTile {
   const Work& work;
-  TileWalk walk = walk_of_block(work);
+  TileCursor next;
+  OwnCopies<CHUNKS> own;
 
-  __device__ explicit Mover(const Work& w) : SharedTile{stages_of_block()}, work(w) {}
+  __device__ explicit Mover(const Work& w)
+      : SharedTile{stages_of_block()}, work(w), next(w.shape, walk_of_block(w)), own(w.shape) {}
   __device__ void start() {}
 
-  __device__ void bring(int n) {
+  __device__ void bring() {
     __syncthreads();  // everybody has read the tile before
-    copy_tile_async<CHUNKS>(work, stages_of_block(), walk.tile(n));
+    copy_tile_async(work, own, stages_of_block(), next);
     async::commit();
     async::wait<0>();
     __syncthreads();
+    next.advance(work.shape);
   }
 
-  __device__ float4 read(int, int i, int k) const { return SharedTile::read(work.shape, i, k); }
   __device__ void release() {}
 };
 

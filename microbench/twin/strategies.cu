@@ -10,8 +10,9 @@
 // memory and the registers of the real kernel allow.
 //
 // Recorded is a grid of traits: for five kinds of tile (a run of memory; a box of a grid without
-// and with halo; gathered rows; a run of which neighbours share half) three sizes and three amounts
-// of arithmetic, and from the middle of two kinds every other trait one at a time. A user's own
+// and with halo; gathered rows; a run of which neighbours share half) three sizes, three amounts of
+// arithmetic and three of registers, and from the middle of two kinds every other trait one at a
+// time. A user's own
 // traits are measured by `amasia run twin --traits NAME=VALUE,...`.
 
 #include "microbench/twin/measure.cuh"
@@ -87,14 +88,17 @@ constexpr Kind kinds[] = {{Layout::run, 0, false},
                           {Layout::run, 0, true}};
 constexpr int middle_kinds[] = {0, 2};  // where the other traits are varied
 
-/// Rows of a tile, and the threads and registers that suit it.
+/// Rows of a tile, and the threads that suit it.
 struct Size {
-  std::int64_t rows, threads, registers;
+  std::int64_t rows, threads;
 };
-constexpr Size sizes[] = {{4, 128, 64}, {16, 256, 64}, {64, 256, 128}};  // 2, 8 and 32 KiB
+constexpr Size sizes[] = {{4, 128}, {16, 256}, {64, 256}};  // 2, 8 and 32 KiB
 constexpr Size middle_size = sizes[1];
 constexpr std::int64_t arithmetic[] = {1, 16, 128};
 constexpr std::int64_t middle_arithmetic = arithmetic[1];
+// Of 256 threads an SM then holds 4, 2 and 1 blocks.
+constexpr std::int64_t registers_of_kernels[] = {64, 128, 255};
+constexpr std::int64_t middle_registers = registers_of_kernels[0];
 
 /// Traits other than those that span the grid, each with the values that it has from the middle on.
 struct Varied {
@@ -102,25 +106,20 @@ struct Varied {
   std::vector<std::int64_t> values;
 };
 const std::vector<Varied>& varied() {
-  static const std::vector<Varied> all{{&Traits::out_bytes, {0, 2048}},
-                                       {&Traits::reads, {3, 9}},
-                                       {&Traits::chain, {1}},
-                                       {&Traits::barriers, {2, 8}},
-                                       {&Traits::threads, {128, 512}},
-                                       {&Traits::stages, {2, 4}},
-                                       {&Traits::registers, {128, 255}},
-                                       {&Traits::workspace, {32768}},
-                                       {&Traits::tiles_per_block, {1, 8}},
-                                       {&Traits::launches, {4}},
-                                       {&Traits::mebibytes, {32}}};
+  static const std::vector<Varied> all{
+      {&Traits::out_bytes, {0, 2048}}, {&Traits::reads, {3, 9}},
+      {&Traits::chain, {1}},           {&Traits::barriers, {2, 8}},
+      {&Traits::threads, {128, 512}},  {&Traits::stages, {2, 4}},
+      {&Traits::workspace, {32768}},   {&Traits::tiles_per_block, {1, 8}},
+      {&Traits::launches, {4}},        {&Traits::mebibytes, {32}}};
   return all;
 }
 
-Traits traits_of(const Kind& kind, const Size& size, std::int64_t fma) {
+Traits traits_of(const Kind& kind, const Size& size, std::int64_t fma, std::int64_t registers) {
   Traits t;
   t.rows = size.rows;
   t.threads = size.threads;
-  t.registers = size.registers;
+  t.registers = registers;
   t.layout = static_cast<std::int64_t>(kind.layout);
   t.halo = kind.halo;
   t.common = kind.half_in_common ? size.rows / 2 : 0;
@@ -135,18 +134,27 @@ std::vector<Point> points(const Device& device, Scope scope) {
     for (Point& p : points_of(t, device)) all.push_back(std::move(p));
   };
   if (scope == Scope::quick) {
-    for (const Kind& kind : kinds) add(traits_of(kind, middle_size, middle_arithmetic));
+    for (const Kind& kind : kinds) {
+      add(traits_of(kind, middle_size, middle_arithmetic, middle_registers));
+    }
     return all;
   }
   for (const Kind& kind : kinds) {
     for (const Size& size : sizes) {
-      for (const std::int64_t fma : arithmetic) add(traits_of(kind, size, fma));
+      for (const std::int64_t fma : arithmetic) {
+        for (const std::int64_t registers : registers_of_kernels) {
+          const Traits t = traits_of(kind, size, fma, registers);
+          // With less registers than the twin needs it would be the twin of another point.
+          const int chunks = chunks_per_thread(shape_of(t), t.threads);
+          if (registers >= twin_registers(chunks)) add(t);
+        }
+      }
     }
   }
   for (const int kind : middle_kinds) {
     for (const Varied& v : varied()) {
       for (const std::int64_t value : v.values) {
-        Traits t = traits_of(kinds[kind], middle_size, middle_arithmetic);
+        Traits t = traits_of(kinds[kind], middle_size, middle_arithmetic, middle_registers);
         t.*v.trait = value;
         add(t);
       }

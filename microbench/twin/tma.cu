@@ -13,37 +13,34 @@ struct Mover : SharedTile {
 
   __device__ Mover(const Work& work, const CUtensorMap& map) : ring(work, map) {}
 
-  __device__ void ask(int n, int index) const {
-    if (threadIdx.x >= 32 || n >= ring.walk.count) return;
+  __device__ void ask(int index) {
+    if (threadIdx.x >= 32 || !ring.has_next()) return;
     const Shape& s = ring.work.shape;
-    const std::int64_t tile = ring.walk.tile(n);
     if (threadIdx.x == 0) {
       tma::expect(ring.full + index, 16U * static_cast<unsigned>(s.chunks()));
       if (s.common > 0) {
-        tma::load_bytes(ring.stage(index), ring.work.in + s.common_row_at(tile, 0),
+        tma::load_bytes(ring.stage(index), ring.work.in + ring.next.common_at,
                         16U * static_cast<unsigned>(s.common * s.row_chunks), ring.full + index);
       }
     }
     __syncwarp();
-    ring.copy_own_rows(index, tile, 0, s.rows - s.common);
+    ring.copy_own_rows(index, 0, s.rows - s.common);
+    ring.asked();
   }
-  __device__ void start() const {
+  __device__ void start() {
     if (threadIdx.x == 0) ring.initialise();
     __syncthreads();
 #pragma unroll 1
-    for (int n = 0; n < ring.work.stages - 1; ++n) ask(n, n);
+    for (int s = 0; s < ring.work.stages - 1; ++s) ask(s);
   }
-  __device__ void bring(int n) {
+  __device__ void bring() {
     ring.wait();
     __syncthreads();  // everybody has read the tile before
-    ask(n + ring.work.stages - 1, ring.last);
+    ask(ring.last);
     tile = ring.stage(ring.current);
     ring.advance();
   }
 
-  __device__ float4 read(int, int i, int k) const {
-    return SharedTile::read(ring.work.shape, i, k);
-  }
   /// The copy engine does not queue behind loads from shared memory that are still on their way.
   __device__ void release() const { tma::fence_async_proxy(); }
 };

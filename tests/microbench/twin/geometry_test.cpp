@@ -76,24 +76,24 @@ TEST(Shape, ReadsTheWholeTileAndNothingElse) {
     std::set<int> looked_at;
     for (int i = 0; i < s.inner(); ++i) {
       for (int k = 0; k < s.reads; ++k) {
-        const int at = s.read_at(i, k);
+        const int at = s.read_at(s.start_of(i), k);
         ASSERT_GE(at, 0);
         ASSERT_LT(at, s.chunks());
         looked_at.insert(at);
       }
     }
     EXPECT_GE(looked_at.size(), static_cast<std::size_t>(s.inner()));
-    EXPECT_NE(s.read_at(0, 1), s.read_at(0, 0));
+    EXPECT_NE(s.read_at(s.start_of(0), 1), s.start_of(0));
   }
 }
 
 TEST(Shape, ReadsUpAndDownAsFarAsTheHaloGoesThenSideways) {
   const Shape s = shape_of(kinds()[4]);
-  const Place own = s.place_of(s.read_at(0, 0));
+  const Place own = s.place_of(s.start_of(0));
   EXPECT_EQ(own.row, 5);
   EXPECT_EQ(own.chunk, 2);  // 5 elements are two chunks
   const auto offset = [&](int k) {
-    const Place p = s.place_of(s.read_at(0, k));
+    const Place p = s.place_of(s.read_at(s.start_of(0), k));
     return std::pair(p.row - own.row, p.chunk - own.chunk);
   };
   EXPECT_EQ(offset(1), std::pair(-1, 0));
@@ -121,6 +121,45 @@ TEST(Shape, TakesEveryChunkFromInsideTheInput) {
     // Common rows go to all neighbours, every other chunk to one tile; nothing is left out.
     EXPECT_EQ(uses.size(), static_cast<std::size_t>(input_chunks(s)));
     for (const auto& [at, n] : uses) ASSERT_EQ(n, at >= s.common_base ? neighbours : 1);
+  }
+}
+
+TEST(TileCursor, GoesWhereTheShapeSays) {
+  for (const Traits& t : kinds()) {
+    const Shape s = shape_of(t);
+    const std::vector<int> numbers = numbers_of(s);
+    for (const std::int64_t blocks : {4, 12, 64}) {
+      for (const std::int64_t block : {std::int64_t{0}, blocks / 2 + 1, blocks - 1}) {
+        const TileWalk walk = walk_of(block, blocks, 8, s.tiles);
+        TileCursor cursor(s, walk);
+        for (int n = 0; n < walk.count; ++n, cursor.advance(s)) {
+          ASSERT_EQ(cursor.tile, walk.tile(n));
+          for (int row = 0; row < s.rows - s.common; ++row) {
+            ASSERT_EQ(cursor.own_row_at(s, row, numbers.data()),
+                      s.own_row_at(cursor.tile, row, numbers.data()));
+          }
+          for (int i = 0; i < s.chunks(); ++i) {
+            ASSERT_EQ(cursor.source(s, s.relative(i), numbers.data()),
+                      s.source(cursor.tile, i, numbers.data()))
+                << "tile " << cursor.tile << " chunk " << i;
+          }
+          if (s.layout == Layout::box) {
+            ASSERT_EQ(cursor.own_at, cursor.own_row * s.pitch + cursor.column * s.inner_chunks);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Shape, StepsToANeighbourAsFarInMemoryAsInTheTile) {
+  const Shape s = shape_of(kinds()[4]);
+  for (int i : {0, 7, s.inner() - 1}) {
+    for (int k = 0; k < s.reads; ++k) {
+      const Place step = s.step_of(k);
+      EXPECT_EQ(s.relative(s.read_at(s.start_of(i), k)),
+                s.relative(s.start_of(i)) + step.row * s.pitch + step.chunk);
+    }
   }
 }
 
