@@ -88,7 +88,7 @@ inline constexpr std::array<Trait, 17> traits_of_a_kernel{{
     {"mebibytes", &Traits::mebibytes, 1, 4096, "size of the input"},
 }};
 
-inline std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 inline std::string known_names() {
   std::string names;
@@ -111,7 +111,7 @@ inline std::int64_t value_from(const Trait& t, const std::string& text) {
     for (std::size_t i = 0; i < t.words.size(); ++i) {
       if (!t.words[i].empty() && t.words[i] == text) return static_cast<std::int64_t>(i);
     }
-    throw UsageError("trait " + name + " is one of " + words_of(t) + ", not " + quoted(text));
+    throw UsageError("trait " + name + " is one of " + words_of(t) + ", not " + in_quotes(text));
   }
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -119,7 +119,7 @@ inline std::int64_t value_from(const Trait& t, const std::string& text) {
   if (error != std::errc() || stop != end || value < t.least || value > t.most) {
     throw UsageError("trait " + name + " (" + std::string(t.what) + ") is an integer from " +
                      std::to_string(t.least) + " to " + std::to_string(t.most) + ", not " +
-                     quoted(text));
+                     in_quotes(text));
   }
   return value;
 }
@@ -173,7 +173,7 @@ inline Traits traits_from(const Coordinates& asked) {
       if (t.name == name) found = &t;
     }
     if (found == nullptr)
-      throw UsageError("no trait " + quoted(name) + "; known: " + known_names());
+      throw UsageError("no trait " + in_quotes(name) + "; known: " + known_names());
     traits.*found->value = value_from(*found, text);
     writes_given = writes_given || found->value == &Traits::out_bytes;
   }
