@@ -112,6 +112,10 @@ struct Microbenchmark {
   std::function<std::vector<Point>(const Device&, Scope)> points;
   /// Optional. From the points that have a value.
   std::function<std::vector<Finding>(const Device&, const std::vector<MeasuredPoint>&)> findings{};
+  /// Optional. The points of traits that a user names (`amasia run --traits`); what is not named
+  /// has its default. As points(), without touching the device. Throws UsageError for an unknown
+  /// trait or a bad value.
+  std::function<std::vector<Point>(const Device&, const Coordinates& traits)> asked{};
 };
 
 /// Returns true so that a namespace-scope constant can call it. Throws std::logic_error for a

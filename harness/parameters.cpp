@@ -117,10 +117,10 @@ std::string Parameters::to_string() const {
   return joined;
 }
 
-std::map<std::string, std::string> parse_size(std::string_view text) {
+std::map<std::string, std::string> parse_size(std::string_view text, std::string_view what) {
   std::map<std::string, std::string> size;
-  const auto error = [&](const std::string& what) {
-    return UsageError("size '" + std::string(text) + "': " + what +
+  const auto error = [&](const std::string& mistake) {
+    return UsageError(std::string(what) + " '" + std::string(text) + "': " + mistake +
                       "; expected name=value,name=value");
   };
   if (text.empty()) throw error("is empty");

@@ -53,7 +53,8 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// Splits "a=1,b=2". Throws UsageError.
-std::map<std::string, std::string> parse_size(std::string_view text);
+/// Splits "a=1,b=2". Throws UsageError, which calls the text what it is: a "size", "traits".
+std::map<std::string, std::string> parse_size(std::string_view text,
+                                              std::string_view what = "size");
 
 }  // namespace amasia

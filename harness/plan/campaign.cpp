@@ -55,6 +55,13 @@ PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& re
   if (const auto only = request.only.find(m.name); only != request.only.end()) {
     plan.only = only->second;
   }
+  if (!request.traits.empty() && !m.asked) {
+    throw UsageError("microbenchmark '" + m.name + "' takes no --traits");
+  }
+  for (const std::string& traits : request.traits) {
+    const std::map<std::string, std::string> named = parse_size(traits, "traits");
+    plan.asked.emplace_back(named.begin(), named.end());
+  }
   return plan;
 }
 
@@ -86,6 +93,9 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
                              g.key.cache, g.key.launch);
     plan.groups.push_back(std::move(g));
   });
+  if (!request.traits.empty() && !cases.apps.empty()) {
+    throw UsageError("an app takes no --traits: name a microbenchmark that does (twin)");
+  }
   for (const Microbenchmark* m : cases.microbenchmarks) {
     plan.microbenchmarks.push_back(planned(*m, request));
   }

@@ -31,6 +31,8 @@ struct CampaignRequest {
   std::vector<InventoryRow> inventory{};  // of a study of a document: what it is to reproduce
   /// Points of a microbenchmark to measure; all of one that is not named.
   std::map<std::string, std::vector<Coordinates>> only{};
+  /// Each "name=value,...": traits to measure in the microbenchmarks that take any.
+  std::vector<std::string> traits{};
 };
 
 /// An app, the variants meant and the sizes to run them at.

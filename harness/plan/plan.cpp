@@ -15,6 +15,26 @@ bool contains(const std::vector<Role>& list, Role item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
+Json json_of(const std::vector<Coordinates>& list) {
+  Json all = Json::array();
+  for (const Coordinates& one : list) {
+    Json pairs = Json::object();
+    for (const auto& [name, value] : one) pairs[name] = value;
+    all.push_back(std::move(pairs));
+  }
+  return all;
+}
+
+std::vector<Coordinates> coordinates_from_json(const Json& all) {
+  std::vector<Coordinates> list;
+  for (const Json& one : all) {
+    Coordinates& pairs = list.emplace_back();
+    for (const auto& [name, value] : one.items())
+      pairs.emplace_back(name, value.get<std::string>());
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
@@ -190,7 +210,12 @@ std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Devic
   if (m == nullptr) {
     throw UsageError("microbenchmark '" + plan.name + "' is not part of this program");
   }
-  std::vector<Point> points = m->points(device, plan.scope);
+  std::vector<Point> points;
+  if (plan.asked.empty()) points = m->points(device, plan.scope);
+  for (const Coordinates& traits : plan.asked) {
+    if (!m->asked) throw UsageError("microbenchmark '" + m->name + "' takes no --traits");
+    for (Point& p : m->asked(device, traits)) points.push_back(std::move(p));
+  }
   check_points(*m, points);
   if (plan.only.empty()) return points;
   std::erase_if(points, [&](const Point& p) {
@@ -204,12 +229,7 @@ std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Devic
 }
 
 Json to_json(const PlannedMicrobenchmark& plan) {
-  Json only = Json::array(), excluded = Json::object();
-  for (const Coordinates& wanted : plan.only) {
-    Json pairs = Json::object();
-    for (const auto& [name, value] : wanted) pairs[name] = value;
-    only.push_back(std::move(pairs));
-  }
+  Json excluded = Json::object();
   for (const auto& [point, reason] : plan.excluded) excluded[std::to_string(point)] = reason;
   return {{"name", plan.name},
           {"scope", word_of(plan.scope)},
@@ -219,7 +239,8 @@ Json to_json(const PlannedMicrobenchmark& plan) {
             {"seconds", plan.effort.seconds},
             {"precision", plan.effort.precision},
             {"confidence", plan.effort.confidence}}},
-          {"only", std::move(only)},
+          {"only", json_of(plan.only)},
+          {"asked", json_of(plan.asked)},
           {"excluded", std::move(excluded)}};
 }
 
@@ -233,13 +254,8 @@ PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& j) {
   plan.effort.seconds = e.at("seconds").get<double>();
   plan.effort.precision = e.at("precision").get<double>();
   plan.effort.confidence = e.at("confidence").get<double>();
-  for (const Json& wanted : j.at("only")) {
-    Coordinates pairs;
-    for (const auto& [name, value] : wanted.items()) {
-      pairs.emplace_back(name, value.get<std::string>());
-    }
-    plan.only.push_back(std::move(pairs));
-  }
+  plan.only = coordinates_from_json(j.at("only"));
+  plan.asked = coordinates_from_json(j.at("asked"));
   for (const auto& [point, reason] : j.at("excluded").items()) {
     plan.excluded[std::stoi(point)] = reason.get<std::string>();
   }

@@ -46,11 +46,13 @@ struct PlannedMicrobenchmark {
   PointEffort effort{};
   /// Points whose coordinates have all of one of these pairs; empty: every point.
   std::vector<Coordinates> only{};
+  /// Traits to measure instead of the points it has of its own, of one that takes any.
+  std::vector<Coordinates> asked{};
   std::map<int, std::string> excluded{};  // point -> why it must not run (it crashed before)
 };
 
-/// The points of the plan on this device, in order. Throws std::logic_error for a microbenchmark
-/// that is not part of the program or has bad points.
+/// The points of the plan on this device, in order. Throws UsageError for a microbenchmark that is
+/// not part of the program, or takes no traits, or not these; std::logic_error for bad points.
 std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Device& device);
 
 nlohmann::ordered_json to_json(const PlannedMicrobenchmark&);

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import tempfile
+from pathlib import Path
 
+from plots import twin
 from plots.advise import advise, as_text
 from plots.commands.options import results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
+from plots.errors import PlotsError
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,9 +20,80 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--role", choices=["iso", "best"], default="best", help="geometries to choose among"
     )
+    kernel = parser.add_argument_group(
+        "a kernel of your own, by its traits (microbench/twin/traits.hpp)"
+    )
+    kernel.add_argument("--tile", metavar="BYTES", help="of a tile: 16KiB")
+    kernel.add_argument("--intensity", metavar="N", help="operations per byte that a tile brings")
+    kernel.add_argument(
+        "--trait", action="append", metavar="NAME=VALUE", help="any other (repeatable)"
+    )
+    kernel.add_argument("--traits", type=Path, metavar="FILE", help="TOML file of traits")
+    kernel.add_argument(
+        "--measure", metavar="AMASIA",
+        help="measure with this program on this GPU, instead of asking what was recorded",
+    )  # fmt: skip
+
+
+def _asked(options: argparse.Namespace) -> dict[str, str]:
+    """The traits that are named, those on the command line before those of the file."""
+    asked = twin.asked_in_file(options.traits) if options.traits else {}
+    for text in options.trait or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise PlotsError(f"expected --trait NAME=VALUE, not {text!r}")
+        asked[name] = value
+    for name in ("tile", "intensity"):
+        if (value := getattr(options, name)) is not None:
+            asked[name] = value
+    return asked
+
+
+def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
+    """Runs `amasia run twin` at these traits. Raises PlotsError."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "twin.json"
+        command = [
+            program, "run", twin.NAME, "--traits", twin.given_to_amasia(traits), "--out", str(out),
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise PlotsError(f"{program}: cannot be run ({error.strerror})") from None
+        if done.returncode != 0 or not out.is_file():
+            said = done.stderr.strip().splitlines() or ["it said nothing"]
+            raise PlotsError(f"{program} ended with {done.returncode}: {said[-1]}")
+        return twin.recorded_twins([out])
+
+
+def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
+    """The twins of one GPU: the named one, else that of the latest file."""
+    if not twins:
+        raise PlotsError(f"no twin was recorded (amasia run {twin.NAME} --preset paper)")
+    chosen = gpu or max(twins, key=lambda t: t.date).gpu
+    of_gpu = [t for t in twins if t.gpu == chosen]
+    if not of_gpu:
+        known = ", ".join(sorted({t.gpu for t in twins}))
+        raise PlotsError(f"no twin was recorded on {chosen!r}; recorded: {known}")
+    return of_gpu
+
+
+def _for_own_kernel(options: argparse.Namespace, asked: dict[str, str]) -> str:
+    recorded = twin.recorded_twins(options.results)
+    # What nobody names is as in the record, whichever GPU that is of.
+    traits = twin.traits_of(asked, twin.defaults_of(_of_gpu(recorded, options.gpu)))
+    if options.measure:
+        return twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
+    of_gpu = _of_gpu(recorded, options.gpu)
+    found = twin.answer(traits, of_gpu)
+    return twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
 
 
 def _run(options: argparse.Namespace) -> int:
+    asked = _asked(options)
+    if asked or options.measure:
+        print(_for_own_kernel(options, asked), end="")
+        return 0
     results = selection_of(options).all_modes()
     print(as_text(results, advise(results, role=options.role)), end="")
     return 0
@@ -31,7 +107,10 @@ register(
         _run,
         (
             ("advise results --app hotspot", "one app, in every mode recorded"),
-            ("advise mine.json --cache cold --role iso", "in the geometry of the original code"),
+            (
+                "advise --tile 16KiB --intensity 8 --trait halo=4 --trait layout=box",
+                "a kernel of your own, from the recorded twins",
+            ),
         ),
         order=30,
     )

@@ -43,9 +43,15 @@ std::vector<Finding> one_finding(const Device&, const std::vector<MeasuredPoint>
   return {{{{"level", "l1"}}, "capacity", "KiB", 1, 1, 2, "By hand"}};
 }
 
+std::vector<Point> asked_points(const Device&, const Coordinates& traits) {
+  if (value_of(traits, "footprint").empty()) throw UsageError("no footprint was asked for");
+  return {point(value_of(traits, "footprint")), point(value_of(traits, "footprint"), "cg")};
+}
+
 const bool registered =
     register_microbenchmark({"probe/first", "What is asked?", "So.", two_points, one_finding}) &&
-    register_microbenchmark({"probe/second", "What else?", "So, too.", two_points, {}});
+    register_microbenchmark(
+        {"probe/second", "What else?", "So, too.", two_points, {}, asked_points});
 
 TEST(Microbenchmarks, AreFoundByName) {
   ASSERT_TRUE(registered);
@@ -90,15 +96,32 @@ TEST(Points, OfAStudyAreThoseItsConditionsSelect) {
   EXPECT_EQ(planned_points(plan, {}).size(), 1u);
 }
 
+TEST(Points, OfTraitsThatAUserNamesAreInPlaceOfItsOwn) {
+  PlannedMicrobenchmark plan;
+  plan.name = "probe/second";
+  plan.asked = {{{"footprint", "7"}}, {{"footprint", "9"}}};
+  const auto points = planned_points(plan, {});
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(to_string(points[3].at), "footprint=9,hint=cg");
+  plan.asked.push_back({{"size", "7"}});
+  EXPECT_THROW(planned_points(plan, {}), UsageError);
+  plan.asked = {{{"footprint", "7"}}, {{"footprint", "7"}}};
+  EXPECT_THROW(planned_points(plan, {}), std::logic_error) << "the same point twice";
+  plan.name = "probe/first";
+  EXPECT_THROW(planned_points(plan, {}), UsageError) << "it takes none";
+}
+
 TEST(Plan, TravelsAsJson) {
   PlannedMicrobenchmark plan;
   plan.name = "probe/first";
   plan.scope = Scope::quick;
   plan.effort.seconds = 0.25;
   plan.only = {{{"hint", "cg"}}};
+  plan.asked = {{{"footprint", "7"}, {"hint", "cg"}}, {{"footprint", "9"}}};
   plan.excluded = {{2, "it crashed"}};
   const PlannedMicrobenchmark back = planned_microbenchmark_from_json(to_json(plan));
   EXPECT_EQ(to_json(back), to_json(plan));
+  EXPECT_EQ(back.asked, plan.asked);
 }
 
 TEST(Patterns, MeanMicrobenchmarksOnlyWhereNoVariantMatches) {

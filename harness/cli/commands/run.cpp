@@ -13,6 +13,13 @@ Action declare_run(CLI::App& options) {
   add_sizes(options, r->campaign.sizes, Preset::quick);
   add_modes(options, r->campaign);
   add_roles(options, r->campaign.roles);
+  options
+      .add_option("--traits", r->campaign.traits,
+                  "traits of a kernel, for a microbenchmark that takes any (twin) instead of its "
+                  "own points (repeatable)")
+      ->allow_extra_args(false)
+      ->default_str("the microbenchmark's points")
+      ->type_name("NAME=VALUE,...");
   add_effort(options, r->effort, "");
   add_measuring(options, *r);
   return [r](const Invocation& invocation) {

@@ -11,9 +11,18 @@
 namespace amasia {
 namespace {
 
+Microbenchmark with_traits(const std::string& name) {
+  Microbenchmark m = question_to_plan(name);
+  m.asked = [own = m.points](const Device& device, const Coordinates&) {
+    return own(device, Scope::quick);
+  };
+  return m;
+}
+
 const bool registered = register_apps_to_plan() &&
                         register_microbenchmark(question_to_plan("memory/steps")) &&
-                        register_microbenchmark(question_to_plan("memory/strides"));
+                        register_microbenchmark(question_to_plan("memory/strides")) &&
+                        register_microbenchmark(with_traits("twins/any"));
 
 Campaign plan_of(const CampaignRequest& request) {
   return plan_campaign(request, cases_of(request), TuningTable{}, "GPU A");
@@ -118,6 +127,26 @@ TEST(Campaign, AsksMicrobenchmarksInFullAtThePapersSizesOnly) {
   for (const Preset preset : {Preset::paper, Preset::sweep}) {
     request.sizes.preset = preset;
     EXPECT_EQ(plan_of(request).microbenchmarks.at(0).scope, Scope::full);
+  }
+}
+
+TEST(Campaign, HandsTraitsToAMicrobenchmarkThatTakesAny) {
+  CampaignRequest request;
+  request.patterns = {"twins/any"};
+  EXPECT_TRUE(plan_of(request).microbenchmarks.at(0).asked.empty());
+  request.traits = {"rows=3,layout=box", "rows=4"};
+  const auto asked = plan_of(request).microbenchmarks.at(0).asked;
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(value_of(asked[0], "layout"), "box");
+  EXPECT_EQ(value_of(asked[1], "rows"), "4");
+  for (const char* bad : {"", "rows", "=3", "rows=3,rows=4"}) {
+    request.traits = {bad};
+    EXPECT_THROW(plan_of(request), UsageError) << bad;
+  }
+  request.traits = {"rows=3"};
+  for (const char* other : {"memory/steps", "alpha"}) {
+    request.patterns = {other};
+    EXPECT_THROW(plan_of(request), UsageError) << other;
   }
 }
 

@@ -1,0 +1,486 @@
+"""Which way of moving data suits a kernel that the suite does not have: the answer of its twin, a
+synthetic kernel with the same traits (microbench/twin).
+
+A twin is measured at the kernel's own traits, or looked for among the recorded ones: where none has
+exactly these traits, those that come nearest answer, as long as each trait is between what was
+recorded. What a trait is called and what values it has is read from the recorded points, so that a
+new one needs no change here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from plots.documents import find_files, read_document
+from plots.errors import PlotsError, nearest
+from plots.strategies import BY_NAME, NAMES, ROOT
+from plots.units import claimed_ratio
+
+NAME = "twin/strategies"
+NEIGHBOURS = 4  # recorded twins that answer for one that is not
+WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
+
+Traits = dict[str, str]  # as the coordinates of a point
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One strategy of a twin: its speed-up over baseline with the same traits, which for baseline
+    itself is the noise. ``reason`` says why there is none."""
+
+    strategy: str
+    ratio: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    time_ms: float = math.nan
+    kernel: Mapping[str, Any] = field(default_factory=dict)  # evidence of its kernel
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """It ran and its results were right."""
+        return math.isfinite(self.ratio)
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A recorded twin in all strategies."""
+
+    gpu: str
+    date: str
+    traits: Traits
+    strategies: Mapping[str, Measured]
+
+    @property
+    def times(self) -> dict[str, float]:
+        """strategy -> speed-up, of those that ran."""
+        return {name: m.ratio for name, m in self.strategies.items() if m.ok}
+
+
+def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
+    """The twins in result files and folders, of every GPU; of the same twin the one measured last.
+
+    Raises PlotsError, ResultFileError.
+    """
+    found, _ = find_files([Path(path) for path in paths])
+    twins: dict[tuple[Any, ...], Twin] = {}
+    for path in found:
+        if NAME not in path.read_text(encoding="utf-8", errors="replace"):
+            continue
+        document = read_document(path)
+        provenance = document["provenance"]
+        rows: dict[tuple[tuple[str, str], ...], dict[str, Measured]] = {}
+        for m in document.get("microbenchmarks") or []:
+            for row in m["rows"] if m["name"] == NAME else ():
+                traits = {k: v for k, v in row["at"].items() if k != "strategy"}
+                measured = _measured(row)
+                rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
+        for key, strategies in rows.items():
+            twin = Twin(provenance["device"]["name"], provenance["date_utc"], dict(key), strategies)
+            other = twins.get((twin.gpu, key))
+            if other is None or other.date <= twin.date:
+                twins[twin.gpu, key] = twin
+    return list(twins.values())
+
+
+def _measured(row: Mapping[str, Any]) -> Measured:
+    strategy = row["at"].get("strategy", "")
+    value = row.get("value")
+    if row["status"] != "ok" or not value:
+        return Measured(strategy, reason=row["reason"] or row["status"])
+    times = [t for t in row["samples"]["time_ns"] if t is not None]
+    return Measured(
+        strategy, value["median"], value["low"], value["high"],
+        median(times) / 1e6 if times else math.nan,
+        row["evidence"][0] if row["evidence"] else {},
+    )  # fmt: skip
+
+
+# --- What is asked for ----------------------------------------------------------------------------
+
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20}
+
+
+def integer(text: str) -> int | None:
+    """ "16KiB" -> 16384; None for what is no whole number of bytes or things."""
+    match = re.fullmatch(r"([0-9]{1,12})\s*([A-Za-z]*)", text.strip())
+    if match is None or match[2].lower() not in _UNITS:
+        return None
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def asked_in_file(path: Path) -> dict[str, str]:
+    """The traits in a TOML file of one table, ``rows = 16``, ``layout = "box"``, ``tile =
+    "16KiB"``. Raises PlotsError."""
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlotsError(f"{path}: expected TOML: {error}") from None
+    for name, value in table.items():
+        if type(value) not in (int, float, str):
+            raise PlotsError(f"{path}: expected a number or a text as {name}")
+    return {name: str(value) for name, value in table.items()}
+
+
+def defaults_of(twins: Iterable[Twin]) -> Traits:
+    """What a trait is that nobody names: its most frequent recorded value, which is that of the
+    middle that the others are varied from."""
+    counts: dict[str, Counter[str]] = {}
+    for twin in twins:
+        for name, value in twin.traits.items():
+            counts.setdefault(name, Counter())[value] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise PlotsError(f"expected a number as {name}, not {text!r}")
+    return value
+
+
+def traits_of(asked: Mapping[str, str], defaults: Traits) -> Traits:
+    """All traits of a kernel from those that are named.
+
+    Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
+    operations per byte that a tile brings, which gives the multiply-adds (two operations on four
+    bytes). What is written is as much as the tile has, if not named. Raises PlotsError.
+    """
+    asked = dict(asked)
+    traits = dict(defaults)
+    for name, given in (("tile", "rows"), ("intensity", "fma")):
+        if name in asked and given in asked:
+            raise PlotsError(f"{name} and {given} say the same: expected one of them")
+    tile = asked.pop("tile", None)
+    intensity = asked.pop("intensity", None)
+    for name, text in asked.items():
+        if name not in defaults:
+            raise PlotsError(
+                f"no trait {name!r}; {nearest(name, [*defaults, 'tile', 'intensity'])}"
+            )
+        if defaults[name].isdigit():
+            value = integer(text)
+            if value is None:
+                raise PlotsError(f"expected a whole number as {name}, not {text!r}")
+            traits[name] = str(value)
+        else:
+            traits[name] = text
+    if tile is not None:
+        size, row = integer(tile), int(traits["row_bytes"])
+        if not size or row == 0 or size % row:
+            raise PlotsError(
+                f"expected a tile of whole rows of {row} bytes, not {tile!r} (row_bytes says "
+                "how long a row is)"
+            )
+        traits["rows"] = str(size // row)
+    if intensity is not None:
+        traits["fma"] = str(round(2 * _number("intensity", intensity)))
+    if "out_bytes" not in asked:
+        traits["out_bytes"] = str(int(traits["rows"]) * int(traits["row_bytes"]))
+    return traits
+
+
+# --- How near twins are to each other -------------------------------------------------------------
+
+# Traits that are told apart by being there at all: with any, another thing is measured.
+_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
+
+
+def kind_of(traits: Traits) -> tuple[str, ...]:
+    """Twins of different kinds do not answer for each other."""
+    words = [value for value in traits.values() if not value.isdigit()]
+    return (*words, *(f"{name}: {traits.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
+
+
+def position(traits: Traits) -> dict[str, float]:
+    """The numbers of a twin on scales of powers of two; what is written and what is common as
+    shares of the tile."""
+    n = {name: float(value) for name, value in traits.items() if value.isdigit()}
+    tile = n.pop("rows", 1) * n.get("row_bytes", 1)
+    shares = {
+        "out_bytes": n.pop("out_bytes", 0) / max(tile, 1),
+        "common": n.pop("common", 0) * n.get("row_bytes", 1) / max(tile, 1),
+    }
+    return {
+        "tile": math.log2(max(tile, 1)),
+        **{name: 4 * share for name, share in shares.items()},
+        **{name: math.log2(1 + value) for name, value in n.items()},
+    }
+
+
+def _distance(a: Traits, b: Traits) -> float:
+    there, here = position(a), position(b)
+    return math.sqrt(sum((there[name] - here.get(name, 0)) ** 2 for name in there))
+
+
+def outside(traits: Traits, twins: Sequence[Twin]) -> str:
+    """Which trait lies outside what was recorded of twins of the same kind, with the range; "" when
+    none does."""
+    if not twins:
+        words = ", ".join(v for v in traits.values() if not v.isdigit())
+        some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
+        return f"no twin of this kind was recorded ({words}{''.join(f', with {s}' for s in some)})"
+    asked = position(traits)
+    for name, value in asked.items():
+        recorded = [position(twin.traits)[name] for twin in twins]
+        if not min(recorded) - 1e-9 <= value <= max(recorded) + 1e-9:
+            scale = (lambda v: v / 4) if name in ("out_bytes", "common") else (lambda v: 2**v - 1)
+            if name == "tile":
+                scale = lambda v: 2**v  # noqa: E731
+            ends = " to ".join(f"{scale(v):g}" for v in sorted({min(recorded), max(recorded)}))
+            share = " (of the tile)" if name in ("out_bytes", "common") else ""
+            return f"{name} is {scale(value):g}, recorded are {ends}{share}"
+    return ""
+
+
+# --- The answer -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A strategy in the answer. ``claim``: "faster", "slower" or "not resolved", against baseline
+    and the noise; ``equal``: its interval overlaps that of the first."""
+
+    measured: Measured
+    claim: str
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Strategies from the fastest to the slowest, for one kernel on one GPU. ``twins`` are those
+    that it is from, one when it has just these traits."""
+
+    traits: Traits
+    gpu: str
+    exact: bool
+    twins: tuple[Twin, ...]
+    choices: tuple[Choice, ...]
+    absent: tuple[Measured, ...]
+    noise: tuple[float, float]
+
+    @property
+    def first(self) -> str:
+        """What to choose: the fastest, or baseline when nothing is found to be faster."""
+        faster = [c.measured.strategy for c in self.choices if c.claim == "faster"]
+        return faster[0] if faster else "baseline"
+
+
+def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measured]:
+    """The strategies of several twins as one: weighted means of the logarithms, and intervals from
+    the least to the greatest end. A strategy that did not run in all has none."""
+    mixed = {}
+    for name in NAMES:
+        parts = [twin.strategies.get(name, Measured(name, reason="not recorded")) for twin in twins]
+        failed = next((m for m in parts if not m.ok), None)
+        if failed is not None:
+            mixed[name] = Measured(name, reason=failed.reason)
+            continue
+        share = [w / sum(weights) for w in weights]
+        log = sum(s * math.log(m.ratio) for s, m in zip(share, parts, strict=True))
+        mixed[name] = Measured(
+            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts),
+            parts[0].time_ms if len(parts) == 1 else math.nan, parts[0].kernel,
+        )  # fmt: skip
+    return mixed
+
+
+def _claim(m: Measured, noise: tuple[float, float]) -> str:
+    if m.low > max(1, noise[1]):
+        return "faster"
+    if m.high < min(1, noise[0]):
+        return "slower"
+    return "not resolved"
+
+
+def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
+    """The answer from twins of one GPU. Raises PlotsError outside the measured range."""
+    exact = [twin for twin in twins if twin.traits == traits]
+    if exact:
+        chosen, weights = [exact[-1]], [1.0]
+    else:
+        of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
+        if why := outside(traits, of_kind):
+            raise PlotsError(f"outside the measured range: {why}")
+        of_kind.sort(key=lambda twin: _distance(traits, twin.traits))
+        chosen = of_kind[:NEIGHBOURS]
+        weights = [1 / max(_distance(traits, twin.traits), 1e-9) ** 2 for twin in chosen]
+    strategies = _mixed(chosen, weights)
+    base = strategies["baseline"]
+    if not base.ok:
+        raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
+    noise = (base.low, base.high)
+    ran = [m for m in strategies.values() if m.ok and m.strategy != "baseline"]
+    reference = Measured(
+        "baseline", 1.0, 1.0, 1.0, base.time_ms, base.kernel
+    )  # its own speed-up is the noise
+    ranked = sorted([*ran, reference], key=lambda m: -m.ratio)
+    best = ranked[0]
+    choices = [
+        Choice(
+            m,
+            "reference" if m is reference else _claim(m, noise),
+            m is best or m.high >= best.low,
+        )
+        for m in ranked
+    ]
+    return Answer(
+        traits, chosen[0].gpu, bool(exact), tuple(chosen), tuple(choices),
+        tuple(m for m in strategies.values() if not m.ok), noise,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well recorded twins answer for each other: each left out in turn. ``gain_error`` are the
+    median and the 90th percentile of the absolute relative errors of speed-ups."""
+
+    asked: int
+    unanswered: int
+    within: int  # the strategy named first costs at most WITHIN more than the best
+    gain_error: tuple[float, float]
+
+    def sentence(self) -> str:
+        """What a reader should know before he believes an answer that was not measured."""
+        if not self.asked:
+            return "No recorded twin can be left out: how well they answer is not known."
+        return (
+            f"Left out one by one, recorded twins are answered for by the others with an error of "
+            f"{100 * self.gain_error[0]:.1f} % of the gain in the median, "
+            f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
+            f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
+            f"({100 * self.within / self.asked:.0f} %), {self.unanswered} were outside the range "
+            "of the rest."
+        )
+
+
+def accuracy(twins: Sequence[Twin]) -> Accuracy:
+    """Of twins of one GPU."""
+    errors: list[float] = []
+    asked = unanswered = within = 0
+    for left_out in twins:
+        rest = [twin for twin in twins if twin is not left_out]
+        try:
+            said = answer(left_out.traits, rest)
+        except PlotsError:
+            unanswered += 1
+            continue
+        true = {**left_out.times, "baseline": 1.0}
+        asked += 1
+        for choice in said.choices:
+            name = choice.measured.strategy
+            if name in true and name != "baseline":
+                errors.append(abs(choice.measured.ratio / true[name] - 1))
+        within += true.get(said.first, 0) * (1 + WITHIN) >= max(true.values())
+    errors.sort()
+
+    def quantile(q: float) -> float:
+        return errors[min(len(errors) - 1, int(q * len(errors)))] if errors else math.nan
+
+    return Accuracy(asked, unanswered, within, (quantile(0.5), quantile(0.9)))
+
+
+# --- In words -------------------------------------------------------------------------------------
+
+
+def code_lines(strategy: str, root: Path = ROOT) -> int | None:
+    """Lines of a strategy's own file of the twin, neither blank nor only a comment."""
+    path = root / "microbench" / "twin" / f"{strategy}.cu"
+    if not path.is_file():
+        return None
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return sum(1 for line in lines if line and not line.startswith("//"))
+
+
+def _kibibytes(value: float) -> str:
+    return f"{value / 1024:.4g} KiB"
+
+
+def _price(choice: Choice) -> str:
+    strategy = BY_NAME[choice.measured.strategy]
+    kernel = choice.measured.kernel
+    parts = []
+    if kernel:
+        parts.append(f"{kernel['registers']} registers per thread in the twin")
+        parts.append(f"{kernel['blocks_per_sm']} blocks per SM")
+    parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
+    lines = code_lines(strategy.name)
+    if lines is not None:
+        parts.append(f"{lines} lines in its own file of the twin")
+    return "; ".join(parts)
+
+
+def _under_way(m: Measured) -> float:
+    return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
+
+
+def _reason(found: Answer) -> str:
+    """Why the first is where it is, from what was measured beside the times."""
+    by_name = {c.measured.strategy: c.measured for c in found.choices}
+    first, base = by_name[found.first], by_name["baseline"]
+    if first is base:
+        return "no strategy is resolved to be faster than copies through registers"
+    said = []
+    a, b = _under_way(first), _under_way(base)
+    if math.isfinite(a) and math.isfinite(b):
+        said.append(
+            f"{first.strategy} can have {_kibibytes(a)} per SM under way, baseline {_kibibytes(b)}"
+        )
+    moved = float(found.traits.get("mebibytes", "nan")) * 2**20
+    tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])
+    moved *= 1 + int(found.traits["out_bytes"]) / tile
+    if math.isfinite(first.time_ms) and math.isfinite(base.time_ms):
+        speeds = (f"{moved / m.time_ms / 1e6:.0f} GB/s" for m in (first, base))
+        said.append("tiles and results pass at {} against {}".format(*speeds))
+    return "; ".join(said) or "nothing was recorded that says why"
+
+
+def given_to_amasia(traits: Traits) -> str:
+    """The traits as `amasia run twin --traits` takes them."""
+    return ",".join(f"{name}={value}" for name, value in traits.items())
+
+
+def as_text(found: Answer, known: Accuracy | None) -> str:
+    """The answer as plain text, with where it is from."""
+    named = ", ".join(f"{name}={value}" for name, value in found.traits.items())
+    where = (
+        f"its twin measured {found.twins[0].date[:10]}"
+        if found.exact
+        else f"the {len(found.twins)} nearest recorded twins"
+    )
+    lines = [f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
+    for place, choice in enumerate(found.choices, 1):
+        m = choice.measured
+        if choice.claim == "reference":
+            low, high = found.noise
+            text = f"the reference; against itself [{low:.3f}, {high:.3f}]"
+        else:
+            text = claimed_ratio(m.ratio, m.low, m.high)
+            text += " " + (choice.claim if choice.claim != "not resolved" else "(not resolved)")
+        same = ", not told apart from the first" if choice.equal and place > 1 else ""
+        lines.append(f"  {place}. {m.strategy}: {text}{same}")
+        lines.append(f"     price: {_price(choice)}")
+    lines += [f"  – {m.strategy}: {m.reason}" for m in found.absent]
+    lines.append(f"Choose {found.first}: {_reason(found)}.")
+    if not found.exact:
+        lines.append(
+            "Intervals reach from the least to the greatest end of those of the twins asked."
+        )
+        if known is not None:
+            lines.append(known.sentence())
+        lines.append(f"To measure it: amasia run twin --traits {given_to_amasia(found.traits)}")
+    return "\n".join(lines) + "\n"

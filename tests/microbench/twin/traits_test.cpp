@@ -1,0 +1,86 @@
+#include "microbench/twin/traits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace amasia::twin {
+namespace {
+
+std::string complaint(const Coordinates& asked) {
+  try {
+    traits_from(asked);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Traits, HaveDefaultsThatAKernelCanHave) {
+  const Traits t = traits_from({});
+  EXPECT_EQ(contradiction(t), "");
+  EXPECT_EQ(t.out_bytes, 16 * t.interior_chunks());
+  EXPECT_EQ(coordinates_of(t), coordinates_of(Traits{}));
+}
+
+TEST(Traits, OfAnyNameAreInTheTableOnce) {
+  std::set<std::string_view> names;
+  for (const Trait& t : traits_of_a_kernel) {
+    EXPECT_TRUE(names.insert(t.name).second) << t.name;
+    EXPECT_GE(Traits{}.*t.value, t.least) << t.name;
+    EXPECT_LE(Traits{}.*t.value, t.most) << t.name;
+  }
+}
+
+TEST(Traits, AreReadBackAsTheyAreWritten) {
+  Traits t;
+  t.rows = 32;
+  t.layout = static_cast<std::int64_t>(Layout::box);
+  t.halo = 4;
+  t.chain = 1;
+  t.out_bytes = 1024;
+  const Coordinates at = coordinates_of(t);
+  EXPECT_EQ(value_of(at, "layout"), "box");
+  EXPECT_EQ(value_of(at, "chain"), "dependent");
+  EXPECT_EQ(coordinates_of(traits_from(at)), at);
+}
+
+TEST(Traits, ThatAreNotNamedFollowFromTheTile) {
+  EXPECT_EQ(traits_from({{"rows", "64"}}).out_bytes, 64 * 512);
+  EXPECT_EQ(traits_from({{"rows", "64"}, {"out_bytes", "16"}}).out_bytes, 16);
+}
+
+TEST(Traits, AreRefusedInOneLineThatNamesThem) {
+  EXPECT_NE(complaint({{"size", "3"}}).find("no trait 'size'; known: rows, row_bytes"),
+            std::string::npos);
+  for (const char* bad : {"", "0", "257", "3.5", "12x", "-1", "99999999999999999999"}) {
+    const std::string why = complaint({{"rows", bad}});
+    EXPECT_NE(why.find("rows (rows of a tile) is an integer from 1 to 256"), std::string::npos)
+        << bad;
+    EXPECT_EQ(why.find('\n'), std::string::npos);
+  }
+  EXPECT_EQ(complaint({{"layout", "tree"}}), "trait layout is one of run, box, gather, not 'tree'");
+  EXPECT_EQ(complaint({{"chain", ""}}), "trait chain is one of independent, dependent, not ''");
+}
+
+TEST(Traits, ThatContradictEachOtherAreRefusedWithTheReason) {
+  const std::string no = "no kernel has these traits: ";
+  EXPECT_EQ(complaint({{"halo", "1"}}), no + "a halo needs the layout box");
+  EXPECT_EQ(complaint({{"row_bytes", "100"}}), no + "row_bytes is not a multiple of 16");
+  EXPECT_EQ(complaint({{"threads", "100"}}), no + "threads is not a multiple of 32");
+  EXPECT_EQ(complaint({{"out_bytes", "8208"}}),
+            no + "out_bytes is more than the tile has (rows x row_bytes)");
+  EXPECT_EQ(complaint({{"common", "16"}}), no + "common has to leave a row of the tile's own");
+  EXPECT_EQ(complaint({{"layout", "box"}, {"halo", "4"}, {"common", "2"}}),
+            no + "a tile has a halo or common rows, not both");
+  EXPECT_EQ(complaint({{"layout", "box"}, {"halo", "20"}}),
+            no + "the halo is larger than the tile");
+  EXPECT_NE(complaint({{"rows", "24"}}).find("256 threads do not divide 768 x 16 bytes so"),
+            std::string::npos);
+  EXPECT_EQ(complaint({{"rows", "128"}, {"threads", "1024"}}),
+            no + "a block has at most 640 threads when each computes on 4 x 16 bytes of a tile");
+  EXPECT_EQ(complaint({{"rows", "1"}}), "") << "a tile may have less chunks than threads";
+}
+
+}  // namespace
+}  // namespace amasia::twin

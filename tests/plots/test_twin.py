@@ -1,0 +1,285 @@
+"""Advice for a kernel that the suite does not have, from synthetic twins."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+import pytest
+import synthetic
+
+from plots import twin
+from plots.cli import main
+from plots.errors import PlotsError
+from plots.strategies import ROOT
+
+MIDDLE = {
+    "rows": "16", "row_bytes": "512", "layout": "run", "halo": "0", "common": "0",
+    "out_bytes": "8192", "reads": "1", "fma": "16", "chain": "independent", "threads": "256",
+    "stages": "3", "tiles_per_block": "0", "mebibytes": "256",
+}  # fmt: skip
+
+
+def rows_of(traits, speedups, width=0.004):
+    """The points of one twin; a text in place of a speed-up is why there is none."""
+    rows = []
+    for strategy, value in speedups.items():
+        at = {"strategy": strategy, **traits}
+        missing = isinstance(value, str)
+        row = synthetic.micro_row(at, None if missing else value, "speedup", "x")
+        if missing:
+            row["reason"] = value
+        else:
+            spread = [value * (1 + width * s) for s in (-1, -1, 0, 0, 0, 1, 1)]
+            row["samples"]["value"] = spread
+            row["samples"]["time_ns"] = [1e5 / value] * 7
+            row["samples"]["cycles"] = row["samples"]["clock_mhz"] = [None] * 7
+            row["value"] = synthetic.recomputed.median_record(spread, synthetic.CONFIDENCE)
+            row["cycles"] = row["clock_mhz"] = None
+            row["time_ns"] = 1e5 / value
+        rows.append(row)
+    return rows
+
+
+def speedups(**others):
+    table = {name: 1.0 for name in synthetic.STRATEGIES}
+    return {**table, "dsm": "neighbouring blocks have no data in common", **others}
+
+
+def document(*twins, **options):
+    made = synthetic.document([], **options)
+    rows = [row for traits, table in twins for row in rows_of({**MIDDLE, **traits}, table)]
+    made["microbenchmarks"] = [synthetic.microbenchmark(twin.NAME, rows)]
+    return synthetic.signed(made)
+
+
+def grid():
+    """Twins over tile and arithmetic; overlap gains with the tile, tma less and less with fma."""
+    for rows, fma in itertools.product((4, 16, 64), (1, 16, 128)):
+        traits = {"rows": str(rows), "out_bytes": str(512 * rows), "fma": str(fma)}
+        gains = {"overlap": 1 + rows / 200, "tma": 1.4 - 0.05 * math.log2(fma)}
+        yield traits, speedups(**gains)
+
+
+@pytest.fixture
+def twins(save):
+    return twin.recorded_twins([save(document(*grid()))])
+
+
+def asked(twins, **named):
+    return twin.answer(twin.traits_of(named, twin.defaults_of(twins)), twins)
+
+
+def test_the_twin_with_just_these_traits_answers(twins):
+    found = asked(twins, rows="64", fma="1")
+    assert found.exact and found.first == "tma"
+    assert [c.measured.strategy for c in found.choices[:2]] == ["tma", "overlap"]
+    assert found.choices[0].claim == "faster"
+    assert [m.strategy for m in found.absent] == ["dsm"]
+    text = twin.as_text(found, None)
+    assert "1. tma: 1.40× [1.39, 1.41] faster" in text
+    assert "dsm: neighbouring blocks have no data in common" in text
+    assert "needs sm_90" in text and "To measure it" not in text
+
+
+def test_equal_strategies_are_said_to_be_equal(save):
+    near = speedups(overlap=1.300, tma=1.302, register_bypass=1.001, drop_off=0.5)
+    found = asked(twin.recorded_twins([save(document(({}, near)))]))
+    said = {c.measured.strategy: (c.claim, c.equal) for c in found.choices}
+    assert said["tma"] == ("faster", True) and said["overlap"] == ("faster", True)
+    assert said["register_bypass"] == ("not resolved", False)
+    assert said["drop_off"] == ("slower", False)
+    assert "overlap: 1.300× [1.295, 1.305] faster, not told apart" in re.sub(
+        r"1\.30× \[1\.29, 1\.31\]", "1.300× [1.295, 1.305]", twin.as_text(found, None)
+    )
+
+
+def test_what_is_within_the_noise_is_no_gain(save):
+    noisy = document(({}, speedups(tma=1.01)))
+    for row in noisy["microbenchmarks"][0]["rows"]:
+        if row["at"]["strategy"] == "baseline":
+            values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
+            row["samples"]["value"] = values
+            row["value"] = synthetic.recomputed.median_record(values, synthetic.CONFIDENCE)
+    found = asked(twin.recorded_twins([save(synthetic.signed(noisy))]))
+    assert found.first == "baseline"
+    assert "no strategy is resolved to be faster" in twin.as_text(found, None)
+
+
+def test_the_nearest_answer_where_none_has_these_traits(twins):
+    found = asked(twins, rows="16", fma="8")
+    assert not found.exact and len(found.twins) == twin.NEIGHBOURS
+    tma = next(c.measured for c in found.choices if c.measured.strategy == "tma")
+    assert 1.2 < tma.ratio < 1.4
+    # The interval holds those of all that were asked.
+    assert tma.low < min(t.times["tma"] for t in found.twins)
+    assert tma.high > max(t.times["tma"] for t in found.twins)
+    text = twin.as_text(found, twin.accuracy(twins))
+    assert "amasia run twin --traits rows=16" in text and "Left out one by one" in text
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ({"fma": "500"}, "fma is 500, recorded are 1 to 128"),
+        ({"tile": "64KiB"}, "tile is 65536, recorded are 2048 to 32768"),
+        ({"threads": "512"}, "threads is 512, recorded are 256"),
+        ({"out_bytes": "0"}, "out_bytes is 0, recorded are 1 (of the tile)"),
+        ({"layout": "gather"}, "no twin of this kind was recorded (gather, independent)"),
+        ({"halo": "2"}, "no twin of this kind was recorded (run, independent, with halo)"),
+    ],
+)
+def test_outside_the_measured_range_nothing_is_said(twins, named, why):
+    with pytest.raises(PlotsError) as error:
+        asked(twins, **named)
+    assert str(error.value) == f"outside the measured range: {why}"
+
+
+def test_traits_may_be_named_as_people_do(twins):
+    traits = twin.traits_of({"tile": "16KiB", "intensity": "8"}, twin.defaults_of(twins))
+    assert (traits["rows"], traits["fma"], traits["out_bytes"]) == ("32", "16", "16384")
+    # Two operations per multiply-add, four bytes per element.
+    assert int(traits["fma"]) * 2 / 4 == 8
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ({"tile": "1000"}, "expected a tile of whole rows of 512 bytes, not '1000'"),
+        ({"tile": "a lot"}, "expected a tile of whole rows of 512 bytes, not 'a lot'"),
+        ({"tile": "8KiB", "rows": "16"}, "tile and rows say the same: expected one of them"),
+        ({"intensity": "-1"}, "expected a number as intensity, not '-1'"),
+        ({"intensity": "inf"}, "expected a number as intensity, not 'inf'"),
+        ({"threads": "many"}, "expected a whole number as threads, not 'many'"),
+        ({"thread": "32"}, "no trait 'thread'; nearest: threads"),
+    ],
+)
+def test_a_bad_trait_is_one_line(twins, named, why):
+    with pytest.raises(PlotsError) as error:
+        twin.traits_of(named, twin.defaults_of(twins))
+    assert str(error.value).startswith(why) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("rows = ", "expected TOML"),
+        ("[kernel]\nrows = 16\n", "expected a number or a text as kernel"),
+        ("rows = [1, 2]\n", "expected a number or a text as rows"),
+        ("rows = true\n", "expected a number or a text as rows"),
+    ],
+)
+def test_a_bad_file_of_traits_is_one_line(save, text, why):
+    with pytest.raises(PlotsError, match=why):
+        twin.asked_in_file(save(text, "kernel.toml"))
+
+
+def test_a_file_of_traits_is_read(save, tmp_path):
+    path = save('tile = "16KiB"\nintensity = 8\nlayout = "box"\n', "kernel.toml")
+    assert twin.asked_in_file(path) == {"tile": "16KiB", "intensity": "8", "layout": "box"}
+    with pytest.raises(PlotsError, match="cannot be read"):
+        twin.asked_in_file(tmp_path / "none.toml")
+
+
+def test_of_two_records_of_a_twin_the_later_counts(save):
+    early = save(document(({}, speedups(tma=2.0)), date="2026-01-01T00:00:00Z"), "a.json")
+    late = save(document(({}, speedups(tma=1.5)), date="2026-02-01T00:00:00Z"), "b.json")
+    (found,) = twin.recorded_twins([late, early])
+    assert found.times["tma"] == 1.5
+
+
+def test_accuracy_is_that_of_twins_left_out(twins, save):
+    known = twin.accuracy(twins)
+    # A corner of the grid is outside the range of the rest only where no other has its value.
+    assert (known.asked, known.unanswered) == (9, 0)
+    assert known.within <= known.asked
+    assert 0 < known.gain_error[0] <= known.gain_error[1] < 0.3
+    alone = twin.accuracy(twin.recorded_twins([save(document(({}, speedups())), "one.json")]))
+    assert (alone.asked, alone.unanswered) == (0, 1)
+    assert "not known" in alone.sentence()
+
+
+def test_a_wrong_gain_is_an_error_and_a_wrong_choice(save):
+    far = [({"fma": str(n)}, speedups(tma=2.0 if n == 16 else 0.5)) for n in (1, 16, 128)]
+    known = twin.accuracy(twin.recorded_twins([save(document(*far))]))
+    assert known.within == 0 and known.asked == 1
+
+
+def test_the_command_asks_the_record(save, capsys):
+    path = str(save(document(*grid())))
+    assert main(["advise", path, "--tile", "32KiB", "--intensity", "0.5"]) == 0
+    assert "Choose tma" in capsys.readouterr().out
+    assert main(["advise", path, "--trait", "fma"]) == 2
+    assert capsys.readouterr().err == "plots: expected --trait NAME=VALUE, not 'fma'\n"
+    assert main(["advise", path, "--trait", "fma=999"]) == 2
+    assert capsys.readouterr().err.startswith("plots: outside the measured range: fma is 999")
+    assert main(["advise", path, "--tile", "8KiB", "--gpu", "no such"]) == 2
+    assert "no twin was recorded on 'no such'" in capsys.readouterr().err
+
+
+def test_without_twins_the_command_says_how_to_record_some(paper_file, capsys):
+    assert main(["advise", str(paper_file), "--tile", "8KiB"]) == 2
+    assert "no twin was recorded (amasia run twin/strategies" in capsys.readouterr().err
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A program in place of amasia: a shell script."""
+
+    def write(script):
+        path = tmp_path / "amasia"
+        path.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+def test_the_command_measures_with_the_program(save, program, capsys):
+    path = str(save(document(*grid()), "record.json"))
+    measured = save(document(({"fma": "40"}, speedups(drop_off=3.0))), "measured.json")
+    # The last argument is where the result goes.
+    amasia = program(f'for last; do :; done\necho "$@" > {measured}.args\ncp {measured} "$last"\n')
+    assert (
+        main(["advise", path, "--trait", "fma=40", "--trait", "rows=16", "--measure", amasia]) == 0
+    )
+    assert "Choose drop_off" in capsys.readouterr().out
+    given = (measured.parent / "measured.json.args").read_text(encoding="utf-8").split()
+    assert given[:3] == ["run", "twin/strategies", "--traits"]
+    assert "fma=40" in given[3].split(",")
+
+
+def test_a_program_that_fails_is_one_line(save, program, capsys):
+    path = str(save(document(*grid()), "record.json"))
+    failing = program('echo "amasia: there is no GPU" >&2\nexit 3\n')
+    assert main(["advise", path, "--tile", "8KiB", "--measure", failing]) == 2
+    assert capsys.readouterr().err == f"plots: {failing} ended with 3: amasia: there is no GPU\n"
+    assert main(["advise", path, "--tile", "8KiB", "--measure", "/no/such"]) == 2
+    assert "/no/such: cannot be run" in capsys.readouterr().err
+
+
+def table_of_traits():
+    """The rows of the table in traits.hpp as the page has them."""
+    source = (ROOT / "microbench" / "twin" / "traits.hpp").read_text(encoding="utf-8")
+    table = source[source.index("traits_of_a_kernel{{") :]
+    table = re.sub(r"1 << ([0-9]+)", lambda m: str(1 << int(m[1])), table[: table.index("}};")])
+    row = r'\{"(\w+)",\s*&Traits::\1,\s*(\d+),\s*(\d+),\s*"([^"]+)"(?:,\s*\{([^}]*)\})?'
+    for name, least, most, what, words in re.findall(row, table):
+        values = words.replace('"', "") if words else f"{least} to {most}"
+        yield f"| `{name}` | {what} | {values} |"
+
+
+def test_the_page_has_every_trait():
+    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
+    rows = list(table_of_traits())
+    assert len(rows) == 17
+    start = page.index("| trait | what | values |")
+    listed = page[start : page.index("\n\n", start)].splitlines()[2:]
+    assert listed == rows
+
+
+def test_every_strategy_has_its_own_file():
+    for name in synthetic.STRATEGIES:
+        assert (ROOT / "microbench" / "twin" / f"{name}.cu").is_file()
+        assert twin.code_lines(name) > 10
