@@ -74,7 +74,7 @@ SessionOutcome run_sessions(int count, double pause, const SessionOptions& optio
     files.push_back(read_result_file(options.out));
     names.push_back(options.out);
     done = std::max<int>(1, static_cast<int>(files.front().provenance.sessions.size()));
-    if (done >= count) return {std::move(files.front()), false, 0};
+    if (done >= count) return {.file = std::move(files.front())};
   }
   int skipped = 0;
   bool measured = false;
@@ -88,11 +88,12 @@ SessionOutcome run_sessions(int count, double pause, const SessionOptions& optio
       continue;
     }
     // Its GPU and the second in which it began tell a session from another.
-    if (measured && !rest(std::max(pause, 1.0))) return {std::move(files.back()), true, skipped};
+    if (measured && !rest(std::max(pause, 1.0)))
+      return {.file = std::move(files.back()), .interrupted = true, .skipped_groups = skipped};
     print_prose("session {} of {}\n", session, count);
     SessionOutcome outcome = pass(query_in_child(one), one);
     skipped = outcome.skipped_groups;
-    if (outcome.interrupted) return outcome;
+    if (outcome.interrupted || !outcome.device_lost.empty()) return outcome;
     files.push_back(std::move(outcome.file));
     measured = true;
   }
@@ -103,7 +104,7 @@ SessionOutcome run_sessions(int count, double pause, const SessionOptions& optio
     std::error_code error;  // one that cannot be removed is no harm
     fs::remove(part, error);
   }
-  return {std::move(merged.file), false, skipped};
+  return {.file = std::move(merged.file), .skipped_groups = skipped};
 }
 
 }  // namespace amasia

@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "harness/statistics/ranks.hpp"
+
 namespace amasia {
 namespace {
 
@@ -102,12 +104,6 @@ struct Squares {
   double sum = 0;
   int degrees = 0;
 };
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Mean of the rows' variances, weighted by their degrees of freedom, none with more than
 /// pool_winsor times the typical standard deviation.

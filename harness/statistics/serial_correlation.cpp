@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
 
 #include "harness/statistics/between.hpp"
+#include "harness/statistics/ranks.hpp"
 
 namespace amasia {
-namespace {
-
-/// 0, 1, ... in ascending order; equal values share the mean of their places.
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
-    while (next < order.size() && values[order[next]] == values[order[first]]) ++next;
-    const double shared = static_cast<double>(first + next - 1) / 2;
-    for (std::size_t i = first; i < next; ++i) ranks[order[i]] = shared;
-  }
-  return ranks;
-}
-
-}  // namespace
 
 double serial_correlation(const std::vector<double>& values) {
   const std::size_t n = values.size();

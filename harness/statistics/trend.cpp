@@ -2,37 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
-#include "harness/statistics/statistics.hpp"
+#include "harness/statistics/ranks.hpp"
 
 namespace amasia {
-namespace {
-
-/// 0 for the least; equal values get the mean of the ranks they take together.
-std::vector<double> ranks_of(const std::vector<double>& series) {
-  std::vector<std::size_t> order(series.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return series[a] < series[b]; });
-  std::vector<double> ranks(series.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t last = first;
-    while (last + 1 < order.size() && series[order[last + 1]] == series[order[first]]) ++last;
-    for (std::size_t i = first; i <= last; ++i) {
-      ranks[order[i]] = 0.5 * static_cast<double>(first + last);
-    }
-    first = last + 1;
-  }
-  return ranks;
-}
-
-double median_of(std::vector<double> values) {
-  return median_interval(std::move(values), 0.5).median;
-}
-
-}  // namespace
 
 Trend trend_of(const std::vector<double>& series) {
   Trend trend;
