@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -269,11 +270,13 @@ TEST(Schedule, StreamsThatRunBesideEachOtherDoNotMeet) {
       done[i] = known[l.ahead];
       if (l.signals) signalled[l.ahead] = i + 1;
     }
+    std::vector<Touched> of_launch;
+    std::transform(launches.begin(), launches.end(), std::back_inserter(of_launch), touched);
     for (std::size_t i = 0; i < launches.size(); ++i) {
-      const Touched late = touched(launches[i]);
+      const Touched& late = of_launch[i];
       for (std::size_t j = done[i]; j < i; ++j) {
         if (launches[j].ahead == launches[i].ahead) continue;
-        const Touched early = touched(launches[j]);
+        const Touched& early = of_launch[j];
         EXPECT_FALSE(meet(late.written, early.written) || meet(late.written, early.read) ||
                      meet(late.read, early.written))
             << "launches " << j << " and " << i << ", " << describe(grouping);
