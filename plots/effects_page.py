@@ -152,11 +152,12 @@ _DOSES = """
 A kernel whose warps stream bytes, do multiply-adds and hand over at barriers side by side, so
 that one of the three binds it. It gets doses of each. A response is the slope of its time over
 the dose, divided by the slope of a kernel that does nothing else: 1 means that it waits for
-this resource, 0 that the dose disappears beside another. In *barriers_beside*, bytes and
-multiply-adds take half as long as the barriers. The floor counts a hand-over as one dependent
-addition, the least that it can be, and so names another resource there: a floor is the least
-time of the work, not what a kernel waits for. No goal is set for that row; it shows where the
-floor must not be read as a cause.
+this resource, 0 that the dose disappears beside another, and what lies between that its warps
+get in the way of those that the kernel waits for. In *barriers_beside*, bytes and multiply-adds
+take half as long as the barriers. The floor counts a hand-over as one dependent addition, the
+least that it can be, and so names another resource there: a floor is the least time of the
+work, not what a kernel waits for. No goal is set for that row; it shows where the floor must
+not be read as a cause.
 """
 
 
