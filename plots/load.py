@@ -81,7 +81,7 @@ class Results:
 
     ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
     are of chosen schedules, so that they mix with no other comparison. ``effects`` holds the study
-    with known answers (plots/detection.py), whose apps are no part of the suite.
+    with known answers (plots/effects.py), whose apps are no part of the suite.
     """
 
     files: pd.DataFrame

@@ -280,7 +280,7 @@ std::unique_ptr<Instance> make_plot(const Parameters& p, std::uint64_t) {
                                         static_cast<int>(p.integer("blocks")));
 }
 
-constexpr int planted_groups = 9, contest_groups = 2;
+constexpr int planted_groups = 9, contest_groups = 5;
 
 bool register_planted() {
   const auto plant = [](Strategy s, int thousandths) {

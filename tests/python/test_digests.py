@@ -79,10 +79,20 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
     if "groups" not in file:
         pytest.skip("not a result file")
     refuse_old_kind(path, file)
+    if is_of_known_effects(file):
+        in_tree = digests_in(PROGRAM.parent / "generated" / "provenance" / "study_digests.inc")
+        present = {name: in_tree[name.split("/")[0]] for name in measured(file)}
     old = stale(measured(file), present)
     assert not old, (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
+
+
+def is_of_known_effects(file: dict) -> bool:
+    """Return whether the apps of the file are those of tests/effects, which the suite's own program
+    does not have and nobody tunes.
+    """
+    return file["provenance"]["study"] == "effects"
 
 
 @pytest.fixture(scope="session")
@@ -137,6 +147,8 @@ def test_best_ran_the_winners_of_its_size(path: Path) -> None:
     file = json.loads(path.read_text())
     if "groups" not in file:
         pytest.skip("not a result file")
+    if is_of_known_effects(file):
+        pytest.skip("its configs are given, not tuned")
     tuning = json.loads((path.parent / "tuning.json").read_text())
     assert not_winners(file, tuning) == []
 
@@ -271,6 +283,34 @@ def covered(generated: Path) -> dict[str, set[str]]:
         name, _, path = line.split(" ", 2)
         paths[name].add(path)
     return paths
+
+
+def test_apps_of_tests_have_one_digest_of_their_folder(tree: Path) -> None:
+    def of_studies() -> dict[str, str]:
+        run_script(tree, tree / "out")
+        return digests_in(tree / "out" / "study_digests.inc")
+
+    assert of_studies() == {}  # a tree without the tests
+    for name, text in {
+        "apps.cu": '#include "tests/effects/kernels.cuh"\nbool b = register_variant();\n',
+        "kernels.cuh": "int kernel;\n",
+        "detection_test.cpp": "int test;\n",
+    }.items():
+        (tree / "tests" / "effects").mkdir(parents=True, exist_ok=True)
+        (tree / "tests" / "effects" / name).write_text(text)
+    suite = digests(tree)
+    before = of_studies()
+    assert set(before) == {"planted", "contest", "dosed"} and len(set(before.values())) == 1
+    assert all(f'"{app}"' in (ROOT / "tests/effects/effects_apps.cu").read_text() for app in before)
+    replace(tree / "tests" / "effects" / "detection_test.cpp", "test", "other")
+    assert of_studies() == before
+    replace(tree / "tests" / "effects" / "kernels.cuh", "kernel", "other")
+    changed = of_studies()
+    assert not set(changed.values()) & set(before.values())
+    replace(tree / "microbench" / "ceilings" / "memory.cu", "b", "other")
+    assert not set(of_studies().values()) & set(changed.values())
+    replace(tree / "microbench" / "ceilings" / "memory.cu", "other", "b")
+    assert digests(tree) == suite
 
 
 def differing(before: dict[str, str], after: dict[str, str]) -> set[str]:

@@ -17,6 +17,7 @@ TESTS = ROOT / "tests"
 # Tests that are not named after one source, each with what it tests instead.
 OTHER_TESTS = {
     "tests/apps/*_test.cpp": "apps/",  # an app: its parameters, reference, sizes
+    "tests/effects/detection_loop_test.cpp": "harness/session/",  # and statistics, and claims
     "tests/fuzz/parsers_test.cpp": "inputs/formats/",  # and every other parser
     "tests/gpu/nw_bytes_in_flight_test.cpp": "harness/gpu/preparation.cpp",  # on a device
     "tests/harness/cli/new_command_test.cpp": "harness/cli/command.hpp",  # adds one

@@ -65,6 +65,16 @@ TEST(SourceDigests, CoverEveryMicrobenchmarkInTheTree) {
   EXPECT_EQ(microbenchmark_digests().size(), files);
 }
 
+TEST(Provenance, AppsOfTestsHaveADigestForAllTheirVariantsAndAreNoPartOfTheSuite) {
+  ASSERT_FALSE(study_digests().empty());
+  for (const auto& [app, digest] : study_digests()) {
+    EXPECT_TRUE(is_sha256(digest)) << app;
+    EXPECT_EQ(source_digest(app + "/any"), digest);
+    EXPECT_FALSE(collect_provenance({}, "", {}).sources.contains(app));
+  }
+  EXPECT_EQ(source_digest("absent/any"), "");
+}
+
 TEST(Provenance, SaysWhereAResultComesFrom) {
   const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"},
                                           "quick", {{"cache", "cold"}});
