@@ -22,7 +22,8 @@ def built_with_cuda() -> bool:
 def program(name: str) -> str:
     path = BUILD / name
     if not path.exists():
-        if name in ("amasia-gbench", "amasia-example", "amasia-probe") and not built_with_cuda():
+        device_code = ("amasia-gbench", "amasia-example", "amasia-probe", "amasia-co-runner")
+        if name in device_code and not built_with_cuda():
             pytest.skip(f"{name} is device code, and this build has none")
         pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")
     return str(path)

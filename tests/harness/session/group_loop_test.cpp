@@ -268,6 +268,15 @@ TEST(GroupLoop, AWrongResultHasNoTime) {
   EXPECT_EQ(g.comparisons.size(), 1u);  // the control
 }
 
+TEST(GroupLoop, SeveralThatGoWrongTogetherMayHaveBeenWrittenTo) {
+  const Json one{{"stub/tma", {{"wrong_after", true}}}};
+  EXPECT_TRUE(measured(plan_of(), {{"rows", one}}).group.warnings.empty());
+  const Json two{{"stub/tma", {{"wrong_after", true}}}, {"stub/dsm", {{"wrong_after", true}}}};
+  const GroupResult g = measured(plan_of(), {{"rows", two}}).group;
+  ASSERT_EQ(g.warnings.size(), 1u);
+  EXPECT_TRUE(contains(g.warnings[0], "2 variants were right before timing and wrong after"));
+}
+
 TEST(GroupLoop, ARowThatCannotRunLeavesTheOthers) {
   PlannedGroup plan = plan_of();
   plan.rows[0].excluded = "it crashed";
