@@ -25,6 +25,8 @@ constexpr double throttled_clock_share = 0.90;
 constexpr int throttle_repeats = 3;
 /// Probes may take this share of the time that the group and the start of its process have taken.
 constexpr double probe_share = 0.015, process_start_s = 0.3;
+/// Of a probe, before its launch has returned.
+constexpr double launch_s = 10e-6;
 /// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
 /// again for each time that it gets three times as long.
 constexpr int probes_of_row = 2, probes_in_full = 600;
@@ -247,8 +249,8 @@ class GroupLoop {
       const std::optional<ProbeTimes> times = group_->probe();
       if (!times) return;
       probes_.emplace_back(round, *times);
-      last_probe_s_ = watch_.seconds();
-      probing_s_ += last_probe_s_ - now;
+      last_probe_s_ = now;
+      probing_s_ += launch_s + 1e-6 * (times->done_us - times->launched_us);
     }
   }
 
