@@ -13,6 +13,7 @@
 #include "harness/published/reproduction_table.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
+#include "harness/results/claim.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/row_name.hpp"
@@ -61,9 +62,8 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
 std::vector<std::string> blind_spots(const std::map<std::string, std::string>& device_state) {
   std::vector<std::string> lines;
   if (const auto nvml = device_state.find("nvml"); nvml != device_state.end()) {
-    lines.push_back(
-        fmt::format("{}; whether a limit or another process disturbs is judged without it",
-                    nvml->second));
+    lines.push_back(fmt::format(
+        "{}; whether a limit or another process disturbs is judged without it", nvml->second));
   }
   if (const auto mig = device_state.find("mig"); mig != device_state.end() && mig->second == "on") {
     lines.emplace_back(

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/text/json_file.hpp"
 
@@ -54,6 +55,24 @@ std::string to_google_benchmark(const ResultFile& file) {
       const std::vector<const Sample*> samples = valid_samples(row);
       if (samples.empty()) continue;
       const std::string name = benchmark_name(group.key, row);
+      if (!group.invalid.empty()) {  // as Google Benchmark writes what ended with an error
+        benchmarks.push_back({{"name", name},
+                              {"family_index", family++},
+                              {"per_family_instance_index", 0},
+                              {"run_name", name},
+                              {"run_type", "iteration"},
+                              {"repetitions", 1},
+                              {"repetition_index", 0},
+                              {"threads", 1},
+                              {"error_occurred", true},
+                              {"error_message", to_string(group.invalid.front())},
+                              {"iterations", 0},
+                              {"real_time", 0.0},
+                              {"cpu_time", 0.0},
+                              {"time_unit", "ns"},
+                              {"label", row.config}});
+        continue;
+      }
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const double time = samples[i]->time_ms * ns_per_ms;
         benchmarks.push_back({{"name", name},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace amasia {
 namespace {
 
@@ -39,6 +41,10 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
                comparison.speedup.ratio <= control.speedup.high;
       });
   return inside ? SpeedClaim::within_noise : said;
+}
+
+std::string to_string(const Invalidity& invalidity) {
+  return fmt::format("{}: {}; {}", word_of(invalidity.kind), invalidity.reason, invalidity.remedy);
 }
 
 void set_claims(GroupResult& group) {

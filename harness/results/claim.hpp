@@ -1,6 +1,7 @@
 // What a comparison says, and what may be said of it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "harness/results/result.hpp"
@@ -14,6 +15,9 @@ SpeedVerdict verdict_on(const RatioInterval& speedup);
 /// noise when the ratio is no larger than what the baseline of that role differed from itself. A
 /// control is what it is.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
+
+/// "company: another process ...; end the other process ..."
+std::string to_string(const Invalidity& invalidity);
 
 /// The claims of a group's comparisons; of an invalid group, that there is none.
 void set_claims(GroupResult& group);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,8 @@ constexpr double throttled_clock_share = 0.90;
 constexpr int throttle_repeats = 3;
 /// Probes may take this share of the time that the group and the start of its process have taken.
 constexpr double probe_share = 0.015, process_start_s = 0.3;
+/// Of a probe, before its launch has returned.
+constexpr double launch_s = 10e-6;
 /// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
 /// again for each time that it gets three times as long.
 constexpr int probes_of_row = 2, probes_in_full = 600;
@@ -246,8 +249,8 @@ class GroupLoop {
       const std::optional<ProbeTimes> times = group_->probe();
       if (!times) return;
       probes_.emplace_back(round, *times);
-      last_probe_s_ = watch_.seconds();
-      probing_s_ += last_probe_s_ - now;
+      last_probe_s_ = now;
+      probing_s_ += launch_s + 1e-6 * (times->done_us - times->launched_us);
     }
   }
 
@@ -272,6 +275,7 @@ class GroupLoop {
       row.status = RowStatus::failed;
       row.reason = "wrong result after timing, right before: a race";
       row.verdict = after;
+      spoiled_.insert(row.variant);
     } else if (plan_.effort.energy) {
       report(index, fmt::format("energy of {} {}", row.variant, word_of(row.role)));
       row.energy_mj = group_->energy_mj(index);
@@ -285,6 +289,13 @@ class GroupLoop {
           fmt::format("{} samples were throttled{} and repeated: let the GPU cool, or check who "
                       "else uses it (amasia doctor)",
                       throttled_samples_, reasons.empty() ? "" : " (" + reasons + ")"));
+    }
+    if (spoiled_.size() > 1) {
+      result_.warnings.push_back(
+          fmt::format("{} variants were right before timing and wrong after: one of them may have "
+                      "written where it must not, into what the others read; amasia run with one "
+                      "variant at a time, or compute-sanitizer, tells which",
+                      spoiled_.size()));
     }
     if (!plan_.effort.verify_only && active_.empty()) {
       result_.warnings.emplace_back("no row could run");
@@ -314,6 +325,7 @@ class GroupLoop {
   std::vector<int> planned_index_;  // of each row of the result
   std::map<int, double> fastest_clock_;
   int throttled_samples_ = 0;
+  std::set<std::string> spoiled_;  // variants that were right before timing and wrong after
   Stopwatch watch_;
   std::vector<std::pair<int, ProbeTimes>> probes_;  // with the round
   double last_probe_s_ = 0, probing_s_ = 0;

@@ -8,6 +8,7 @@
 #include "harness/plan/expectation.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/claim.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/session/ceiling_records.hpp"
 #include "harness/session/child_task.hpp"

@@ -148,8 +148,4 @@ bool worth_repeating(const std::vector<Invalidity>& invalid) {
                      [](const Invalidity& i) { return i.kind != InvalidKind::ceiling; });
 }
 
-std::string to_string(const Invalidity& invalidity) {
-  return fmt::format("{}: {}; {}", word_of(invalidity.kind), invalidity.reason, invalidity.remedy);
-}
-
 }  // namespace amasia

@@ -49,7 +49,4 @@ void mark(GroupResult& group, std::vector<Invalidity> invalid);
 /// Whether measuring the group again could help: a ceiling stays what it is.
 bool worth_repeating(const std::vector<Invalidity>& invalid);
 
-/// "company: another process ...; end the other process ..."
-std::string to_string(const Invalidity& invalidity);
-
 }  // namespace amasia

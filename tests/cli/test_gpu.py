@@ -50,6 +50,43 @@ def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe
     assert 1 / 1.06 < slower["speedup"]["ratio"] < 1 / 1.01
 
 
+# About a second of samples of a quarter of a millisecond.
+AT_LENGTH = ("--size", "n=30000000", "--roles", "iso", "--cache", "cold", "--launch", "graph",
+             "--min-rounds", "900", "--max-rounds", "900", "--records", "none")  # fmt: skip
+
+
+@pytest.mark.parametrize("load", [5, 20, 100])
+def test_company_is_seen_and_nothing_is_claimed(probe, tmp_path, load):
+    """Another process keeps every SM busy for a part of each 20 ms."""
+    out = tmp_path / "pace.json"
+    company = [program("amasia-co-runner"), str(load), "20", "120"]
+    with subprocess.Popen(company, stdout=subprocess.PIPE, text=True) as co_runner:
+        assert co_runner.stdout.readline() == "running\n"
+        result = probe("run", "pace", *AT_LENGTH, "--strict", "--out", str(out))
+        co_runner.terminate()
+    assert result.returncode == 4, result.stderr
+    group = json.loads(out.read_text())["groups"][0]
+    reasons = [why["reason"] for why in group["invalid"] if why["kind"] == "company"]
+    assert len(reasons) == 1
+    # Whether NVML shows it depends on the machine; the probes do by themselves.
+    assert "probes between the samples had to wait or took longer" in reasons[0]
+    assert group["repeated_because"]
+    assert {c["claim"] for c in group["comparisons"]} == {"measurement invalid"}
+
+
+def test_a_quiet_gpu_is_no_company_and_probes_cost_little(probe, tmp_path):
+    out = tmp_path / "pace.json"
+    sizes = [f"--size=n={n}" for n in range(1_000_000, 1_000_025)]
+    modes = ("--cache", "cold,hot", "--launch", "graph", "--roles", "iso", "--max-rounds", "15")
+    result = probe("run", "pace", *sizes, *modes, "--out", str(out))
+    assert result.returncode == 0, result.stderr
+    groups = json.loads(out.read_text())["groups"]
+    assert len(groups) == 50
+    for group in groups:
+        assert not group.get("invalid") and not group.get("repeated_because"), group["warnings"]
+        assert len(group["probe"]["wait_us"]) >= 45
+
+
 def test_trouble_costs_only_itself(probe, tmp_path):
     out = tmp_path / "trouble.json"
     result = probe(

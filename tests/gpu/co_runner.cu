@@ -51,8 +51,11 @@ int main(int argc, char** argv) {
     keep_busy<<<2 * sms, 512>>>(busy_ns, sink);
     check(cudaGetLastError());
     check(cudaDeviceSynchronize());
-    if (!said) std::puts("running"), std::fflush(stdout);
-    said = true;
+    if (!said) {
+      std::puts("running");
+      std::fflush(stdout);
+      said = true;
+    }
     // From the end of the work: under company of its own it must not catch up.
     next = share < 1 ? Clock::now() +
                            std::chrono::duration_cast<Clock::duration>(

@@ -7,6 +7,7 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/preview.hpp"
+#include "harness/results/claim.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/text/output.hpp"
 

@@ -44,6 +44,19 @@ TEST(GoogleBenchmark, ARowThatFailedHasNoEntryEvenWithSamples) {
   EXPECT_TRUE(Json::parse(to_google_benchmark(file))["benchmarks"].empty());
 }
 
+TEST(GoogleBenchmark, AnInvalidGroupIsAnErrorAndHasNoTime) {
+  ResultFile file;
+  file.groups = {sample_group(512)};
+  file.groups[0].invalid = {{InvalidKind::company, "somebody was there", "ask him to leave"}};
+  const Json entries = Json::parse(to_google_benchmark(file))["benchmarks"];
+  ASSERT_EQ(entries.size(), file.groups[0].rows.size());
+  for (const Json& entry : entries) {
+    EXPECT_EQ(entry["error_occurred"], true);
+    EXPECT_EQ(entry["error_message"], "company: somebody was there; ask him to leave");
+    EXPECT_EQ(entry["real_time"], 0);
+  }
+}
+
 TEST(GoogleBenchmark, NamesTellRowsApart) {
   const ResultFile file = sample_results();
   std::vector<std::string> names;

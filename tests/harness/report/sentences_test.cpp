@@ -26,6 +26,14 @@ TEST(Sentences, AreSaidForResolvedBestComparisonsOnly) {
       contains(sentences(group).at(0), "tma ran 1.250x [1.111, 2.000] slower than baseline"));
 }
 
+TEST(Sentences, AreNotSaidOfAnInvalidGroup) {
+  GroupResult group = sample_group(512);
+  ASSERT_FALSE(sentences(group).empty());
+  group.invalid = {{InvalidKind::company, "somebody", "ask"}};
+  recompute(group, 0.95);
+  EXPECT_TRUE(sentences(group).empty());
+}
+
 /// The best rows of a group with other schedules than the baseline's, and what matches them.
 GroupResult divided_group() {
   GroupResult group = sample_group(512);

@@ -180,6 +180,19 @@ TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {
   EXPECT_TRUE(contains(c.only_in_a[0], "hotspot/tma iso (hotspot rows=512"));
 }
 
+TEST(CompareFiles, InvalidGroupsDoNotCount) {
+  const ResultFile a = sample_results();
+  ResultFile b = a;
+  b.groups[0].invalid = {{InvalidKind::company, "somebody was there", "ask him to leave"}};
+  const FileComparison comparison = compare_files(a, b, 0.95);
+  EXPECT_LT(comparison.rows.size(), compare_files(a, a, 0.95).rows.size());
+  for (const FileComparisonRow& row : comparison.rows) EXPECT_NE(row.key, b.groups[0].key);
+  EXPECT_TRUE(std::any_of(
+      comparison.warnings.begin(), comparison.warnings.end(), [](const std::string& warning) {
+        return warning.ends_with("is left out: not valid in B (company: somebody was there)");
+      }));
+}
+
 TEST(CompareFiles, ARowThatIsAlwaysThrottledIsComparedAllTheSame) {
   ResultFile b = one_group();
   for (Sample& sample : b.groups[0].rows[0].samples) sample.throttled = true;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/summary.hpp"
@@ -89,6 +90,21 @@ TEST(CheckSummaries, RefusesWordsThatTheNumbersDoNotSay) {
                        }),
                        "groups[0].comparisons[4].claim: expected within A/A noise, as the samples "
                        "have it, found slower"));
+}
+
+TEST(CheckSummaries, RefusesAClaimFromAGroupThatIsNotValid) {
+  const auto disturb = [](GroupResult& g) {
+    g.invalid = {{InvalidKind::drift, "it drifted", "measure again"}};
+  };
+  EXPECT_TRUE(contains(refusal_of(disturb),
+                       "groups[0].comparisons[0].claim: expected measurement invalid"));
+  ResultFile file = sample_results();
+  disturb(file.groups[0]);
+  set_claims(file.groups[0]);
+  EXPECT_NO_THROW(check_summaries(file));
+  // Nor may a valid group be called otherwise.
+  file.groups[0].invalid.clear();
+  EXPECT_THROW(check_summaries(file), ResultError);
 }
 
 TEST(CheckSummaries, RefusesTooFewTooManyAndOtherComparisons) {

@@ -41,6 +41,31 @@ TEST(ResultJson, RoundTripsToTheSameText) {
   EXPECT_EQ(dump_json(to_json(read_back(sample_results()))), dump_json(sample_json()));
 }
 
+TEST(ResultJson, WhatDisturbedAGroupComesBack) {
+  ResultFile file = sample_results();
+  GroupResult& group = file.groups[0];
+  group.probe = {{-1, 6.5, 8560, 11.3}, {14, 2384, 8541, 15}};
+  group.device_state = {{"temperature_c", "47"}};
+  group.invalid = {{InvalidKind::device_state, "too hot", "let it cool"}};
+  group.repeated_because = {{InvalidKind::company, "somebody", "ask"},
+                            {InvalidKind::floor, "too fast", "again"}};
+  recompute(group, 0.95);
+  const Json json = to_json(file);
+  EXPECT_EQ(json["groups"][0]["invalid"][0]["kind"], "device state");
+  EXPECT_EQ(json["groups"][0]["probe"]["wait_us"], (Json{6.5, 2384.0}));
+  EXPECT_FALSE(json["groups"][1].contains("invalid"));  // and as before where nothing did
+  EXPECT_FALSE(json["groups"][1].contains("probe"));
+  const GroupResult back = read_back(file).groups[0];
+  ASSERT_EQ(back.probe.size(), 2u);
+  EXPECT_EQ(back.probe[0].round, -1);
+  EXPECT_EQ(back.probe[1].memory_us, 15);
+  EXPECT_EQ(back.device_state, group.device_state);
+  ASSERT_EQ(back.repeated_because.size(), 2u);
+  EXPECT_EQ(back.repeated_because[1].kind, InvalidKind::floor);
+  EXPECT_EQ(back.invalid[0].remedy, "let it cool");
+  EXPECT_EQ(back.comparisons[1].claim, SpeedClaim::invalid);
+}
+
 TEST(ResultJson, RoundTripKeepsValuesInTheirMembers) {
   // The text could agree with two members swapped in both directions: look at the structs.
   const ResultFile before = sample_results(), after = read_back(before);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/text/json_file.hpp"

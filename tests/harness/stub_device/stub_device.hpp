@@ -8,8 +8,8 @@
 //   "state":   {"power_limit_w": "700", ...} at the run's start
 //   "state_after": the same at a group's end
 //   "ceilings": {"<name>": [... by attempt at the ceilings, the last one from then on]}
-//   "probe":   {"wait_us": [...], "cycles": [...], "memory_us": [...], "sleep_s": 0.001}, lists
-//              by probe, cyclic; without it there is no probe
+//   "probe":   {"wait_us": [...], "cycles": [...], "memory_us": [...]}, each by probe, cyclic;
+//              without it there is no probe
 //   "of_size": {"n=1000": {...}} members that count in groups of this size only
 //   "again":   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log")
 //   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",

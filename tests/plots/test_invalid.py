@@ -1,0 +1,94 @@
+"""Nothing is said from a group whose measurement is not valid, and why is told."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+import synthetic
+
+from plots import published, recomputed
+from plots.claims import INVALID, UNDECIDED
+from plots.cli import main
+from plots.documents import read_document
+from plots.errors import ResultFileError
+from plots.load import load
+from plots.schema import SCHEMA_PATH
+
+WHY = {
+    "kind": "company",
+    "reason": "another process computed on this GPU",
+    "remedy": "end it and measure again",
+}
+
+
+def disturbed(document: dict, index: int = 0) -> dict:
+    """The document with one group that is not valid."""
+    found = copy.deepcopy(document)
+    group = found["groups"][index]
+    group["invalid"] = [WHY]
+    group["probe"] = {
+        "round": [-1, 3], "wait_us": [6.5, 2400.0],
+        "arithmetic_cycles": [8560, 8561], "memory_us": [11.3, 15.0],
+    }  # fmt: skip
+    for comparison in group["comparisons"]:
+        comparison["claim"] = INVALID
+    return found
+
+
+@pytest.fixture
+def two() -> dict:
+    """A file of two groups of one app."""
+    sizes = (synthetic.hotspot_size(n) for n in (1024, 8192))
+    return synthetic.document([synthetic.group("hotspot", size, 1.0) for size in sizes])
+
+
+def test_an_invalid_group_is_read_and_left_out(two, save):
+    path = save(disturbed(two))
+    assert read_document(path)["groups"][0]["invalid"] == [WHY]
+    results = load([path])
+    assert list(results.groups["group"]) == ["0.1"]
+    for frame in (results.rows, results.comparisons, results.samples):
+        assert set(frame["group"]) == {"0.1"}
+    notes = [note for note in results.notes if "is left out" in note]
+    assert len(notes) == 1 and "rows=1024" in notes[0] and str(path) in notes[0]
+    assert "another process computed on this GPU; end it and measure again." in notes[0]
+
+
+def test_a_valid_measurement_stands_for_an_invalid_later_one(two, save):
+    later = disturbed(two)
+    later["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"
+    results = load([save(two, "a.json"), save(later, "b.json")])
+    dates = dict(zip(results.groups["size_label"], results.groups["date"], strict=True))
+    assert sorted(dates.values()) == ["2026-11-21T10:15:00Z", "2026-11-22T10:15:00Z"]
+
+
+def test_its_claims_are_none_and_may_be_nothing_else(two, save):
+    found = disturbed(two)
+    recomputed.check(found)
+    assert INVALID in UNDECIDED
+    found["groups"][0]["comparisons"][1]["claim"] = two["groups"][0]["comparisons"][1]["claim"]
+    with pytest.raises(ResultFileError, match=r"comparisons\[1\].claim.*measurement invalid|"
+                       r"measurement invalid.*comparisons\[1\].claim"):  # fmt: skip
+        read_document(save(found))
+    words = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))["$defs"]["comparison"]
+    assert INVALID in words["properties"]["claim"]["enum"]
+
+
+def test_advice_and_report_are_made_from_the_others(two, save, capsys, tmp_path):
+    path, page = save(disturbed(two)), tmp_path / "report.html"
+    assert main(["advise", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "8192" in said and "1024" not in said
+    assert main(["report", str(path), "--out", str(page), "--no-cache"]) == 0
+    assert "another process computed on this GPU" in page.read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+def test_no_published_value_is_compared_with_it(two):
+    size = two["groups"][0]["key"]["size"]
+    cell = {k: str(v) for k, v in size.items()} | {"cache": "cold", "launch": "stream"}
+    wanted = published.Selector("speedup", "hotspot/tma", "best", at=cell)
+    assert published._speedup(published.Recorded("a.json", two), wanted) is not None
+    assert published._speedup(published.Recorded("a.json", disturbed(two)), wanted) is None
