@@ -92,24 +92,23 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
   return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
 }
 
-void Sessions::Quantity::add(const std::string& identity, const SessionRecord& session,
-                             const SessionValue& value) {
+void Sessions::Quantity::add(const std::string& identity, const ResultFile& file,
+                             const GroupResult& group, const SessionValue& value) {
   // A session that stands in two files is one: its GPU and the second in which it began tell it
   // from others.
-  if (known.insert(fmt::format("{}|{}|{}", identity, value.gpu, session.date_utc)).second) {
-    rows[identity].push_back(value);
-  }
+  const std::string date = session_of(file.provenance, group.session).date_utc;
+  if (!known.insert(fmt::format("{}|{}|{}", identity, value.gpu, date)).second) return;
+  Row& row = rows[identity];
+  row.gpu_model = file.provenance.device.name;
+  row.app = group.key.app;
+  row.values.push_back(value);
 }
 
 void Sessions::Quantity::pool() {
   std::map<std::string, std::vector<Values>> apps, models;
-  for (const auto& [identity, values] : rows) {
-    // "GPU model|app size ...", after the role of a comparison.
-    const std::size_t role = identity.find("||");
-    const std::string row = role == std::string::npos ? identity : identity.substr(role + 2);
-    const std::size_t model = row.find('|'), app = row.find(' ', model);
-    models[row.substr(0, model)].push_back(values);
-    apps[row.substr(0, app)].push_back(values);
+  for (const auto& [identity, row] : rows) {
+    models[row.gpu_model].push_back(row.values);
+    apps[app_of(row.gpu_model, row.app)].push_back(row.values);
   }
   for (const auto& [name, of_app_rows] : apps) of_app[name] = pooled_components(of_app_rows);
   for (const auto& [name, of_model_rows] : models) {
@@ -128,25 +127,24 @@ Components Sessions::Quantity::components(const std::string& gpu_model,
 
 const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {
   const auto found = rows.find(identity);
-  return found == rows.end() ? no_sessions : found->second;
+  return found == rows.end() ? no_sessions : found->second.values;
 }
 
-std::optional<Prediction> Sessions::Quantity::predicted(const Values& values,
-                                                        const std::string& gpu_model,
-                                                        const std::string& app) const {
-  if (values.empty()) return std::nullopt;
-  return predict(values, components(gpu_model, app), prediction_confidence);
+std::optional<Prediction> Sessions::Quantity::predicted(const std::string& identity) const {
+  const auto found = rows.find(identity);
+  if (found == rows.end()) return std::nullopt;
+  const Row& row = found->second;
+  return predict(row.values, components(row.gpu_model, row.app), prediction_confidence);
 }
 
 Sessions::Sessions(const std::vector<const ResultFile*>& files) {
   for (const ResultFile* file : files) {
     for (const GroupResult& group : file->groups) {
       const std::string gpu = gpu_of(file->provenance, group);
-      const SessionRecord session = session_of(file->provenance, group.session);
       for (const Row& row : group.rows) {
         if (!row.time_ms || row.status != RowStatus::ok) continue;
         const MedianInterval& t = *row.time_ms;
-        times_.add(identity_of(*file, group, row), session,
+        times_.add(identity_of(*file, group, row), *file, group,
                    {gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
       }
       for (const Comparison& c : group.comparisons) {
@@ -175,7 +173,7 @@ const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& 
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
                                               const Row& row) const {
-  return times_.predicted(of(file, group, row), file.provenance.device.name, group.key.app);
+  return times_.predicted(identity_of(file, group, row));
 }
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,

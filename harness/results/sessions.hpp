@@ -50,16 +50,20 @@ class Sessions {
   Components ratios_of(const std::string& gpu_model, const std::string& app) const;
 
  private:
+  struct Row {
+    std::string gpu_model, app;
+    Values values{};
+  };
   struct Quantity {
-    std::map<std::string, Values> rows{};          // by identity
+    std::map<std::string, Row> rows{};             // by identity
+    std::set<std::string> known{};                 // identity, GPU and date
     std::map<std::string, Components> of_app{};    // by GPU model and app
     std::map<std::string, Components> of_model{};  // by GPU model
-    std::set<std::string> known{};                 // identity, GPU and date
-    void add(const std::string& identity, const SessionRecord& session, const SessionValue& value);
+    void add(const std::string& identity, const ResultFile& file, const GroupResult& group,
+             const SessionValue& value);
     void pool();
     Components components(const std::string& gpu_model, const std::string& app) const;
-    std::optional<Prediction> predicted(const Values& values, const std::string& gpu_model,
-                                        const std::string& app) const;
+    std::optional<Prediction> predicted(const std::string& identity) const;
     const Values& of(const std::string& identity) const;
   };
   Quantity times_{}, ratios_{};
