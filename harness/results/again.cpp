@@ -25,12 +25,6 @@ struct Candidate {
   std::vector<std::string> causes{};
 };
 
-std::string source_of(const ResultFile& file, const Row& row) {
-  if (!row.source_digest.empty()) return row.source_digest;
-  const auto found = file.provenance.sources.find(row.variant);
-  return found == file.provenance.sources.end() ? "" : found->second;
-}
-
 std::optional<double> median_clock(const Row& row) {
   std::vector<double> clocks;
   for (const Sample& s : row.samples) {
@@ -188,7 +182,7 @@ class Comparer {
 
   std::vector<std::string> causes_of(const Row& before, const Row& after, double ratio) const {
     std::vector<std::string> causes;
-    if (source_of(recorded_, before) != source_of(now_, after)) {
+    if (code_of(recorded_.provenance, before) != code_of(now_.provenance, after)) {
       causes.emplace_back("other code (its digest differs)");
     }
     if (const std::string clock = clock_cause(before, after, ratio); !clock.empty()) {

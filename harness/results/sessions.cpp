@@ -29,13 +29,6 @@ std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
   return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
 }
 
-/// Which of the codes: what was recorded with the row, or else of the variant.
-std::string code_of(const Provenance& provenance, const Row& row) {
-  if (!row.source_digest.empty()) return row.source_digest;
-  const auto found = provenance.sources.find(row.variant);
-  return found == provenance.sources.end() ? "" : found->second;
-}
-
 std::string identity_of(const ResultFile& file, const GroupResult& group, const Row& row) {
   const Provenance& from = file.provenance;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", from.device.name, group.key.to_string(),
@@ -75,6 +68,12 @@ auto first_of_each(const Results& results, const Name& name) {
 
 }  // namespace
 
+std::string code_of(const Provenance& provenance, const Row& row) {
+  if (!row.source_digest.empty()) return row.source_digest;
+  const auto found = provenance.sources.find(row.variant);
+  return found == provenance.sources.end() ? "" : found->second;
+}
+
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
   if (session && *session < static_cast<int>(provenance.sessions.size())) {
     return provenance.sessions[static_cast<std::size_t>(*session)];
@@ -98,7 +97,7 @@ void Sessions::Quantity::add(const std::string& identity, const ResultFile& file
   // from others.
   const std::string date = session_of(file.provenance, group.session).date_utc;
   if (!known.insert(fmt::format("{}|{}|{}", identity, value.gpu, date)).second) return;
-  Row& row = rows[identity];
+  Repeated& row = rows[identity];
   row.gpu_model = file.provenance.device.name;
   row.app = group.key.app;
   row.values.push_back(value);
@@ -133,7 +132,7 @@ const Sessions::Values& Sessions::Quantity::of(const std::string& identity) cons
 std::optional<Prediction> Sessions::Quantity::predicted(const std::string& identity) const {
   const auto found = rows.find(identity);
   if (found == rows.end()) return std::nullopt;
-  const Row& row = found->second;
+  const Repeated& row = found->second;
   return predict(row.values, components(row.gpu_model, row.app), prediction_confidence);
 }
 
@@ -151,7 +150,7 @@ Sessions::Sessions(const std::vector<const ResultFile*>& files) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;
         if (!identity.empty()) {
-          ratios_.add(identity, session,
+          ratios_.add(identity, *file, group,
                       {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
         }
       }
@@ -178,7 +177,7 @@ std::optional<Prediction> Sessions::predicted(const ResultFile& file, const Grou
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
                                               const Comparison& comparison) const {
-  return ratios_.predicted(of(file, group, comparison), file.provenance.device.name, group.key.app);
+  return ratios_.predicted(identity_of(file, group, comparison));
 }
 
 Components Sessions::times_of(const std::string& gpu_model, const std::string& app) const {

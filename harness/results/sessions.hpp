@@ -19,6 +19,9 @@ inline constexpr double prediction_confidence = 0.9;
 /// The session of a group or microbenchmark: its record, or what the provenance says.
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
 
+/// The digest of the code of a row: what was recorded with it, or else of its variant.
+std::string code_of(const Provenance& provenance, const Row& row);
+
 /// One group for each case, that of the first session which has it: what a table shows.
 std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
@@ -50,12 +53,12 @@ class Sessions {
   Components ratios_of(const std::string& gpu_model, const std::string& app) const;
 
  private:
-  struct Row {
+  struct Repeated {
     std::string gpu_model, app;
     Values values{};
   };
   struct Quantity {
-    std::map<std::string, Row> rows{};             // by identity
+    std::map<std::string, Repeated> rows{};        // by identity
     std::set<std::string> known{};                 // identity, GPU and date
     std::map<std::string, Components> of_app{};    // by GPU model and app
     std::map<std::string, Components> of_model{};  // by GPU model

@@ -10,6 +10,7 @@
 #include "harness/plan/again.hpp"
 #include "harness/results/again.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/results/sessions.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
 
