@@ -93,20 +93,34 @@ void judge(Candidate& candidate, const std::optional<Prediction>& predicted, con
     candidate.p = p_value(*predicted, std::log(row.now));
     return;
   }
-  // The interval of the ratio of two runs, about what was recorded.
+  // Of two runs, by the errors that their exact intervals have.
   row.interval = "one run each";
-  const RatioInterval ratio = independent_ratio(after, before, prediction_confidence);
-  const double middle = row.recorded * ratio.ratio / row.now;
-  row.low = middle * ratio.ratio / ratio.high;
-  row.high = middle * ratio.ratio / ratio.low;
-  candidate.p = independent_p_value(after, before);
+  const MedianInterval then = median_interval(before, prediction_confidence),
+                       again = median_interval(after, prediction_confidence);
+  const auto variance = [](const MedianInterval& m) {
+    const double error = log_error(m.low, m.high, m.coverage);
+    return error * error;
+  };
+  Difference difference;
+  difference.value = std::log(row.now / row.recorded);
+  difference.deviation = std::sqrt(variance(then) + variance(again));
+  difference.degrees = std::max(1, std::min(then.n, again.n) - 1);
+  const double half =
+      student_quantile((1 + prediction_confidence) / 2, difference.degrees) * difference.deviation;
+  row.low = row.recorded * std::exp(-half);
+  row.high = row.recorded * std::exp(half);
+  candidate.p = p_value(difference);
 }
 
 class Comparer {
  public:
   Comparer(const ResultFile& recorded, const ResultFile& now,
-           const std::vector<const ResultFile*>& more)
-      : recorded_(recorded), now_(now), sessions_(files_of(recorded, more)) {}
+           const std::vector<const ResultFile*>& more,
+           const std::map<std::string, std::string>& obstacles)
+      : recorded_(recorded),
+        now_(now),
+        sessions_(files_of(recorded, more)),
+        obstacles_(obstacles) {}
 
   std::vector<Candidate> rows() {
     for (const GroupResult* shown : shown_groups(recorded_)) {
@@ -157,7 +171,10 @@ class Comparer {
     const Row* other = again == nullptr ? nullptr : same_row(*again, row);
     if (other == nullptr || !other->time_ms || other->config != row.config) {
       result.outcome = Outcome::not_possible;
-      result.reason = reason_of(again, other, row);
+      const auto obstacle =
+          obstacles_.find(fmt::format("{} ({}) at {}", row.variant, role_in_group(row), result.at));
+      result.reason =
+          obstacle == obstacles_.end() ? reason_of(again, other, row) : obstacle->second;
       candidates_.push_back(std::move(candidate));
       return;
     }
@@ -253,7 +270,9 @@ class Comparer {
       }
       if (other == nullptr || !other->value) {
         result.outcome = Outcome::not_possible;
-        result.reason = other == nullptr
+        const auto obstacle = obstacles_.find(recorded.name);
+        result.reason = obstacle != obstacles_.end() ? obstacle->second
+                        : other == nullptr
                             ? std::string("the point did not run")
                             : fmt::format("{}: {}", word_of(other->status), other->reason);
       } else {
@@ -276,6 +295,7 @@ class Comparer {
   const ResultFile& recorded_;
   const ResultFile& now_;
   Sessions sessions_;
+  const std::map<std::string, std::string>& obstacles_;
   std::vector<Candidate> candidates_{};
 };
 
@@ -287,10 +307,11 @@ int Repetition::count(Outcome outcome) const {
 }
 
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,
-                      const std::vector<const ResultFile*>& more) {
+                      const std::vector<const ResultFile*>& more,
+                      const std::map<std::string, std::string>& obstacles) {
   Repetition result;
   result.differences = differences_of(recorded.provenance, now.provenance);
-  std::vector<Candidate> candidates = Comparer(recorded, now, more).rows();
+  std::vector<Candidate> candidates = Comparer(recorded, now, more, obstacles).rows();
   std::vector<double> p_values;
   for (const Candidate& c : candidates) {
     if (c.row.outcome != Outcome::not_possible) p_values.push_back(c.p);
@@ -322,16 +343,20 @@ Table to_table(const Repetition& repetition) {
                    {"at", "case"},
                    {"quantity", "quantity"},
                    {"unit", "unit"},
-                   {"recorded", "recorded, to fall in", "", true},
+                   {"recorded", "recorded"},
+                   {"low", "to fall in, from"},
+                   {"high", "to"},
                    {"now", "now"},
                    {"interval", "interval of"},
                    {"reason", "likely cause"}};
+  const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
   for (const RepeatedRow& row : repetition.rows) {
-    const bool measured = row.outcome != Outcome::not_possible;
-    const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
+    const auto measured = [&](double value) {
+      return row.outcome == Outcome::not_possible ? Cell() : Cell(value);
+    };
     table.add({word_cell(row.outcome), row.name, text(row.at), row.quantity, text(row.unit),
-               measured ? Cell(Estimate{row.recorded, row.low, row.high}) : Cell(row.recorded),
-               measured ? Cell(row.now) : Cell(), text(row.interval), text(row.reason)});
+               row.recorded, measured(row.low), measured(row.high), measured(row.now),
+               text(row.interval), text(row.reason)});
   }
   return table;
 }

@@ -1,6 +1,7 @@
 // A result file against what the same cases gave when they were measured again.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,11 @@ struct Repetition {
 /// the edge, and different where it is among those that are told apart at a false discovery rate of
 /// 5 %. The sessions of `recorded` and `more` say how far rows move between runs; where they do
 /// not, the samples of one run on each side count as independent.
+/// `obstacles`: why something of the file was not measured, by its name, "nw/tma (best) at nw
+/// rows=64 cold stream" or that of a microbenchmark.
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,
-                      const std::vector<const ResultFile*>& more = {});
+                      const std::vector<const ResultFile*>& more = {},
+                      const std::map<std::string, std::string>& obstacles = {});
 
 Table to_table(const Repetition& repetition);
 

@@ -1,4 +1,8 @@
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,10 +47,10 @@ Provenance describe_run(const std::vector<std::string>& argv, const ReproduceReq
 }
 
 /// "of 42 values 38 same, 2 at the edge of their interval where 4 are expected, ...".
-std::string summary(const Repetition& repeated, std::size_t not_planned) {
+std::string summary(const Repetition& repeated) {
   const int same = repeated.count(Outcome::same), edge = repeated.count(Outcome::edge),
             different = repeated.count(Outcome::different),
-            missing = repeated.count(Outcome::not_possible) + static_cast<int>(not_planned);
+            missing = repeated.count(Outcome::not_possible);
   return fmt::format(
       "of {} values {} are the same, {} are at the edge of their interval (about {:.0f} are by "
       "chance), {} are different, {} were not possible here",
@@ -89,7 +93,9 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   }
   std::vector<const ResultFile*> more;
   for (const ResultFile& file : repeated_runs) more.push_back(&file);
-  const Repetition repeated = repetition(recorded, outcome.file, more);
+  std::map<std::string, std::string> obstacles;
+  for (const NotPossible& n : again.not_possible) obstacles.emplace(n.what, n.reason);
+  const Repetition repeated = repetition(recorded, outcome.file, more, obstacles);
   const Table table = to_table(repeated);
   write_output(r.exports.csv, to_csv(table));
   write_output(r.exports.json,
@@ -100,7 +106,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   write_output(r.exports.markdown, to_markdown(table));
   if (r.exports.none()) write_data(to_markdown(table));
   for (const std::string& d : repeated.differences) print_prose("differs: {}\n", d);
-  print_prose("{}\n", summary(repeated, again.not_possible.size()));
+  print_prose("{}\n", summary(repeated));
   say_next(fmt::format("amasia merge {} {} --out sessions.json", r.file, options.out),
            "makes this run a session of the file, so that it tells how far rows move");
   const bool all_same = again.not_possible.empty() && repeated.count(Outcome::different) == 0 &&
