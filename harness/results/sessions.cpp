@@ -103,7 +103,17 @@ void Sessions::Quantity::add(const std::string& identity, const ResultFile& file
   row.values.push_back(value);
 }
 
+void Sessions::Quantity::learn_from(const Quantity& others) {
+  for (const auto& [identity, row] : others.rows) {
+    std::string name = identity;
+    while (rows.contains(name)) name += "|of another file";
+    rows[name] = row;
+  }
+}
+
 void Sessions::Quantity::pool() {
+  of_app.clear();
+  of_model.clear();
   std::map<std::string, std::vector<Values>> apps, models;
   for (const auto& [identity, row] : rows) {
     models[row.gpu_model].push_back(row.values);
@@ -156,6 +166,13 @@ Sessions::Sessions(const std::vector<const ResultFile*>& files) {
       }
     }
   }
+  times_.pool();
+  ratios_.pool();
+}
+
+void Sessions::learn_from(const Sessions& others) {
+  times_.learn_from(others.times_);
+  ratios_.learn_from(others.ratios_);
   times_.pool();
   ratios_.pool();
 }

@@ -33,6 +33,10 @@ class Sessions {
  public:
   explicit Sessions(const std::vector<const ResultFile*>& files);
 
+  /// Takes over what others know of how far rows move, without taking their sessions for sessions
+  /// of the rows that are here: of a row whose change is to be judged, the two sides are two rows.
+  void learn_from(const Sessions& others);
+
   using Values = std::vector<SessionValue>;
 
   /// Of a time in ms, a row of the GPU model of `file`; empty for a row without one.
@@ -64,6 +68,7 @@ class Sessions {
     std::map<std::string, Components> of_model{};  // by GPU model
     void add(const std::string& identity, const ResultFile& file, const GroupResult& group,
              const SessionValue& value);
+    void learn_from(const Quantity& others);
     void pool();
     Components components(const std::string& gpu_model, const std::string& app) const;
     std::optional<Prediction> predicted(const std::string& identity) const;

@@ -94,7 +94,7 @@ def test_what_all_variants_of_a_case_do_is_said():
             )
             sessions.add(measured)
             ends.append(measured)
-    assert "the others of the case moved 5.2 %" in likely_reason(ends[0], ends[1], sessions)
+    assert "the others of the case moved 5.3 %" in likely_reason(ends[0], ends[1], sessions)
 
 
 def test_one_gpu_says_that_nothing_follows(save, capsys):
@@ -108,5 +108,6 @@ def test_the_command_writes_the_page(save, tmp_path):
     out = tmp_path / "page.md"
     assert main(["between", *paths, "-o", str(out)]) == 0
     text = out.read_text()
+    assert "rows on three GPUs are needed" in text
     for heading in ("How far rows move", "Do the intervals hold?", "What moved most"):
         assert f"### {heading}" in text
