@@ -156,7 +156,7 @@ def likely_reason(least: Measured, most: Measured, sessions: Sessions) -> str:
     if math.isfinite(alike):
         facts.append(f"the others of the case moved {100 * math.expm1(alike):.1f} %")
     if math.isfinite(least.temperature_c) and math.isfinite(most.temperature_c):
-        facts.append(f"{least.temperature_c:.0f} and {most.temperature_c:.0f} °C at the begin")
+        facts.append(f"{least.temperature_c:.0f} and {most.temperature_c:.0f} °C at the beginning")
     same = least.session.gpu == most.session.gpu
     facts.append("the same GPU" if same else "two GPUs")
     clocks = least.sm_clock_mhz, most.sm_clock_mhz
@@ -261,10 +261,10 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             f"{max(len({m.session.gpu for m in row}) for row in rows)} of {len(gpus)} GPUs.",
         ),
     ]
-    checked = list(left_out(sessions))
-    if not checked:
+    if not any(len({m.session.gpu for m in row}) > 1 for row in rows):
         parts.append("No row was measured on two GPUs: nothing can be said of another.")
         return parts
+    checked = list(left_out(sessions))
     apps = sorted({row[0].app for row in rows})
     parts += [
         "### How far rows move",
@@ -283,7 +283,9 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             f"median, as a share. The pool counts {POOL_DEGREES} degrees of freedom beside the",
             "row's own.",
         ),
-        _coverage_table(checked),
+        _coverage_table(checked)
+        if checked
+        else "With one GPU left out, no row is on two: rows on three GPUs are needed.",
         "### What moved most",
         _wrapped(_by_clock(sessions), "The rows that moved most, one of each case and role:"),
         _moved(sessions),

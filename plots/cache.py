@@ -74,7 +74,7 @@ class Digests:
             case str() | int() | float() | None:
                 digest.update(repr(value).encode("utf-8", "backslashreplace"))
             case _ if is_dataclass(value):
-                for field in fields(value):
+                for field in (field for field in fields(value) if field.compare):
                     digest.update(self.of(getattr(value, field.name)))
             case _:
                 raise TypeError(f"{type(value).__qualname__} has no digest")

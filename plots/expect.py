@@ -18,7 +18,7 @@ import pandas as pd
 from plots.between import difference
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.sessions import joined
+from plots.sessions import kind_of_all
 from plots.statistics import (
     benjamini_hochberg,
     geometric_mean,
@@ -281,13 +281,17 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     matched = [
         row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
     ]
-    everything = joined(new.sessions, old.sessions)
+    both_sessions = new.sessions, old.sessions
+    kinds = {
+        (gpu, app): kind_of_all("time", gpu, app, *both_sessions)
+        for gpu in {new.gpus[0], old.gpus[0]}
+        for app in set(both["app"])
+    }
     judged = []
     for row in matched:
         sides = []
         for results, identity in ((old, row.identity_old), (new, row.identity_new)):
-            kind = everything.kind("time", results.gpus[0], row.app)
-            sides += [results.sessions.of(identity), kind]
+            sides += [results.sessions.of(identity), kinds[results.gpus[0], row.app]]
         between = difference(*sides) if sides[0] and sides[2] else None
         times_ = old_times[row.row_old], new_times[row.row_new]
         judged.append((between, times_, between.p_value if between else None))

@@ -95,7 +95,8 @@ class Results:
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
     cross: Results | None = None
     effects: Results | None = None
-    sessions: Sessions = field(default_factory=Sessions)
+    # What it says of the rows that are here stands in the frames, which tell two Results apart.
+    sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
 
     @property
     def gpus(self) -> list[str]:

@@ -129,9 +129,9 @@ def _brackets(selected: Results) -> str:
     return (
         f"Brackets say where the ratio of a new run on another {plain(selected.gpus[0])} falls, "
         f"with {100 * CONFIDENCE:.0f} % confidence. How far rows move between runs and GPUs was "
-        "measured on those that were run again (docs/between-runs.md); *one run* says that this "
-        "one was not, so that its bracket is from the others of its app. *not resolved between "
-        "runs*: the run resolved a difference, and the next one may not."
+        "measured on those that were run again ([docs/between-runs.md](docs/between-runs.md)); "
+        "*one run* says that this one was not, so that its bracket is from the others of its app. "
+        "*not resolved between runs*: the run resolved a difference, and the next one may not."
     )
 
 
@@ -180,6 +180,7 @@ def generated(selected: Results) -> str:
                 f"{_brackets(selected)} {noise}The floor is the least time that the ceilings "
                 "measured on this GPU allow; `python -m plots report results` shows all of it.",
                 100,
+                break_on_hyphens=False,
             ),
             "",
         ]

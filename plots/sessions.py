@@ -109,6 +109,13 @@ def _number(text: Any) -> float:
         return math.nan
 
 
+def _name(record: Record) -> str:
+    """ "nw/tma best wide"; a schedule that is called as the role is not said twice."""
+    schedule = record.get("schedule")
+    parts = record["variant"], record["role"], "" if schedule == record["role"] else schedule
+    return " ".join(filter(None, parts))
+
+
 def measured_in(document: Record, group: Record) -> Iterator[Measured]:
     """What a group measured."""
     provenance = document["provenance"]
@@ -141,14 +148,14 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
 
     for row in group["rows"]:
         if row["status"] == "ok" and row.get("time_ms"):
-            name = " ".join(filter(None, (row["variant"], row["role"], row.get("schedule"))))
+            name = _name(row)
             name += " (A/A)" if row["repeat"] else ""
             clock = _median(row["samples"]["sm_clock_mhz"])
             yield one(row, "time", name, row_identity(gpu, group, row), clock)
     identities = comparison_identities(gpu, group)
     for c, identity in zip(group["comparisons"], identities, strict=True):
         if identity:
-            name = " ".join(filter(None, (c["variant"], c["role"], c.get("schedule"))))
+            name = _name(c)
             name += f" against {c['against']}" + (" (A/A)" if c["control"] else "")
             yield one(c, "ratio", name, identity, math.nan)
 
@@ -210,11 +217,16 @@ class Sessions:
         return rest
 
 
-def joined(*several: Sessions) -> Sessions:
-    """The sessions of all of them, each once."""
-    all_ = Sessions()
+def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Components:
+    """The pool of an app over several sets of sessions, none of which counts as sessions of the
+    rows of another: how far rows move may not be learnt from a difference that is to be judged."""
+    of_app, of_all = [], []
     for sessions in several:
-        for of_row in sessions.found.values():
-            for measured in of_row:
-                all_.add(measured)
-    return all_
+        for identity, of_row in sessions.found.items():
+            first = of_row[0]
+            if (first.quantity, first.gpu) == (quantity, gpu):
+                of_all.append(sessions.of(identity))
+                if first.app == app:
+                    of_app.append(of_all[-1])
+    own = pooled_components(of_app)
+    return own if own.gpu_rows >= LEAST_ROWS else pooled_components(of_all)

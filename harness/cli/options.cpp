@@ -157,6 +157,19 @@ void add_output(CLI::App& command, const std::string& flag, std::string& path,
   defaulting_to(command.add_option(flag, path, help)->type_name("FILE"), otherwise);
 }
 
+void add_keeping(CLI::App& command, SessionOptions& session) {
+  add_output(command, "--out", session.out, "result file",
+             "out/<gpu>-<study or command>.json, numbered where there is one");
+  CLI::Option* resume = command.add_flag_callback(
+      "--resume", [&session] { session.existing = Existing::resume; },
+      "continue an interrupted run of the same --out");
+  command
+      .add_flag_callback(
+          "--overwrite", [&session] { session.existing = Existing::overwrite; },
+          "replace what an earlier run left at --out")
+      ->excludes(resume);
+}
+
 void add_measuring(CLI::App& command, MeasureRequest& r) {
   command.add_flag("--energy", r.effort.energy, "measure energy per run in a hot batch");
   add_number(command, "--point-seconds", r.campaign.point_seconds,
@@ -173,16 +186,7 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
                       "earlier results of this GPU model to hold the ceilings against, or none")
           ->type_name("FOLDER"),
       "results/<gpu>");
-  add_output(command, "--out", r.session.out, "result file",
-             "out/<gpu>-<study or run>.json, numbered where there is one");
-  CLI::Option* resume = command.add_flag_callback(
-      "--resume", [&r] { r.session.existing = Existing::resume; },
-      "continue an interrupted run of the same --out");
-  command
-      .add_flag_callback(
-          "--overwrite", [&r] { r.session.existing = Existing::overwrite; },
-          "replace what an earlier run left at --out")
-      ->excludes(resume);
+  add_keeping(command, r.session);
   add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
   add_number(command, "--session-pause", r.session_pause, number_between(0, longest, "seconds"),

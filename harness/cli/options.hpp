@@ -39,6 +39,8 @@ void add_seed(CLI::App& command, std::uint64_t& seed);
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own);
 void add_confidence(CLI::App& command, double& confidence);
 void add_dry_run(CLI::App& command, bool& dry_run);
+/// --out, --resume, --overwrite.
+void add_keeping(CLI::App& command, SessionOptions& session);
 /// What `run` and `study` share beyond the above.
 void add_measuring(CLI::App& command, MeasureRequest& request);
 /// An output file, "-" for stdout.

@@ -88,7 +88,7 @@ SessionOutcome run_sessions(int count, double pause, const SessionOptions& optio
       continue;
     }
     // Its GPU and the second in which it began tell a session from another.
-    if (measured && !rest(std::max(pause, 1.0)))
+    if (!files.empty() && !rest(measured ? std::max(pause, 1.0) : 1.0))
       return {.file = std::move(files.back()), .interrupted = true, .skipped_groups = skipped};
     print_prose("session {} of {}\n", session, count);
     SessionOutcome outcome = pass(query_in_child(one), one);

@@ -131,9 +131,10 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     if (!side_a.rows.contains(name)) result.only_in_b.push_back(name);
   }
 
-  std::vector<const ResultFile*> files{&a, &b};
-  files.insert(files.end(), more.begin(), more.end());
-  const Sessions sessions(files);
+  // How far rows move may not be learnt from the very difference that is to be judged.
+  Sessions sessions(more);
+  sessions.learn_from(side_a.sessions);
+  sessions.learn_from(side_b.sessions);
   std::vector<Judged> judged;
   std::vector<double> p_values;
   for (const std::string& name : common) {

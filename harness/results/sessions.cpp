@@ -29,13 +29,6 @@ std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
   return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
 }
 
-/// Which of the codes: what was recorded with the row, or else of the variant.
-std::string code_of(const Provenance& provenance, const Row& row) {
-  if (!row.source_digest.empty()) return row.source_digest;
-  const auto found = provenance.sources.find(row.variant);
-  return found == provenance.sources.end() ? "" : found->second;
-}
-
 std::string identity_of(const ResultFile& file, const GroupResult& group, const Row& row) {
   const Provenance& from = file.provenance;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", from.device.name, group.key.to_string(),
@@ -82,6 +75,12 @@ auto first_of_each(const Results& results, const Name& name) {
 
 }  // namespace
 
+std::string code_of(const Provenance& provenance, const Row& row) {
+  if (!row.source_digest.empty()) return row.source_digest;
+  const auto found = provenance.sources.find(row.variant);
+  return found == provenance.sources.end() ? "" : found->second;
+}
+
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
   if (session && *session < static_cast<int>(provenance.sessions.size())) {
     return provenance.sessions[static_cast<std::size_t>(*session)];
@@ -99,24 +98,33 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
   return first_of_each(file.microbenchmarks, [](const MicrobenchmarkResult& m) { return m.name; });
 }
 
-void Sessions::Quantity::add(const std::string& identity, const SessionRecord& session,
-                             const SessionValue& value) {
+void Sessions::Quantity::add(const std::string& identity, const ResultFile& file,
+                             const GroupResult& group, const SessionValue& value) {
   // A session that stands in two files is one: its GPU and the second in which it began tell it
   // from others.
-  if (known.insert(fmt::format("{}|{}|{}", identity, value.gpu, session.date_utc)).second) {
-    rows[identity].push_back(value);
+  const std::string date = session_of(file.provenance, group.session).date_utc;
+  if (!known.insert(fmt::format("{}|{}|{}", identity, value.gpu, date)).second) return;
+  Repeated& row = rows[identity];
+  row.gpu_model = file.provenance.device.name;
+  row.app = group.key.app;
+  row.values.push_back(value);
+}
+
+void Sessions::Quantity::learn_from(const Quantity& others) {
+  for (const auto& [identity, row] : others.rows) {
+    std::string name = identity;
+    while (rows.contains(name)) name += "|of another file";
+    rows[name] = row;
   }
 }
 
 void Sessions::Quantity::pool() {
+  of_app.clear();
+  of_model.clear();
   std::map<std::string, std::vector<Values>> apps, models;
-  for (const auto& [identity, values] : rows) {
-    // "GPU model|app size ...", after the role of a comparison.
-    const std::size_t role = identity.find("||");
-    const std::string row = role == std::string::npos ? identity : identity.substr(role + 2);
-    const std::size_t model = row.find('|'), app = row.find(' ', model);
-    models[row.substr(0, model)].push_back(values);
-    apps[row.substr(0, app)].push_back(values);
+  for (const auto& [identity, row] : rows) {
+    models[row.gpu_model].push_back(row.values);
+    apps[app_of(row.gpu_model, row.app)].push_back(row.values);
   }
   for (const auto& [name, of_app_rows] : apps) of_app[name] = pooled_components(of_app_rows);
   for (const auto& [name, of_model_rows] : models) {
@@ -135,14 +143,14 @@ Components Sessions::Quantity::components(const std::string& gpu_model,
 
 const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {
   const auto found = rows.find(identity);
-  return found == rows.end() ? no_sessions : found->second;
+  return found == rows.end() ? no_sessions : found->second.values;
 }
 
-std::optional<Prediction> Sessions::Quantity::predicted(const Values& values,
-                                                        const std::string& gpu_model,
-                                                        const std::string& app) const {
-  if (values.empty()) return std::nullopt;
-  return predict(values, components(gpu_model, app), prediction_confidence);
+std::optional<Prediction> Sessions::Quantity::predicted(const std::string& identity) const {
+  const auto found = rows.find(identity);
+  if (found == rows.end()) return std::nullopt;
+  const Repeated& row = found->second;
+  return predict(row.values, components(row.gpu_model, row.app), prediction_confidence);
 }
 
 Sessions::Sessions(const std::vector<const ResultFile*>& files) {
@@ -150,23 +158,29 @@ Sessions::Sessions(const std::vector<const ResultFile*>& files) {
     for (const GroupResult& group : file->groups) {
       if (!group.invalid.empty()) continue;
       const std::string gpu = gpu_of(file->provenance, group);
-      const SessionRecord session = session_of(file->provenance, group.session);
       for (const Row& row : group.rows) {
         if (!row.time_ms || row.status != RowStatus::ok) continue;
         const MedianInterval& t = *row.time_ms;
-        times_.add(identity_of(*file, group, row), session,
+        times_.add(identity_of(*file, group, row), *file, group,
                    {gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
       }
       for (const Comparison& c : group.comparisons) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;
         if (!identity.empty()) {
-          ratios_.add(identity, session,
+          ratios_.add(identity, *file, group,
                       {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
         }
       }
     }
   }
+  times_.pool();
+  ratios_.pool();
+}
+
+void Sessions::learn_from(const Sessions& others) {
+  times_.learn_from(others.times_);
+  ratios_.learn_from(others.ratios_);
   times_.pool();
   ratios_.pool();
 }
@@ -183,12 +197,12 @@ const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& 
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
                                               const Row& row) const {
-  return times_.predicted(of(file, group, row), file.provenance.device.name, group.key.app);
+  return times_.predicted(identity_of(file, group, row));
 }
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
                                               const Comparison& comparison) const {
-  return ratios_.predicted(of(file, group, comparison), file.provenance.device.name, group.key.app);
+  return ratios_.predicted(identity_of(file, group, comparison));
 }
 
 Components Sessions::times_of(const std::string& gpu_model, const std::string& app) const {

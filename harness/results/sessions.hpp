@@ -19,6 +19,9 @@ inline constexpr double prediction_confidence = 0.9;
 /// The session of a group or microbenchmark: its record, or what the provenance says.
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
 
+/// The digest of the code of a row: what was recorded with it, or else of its variant.
+std::string code_of(const Provenance& provenance, const Row& row);
+
 /// One group for each case, the first session in which it is valid: what a table shows.
 std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
@@ -29,6 +32,10 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
 class Sessions {
  public:
   explicit Sessions(const std::vector<const ResultFile*>& files);
+
+  /// Takes over what others know of how far rows move, without taking their sessions for sessions
+  /// of the rows that are here: of a row whose change is to be judged, the two sides are two rows.
+  void learn_from(const Sessions& others);
 
   using Values = std::vector<SessionValue>;
 
@@ -50,16 +57,21 @@ class Sessions {
   Components ratios_of(const std::string& gpu_model, const std::string& app) const;
 
  private:
+  struct Repeated {
+    std::string gpu_model, app;
+    Values values{};
+  };
   struct Quantity {
-    std::map<std::string, Values> rows{};          // by identity
+    std::map<std::string, Repeated> rows{};        // by identity
+    std::set<std::string> known{};                 // identity, GPU and date
     std::map<std::string, Components> of_app{};    // by GPU model and app
     std::map<std::string, Components> of_model{};  // by GPU model
-    std::set<std::string> known{};                 // identity, GPU and date
-    void add(const std::string& identity, const SessionRecord& session, const SessionValue& value);
+    void add(const std::string& identity, const ResultFile& file, const GroupResult& group,
+             const SessionValue& value);
+    void learn_from(const Quantity& others);
     void pool();
     Components components(const std::string& gpu_model, const std::string& app) const;
-    std::optional<Prediction> predicted(const Values& values, const std::string& gpu_model,
-                                        const std::string& app) const;
+    std::optional<Prediction> predicted(const std::string& identity) const;
     const Values& of(const std::string& identity) const;
   };
   Quantity times_{}, ratios_{};

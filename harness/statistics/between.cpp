@@ -260,6 +260,13 @@ double p_value(const Difference& difference) {
   return student_two_sided(difference.value / difference.deviation, difference.degrees);
 }
 
+double p_value(const Prediction& prediction, double value) {
+  const double half = std::log(prediction.high / prediction.value);
+  const double deviation =
+      half / student_quantile((1 + prediction.confidence) / 2, prediction.degrees);
+  return p_value(Difference{value - std::log(prediction.value), deviation, prediction.degrees});
+}
+
 double log_error(double low, double high, double coverage) {
   if (!(coverage > 0 && coverage < 1 && low > 0 && low <= high)) return 0;
   return std::log(high / low) / (2 * normal_quantile((1 + coverage) / 2));

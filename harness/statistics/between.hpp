@@ -75,6 +75,8 @@ std::optional<Difference> difference(const std::vector<SessionValue>& a,
 
 /// The probability of a difference as large as this one, or larger, where there is none.
 double p_value(const Difference& difference);
+/// The same of a session whose logarithm is `value` where a prediction was made.
+double p_value(const Prediction& prediction, double value);
 
 /// Standard deviation of the logarithm of an estimate whose interval covers so much; 0 where it
 /// covers nothing or everything.

@@ -3,6 +3,7 @@ answers as a script says, in child processes that really run (tests/harness/stub
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pathlib
@@ -721,3 +722,202 @@ def test_a_row_that_crashes_leaves_the_others_of_its_variant(stub: Stub) -> None
     assert done.returncode == 1
     status = {r["schedule"]: r["status"] for r in stub.group()["rows"] if "tma" in r["variant"]}
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
+
+
+# Sessions.
+
+NOISY = {
+    "rows": {
+        name: {
+            "times": [1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995],
+            "clock_mhz": [1980.0],
+        }
+        for name in ("stub/baseline", "stub/overlap", "stub/tma", "stub/dsm", "stub/vendor")
+    }
+}
+
+
+def sessions_of(path: pathlib.Path) -> list[dict]:
+    return json.loads(path.read_text())["provenance"].get("sessions", [])
+
+
+def test_sessions_are_passes_of_their_own(stub: Stub) -> None:
+    result = stub.measure(*THREE, "--sessions", "2", script=NOISY)
+    assert result.returncode == 0, result.stderr
+    document = json.loads(stub.out.read_text())
+    assert [g["session"] for g in document["groups"]] == [0, 0, 0, 1, 1, 1]
+    first, second = sessions_of(stub.out)
+    assert first["date_utc"] < second["date_utc"] and first["wall_s"] > 0
+    assert first["device_state"] == {"power_limit_w": "700"}
+    # The device is asked before each, too, and each measures its ceilings.
+    log = stub.log.read_text().splitlines()
+    assert log.count("device") == 3
+    assert len(document["ceilings"][0]["samples"]) == 22
+    assert sorted(p.name for p in stub.folder.iterdir()) == ["log", "run.json"]
+    assert "2 runs on one GPU" in result.stdout
+
+
+def test_sessions_resume_where_they_were(stub: Stub) -> None:
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--sessions", "2", "--out", str(stub.out)]
+    second = stub.folder / "run.session-2.json.journal"
+    with stub.start(*arguments, script=SLOW) as process:
+        wait_until(lambda: finished_groups(second) >= 1)
+        process.kill()
+    assert not stub.out.exists() and (stub.folder / "run.session-1.json").exists()
+    kept = finished_groups(second)
+    stub.log.unlink()
+    result = stub.measure(*THREE, "--sessions", "2", "--resume")
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
+    assert len(sessions_of(stub.out)) == 2
+    assert sorted(p.name for p in stub.folder.iterdir()) == ["log", "run.json"]
+
+
+def test_more_sessions_join_a_finished_file(stub: Stub) -> None:
+    assert stub.measure("--sessions", "2").returncode == 0
+    refused = stub.measure("--sessions", "3")
+    assert refused.returncode == 2 and "--resume" in refused.stderr
+    stub.log.unlink()
+    assert stub.measure("--sessions", "3", "--resume").returncode == 0
+    assert len(stub.opened()) == 1 and len(sessions_of(stub.out)) == 3
+    before = stub.out.read_bytes()
+    assert stub.measure("--sessions", "2", "--resume").returncode == 0
+    assert stub.out.read_bytes() == before
+
+
+def test_merge_makes_sessions_of_runs_of_the_same_cases(stub: Stub) -> None:
+    paths = [stub.folder / f"{i}.json" for i in range(2)]
+    for i, path in enumerate(paths):
+        sizes = THREE if i == 0 else THREE[:2]
+        script = {**NOISY, "device": {"uuid": f"gpu-{i}"}}
+        command = ("run", "stub", "--roles", "iso", *sizes, "--out", str(path))
+        assert stub.run(*command, script=script).returncode == 0
+    merged = stub.folder / "merged.json"
+    result = stub.run("merge", *map(str, paths), "--out", str(merged))
+    assert result.returncode == 0, result.stderr
+    assert "1.json: has 1 of 3 cases, the session is partial" in result.stderr
+    assert len({s["uuid_hash"] for s in sessions_of(merged)}) == 2
+    twice = stub.run("merge", str(merged), str(paths[1]), "--out", str(stub.folder / "x.json"))
+    assert twice.returncode == 2 and "of the same session" in twice.stderr
+
+
+# Measured again.
+
+
+def reproduce(stub: Stub, *arguments: str, script: Script | None = None):
+    out = stub.folder / "again.json"
+    command = ("reproduce", str(stub.out), "--out", str(out), "--overwrite", "--csv", "-")
+    return stub.run(*command, *arguments, script=script or {})
+
+
+def outcomes(result: subprocess.CompletedProcess) -> dict[tuple[str, str], dict[str, str]]:
+    return {
+        (row["name"], row["quantity"]): row for row in csv.DictReader(result.stdout.splitlines())
+    }
+
+
+def test_what_is_the_same_is_said(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    result = reproduce(stub, script=NOISY)
+    assert result.returncode == 0, result.stderr
+    found = outcomes(result)
+    assert {row["outcome"] for row in found.values()} == {"same"}
+    assert ("stub/tma (iso)", "time") in found
+    assert ("stub/tma (iso) over stub/baseline", "speed-up") in found
+    assert {row["interval"] for row in found.values()} == {"one run each"}
+    again = json.loads((stub.folder / "again.json").read_text())
+    mine = json.loads(stub.out.read_text())
+    for key in ("key", "seed"):
+        assert again["groups"][0][key] == mine["groups"][0][key]
+    assert [r["config"] for r in again["groups"][0]["rows"]] == [
+        r["config"] for r in mine["groups"][0]["rows"]
+    ]
+
+
+def test_sessions_are_what_a_row_is_held_against(stub: Stub) -> None:
+    assert stub.measure("--sessions", "3", script=NOISY).returncode == 0
+    slower = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 1.2}}}
+    found = outcomes(reproduce(stub, script=slower))
+    assert {row["interval"] for row in found.values()} == {"this GPU"}
+    assert found["stub/tma (iso)", "time"]["outcome"] == "different"
+    assert found["stub/dsm (iso)", "time"]["outcome"] == "same"
+
+
+def test_what_differs_is_said_with_the_likely_cause(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    script = {
+        "rows": {
+            **NOISY["rows"],
+            "stub/tma": {"ms": 1.25, "clock_mhz": [1584.0]},
+            "stub/dsm": {"ms": 1.25},
+        },
+    }
+    result = reproduce(stub, script=script)
+    assert result.returncode == 1
+    found = outcomes(result)
+    assert found["stub/tma (iso)", "time"]["outcome"] == "different"
+    assert "SM clock 1584 MHz against" in found["stub/tma (iso)", "time"]["reason"]
+    assert found["stub/dsm (iso)", "time"]["reason"] == "nothing that is recorded differs"
+    assert found["stub/overlap (iso)", "time"]["outcome"] == "same"
+    assert "are different" in result.stderr
+
+
+def test_other_code_driver_and_gpu_are_causes(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    document = json.loads(stub.out.read_text())
+    document["provenance"]["device"]["driver_version"] = 12040
+    document["provenance"]["device"]["name"] = "Another GPU"
+    for row in document["groups"][0]["rows"]:
+        if row["variant"] == "stub/tma":
+            row["source_digest"] = "ab" * 32
+    document["digest"] = content_digest(document)
+    stub.out.write_text(json.dumps(document))
+    script = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 1.25}}}
+    result = reproduce(stub, script=script)
+    reason = outcomes(result)["stub/tma (iso)", "time"]["reason"]
+    for cause in ("other code", "GPU model", "CUDA driver 13000 against 12040"):
+        assert cause in reason
+    assert "differs: CUDA driver" in result.stderr
+
+
+def test_what_is_not_possible_here_is_said_with_the_reason(stub: Stub) -> None:
+    assert stub.measure(*THREE[:4], script=NOISY).returncode == 0
+    document = json.loads(stub.out.read_text())
+    for row in document["groups"][0]["rows"]:
+        if row["variant"] == "stub/tma":
+            row["config"] = "of another time"
+    document["groups"][1]["key"]["app"] = "elsewhere"
+    document["digest"] = content_digest(document)
+    stub.out.write_text(json.dumps(document))
+    script = {"rows": {**NOISY["rows"], "stub/dsm": {"skipped": "needs another GPU"}}}
+    result = reproduce(stub, script=script)
+    assert result.returncode == 1
+    assert "stub/tma has no config of another time in this program" in result.stderr
+    assert "app elsewhere is not part of this program" in result.stderr
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    missing = {(r["name"], r["at"]): r["reason"] for r in rows if r["outcome"].startswith("not")}
+    here, elsewhere = "stub n=1000 cold stream", "elsewhere n=2000 cold stream"
+    assert "needs another GPU" in missing["stub/dsm (iso)", here]
+    assert "no config of another time" in missing["stub/tma (iso)", here]
+    assert "app elsewhere" in missing["stub/baseline (iso)", elsewhere]
+    assert "stub/overlap (iso)" not in {name for name, at in missing if at == here}
+
+
+def test_a_dry_run_shows_what_would_be_measured_again(stub: Stub) -> None:
+    assert stub.measure(*THREE, script=NOISY).returncode == 0
+    stub.log.unlink()
+    result = stub.run("reproduce", str(stub.out), "--dry-run")
+    assert result.returncode == 0 and stub.opened() == []
+    assert "3 groups" in result.stdout and "stub/tma" in result.stdout
+
+
+def test_points_are_measured_again(stub: Stub) -> None:
+    values = {str(i): {"values": [7.0, 7.01, 6.99]} for i in range(4)}
+    command = ("run", "stub/points", "--out", str(stub.out))
+    assert stub.run(*command, script={"points": values}).returncode == 0
+    other = {**values, "2": {"values": [9.0, 9.01]}}
+    result = reproduce(stub, script={"points": other})
+    assert result.returncode == 1
+    found = {name: row["outcome"] for (name, _), row in outcomes(result).items()}
+    assert found["stub/points [index=2]"] == "different"
+    assert found["stub/points [index=1]"] == "same"

@@ -1,0 +1,32 @@
+// What a result file holds, planned to be measured again: the same cases, rows and configs, with
+// the same effort.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/plan/campaign.hpp"
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// Something of the file that this program cannot measure.
+struct NotPossible {
+  std::string what;  // "nw/tma (best) at nw rows=64,cols=64 cold stream"
+  std::string reason;
+};
+
+struct Again {
+  Campaign campaign{};
+  std::vector<NotPossible> not_possible{};
+};
+
+/// Every row of the file that has a time, of a file of sessions those of the first session that has
+/// the case, and every microbenchmark with a point that has a value. Energy is not measured again.
+/// What is not part of this program is told with the reason.
+Again plan_again(const ResultFile& file);
+
+/// The effort that the settings of a file name; what they do not name is the default.
+Effort effort_in(const Provenance& provenance);
+
+}  // namespace amasia

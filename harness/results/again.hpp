@@ -1,0 +1,55 @@
+// A result file against what the same cases gave when they were measured again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/results/result.hpp"
+#include "harness/text/table.hpp"
+
+namespace amasia {
+
+/// What became of a row, a comparison or a point that was measured again.
+enum class Outcome { same, edge, different, not_possible };
+template <>
+struct Words<Outcome> {
+  static constexpr std::string_view what = "outcome", list[] = {"same", "same, at the edge",
+                                                                "different", "not possible here"};
+};
+
+struct RepeatedRow {
+  std::string quantity;  // "time", "speed-up", or that of a point
+  std::string name;      // "nw/tma (best)", "memory/latency [footprint=1024]"
+  std::string at;        // the case; "" of a point
+  std::string unit;
+  double recorded = 0;
+  double low = 0, high = 0;  // where it was to fall
+  double now = 0;
+  /// What the interval knows: "another GPU", "this GPU", "one run each".
+  std::string interval;
+  Outcome outcome = Outcome::same;
+  std::string reason{};  // why different, as far as the files tell, or why not possible
+};
+
+struct Repetition {
+  std::vector<RepeatedRow> rows{};
+  /// What differs between the two files and may move every row.
+  std::vector<std::string> differences{};
+  int count(Outcome outcome) const;
+};
+
+/// Every row of `recorded` that has a time, every speed-up and every point with a value, beside
+/// `now`. A predictive interval at 90 % leaves out one in ten by chance: outside of it a row is at
+/// the edge, and different where it is among those that are told apart at a false discovery rate of
+/// 5 %. The sessions of `recorded` and `more` say how far rows move between runs; where they do
+/// not, the samples of one run on each side count as independent.
+/// `obstacles`: why something of the file was not measured, by its name, "nw/tma (best) at nw
+/// rows=64 cold stream" or that of a microbenchmark.
+Repetition repetition(const ResultFile& recorded, const ResultFile& now,
+                      const std::vector<const ResultFile*>& more = {},
+                      const std::map<std::string, std::string>& obstacles = {});
+
+Table to_table(const Repetition& repetition);
+
+}  // namespace amasia

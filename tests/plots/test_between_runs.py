@@ -1,0 +1,113 @@
+"""docs/between-runs.md, and whether predictive intervals hold on sessions that were not used."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from test_sessions import run, three
+
+from plots import between_runs
+from plots.between import Prediction, SessionValue
+from plots.between_runs import Checked, coverage, left_out, likely_reason
+from plots.cli import main
+from plots.load import Results, load
+from plots.sessions import Measured, Sessions
+from plots.strategies import ROOT
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Results:
+    return load([ROOT / "results"])
+
+
+def test_the_page_is_that_of_the_recorded_results(recorded):
+    page = (ROOT / "docs" / "between-runs.md").read_text(encoding="utf-8")
+    assert page == between_runs.page(recorded), (
+        "stale: python -m plots between results -o docs/between-runs.md"
+    )
+
+
+@pytest.mark.parametrize("quantity", ["time", "ratio"])
+def test_sessions_on_gpus_that_were_left_out_fall_inside(recorded, quantity):
+    """Of every GPU in turn, predicted from the others alone: at least as many as promised."""
+    checked = [c for c in left_out(recorded.sessions) if c.measured.quantity == quantity]
+    found = coverage(checked)
+    assert found.all >= 500
+    assert found.share >= 0.9
+    if quantity == "ratio":
+        assert found.half_width <= 0.01
+
+
+def test_what_is_left_out_is_not_used():
+    """A GPU far from the others is outside; were it part of its own prediction, it would not be."""
+    sessions = Sessions()
+    for row in range(8):
+        for gpu, value in (("a", 0.0), ("b", 0.001), ("far", 0.5)):
+            session = SessionValue(gpu, value + 0.0001 * row)
+            identity = f"row {row}"
+            sessions.add(
+                Measured("time", "H", "nw", "nw n=1", identity, "best", identity, session, gpu, "")
+            )
+    checked = list(left_out(sessions))
+    outside = {c.measured.session.gpu for c in checked if not c.inside}
+    assert outside == {"far"} and len(checked) == 24
+
+
+def test_coverage_counts():
+    def one(value: float) -> Checked:
+        session = SessionValue("a", math.log(value))
+        measured = Measured("time", "H", "nw", "", "", "best", "", session, "", "")
+        return Checked(measured, Prediction(1.0, 0.9, 1.2, 0.9, 3, 1, 1))
+
+    found = coverage([one(1.0), one(1.2), one(0.8), one(0.95)])
+    assert (found.inside, found.all, found.share) == (3, 4, 0.75)
+    assert found.half_width == pytest.approx(0.15)
+    assert math.isnan(coverage([]).share)
+
+
+def _measured(value: float, clock: float, gpu: str = "a", temperature: float = 40) -> Measured:
+    session = SessionValue(gpu, value)
+    return Measured(
+        "time", "H", "nw", "nw n=1", "nw/tma best", "best", "x", session, gpu, "", clock,
+        temperature,
+    )  # fmt: skip
+
+
+def test_the_clock_is_named_where_it_explains():
+    quick, slow = _measured(0, 1980), _measured(0.03, 1920, "b")
+    text = likely_reason(quick, slow, Sessions())
+    assert "SM clock 1980 and 1920 MHz: explains 100 % of it" in text and "two GPUs" in text
+    text = likely_reason(quick, _measured(0.03, 1979), Sessions())
+    assert "does not explain it" in text and "the same GPU" in text
+    assert "not known" in likely_reason(quick, _measured(0.03, math.nan), Sessions())
+
+
+def test_what_all_variants_of_a_case_do_is_said():
+    sessions = Sessions()
+    ends = []
+    for i, name in enumerate(("tma", "overlap", "dsm")):
+        for gpu, value in (("a", 0.0), ("b", 0.05 + 0.001 * i)):
+            session = SessionValue(gpu, value)
+            measured = Measured(
+                "time", "H", "nw", "nw n=1", name, "iso", name, session, gpu, "", 1980.0, 40.0
+            )
+            sessions.add(measured)
+            ends.append(measured)
+    assert "the others of the case moved 5.3 %" in likely_reason(ends[0], ends[1], sessions)
+
+
+def test_one_gpu_says_that_nothing_follows(save, capsys):
+    path = save(run("one", "2026-11-20T10:00:00Z"))
+    assert main(["between", str(path)]) == 0
+    assert "nothing can be said of another" in capsys.readouterr().out
+
+
+def test_the_command_writes_the_page(save, tmp_path):
+    paths = [str(save(document, f"{i}.json")) for i, document in enumerate(three())]
+    out = tmp_path / "page.md"
+    assert main(["between", *paths, "-o", str(out)]) == 0
+    text = out.read_text()
+    assert "rows on three GPUs are needed" in text
+    for heading in ("How far rows move", "Do the intervals hold?", "What moved most"):
+        assert f"### {heading}" in text
