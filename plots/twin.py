@@ -13,8 +13,8 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -42,6 +42,7 @@ class Measured:
     high: float = math.nan
     time_ms: float = math.nan
     kernel: Mapping[str, Any] = field(default_factory=dict)  # evidence of its kernel
+    remark: str = ""
     reason: str = ""
 
     @property
@@ -100,7 +101,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
     return Measured(
         strategy, value["median"], value["low"], value["high"],
         median(times) / 1e6 if times else math.nan,
-        row["evidence"][0] if row["evidence"] else {},
+        row["evidence"][0] if row["evidence"] else {}, row["remark"],
     )  # fmt: skip
 
 
@@ -133,11 +134,35 @@ def asked_in_file(path: Path) -> dict[str, str]:
     return {name: str(value) for name, value in table.items()}
 
 
-def defaults_of(twins: Iterable[Twin]) -> Traits:
-    """What a trait is that nobody names: its most frequent recorded value, which is that of the
-    middle that the others are varied from."""
+# Traits that are told apart by being there at all: with any, another thing is measured.
+_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
+
+
+def _value(text: str) -> str:
+    """A trait as a coordinate: a number of bytes or things as such, a word as it is."""
+    value = integer(text)
+    return text if value is None else str(value)
+
+
+def defaults_for(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
+    """What a trait is that nobody names: its most frequent value in recorded twins of the same
+    kind, as far as that is named; which is that of the middle that the others are varied from."""
+    there = {name: _value(text) for name, text in asked.items()}
+    alike = [
+        twin
+        for twin in twins
+        if all(
+            twin.traits[name] == value
+            for name, value in there.items()
+            if name in twin.traits and not twin.traits[name].isdigit()
+        )
+        and all(
+            (twin.traits.get(name, "0") != "0") == (there.get(name, "0") != "0")
+            for name in _ALL_OR_NONE
+        )
+    ]
     counts: dict[str, Counter[str]] = {}
-    for twin in twins:
+    for twin in alike or twins:
         for name, value in twin.traits.items():
             counts.setdefault(name, Counter())[value] += 1
     return {name: count.most_common(1)[0][0] for name, count in counts.items()}
@@ -153,7 +178,7 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-def traits_of(asked: Mapping[str, str], defaults: Traits) -> Traits:
+def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
     """All traits of a kernel from those that are named.
 
     Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
@@ -161,6 +186,7 @@ def traits_of(asked: Mapping[str, str], defaults: Traits) -> Traits:
     bytes). What is written is as much as the tile has, if not named. Raises PlotsError.
     """
     asked = dict(asked)
+    defaults = defaults_for(asked, twins)
     traits = dict(defaults)
     for name, given in (("tile", "rows"), ("intensity", "fma")):
         if name in asked and given in asked:
@@ -195,9 +221,6 @@ def traits_of(asked: Mapping[str, str], defaults: Traits) -> Traits:
 
 
 # --- How near twins are to each other -------------------------------------------------------------
-
-# Traits that are told apart by being there at all: with any, another thing is measured.
-_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
 
 
 def kind_of(traits: Traits) -> tuple[str, ...]:
@@ -275,9 +298,15 @@ class Answer:
 
     @property
     def first(self) -> str:
-        """What to choose: the fastest, or baseline when nothing is found to be faster."""
-        faster = [c.measured.strategy for c in self.choices if c.claim == "faster"]
-        return faster[0] if faster else "baseline"
+        """What to choose: of a twin that was measured the fastest that is claimed to be faster, of
+        an answer by others the one that they say is fastest; baseline when none is."""
+        for choice in self.choices:
+            beyond = choice.claim == "faster" or (
+                not self.exact and choice.measured.ratio > max(1, self.noise[1])
+            )
+            if beyond and choice.claim != "reference":
+                return choice.measured.strategy
+        return "baseline"
 
 
 def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measured]:
@@ -294,7 +323,7 @@ def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measure
         log = sum(s * math.log(m.ratio) for s, m in zip(share, parts, strict=True))
         mixed[name] = Measured(
             name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts),
-            parts[0].time_ms if len(parts) == 1 else math.nan, parts[0].kernel,
+            parts[0].time_ms if len(parts) == 1 else math.nan, parts[0].kernel, parts[0].remark,
         )  # fmt: skip
     return mixed
 
@@ -325,9 +354,8 @@ def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
         raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
     noise = (base.low, base.high)
     ran = [m for m in strategies.values() if m.ok and m.strategy != "baseline"]
-    reference = Measured(
-        "baseline", 1.0, 1.0, 1.0, base.time_ms, base.kernel
-    )  # its own speed-up is the noise
+    # Its own speed-up is the noise.
+    reference = replace(base, ratio=1.0, low=1.0, high=1.0)
     ranked = sorted([*ran, reference], key=lambda m: -m.ratio)
     best = ranked[0]
     choices = [
@@ -411,12 +439,12 @@ def _kibibytes(value: float) -> str:
 
 
 def _price(choice: Choice) -> str:
-    strategy = BY_NAME[choice.measured.strategy]
-    kernel = choice.measured.kernel
-    parts = []
-    if kernel:
-        parts.append(f"{kernel['registers']} registers per thread in the twin")
-        parts.append(f"{kernel['blocks_per_sm']} blocks per SM")
+    measured = choice.measured
+    strategy = BY_NAME[measured.strategy]
+    parts = [measured.remark] if measured.remark else []
+    if measured.kernel:
+        parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
+        parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
     parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
     lines = code_lines(strategy.name)
     if lines is not None:
@@ -433,7 +461,7 @@ def _reason(found: Answer) -> str:
     by_name = {c.measured.strategy: c.measured for c in found.choices}
     first, base = by_name[found.first], by_name["baseline"]
     if first is base:
-        return "no strategy is resolved to be faster than copies through registers"
+        return "no strategy is found to be faster than copies through registers"
     said = []
     a, b = _under_way(first), _under_way(base)
     if math.isfinite(a) and math.isfinite(b):
@@ -478,7 +506,8 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
     lines.append(f"Choose {found.first}: {_reason(found)}.")
     if not found.exact:
         lines.append(
-            "Intervals reach from the least to the greatest end of those of the twins asked."
+            "Intervals reach from the least to the greatest end of those of the twins asked; "
+            "prices are those of the nearest."
         )
         if known is not None:
             lines.append(known.sentence())

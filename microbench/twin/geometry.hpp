@@ -59,7 +59,7 @@ struct Shape {
   }
 
   /// Where output chunk i lies in the tile, and the step from there to what read k looks at: with a
-  /// halo above and below, further each time up to its depth, then left and right.
+  /// halo above, below, left and right, then further above and below, up to its depth.
   AMASIA_HD constexpr int start_of(int i) const {
     if (halo == 0) return i;
     const int row = static_cast<int>(by_inner_row.quotient(static_cast<unsigned>(i)));
@@ -67,9 +67,11 @@ struct Shape {
   }
   AMASIA_HD constexpr Place step_of(int k) const {
     if (k == 0) return {0, 0};
-    const int m = (k - 1) % (2 * halo + 2);
+    const int round = 2 * halo + 2;
+    const int m = k <= round ? k - 1 : (k - 1) % round;  // the division is for the rare case
     const int sign = m % 2 == 0 ? -1 : 1;
-    return m < 2 * halo ? Place{sign * (m / 2 + 1), 0} : Place{0, sign};
+    if (m == 2 || m == 3) return {0, sign};
+    return {sign * (m < 2 ? 1 : m / 2), 0};
   }
   /// The chunk of the tile that read k looks at. Without a halo reads are spread over the tile.
   AMASIA_HD constexpr int read_at(int start, int k) const {

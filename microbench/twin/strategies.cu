@@ -58,9 +58,11 @@ Point point_of(const Way& way, const Traits& traits, const Device& device) {
                 static_cast<int>(way.cluster_blocks),
                 static_cast<std::size_t>(ahead) * way.stage_bytes(shape, traits)}};
   p.claims = way.claims;
+  const std::size_t tiles = way.shared_bytes(shape, traits) - way.extra_bytes;
+  p.remark = std::to_string(tiles) + " bytes of tiles per block";
   if (const std::int64_t own = twin_registers(chunks); traits.registers < own) {
-    p.remark =
-        "blocks per SM as with " + std::to_string(own) + " registers, which the twin may need";
+    p.remark += "; as many blocks per SM as with " + std::to_string(own) +
+                " registers, which the twin may need";
   }
   p.prepare = [&way, traits](const Device& d, Stream stream) -> Sampling {
     auto twin = std::make_shared<Twin>(traits, way, ways().front(), d, stream);
@@ -122,6 +124,7 @@ Traits traits_of(const Kind& kind, const Size& size, std::int64_t fma, std::int6
   t.registers = registers;
   t.layout = static_cast<std::int64_t>(kind.layout);
   t.halo = kind.halo;
+  t.reads = kind.halo > 0 ? stencil_reads : 1;
   t.common = kind.half_in_common ? size.rows / 2 : 0;
   t.fma = fma;
   t.out_bytes = 16 * t.interior_chunks();

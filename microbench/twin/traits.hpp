@@ -33,6 +33,9 @@ constexpr std::int64_t twin_registers(std::int64_t chunks_per_thread) {
   return 65536 / most_threads(chunks_per_thread) / 8 * 8;
 }
 
+/// An element and those above, below, left and right of it.
+constexpr std::int64_t stencil_reads = 5;
+
 struct Traits {
   std::int64_t rows = 16;            // of a tile, without its halo
   std::int64_t row_bytes = 512;      // of one of them, without its halo
@@ -145,6 +148,7 @@ inline std::string contradiction(const Traits& t) {
     return "out_bytes is more than the tile has (rows x row_bytes)";
   }
   if (t.halo > 0 && t.layout_kind() != Layout::box) return "a halo needs the layout box";
+  if (t.halo > 0 && t.reads < 3) return "a halo is there to be read: reads is at least 3";
   if (t.halo > t.rows) return "the halo is larger than the tile";
   if (t.common >= t.rows) return "common has to leave a row of the tile's own";
   if (t.halo > 0 && t.common > 0) return "a tile has a halo or common rows, not both";
@@ -161,12 +165,13 @@ inline std::string contradiction(const Traits& t) {
   return "";
 }
 
-/// The traits that are asked for; what is not named has its default, and `out_bytes` that of a
-/// kernel that writes as much as it reads. Throws UsageError, one line that names the trait, for
-/// an unknown name, a value out of range and traits that contradict each other.
+/// The traits that are asked for; what is not named has its default: `out_bytes` that of a kernel
+/// that writes as much as it reads, `reads` with a halo that of a stencil. Throws UsageError, one
+/// line that names the trait, for an unknown name, a value out of range and traits that contradict
+/// each other.
 inline Traits traits_from(const Coordinates& asked) {
   Traits traits;
-  bool writes_given = false;
+  bool writes_given = false, reads_given = false;
   for (const auto& [name, text] : asked) {
     const Trait* found = nullptr;
     for (const Trait& t : traits_of_a_kernel) {
@@ -176,7 +181,9 @@ inline Traits traits_from(const Coordinates& asked) {
       throw UsageError("no trait " + in_quotes(name) + "; known: " + known_names());
     traits.*found->value = value_from(*found, text);
     writes_given = writes_given || found->value == &Traits::out_bytes;
+    reads_given = reads_given || found->value == &Traits::reads;
   }
+  if (!reads_given && traits.halo > 0) traits.reads = stencil_reads;
   if (!writes_given) traits.out_bytes = traits.interior_chunks() * 16;
   if (const std::string why = contradiction(traits); !why.empty()) {
     throw UsageError("no kernel has these traits: " + why);

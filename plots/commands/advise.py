@@ -81,10 +81,10 @@ def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
 def _for_own_kernel(options: argparse.Namespace, asked: dict[str, str]) -> str:
     recorded = twin.recorded_twins(options.results)
     # What nobody names is as in the record, whichever GPU that is of.
-    traits = twin.traits_of(asked, twin.defaults_of(_of_gpu(recorded, options.gpu)))
+    of_gpu = _of_gpu(recorded, options.gpu)
+    traits = twin.traits_of(asked, of_gpu)
     if options.measure:
         return twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
-    of_gpu = _of_gpu(recorded, options.gpu)
     found = twin.answer(traits, of_gpu)
     return twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
 

@@ -13,8 +13,11 @@ namespace {
 
 Microbenchmark with_traits(const std::string& name) {
   Microbenchmark m = question_to_plan(name);
-  m.asked = [own = m.points](const Device& device, const Coordinates&) {
-    return own(device, Scope::quick);
+  m.asked = [own = m.points](const Device& device, const Coordinates& traits) {
+    if (value_of(traits, "rows") == "0") throw UsageError("a tile has rows");
+    std::vector<Point> points = own(device, Scope::quick);
+    for (Point& p : points) p.at.insert(p.at.end(), traits.begin(), traits.end());
+    return points;
   };
   return m;
 }
@@ -139,7 +142,7 @@ TEST(Campaign, HandsTraitsToAMicrobenchmarkThatTakesAny) {
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_EQ(value_of(asked[0], "layout"), "box");
   EXPECT_EQ(value_of(asked[1], "rows"), "4");
-  for (const char* bad : {"", "rows", "=3", "rows=3,rows=4"}) {
+  for (const char* bad : {"", "rows", "=3", "rows=3,rows=4", "rows=0", "rows=0,layout=box"}) {
     request.traits = {bad};
     EXPECT_THROW(plan_of(request), UsageError) << bad;
   }

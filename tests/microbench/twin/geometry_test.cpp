@@ -87,7 +87,7 @@ TEST(Shape, ReadsTheWholeTileAndNothingElse) {
   }
 }
 
-TEST(Shape, ReadsUpAndDownAsFarAsTheHaloGoesThenSideways) {
+TEST(Shape, ReadsAllAroundThenAsFarAsTheHaloGoes) {
   const Shape s = shape_of(kinds()[4]);
   const Place own = s.place_of(s.start_of(0));
   EXPECT_EQ(own.row, 5);
@@ -98,10 +98,13 @@ TEST(Shape, ReadsUpAndDownAsFarAsTheHaloGoesThenSideways) {
   };
   EXPECT_EQ(offset(1), std::pair(-1, 0));
   EXPECT_EQ(offset(2), std::pair(1, 0));
-  EXPECT_EQ(offset(9), std::pair(-5, 0));
-  EXPECT_EQ(offset(10), std::pair(5, 0));
-  EXPECT_EQ(offset(11), std::pair(0, -1));
-  EXPECT_EQ(offset(12), std::pair(0, 1));
+  EXPECT_EQ(offset(3), std::pair(0, -1));
+  EXPECT_EQ(offset(4), std::pair(0, 1));
+  EXPECT_EQ(offset(5), std::pair(-2, 0));
+  EXPECT_EQ(offset(6), std::pair(2, 0));
+  EXPECT_EQ(offset(11), std::pair(-5, 0));
+  EXPECT_EQ(offset(12), std::pair(5, 0));
+  EXPECT_EQ(offset(13), offset(1));
 }
 
 TEST(Shape, TakesEveryChunkFromInsideTheInput) {

@@ -37,6 +37,7 @@ TEST(Traits, AreReadBackAsTheyAreWritten) {
   t.rows = 32;
   t.layout = static_cast<std::int64_t>(Layout::box);
   t.halo = 4;
+  t.reads = 9;
   t.chain = 1;
   t.out_bytes = 1024;
   const Coordinates at = coordinates_of(t);
@@ -48,6 +49,9 @@ TEST(Traits, AreReadBackAsTheyAreWritten) {
 TEST(Traits, ThatAreNotNamedFollowFromTheTile) {
   EXPECT_EQ(traits_from({{"rows", "64"}}).out_bytes, 64 * 512);
   EXPECT_EQ(traits_from({{"rows", "64"}, {"out_bytes", "16"}}).out_bytes, 16);
+  EXPECT_EQ(traits_from({{"layout", "box"}}).reads, 1);
+  EXPECT_EQ(traits_from({{"layout", "box"}, {"halo", "2"}}).reads, 5);
+  EXPECT_EQ(traits_from({{"layout", "box"}, {"halo", "2"}, {"reads", "3"}}).reads, 3);
 }
 
 TEST(Traits, AreRefusedInOneLineThatNamesThem) {
@@ -66,6 +70,8 @@ TEST(Traits, AreRefusedInOneLineThatNamesThem) {
 TEST(Traits, ThatContradictEachOtherAreRefusedWithTheReason) {
   const std::string no = "no kernel has these traits: ";
   EXPECT_EQ(complaint({{"halo", "1"}}), no + "a halo needs the layout box");
+  EXPECT_EQ(complaint({{"layout", "box"}, {"halo", "1"}, {"reads", "1"}}),
+            no + "a halo is there to be read: reads is at least 3");
   EXPECT_EQ(complaint({{"row_bytes", "100"}}), no + "row_bytes is not a multiple of 16");
   EXPECT_EQ(complaint({{"threads", "100"}}), no + "threads is not a multiple of 32");
   EXPECT_EQ(complaint({{"out_bytes", "8208"}}),
