@@ -95,9 +95,9 @@ ConfigOf<Problem> merge_config(int cluster) {
 }
 
 /// A message is a block's share of a tile.
-template <class SCHEDULE, class MOVEMENT>
+template <class SCHEDULE>
 ConfigOf<Problem> multicast_config(int cluster) {
-  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  using C = KernelConfig<SCHEDULE, Ring<SCHEDULE, multicast_producer_warps>>;
   const CountKernels kernels{nullptr, multicast<Sliced<Words>, C>};
   return clustered<C>(Way::multicast, cluster, kernels, sizeof(MulticastStorage<C>),
                       C::stages * C::tile_bytes / static_cast<std::size_t>(cluster));
@@ -123,9 +123,8 @@ std::vector<ConfigOf<Problem>> configs() {
       merge_config<Packed, 1>(2),
       merge_config<Ranges>(2),
       merge_config<Ranges, 1>(2)};
-  using Six = Movement<6, 1, multicast_producer_warps>;
-  for (const int cluster : {2, 4}) all.push_back(multicast_config<Packed, Six>(cluster));
-  for (const int cluster : {2, 4}) all.push_back(multicast_config<Ranges, Six>(cluster));
+  for (const int cluster : {2, 4}) all.push_back(multicast_config<Packed>(cluster));
+  for (const int cluster : {2, 4}) all.push_back(multicast_config<Ranges>(cluster));
   for (const int cluster : {1, 2, 4, 8, 16}) all.push_back(spread_config<One1024>(cluster));
   for (const int cluster : {1, 2, 4, 8, 16}) all.push_back(spread_config<Two512>(cluster));
   return all;
