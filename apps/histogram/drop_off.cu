@@ -89,6 +89,7 @@ const bool registered = register_variant<Problem>(
      walking<Pipeline, Two1024, Ring<Two1024>>(), walking<Pipeline, One1024, Ring<One1024>>(),
      walking<Pipeline, Two512, Ring<Two512>>(), walking<Pipeline, Four512, Ring<Four512>>(),
      walking<Pipeline, Packed, Ring<Packed>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
+     walking<Pipeline, Packed, ShortRing<Packed>>(), walking<Pipeline, Ranges, ShortRing<Ranges>>(),
      partitioned<Pipeline, 3>(), walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace

@@ -35,6 +35,9 @@ template <class SCHEDULE>
 inline constexpr int ring_chunks = 2048 / (SCHEDULE::threads * SCHEDULE::blocks_per_sm);
 template <class SCHEDULE, int PRODUCERS = 0>
 using Ring = Movement<3, ring_chunks<SCHEDULE>, PRODUCERS>;
+/// A stage less, for schedules whose counters need the room: one tile travels while one is counted.
+template <class SCHEDULE>
+using ShortRing = Movement<2, ring_chunks<SCHEDULE>>;
 template <class SCHEDULE>
 using OneStage = Movement<1, 2 * ring_chunks<SCHEDULE>>;
 

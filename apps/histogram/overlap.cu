@@ -121,7 +121,8 @@ const bool registered = register_variant<Problem>(
      walking<Pipeline, Two512, Ring<Two512>>(), producing<Producer, Two512, Ring<Two512, 4>>(),
      walking<Pipeline, Four512, Ring<Four512>>(), walking<Pipeline, Packed, Ring<Packed>>(),
      producing<Producer, Packed, Ring<Packed, 2>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
-     producing<Producer, Ranges, Ring<Ranges, 2>>(), partitioned<Pipeline, 3>(),
+     producing<Producer, Ranges, Ring<Ranges, 2>>(), walking<Pipeline, Packed, ShortRing<Packed>>(),
+     walking<Pipeline, Ranges, ShortRing<Ranges>>(), partitioned<Pipeline, 3>(),
      walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace

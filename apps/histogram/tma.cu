@@ -109,7 +109,8 @@ const bool registered = register_variant<Problem>(
      config<Two512, Ring<Two512>>(), config<Two512, Ring<Two512, 1>>(),
      config<Four512, Ring<Four512>>(), config<Packed, Ring<Packed>>(),
      config<Packed, Ring<Packed, 1>>(), config<Ranges, Ring<Ranges>>(),
-     config<Ranges, Ring<Ranges, 1>>(), partitioned<BulkPipeline, 3>(),
+     config<Ranges, Ring<Ranges, 1>>(), config<Packed, ShortRing<Packed>>(),
+     config<Ranges, ShortRing<Ranges>>(), partitioned<BulkPipeline, 3>(),
      config<Global, Ring<Global>>()});
 
 }  // namespace
