@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(original_threads) baseline_original(OriginalRu
   clear_warp_counters(counters, run);
   __syncthreads();
   // Main loop
-  WarpCounters<Keys>(counters, run).template add_directly<STEP>(run, 0);
+  count_directly<Keys, STEP>(run, 0, WarpCounters<Keys>(counters, run));
   // Epilogue
   __syncthreads();
   write_partial(counters, run);
@@ -58,34 +58,12 @@ struct Pipeline {
   __device__ void consumer_release() {}
 };
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) baseline(Run run) {
-  auto* const words = block_memory<unsigned>();
-  // Prologue
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  typename Pipeline<C, Run>::Storage none;
-  Pipeline<C, Run> pipeline{run, none, run.block_tiles()};
-  pipeline.prologue();
-  // Main loop
-  for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.next(n);
-    count_tile<C>(counters, pipeline);
-    pipeline.consumer_release();
-    counters.counted_tile(n);
-  }
-  // Epilogue
-  count_rest<Keys, C>(run, counters);
-  __syncthreads();
-  counters.add_to_result(run);
-}
-
 /// What producer warps do: each lane holds its part of a tile in registers. The next tile is asked
 /// for as soon as this one is stored, and travels while a stage is waited for.
 template <class C>
 struct Producer {
   using Lane = ProducerLane<C>;
+  static constexpr std::size_t in_flight = C::tile_bytes;
 
   __device__ static void load(uint4 (&held)[Lane::chunks], const uint4* tile, const Lane& lane) {
 #pragma unroll
@@ -97,39 +75,24 @@ struct Producer {
     uint4 held[Lane::chunks];
     if (tiles > 0) load(held, run.tile<C>(0), lane);
     for (int n = 0; n < tiles; ++n, ++state) {
-      StageBarriers<C>::producer_acquire(n, state);
+      HandOver<C>::producer_acquire(n, state);
 #pragma unroll
       for (int k = 0; k < Lane::chunks; ++k) shared.tiles[state.index][lane.chunk(k)] = held[k];
-      StageBarriers<C>::producer_commit(state);
+      HandOver<C>::producer_commit(state);
       if (n + 1 < tiles) load(held, run.tile<C>(n + 1), lane);
     }
   }
 };
 
-template <class SCHEDULE, class MOVEMENT>
-ConfigOf<Problem> config() {
-  using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  if constexpr (C::producer_warps > 0) {
-    return counting<C>(
-        kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C, Producer<C>>; }),
-        sizeof(StageStorage<C>), C::tile_bytes);
-  } else {
-    return counting<C>(kernels_of<C>([](auto keys) { return baseline<decltype(keys), C>; }), 0,
-                       C::tile_bytes);
-  }
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::baseline,
     {original<4>(baseline_original<Bytes, 4>, baseline_original<Words, 4>, 1, 0),
      original<16>(baseline_original<Bytes, 16>, baseline_original<Words, 16>, 1, 0),
-     config<One1024, Movement<2, 2>>(), config<One1024, Movement<2, 4>>(),
-     config<Two1024, Movement<2, 1>>(), config<Two512, Movement<2, 4>>(),
-     config<Two512, Movement<2, 2>>(), config<Two512, Movement<3, 2, 4>>(),
-     config<Four512, Movement<2, 1>>(), config<Packed, Movement<2, 1>>(),
-     config<Packed, Movement<2, 2>>(), config<Ranges, Movement<2, 2>>(),
-     config<Ranges, Movement<2, 1>>(), partitioned<Pipeline, 2>(),
-     config<Global, Movement<2, 1>>()});
+     walking<Pipeline, One1024, Movement<2, 2>>(), walking<Pipeline, One1024, Movement<2, 4>>(),
+     walking<Pipeline, Two1024, Movement<2, 1>>(), walking<Pipeline, Two512, Movement<2, 4>>(),
+     producing<Producer, Two512, Ring<Two512, 4>>(), walking<Pipeline, Four512, Movement<2, 1>>(),
+     walking<Pipeline, Packed, Movement<2, 2>>(), walking<Pipeline, Ranges, Movement<2, 2>>(),
+     partitioned<Pipeline, 2>(), walking<Pipeline, Global, Movement<2, 1>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -9,6 +9,10 @@ namespace amasia::histogram {
 /// which spreads the counters. spread: every increment goes to the block that keeps its counter.
 enum class Way { merge, multicast, spread };
 
+inline const char* word_of(Way way) {
+  return way == Way::merge ? "merge" : way == Way::multicast ? "multicast" : "spread";
+}
+
 struct ClusterConfig {
   Way way;
   Home home;
@@ -74,11 +78,20 @@ struct ClusterConfig {
   }
 };
 
-/// `info` has name, schedule, geometry and movement.
-inline ConfigOf<Problem> configured(ConfigInfo info, const ClusterConfig& c,
-                                    std::size_t in_flight) {
+/// A config of `kernels` in clusters of `cluster` blocks, each with `ring_bytes` of shared memory
+/// in front of its counters. Producer warps are part of the name where others have none.
+template <class C>
+ConfigOf<Problem> clustered(Way way, int cluster, const CountKernels& kernels,
+                            std::size_t ring_bytes, std::size_t in_flight) {
+  const ClusterConfig c{
+      way,        C::home,    kernels, cluster, C::launched_threads, C::blocks_per_sm,
+      ring_bytes, make_run<C>};
+  std::string name = std::string(C::name) + "/" + word_of(way) + "-" + std::to_string(cluster);
+  if (way == Way::merge && C::producer_warps > 0) {
+    name += "-" + std::to_string(C::producer_warps) + "-producers";
+  }
   ConfigOf<Problem> config;
-  config.info = std::move(info);
+  config.info = info_of<C>(std::move(name));
   config.info.geometry.push_back({"cluster_blocks", c.cluster});
   config.info.reference_only = c.cluster == 1;  // nothing is remote
   for (const CountKernel kernel : {c.kernels.words, c.kernels.bytes}) {

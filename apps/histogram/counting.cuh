@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "apps/histogram/kernel.cuh"
 #include "apps/histogram/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
+#include "variants/ptx/named_barrier.cuh"
 
 namespace amasia::histogram {
 
@@ -51,8 +53,7 @@ __device__ __forceinline__ void counting_barrier() {
   if constexpr (C::producer_warps == 0) {
     __syncthreads();
   } else {
-    __syncwarp();
-    asm volatile("bar.sync 1, %0;\n" ::"n"(C::threads) : "memory");
+    block::sync(1, C::threads);
   }
 }
 
@@ -142,6 +143,40 @@ __device__ __forceinline__ void count_rest(const Run& run, const CountersT& coun
        i < run.count; i += std::int64_t{run.groups} * C::threads) {
     counters.add(Keys::counter_at(run.keys, i, run.binning));
   }
+}
+
+/// Shared memory that a pipeline's stages take in front of the counters. Stages in registers take
+/// none.
+template <class Storage>
+inline constexpr std::size_t storage_bytes = std::is_empty_v<Storage> ? 0 : sizeof(Storage);
+
+/// The kernel of all strategies whose counting threads move the keys themselves. What they do for
+/// it is the variant's Pipeline: `next` waits for a tile and asks for a later one, `chunk` hands
+/// out the thread's part of it.
+template <class Keys, class Pipeline>
+__global__ void __launch_bounds__(Pipeline::C::threads, Pipeline::C::blocks_per_sm)
+    walk_tiles(Run run) {
+  using C = typename Pipeline::C;
+  using Storage = typename Pipeline::Storage;
+  auto* const memory = block_memory<unsigned char>();
+  // Prologue
+  auto* const words = reinterpret_cast<unsigned*>(memory + storage_bytes<Storage>);
+  const Counters<Keys, C> counters(run, words);
+  clear_counters<C>(words, run.plan);
+  __syncthreads();
+  Pipeline pipeline{run, *reinterpret_cast<Storage*>(memory), run.block_tiles()};
+  pipeline.prologue();
+  // Main loop
+  for (int n = 0; n < pipeline.tiles; ++n) {
+    pipeline.next(n);
+    count_tile<C>(counters, pipeline);
+    pipeline.consumer_release();
+    counters.counted_tile(n);
+  }
+  // Epilogue
+  count_rest<Keys, C>(run, counters);
+  __syncthreads();
+  counters.add_to_result(run);
 }
 
 /// Adds up the copies in place: counter i becomes word i. A batch is written behind everything that
@@ -285,14 +320,13 @@ ConfigInfo info_of(std::string name) {
 /// its counters.
 template <class C>
 ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
-                           std::size_t bytes_in_flight) {
+                           std::size_t in_flight) {
   ConfigOf<Problem> config;
   config.info = info_of<C>(config_name<C>());
   for (const CountKernel kernel : {kernels.words, kernels.bytes, kernels.sliced}) {
     if (kernel == nullptr) continue;
     config.info.kernels.push_back({reinterpret_cast<const void*>(kernel), C::launched_threads,
-                                   ring_bytes + nominal_counter_bytes(C::home), 1,
-                                   bytes_in_flight});
+                                   ring_bytes + nominal_counter_bytes(C::home), 1, in_flight});
   }
   config.unsupported = [=](const Problem& p, const Device& device) {
     return misfit<C>(p, device, ring_bytes);
@@ -316,6 +350,15 @@ ConfigOf<Problem> counting(const CountKernels& kernels, std::size_t ring_bytes,
     return clear_then(p, [=](Stream stream) { launch(kernel, shape, stream, run); });
   };
   return config;
+}
+
+/// A config of kernel walk_tiles with a variant's pipeline.
+template <template <class, class> class PIPELINE, class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> walking() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  using Pipeline = PIPELINE<C, Run>;
+  return counting<C>(kernels_of<C>([](auto keys) { return walk_tiles<decltype(keys), Pipeline>; }),
+                     storage_bytes<typename Pipeline::Storage>, bytes_in_flight<C>);
 }
 
 }  // namespace amasia::histogram

@@ -80,49 +80,17 @@ struct Pipeline {
   __device__ void consumer_release() { ++state; }
 };
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) drop_off(Run run) {
-  auto& shared = *block_memory<typename Pipeline<C, Run>::Storage>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
-  pipeline.prologue();
-  // Main loop
-  for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.next(n);
-    count_tile<C>(counters, pipeline);
-    pipeline.consumer_release();
-    counters.counted_tile(n);
-  }
-  // Epilogue
-  count_rest<Keys, C>(run, counters);
-  __syncthreads();
-  counters.add_to_result(run);
-}
-
-template <class SCHEDULE, class MOVEMENT>
-ConfigOf<Problem> config() {
-  using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  return counting<C>(kernels_of<C>([](auto keys) { return drop_off<decltype(keys), C>; }),
-                     sizeof(typename Pipeline<C, Run>::Storage), (C::stages - 1) * C::tile_bytes);
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::drop_off,
     {original<4>(drop_off_original<Bytes, 4>, drop_off_original<Words, 4>, original_stages,
                  original_stages),
      original<16>(drop_off_original<Bytes, 16>, drop_off_original<Words, 16>, original_stages,
                   original_stages),
-     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
-     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
-     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2>>(),
-     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
-     config<Packed, Movement<5, 1>>(), config<Ranges, Movement<5, 1>>(),
-     config<Ranges, Movement<3, 1>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
-     config<Global, Movement<3, 1>>()});
+     walking<Pipeline, Two1024, Ring<Two1024>>(), walking<Pipeline, One1024, Ring<One1024>>(),
+     walking<Pipeline, Two512, Ring<Two512>>(), walking<Pipeline, Four512, Ring<Four512>>(),
+     walking<Pipeline, Packed, Ring<Packed>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
+     walking<Pipeline, Packed, ShortRing<Packed>>(), walking<Pipeline, Ranges, ShortRing<Ranges>>(),
+     partitioned<Pipeline, 3>(), walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

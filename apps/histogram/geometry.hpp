@@ -2,6 +2,7 @@
 // memory: plain arithmetic, the same on host and device, so the CPU tests cover it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "variants/geometry/ring.hpp"
@@ -26,6 +27,24 @@ struct KernelConfig : SCHEDULE, MOVEMENT {
   static constexpr int launched_threads = SCHEDULE::threads + 32 * MOVEMENT::producer_warps;
   static_assert(launched_threads <= 1024, "a block has at most 1024 threads");
 };
+
+/// The same bytes are on their way in every strategy and schedule that has stages in shared memory:
+/// 64 KB per SM (60 KB where blocks have 960 threads). A ring has three stages of 32 KB per SM, of
+/// which two travel while one is counted; a single stage has 64 KB.
+template <class SCHEDULE>
+inline constexpr int ring_chunks = 2048 / (SCHEDULE::threads * SCHEDULE::blocks_per_sm);
+template <class SCHEDULE, int PRODUCERS = 0>
+using Ring = Movement<3, ring_chunks<SCHEDULE>, PRODUCERS>;
+/// A stage less, for schedules whose counters need the room: one tile travels while one is counted.
+template <class SCHEDULE>
+using ShortRing = Movement<2, ring_chunks<SCHEDULE>>;
+template <class SCHEDULE>
+using OneStage = Movement<1, 2 * ring_chunks<SCHEDULE>>;
+
+/// Bytes of a block that travel while it counts, or while it waits for its only stage.
+template <class C>
+inline constexpr std::size_t bytes_in_flight =
+    static_cast<std::size_t>(C::stages > 1 ? C::stages - 1 : 1) * C::tile_bytes;
 
 /// A block keeps a window of the counters, each in 2^log2_copies copies. Copy c of counter i is
 /// word (i << log2_copies) + c, and lane l counts in copy l % copies: with 32 copies every lane has

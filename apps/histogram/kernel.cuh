@@ -80,6 +80,15 @@ __device__ __forceinline__ unsigned fetch_and_add(unsigned address, unsigned val
   return old;
 }
 
+/// Calls add(counter) for each key of a chunk.
+template <class Keys, class Add>
+__device__ __forceinline__ void visit_chunk(uint4 words, const Binning& binning, Add add) {
+  Keys::visit(words.x, binning, add);
+  Keys::visit(words.y, binning, add);
+  Keys::visit(words.z, binning, add);
+  Keys::visit(words.w, binning, add);
+}
+
 /// This lane's copies of the window's counters. SLICED: there are other windows, and other blocks
 /// count what lies there.
 template <class Keys, bool SLICED = false>
@@ -113,10 +122,7 @@ struct LaneCounters {
     Keys::visit(word, binning, [this](unsigned counter) { add(counter); });
   }
   __device__ __forceinline__ void add_chunk(uint4 words) const {
-    add_word(words.x);
-    add_word(words.y);
-    add_word(words.z);
-    add_word(words.w);
+    visit_chunk<Keys>(words, binning, [this](unsigned counter) { add(counter); });
   }
 };
 
@@ -202,11 +208,7 @@ struct GlobalCounters {
     }
   }
   __device__ __forceinline__ void add_chunk(uint4 words) const {
-    const auto one = [this](unsigned counter) { add(counter); };
-    Keys::visit(words.x, binning, one);
-    Keys::visit(words.y, binning, one);
-    Keys::visit(words.z, binning, one);
-    Keys::visit(words.w, binning, one);
+    visit_chunk<Keys>(words, binning, [this](unsigned counter) { add(counter); });
   }
 };
 

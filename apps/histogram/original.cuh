@@ -46,6 +46,28 @@ struct OriginalRun {
   }
 };
 
+/// Counts words from `first` on in steps of STEP bytes, and the keys of the last, incomplete word,
+/// strided over all threads. `first` is a multiple of STEP / 4.
+template <class Keys, int STEP, class CountersT>
+__device__ __forceinline__ void count_directly(const OriginalRun& run, std::int64_t first,
+                                               const CountersT& counters) {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * original_threads + threadIdx.x;
+  const std::int64_t words = run.template words<Keys>();
+  if constexpr (STEP == 16) {
+    const auto* chunks = reinterpret_cast<const uint4*>(run.keys);
+    for (std::int64_t c = first / 4 + thread; c < words / 4;
+         c += original_blocks * original_threads) {
+      counters.add_chunk(chunks[c]);
+    }
+    first = words / 4 * 4;
+  }
+  for (std::int64_t w = first + thread; w < words; w += original_blocks * original_threads) {
+    counters.add_word(run.keys[w]);
+  }
+  const std::int64_t key = words * Keys::per_word + thread;
+  if (key < run.count) counters.add(Keys::counter_at(run.keys, key, run.binning));
+}
+
 /// The block's sub-histograms: (warps, counters).
 template <class Keys>
 struct WarpCounters : LaneCounters<Keys> {
@@ -53,31 +75,11 @@ struct WarpCounters : LaneCounters<Keys> {
       : LaneCounters<Keys>(counters + threadIdx.x / 32 * run.counters, 0, 0, run.counters,
                            run.binning) {}
 
-  /// Words from `first` on in steps of STEP bytes, and the keys of the last, incomplete word,
-  /// strided over all threads. `first` is a multiple of STEP / 4.
-  template <int STEP>
-  __device__ __forceinline__ void add_directly(const OriginalRun& run, std::int64_t first) const {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * original_threads + threadIdx.x;
-    const std::int64_t words = run.template words<Keys>();
-    if constexpr (STEP == 16) {
-      const auto* chunks = reinterpret_cast<const uint4*>(run.keys);
-      for (std::int64_t c = first / 4 + thread; c < words / 4;
-           c += original_blocks * original_threads) {
-        this->add_chunk(chunks[c]);
-      }
-      first = words / 4 * 4;
-    }
-    for (std::int64_t w = first + thread; w < words; w += original_blocks * original_threads) {
-      this->add_word(run.keys[w]);
-    }
-    const std::int64_t key = words * Keys::per_word + thread;
-    if (key < run.count) this->add(Keys::counter_at(run.keys, key, run.binning));
-  }
   /// The words behind the last whole tile.
   template <int STEP>
   __device__ __forceinline__ void add_rest(const OriginalRun& run) const {
     constexpr int tile = step_tile_words<STEP>;
-    add_directly<4>(run, run.template words<Keys>() / tile * tile);
+    count_directly<Keys, 4>(run, run.template words<Keys>() / tile * tile, *this);
   }
   /// The thread's part of a tile in shared memory: neighbours read neighbouring words.
   template <int STEP>

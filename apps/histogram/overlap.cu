@@ -82,40 +82,18 @@ struct Pipeline {
   __device__ void consumer_release() { ++state; }
 };
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) overlap(Run run) {
-  auto& shared = *block_memory<StageStorage<C>>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
-  pipeline.prologue();
-  // Main loop
-  for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.next(n);
-    count_tile<C>(counters, pipeline);
-    pipeline.consumer_release();
-    counters.counted_tile(n);
-  }
-  // Epilogue
-  count_rest<Keys, C>(run, counters);
-  async::wait<0>();
-  __syncthreads();
-  counters.add_to_result(run);
-}
-
 /// What producer warps do: a tile arrives when its lanes have waited for the copies that they made
 /// stages - 1 tiles ago.
 template <class C>
 struct Producer {
+  static constexpr std::size_t in_flight = bytes_in_flight<C>;
+
   __device__ static void produce_all(const Run& run, int tiles, StageStorage<C>& shared) {
     const ProducerLane<C> lane;
     PipelineState<C::stages> copied, arrived;
     for (int n = 0; n < tiles + C::stages - 1; ++n) {
       if (n < tiles) {
-        StageBarriers<C>::producer_acquire(n, copied);
+        HandOver<C>::producer_acquire(n, copied);
         const uint4* from = run.tile<C>(n);
 #pragma unroll
         for (int k = 0; k < lane.chunks; ++k) {
@@ -126,25 +104,12 @@ struct Producer {
       async::commit();
       async::wait<C::stages - 1>();
       if (n >= C::stages - 1) {
-        StageBarriers<C>::producer_commit(arrived);
+        HandOver<C>::producer_commit(arrived);
         ++arrived;
       }
     }
   }
 };
-
-template <class SCHEDULE, class MOVEMENT>
-ConfigOf<Problem> config() {
-  using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  return counting<C>(kernels_of<C>([](auto keys) {
-                       if constexpr (C::producer_warps > 0) {
-                         return with_producers<decltype(keys), C, Producer<C>>;
-                       } else {
-                         return overlap<decltype(keys), C>;
-                       }
-                     }),
-                     sizeof(StageStorage<C>), (C::stages - 1) * C::tile_bytes);
-}
 
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::overlap,
@@ -152,14 +117,13 @@ const bool registered = register_variant<Problem>(
                  original_stages),
      original<16>(overlap_original<Bytes, 16>, overlap_original<Words, 16>, original_stages,
                   original_stages),
-     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
-     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
-     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2, 4>>(),
-     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
-     config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 2>>(),
-     config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 2>>(), partitioned<Pipeline, 3>(), partitioned<Pipeline, 2>(),
-     config<Global, Movement<3, 1>>()});
+     walking<Pipeline, Two1024, Ring<Two1024>>(), walking<Pipeline, One1024, Ring<One1024>>(),
+     walking<Pipeline, Two512, Ring<Two512>>(), producing<Producer, Two512, Ring<Two512, 4>>(),
+     walking<Pipeline, Four512, Ring<Four512>>(), walking<Pipeline, Packed, Ring<Packed>>(),
+     producing<Producer, Packed, Ring<Packed, 2>>(), walking<Pipeline, Ranges, Ring<Ranges>>(),
+     producing<Producer, Ranges, Ring<Ranges, 2>>(), walking<Pipeline, Packed, ShortRing<Packed>>(),
+     walking<Pipeline, Ranges, ShortRing<Ranges>>(), partitioned<Pipeline, 3>(),
+     walking<Pipeline, Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

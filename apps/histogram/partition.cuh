@@ -319,13 +319,10 @@ ConfigOf<Problem> partitioned() {
                           {"blocks_per_sm", N::blocks_per_sm},
                           {"range_counters", range_counters}};
   config.info.movement = {{"stages", D::stages}, {"stage_bytes", D::tile_bytes}};
-  const auto in_flight = [](int stages, int bytes) {
-    return static_cast<std::size_t>((stages > 1 ? stages - 1 : 1) * bytes);
-  };
   config.info.kernels = {{reinterpret_cast<const void*>(deal_kernel), D::threads,
-                          dealing.dynamic_shared_bytes, 1, in_flight(D::stages, D::tile_bytes)},
+                          dealing.dynamic_shared_bytes, 1, bytes_in_flight<D>},
                          {reinterpret_cast<const void*>(count_kernel), N::threads,
-                          counting.dynamic_shared_bytes, 1, in_flight(N::stages, N::tile_bytes)},
+                          counting.dynamic_shared_bytes, 1, bytes_in_flight<N>},
                          {reinterpret_cast<const void*>(arrange_kernel), arrange_threads}};
   config.unsupported = [=](const Problem& p, const Device& device) -> std::optional<std::string> {
     if (p.scratch == nullptr) {

@@ -1,10 +1,10 @@
 // Warps that only copy, for strategies whose copies threads have to make (baseline, overlap; tma's
-// engine needs one thread). Stages change hands by named barriers (PTX ISA: "bar.sync",
-// "bar.arrive"), which every GPU has, so that these kernels run wherever the strategy does.
+// engine needs one thread). Stages change hands at named barriers, which every GPU has, so that
+// these kernels run wherever the strategy does.
 #pragma once
 
 #include "apps/histogram/counting.cuh"
-#include "variants/geometry/pipeline_state.hpp"
+#include "variants/ptx/named_stages.cuh"
 
 namespace amasia::histogram {
 
@@ -14,37 +14,9 @@ struct StageStorage {
   alignas(128) uint4 tiles[C::stages][C::tile_chunks];
 };
 
-/// A `full` and an `empty` barrier per stage. All threads of the block take part in each, the ones
-/// by waiting, the others by arriving. A block has 16 barriers: 0 is __syncthreads(), 1 the
-/// counting warps' own (counting_barrier()).
+/// How the stages change hands. Barrier 1 is the counting warps' own (counting_barrier()).
 template <class C>
-struct StageBarriers {
-  static_assert(2 + 2 * C::stages <= 16, "a block has 16 barriers");
-  using State = PipelineState<C::stages>;
-
-  __device__ static void sync(int barrier) {
-    __syncwarp();
-    asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
-  }
-  __device__ static void arrive(int barrier) {
-    __threadfence_block();  // PTX promises the order of memory of bar.sync, not of bar.arrive
-    __syncwarp();
-    asm volatile("bar.arrive %0, %1;\n" ::"r"(barrier), "n"(C::launched_threads) : "memory");
-  }
-  __device__ static int full(State s) { return 2 + s.index; }
-  __device__ static int empty(State s) { return 2 + C::stages + s.index; }
-
-  /// Tile n is the first in each of the stages while n < stages.
-  __device__ static void producer_acquire(int n, State s) {
-    if (n >= C::stages) sync(empty(s));
-  }
-  __device__ static void producer_commit(State s) { arrive(full(s)); }
-  __device__ static void consumer_wait(State s) { sync(full(s)); }
-  /// Nobody waits for the last tiles to be read.
-  __device__ static void consumer_release(int n, State s, int tiles) {
-    if (n + C::stages < tiles) arrive(empty(s));
-  }
-};
+using HandOver = block::NamedStages<C::stages, C::launched_threads, 2>;
 
 /// The chunks of a tile that one lane of the producer warps copies.
 template <class C>
@@ -66,10 +38,10 @@ __device__ __forceinline__ void count_stages(int tiles, const StageStorage<C>& s
   };
   PipelineState<C::stages> state;
   for (int n = 0; n < tiles; ++n, ++state) {
-    StageBarriers<C>::consumer_wait(state);
+    HandOver<C>::consumer_wait(state);
     Stage stage{shared.tiles[state.index]};
     count_tile<C>(counters, stage);
-    StageBarriers<C>::consumer_release(n, state, tiles);
+    HandOver<C>::consumer_release(n, state, tiles);
     counters.counted_tile(n);
   }
 }
@@ -94,6 +66,15 @@ __global__ void __launch_bounds__(C::launched_threads, C::blocks_per_sm) with_pr
   // Epilogue
   __syncthreads();
   if (threadIdx.x < C::threads) counters.add_to_result(run);
+}
+
+/// A config of it. PRODUCER<C>::in_flight is what its warps have on the way, in bytes.
+template <template <class> class PRODUCER, class SCHEDULE, class MOVEMENT>
+ConfigOf<Problem> producing() {
+  using C = KernelConfig<SCHEDULE, MOVEMENT>;
+  return counting<C>(
+      kernels_of<C>([](auto keys) { return with_producers<decltype(keys), C, PRODUCER<C>>; }),
+      sizeof(StageStorage<C>), PRODUCER<C>::in_flight);
 }
 
 }  // namespace amasia::histogram

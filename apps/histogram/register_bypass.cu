@@ -69,47 +69,15 @@ struct Pipeline {
   __device__ void consumer_release() { __syncthreads(); }
 };
 
-template <class Keys, class C>
-__global__ void __launch_bounds__(C::threads, C::blocks_per_sm) bypass(Run run) {
-  auto& shared = *block_memory<typename Pipeline<C, Run>::Storage>();
-  // Prologue
-  auto* const words = reinterpret_cast<unsigned*>(&shared + 1);
-  const Counters<Keys, C> counters(run, words);
-  clear_counters<C>(words, run.plan);
-  __syncthreads();
-  Pipeline<C, Run> pipeline{run, shared, run.block_tiles()};
-  pipeline.prologue();
-  // Main loop
-  for (int n = 0; n < pipeline.tiles; ++n) {
-    pipeline.next(n);
-    count_tile<C>(counters, pipeline);
-    pipeline.consumer_release();
-    counters.counted_tile(n);
-  }
-  // Epilogue
-  count_rest<Keys, C>(run, counters);
-  __syncthreads();
-  counters.add_to_result(run);
-}
-
-template <class SCHEDULE, class MOVEMENT>
-ConfigOf<Problem> config() {
-  using C = KernelConfig<SCHEDULE, MOVEMENT>;
-  return counting<C>(kernels_of<C>([](auto keys) { return bypass<decltype(keys), C>; }),
-                     sizeof(typename Pipeline<C, Run>::Storage), C::tile_bytes);
-}
-
 const bool registered = register_variant<Problem>(
     "histogram", Strategy::register_bypass,
     {original<4>(bypass_original<Bytes, 4>, bypass_original<Words, 4>, 1, 1),
      original<16>(bypass_original<Bytes, 16>, bypass_original<Words, 16>, 1, 1),
-     config<Four512, Movement<1, 2>>(), config<Four512, Movement<1, 1>>(),
-     config<Two1024, Movement<1, 2>>(), config<Two1024, Movement<1, 1>>(),
-     config<One1024, Movement<1, 4>>(), config<One1024, Movement<1, 2>>(),
-     config<Two512, Movement<1, 4>>(), config<Two512, Movement<1, 2>>(),
-     config<Packed, Movement<1, 2>>(), config<Packed, Movement<1, 4>>(),
-     config<Ranges, Movement<1, 4>>(), config<Ranges, Movement<1, 2>>(), partitioned<Pipeline, 1>(),
-     config<Global, Movement<1, 2>>()});
+     walking<Pipeline, Four512, OneStage<Four512>>(),
+     walking<Pipeline, Two1024, OneStage<Two1024>>(),
+     walking<Pipeline, One1024, OneStage<One1024>>(), walking<Pipeline, Two512, OneStage<Two512>>(),
+     walking<Pipeline, Packed, OneStage<Packed>>(), walking<Pipeline, Ranges, OneStage<Ranges>>(),
+     partitioned<Pipeline, 1>(), walking<Pipeline, Global, OneStage<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

@@ -97,7 +97,7 @@ template <class SCHEDULE, class MOVEMENT>
 ConfigOf<Problem> config() {
   using C = KernelConfig<SCHEDULE, MOVEMENT>;
   return counting<C>(kernels_of<C>([](auto keys) { return bulk<decltype(keys), C>; }),
-                     sizeof(BulkStorage<C>), (C::stages - 1) * C::tile_bytes);
+                     sizeof(BulkStorage<C>), bytes_in_flight<C>);
 }
 
 const bool registered = register_variant<Problem>(
@@ -105,14 +105,13 @@ const bool registered = register_variant<Problem>(
     {original<4>(tma_original<Bytes, 4>, tma_original<Words, 4>, original_stages, original_stages),
      original<16>(tma_original<Bytes, 16>, tma_original<Words, 16>, original_stages,
                   original_stages),
-     config<Two1024, Movement<3, 1>>(), config<Two1024, Movement<2, 1>>(),
-     config<One1024, Movement<5, 1>>(), config<One1024, Movement<3, 2>>(),
-     config<Two512, Movement<5, 1>>(), config<Two512, Movement<3, 2, 1>>(),
-     config<Four512, Movement<3, 1>>(), config<Packed, Movement<3, 1>>(),
-     config<Packed, Movement<5, 1>>(), config<Packed, Movement<3, 1, 1>>(),
-     config<Ranges, Movement<5, 1>>(), config<Ranges, Movement<3, 1>>(),
-     config<Ranges, Movement<3, 1, 1>>(), partitioned<BulkPipeline, 3>(),
-     partitioned<BulkPipeline, 2>(), config<Global, Movement<3, 1>>()});
+     config<Two1024, Ring<Two1024>>(), config<One1024, Ring<One1024>>(),
+     config<Two512, Ring<Two512>>(), config<Two512, Ring<Two512, 1>>(),
+     config<Four512, Ring<Four512>>(), config<Packed, Ring<Packed>>(),
+     config<Packed, Ring<Packed, 1>>(), config<Ranges, Ring<Ranges>>(),
+     config<Ranges, Ring<Ranges, 1>>(), config<Packed, ShortRing<Packed>>(),
+     config<Ranges, ShortRing<Ranges>>(), partitioned<BulkPipeline, 3>(),
+     config<Global, Ring<Global>>()});
 
 }  // namespace
 }  // namespace amasia::histogram

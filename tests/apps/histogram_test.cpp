@@ -14,6 +14,7 @@
 #include "apps/histogram/instance.hpp"
 #include "apps/histogram/kernel.cuh"
 #include "apps/histogram/partition.hpp"
+#include "apps/histogram/schedules.hpp"
 #include "harness/registry.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
@@ -383,7 +384,7 @@ TEST(HistogramGeometry, PacksTwoCountersInAWord) {
     }
   }
   EXPECT_EQ(plan_packed(65537, h200).windows, 1);
-  EXPECT_EQ(plan_packed(65537, h200 - 3 * 15360).windows, 1);
+  EXPECT_EQ(plan_packed(65537, h200 - 3 * 30720).windows, 1) << "beside a ring";
   EXPECT_EQ(plan_packed(1048577, h200).windows, 10);
 }
 
@@ -412,6 +413,7 @@ TEST(HistogramGeometry, PackedCountersNeverOverflow) {
     }
   }
   EXPECT_EQ(packed_tiles_between_barriers(4 * 960), 8);
+  EXPECT_EQ(packed_tiles_between_barriers(4 * 2 * 960), 4);
 }
 
 TEST(HistogramGeometry, ReadsEveryCopyOnceAndEveryBankOnce) {
@@ -448,6 +450,23 @@ TEST(HistogramGeometry, DealsOutEveryTileOnce) {
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), tiles);
     }
   }
+}
+
+template <class S>
+void expect_bytes_per_sm(std::size_t bytes) {
+  const auto per_sm = [](std::size_t of_block) { return S::blocks_per_sm * of_block; };
+  EXPECT_EQ(per_sm(bytes_in_flight<KernelConfig<S, Ring<S>>>), bytes) << S::name;
+  EXPECT_EQ(per_sm(bytes_in_flight<KernelConfig<S, OneStage<S>>>), bytes) << S::name;
+}
+
+TEST(HistogramGeometry, HasTheSameBytesOnTheirWayInEverySchedule) {
+  expect_bytes_per_sm<One1024>(64 * 1024);
+  expect_bytes_per_sm<Two1024>(64 * 1024);
+  expect_bytes_per_sm<Two512>(64 * 1024);
+  expect_bytes_per_sm<Four512>(64 * 1024);
+  expect_bytes_per_sm<Global>(64 * 1024);
+  expect_bytes_per_sm<Ranges>(60 * 1024);
+  expect_bytes_per_sm<Packed>(60 * 1024);
 }
 
 TEST(HistogramPartition, HasScratchForAnyNumberOfBlocks) {

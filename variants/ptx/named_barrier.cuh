@@ -12,11 +12,11 @@ __device__ inline void sync(int number, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
-/// Counts for the same barrier without waiting at it. What was read and written before stays
-/// before: PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
+/// Counts for the same barrier without waiting at it. What this thread has read and written before
+/// stays before: PTX promises that of bar.arrive as it does of bar.sync, and in its memory model an
+/// arrival synchronises with the threads that wait. A fence here would be worse than superfluous:
+/// fence.acq_rel.cta waits for all copies by cp.async that the warp still has under way.
 __device__ inline void arrive(int number, int threads) {
-  // Not __threadfence_block(), which is a fence of sequential consistency: more than is needed.
-  asm volatile("fence.acq_rel.cta;\n" ::: "memory");
   __syncwarp();
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
