@@ -64,12 +64,13 @@ struct HeldAhead : TileReader<S> {
   }
   __device__ void load(int n) {
     if (source.inside <= 0 || n >= this->place.run.blocks) return;
-#pragma unroll
-    for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t offset = source.offset(n, i);
-      temperatures[i] = *reinterpret_cast<const float4*>(source.temperature + offset);
-      powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
-    }
+    each_row<S, true>(source.first + n * S::rows, source.grid_rows, source.pitch,
+                [&](int i, std::int64_t offset) {
+                  auto* t = reinterpret_cast<const float4*>(source.temperature + offset);
+                  auto* p = reinterpret_cast<const float4*>(source.power + offset);
+                  temperatures[i] = S::hint ? __ldcs(t) : *t;
+                  powers[i] = S::hint ? __ldcs(p) : *p;
+                });
   }
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
@@ -122,16 +123,17 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
 }
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView pass) {
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView given) {
+  const PassView pass = oriented<S>(given);
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     HeldAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, given.coefficients);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, given.coefficients);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -156,8 +158,9 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, XR<19>, XR<21>, XR<29>, X8<0>, X8<17>, X8<21>, X5<17>>>(all, "");
+  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer-3");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));
   return all;

@@ -98,16 +98,17 @@ struct CopiedAhead : TileReader<S> {
 };
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(PassView pass) {
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(PassView given) {
+  const PassView pass = oriented<S>(given);
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     CopiedAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, given.coefficients);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, given.coefficients);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -144,10 +145,9 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<2, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<18>, X4<19>, X4<21>, X4<29>, XR<0>, XR<17>, X8<0>, X8<17>, X8<21>, X5<17>, X5<21>>>(all, "");
+  add_streaming<Kernels, Movement<2, StageRows::period, 0>, std::tuple<X4<17>, X8<0>, X8<17>>>(all, "/period");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>, X8<17>>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

@@ -69,12 +69,13 @@ struct WaitedFor : TileReader<S> {
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    register_bypass_strip(PassView pass) {
+    register_bypass_strip(PassView given) {
+  const PassView pass = oriented<S>(given);
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   WaitedFor<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, given.coefficients);
 }
 
 struct Kernels {
@@ -93,9 +94,8 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, X8<17>>>(all, "");
+  add_streaming<Kernels, Movement<1, StageRows::period, 0>, std::tuple<X4<0>, X4<17>, XR<17>, X8<17>>>(all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(register_bypass_square));
   return all;

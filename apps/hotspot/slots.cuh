@@ -48,11 +48,8 @@ struct Slots : DirectStore<S> {
   __device__ void copy(int n, PipelineState<S::stages> into) {
     if (n < run.blocks) {
       Slot& slot = slots[into.index];
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-        const std::int64_t row =
-            mirror(run.first + n * S::rows + i, static_cast<int>(pass.result.rows)) *
-            pass.result.pitch;
+      each_row<S>(run.first + n * S::rows, static_cast<int>(pass.result.rows), pass.result.pitch,
+                  [&](int i, std::int64_t row) {
         float4* temperature = &slot.temperature[i][threadIdx.x];
         float4* power = &slot.power[i][threadIdx.x];
         if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
@@ -68,7 +65,7 @@ struct Slots : DirectStore<S> {
             async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
           }
         }
-      }
+      });
     }
     async::commit();  // an empty group past the last row-block keeps the count right
   }

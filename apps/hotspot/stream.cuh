@@ -31,13 +31,49 @@ struct PassView {
   int chunk_rows;
 };
 
+/// The arguments as a block sees them: of two neighbouring chunks one is walked upside down.
+template <class S>
+__device__ __forceinline__ PassView oriented(const PassView& given) {
+  PassView v = given;
+  if (S::alternate && blockIdx.y % 2 == 1) {
+    v.temperature.data += (v.temperature.rows - 1) * v.temperature.pitch;
+    v.power.data += (v.power.rows - 1) * v.power.pitch;
+    v.result.data += (v.result.rows - 1) * v.result.pitch;
+    v.temperature.pitch = v.power.pitch = v.result.pitch = -v.result.pitch;
+  }
+  return v;
+}
+
+/// Calls copy(i, offset) for the rows of a row-block that begins at row `first`, `offset` being
+/// where row first + i or its mirror image begins in a grid.
+template <class S, bool UNROLL = false, class Copy>
+__device__ __forceinline__ void each_row(int first, int grid_rows, std::int64_t pitch,
+                                         const Copy& copy) {
+  if (S::lean && first >= 0 && first + S::rows <= grid_rows) {
+    std::int64_t offset = first * pitch;
+#pragma unroll
+    for (int i = 0; i < S::rows; ++i, offset += pitch) copy(i, offset);
+  } else {
+#pragma unroll(S::lean && !UNROLL ? 1 : S::rows)
+    for (int i = 0; i < S::rows; ++i) copy(i, mirror(first + i, grid_rows) * pitch);
+  }
+}
+
 /// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it
 /// must be unrolled completely: an index known only at run time would move it to local memory.
-template <int STEPS>
+template <int STEPS, int PERIOD>
 struct Cascade {
   float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
   float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
   float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows, in turn
+
+  /// Where the source terms of row `row` are before row `now` has been taken.
+  static constexpr int place_of(int row, int now) {
+    if (PERIOD >= STEPS) return (row + STEPS) % STEPS;
+    if (row >= 0) return STEPS - PERIOD + row;
+    const int place = row + STEPS;
+    return place % PERIOD < now ? place - PERIOD : place;
+  }
 
   /// Takes row ROW (modulo Strip::unroll) of step 0 and returns row ROW - STEPS of step STEPS.
   template <int ROW>
@@ -54,7 +90,7 @@ struct Cascade {
       for (int c = 0; c < columns_per_lane; ++c) {
         finished[c] = advance(row[c], older[s][c], arriving[c], c > 0 ? row[c - 1] : west,
                               c < columns_per_lane - 1 ? row[c + 1] : east,
-                              source[(ROW % STEPS + STEPS - s - 1) % STEPS][c], k);
+                              source[place_of(ROW - s - 1, ROW)][c], k);
       }
 #pragma unroll
       for (int c = 0; c < columns_per_lane; ++c) {
@@ -65,19 +101,73 @@ struct Cascade {
     }
     const float watts[columns_per_lane] = {power.x, power.y, power.z, power.w};
 #pragma unroll
-    for (int c = 0; c < columns_per_lane; ++c) source[ROW % STEPS][c] = source_term(watts[c], k);
+    for (int c = 0; c < columns_per_lane; ++c) {
+#pragma unroll
+      for (int at = ROW % PERIOD; at + PERIOD < STEPS; at += PERIOD) {
+        source[at][c] = source[at + PERIOD][c];
+      }
+      source[place_of(ROW, ROW + 1)][c] = source_term(watts[c], k);
+    }
     return make_float4(arriving[0], arriving[1], arriving[2], arriving[3]);
   }
 };
+
+/// A row on its way into the cascade.
+struct Arrival {
+  float4 temperature, power;
+  template <class Rows>
+  __device__ __forceinline__ Arrival(const Rows& pipeline, int i)
+      : temperature(pipeline.temperature(i)), power(pipeline.power(i)) {}
+};
+
+template <class S, int PHASE, int ROW, class Rows>
+__device__ __forceinline__ void stream_row(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade,
+                                           Arrival& arrival, int n, int blocks,
+                                           const Coefficients& k) {
+  const Arrival row = arrival;
+  if constexpr (ROW + 1 < S::rows) {
+    arrival = Arrival(pipeline, ROW + 1);
+  } else {
+    pipeline.consumer_release(n);
+    if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
+    arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
+  }
+  pipeline.store(n, ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
+}
+
+template <class S, int PHASE, class Rows, int... ROW>
+__device__ __forceinline__ bool ahead_rows(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade,
+                                           Arrival& arrival, int& n, int blocks,
+                                           const Coefficients& k,
+                                           std::integer_sequence<int, ROW...>) {
+  pipeline.begin(n);
+  (stream_row<S, PHASE, ROW>(pipeline, cascade, arrival, n, blocks, k), ...);
+  if (++n == blocks) return false;
+  pipeline.exchange(cascade);
+  return true;
+}
+
+template <class S, class Rows, int... BLOCK>
+__device__ __forceinline__ void stream_ahead(Rows& pipeline, int blocks, const Coefficients& k,
+                                             std::integer_sequence<int, BLOCK...>) {
+  constexpr auto rows = std::make_integer_sequence<int, S::rows>{};
+  Cascade<S::steps, S::unroll> cascade;
+  int n = 0;
+  pipeline.consumer_wait(n);
+  Arrival arrival(pipeline, 0);
+  while ((ahead_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, k, rows) && ...)) {
+  }
+}
 
 /// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
 /// roles are template arguments, not the index of a loop that the compiler may leave rolled.
 /// Returns false after the last row-block.
 template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps>& cascade, int& n,
+__device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade, int& n,
                                               int blocks, const Coefficients& k,
                                               std::integer_sequence<int, ROW...> rows) {
   pipeline.consumer_wait(n);
+  pipeline.begin(n);
   (pipeline.store(
        n, ROW,
        cascade.template push<PHASE + ROW>(pipeline.temperature(ROW), pipeline.power(ROW), k)),
@@ -94,10 +184,14 @@ __device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps>&
 /// Main loop of all strategies: walks a warp down its window.
 template <class S, class Rows>
 __device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k) {
-  Cascade<S::steps> cascade;
-  int n = 0;
-  while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
-                             std::make_integer_sequence<int, S::rows>{})) {
+  if constexpr (S::ahead) {
+    stream_ahead<S>(pipeline, blocks, k, std::make_integer_sequence<int, S::unroll / S::rows>{});
+  } else {
+    Cascade<S::steps, S::unroll> cascade;
+    int n = 0;
+    while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
+                               std::make_integer_sequence<int, S::rows>{})) {
+    }
   }
 }
 
@@ -133,6 +227,8 @@ struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
   std::int64_t pitch;
   int rows;  // rows up to the end of the results; 0 for a lane that holds halo
+  float* to;
+  int left;
 
   __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
       : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
@@ -140,13 +236,26 @@ struct DirectStore {
         pitch(pass.result.pitch),
         rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
 
+  __device__ void begin(int n) {
+    if (S::lean) {
+      const int row = n * S::rows;
+      left = row >= S::warm_up ? rows - row : 0;
+      to = cells + row * pitch;
+    }
+  }
   __device__ void store(int n, int i, float4 finished) const {
+    if (S::lean) {
+      if (i < left) {
+        *reinterpret_cast<float4*>(to + std::int64_t{static_cast<int>(pitch)} * i) = finished;
+      }
+      return;
+    }
     const int row = n * S::rows + i;
     if (row >= S::warm_up && row < rows) {
       *reinterpret_cast<float4*>(cells + row * pitch) = finished;
     }
   }
-  __device__ void exchange(const Cascade<S::steps>&) const {}
+  __device__ void exchange(const Cascade<S::steps, S::unroll>&) const {}
 };
 
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.

@@ -42,7 +42,7 @@ constexpr int rows_per_period(int steps) {
   return steps % 2 == 0 ? (steps > 4 ? steps : 4) : (steps > 1 ? 2 * steps : 4);
 }
 
-enum class StageRows { some, period };
+enum class StageRows { one, some, period };
 
 /// How the rows of a strip travel, with the same parameters for every strategy: through a pipeline
 /// of STAGES row-blocks, copied by PRODUCERS warps that do nothing else or, if that is 0, by the
@@ -52,14 +52,16 @@ struct Movement {
   static constexpr int stages = STAGES;
   static constexpr int producer_warps = PRODUCERS;
   static constexpr int rows(int steps) {
-    return ROWS == StageRows::some ? rows_per_stage(steps) : rows_per_period(steps);
+    return ROWS == StageRows::one ? 1 : ROWS == StageRows::some ? rows_per_stage(steps) : rows_per_period(steps);
   }
 };
 
 /// A pass of STEPS steps by blocks of WARPS computing warps, BLOCKS of which an SM holds, its rows
 /// carried by a movement. StripOf (below) takes these numbers from a schedule.
-template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS)>
+template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS), int STYLE = 0>
 struct Strip {
+  static constexpr int style = STYLE;
+  static constexpr bool ahead = STYLE & 1, rolled = STYLE & 2, alternate = STYLE & 4, hint = STYLE & 8, lean = STYLE & 16;
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;  // that compute
   static constexpr int producer_warps = Move::producer_warps;
@@ -81,7 +83,7 @@ struct Strip {
   static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, rows));
   // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
   // rows of a step alternate between two sets, and a row-block is not left half way.
-  static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), rows);
+  static constexpr int unroll = rolled && STEPS > rows && STEPS % std::lcm(2, rows) == 0 ? std::lcm(2, rows) : std::lcm(std::lcm(STEPS, 2), rows);
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
   /// block.
@@ -109,7 +111,7 @@ constexpr int blocks_per_sm() {
 }
 
 template <int STEPS, class Schedule, class Move>
-using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move>;
+using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move, Move::rows(STEPS), Schedule::style>;
 
 /// The columns of a block's tile that lie in the grid, or in the padding that completes its last 16
 /// bytes: from `begin` up to `end`, both multiples of four. A block has one at least.
@@ -127,9 +129,9 @@ AMASIA_HD constexpr Span columns_inside(int first_column, int grid_columns) {
 /// per side, whatever STEPS; only the two ends of the cluster have the full halo. Wrong values
 /// enter from an end of a window at one column per row: four columns last for row-blocks of four
 /// rows.
-template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER>
-struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane> {
-  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane>;
+template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER, int STYLE = 0>
+struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane, STYLE> {
+  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane, STYLE>;
   static constexpr int cluster_blocks = CLUSTER;
   static constexpr int windows = CLUSTER * Base::warps;  // of a cluster
   static constexpr int window_stride = window - 2 * columns_per_lane;
@@ -159,8 +161,13 @@ struct RowRun {
 
 template <class S>
 AMASIA_HD constexpr RowRun row_run(int chunk, int chunk_rows, int grid_rows) {
-  const int begin = chunk * chunk_rows;
-  const int end = chunk_rows < grid_rows - begin ? begin + chunk_rows : grid_rows;
+  int begin = chunk * chunk_rows;
+  int end = chunk_rows < grid_rows - begin ? begin + chunk_rows : grid_rows;
+  if (S::alternate && chunk % 2 == 1) {
+    const int other = grid_rows - end;
+    end = grid_rows - begin;
+    begin = other;
+  }
   const int first = begin + S::steps - S::warm_up;
   return {begin, end, first, static_cast<int>(ceil_div(end + S::steps - first, S::rows))};
 }

@@ -100,18 +100,31 @@ struct RowSource {
   }
 };
 
+__device__ inline void copy_once(void* shared, const void* global, int valid) {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(
+                   async::shared_address(shared)),
+               "l"(__cvta_generic_to_global(global)), "r"(valid), "l"(policy)
+               : "memory");
+}
+
 /// Starts the thread's copies of row-block n into a tile by cp.async; a chunk outside the grid
 /// becomes zero.
 template <class S>
 __device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
   if (source.inside < 0) return;
   const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
-#pragma unroll
-  for (int i = 0; i < S::rows; ++i) {
-    const std::int64_t offset = source.offset(n, i);
-    async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
-    async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
-  }
+  each_row<S>(source.first + n * S::rows, source.grid_rows, source.pitch,
+              [&](int i, std::int64_t offset) {
+                if constexpr (S::hint) {
+                  copy_once(&tile.temperature[i][column], source.temperature + offset, source.inside);
+                  copy_once(&tile.power[i][column], source.power + offset, source.inside);
+                } else {
+                  async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
+                  async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+                }
+              });
 }
 
 template <class S>
