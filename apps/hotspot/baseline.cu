@@ -71,6 +71,7 @@ struct HeldAhead : TileReader<S> {
                   temperatures[i] = S::hint ? __ldcs(t) : *t;
                   powers[i] = S::hint ? __ldcs(p) : *p;
                 });
+    if (S::lean) source.advance();
   }
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
@@ -158,7 +159,7 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, XR<19>, XR<21>, XR<29>, X8<0>, X8<17>, X8<21>, X5<17>>>(all, "");
+  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, XR<19>, XR<21>, XR<29>, X8<0>, X8<17>, X8<21>, X5<17>, Y5<17>, Y5<21>>>(all, "");
   add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer");
   add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer-3");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));

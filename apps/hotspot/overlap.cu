@@ -145,9 +145,9 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<2, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<18>, X4<19>, X4<21>, X4<29>, XR<0>, XR<17>, X8<0>, X8<17>, X8<21>, X5<17>, X5<21>>>(all, "");
+  add_streaming<Kernels, Movement<2, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, X4<21>, X4<29>, XR<0>, XR<17>, X8<0>, X8<17>, X5<17>, X5<21>>>(all, "");
   add_streaming<Kernels, Movement<2, StageRows::period, 0>, std::tuple<X4<17>, X8<0>, X8<17>>>(all, "/period");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>, X8<17>>>(all, "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

@@ -57,6 +57,11 @@ template <int STYLE> struct X5 : Streaming<5, 40, 1, 5> {
   static constexpr char text[] = {'x', '5', '-', 'a' + STYLE, 0};
   static constexpr std::string_view name = text;
 };
+template <int STYLE> struct Y5 : Streaming<5, 80, 1, 5> {
+  static constexpr int style = STYLE;
+  static constexpr char text[] = {'y', '5', '-', 'a' + STYLE, 0};
+  static constexpr std::string_view name = text;
+};
 using StreamingSchedules = std::tuple<X4<17>, X4<18>, X4<19>>;
 
 inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
@@ -65,7 +70,7 @@ inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
 inline constexpr Schedule schedules[] = {
     {iso_name, "Rodinia's: 16 x 16 threads, one tile per block, two steps per launch"},
     {iso_walk_name, "iso's tiles and steps, but as many blocks as fit walk the tiles"},
-    {"x4-a", "x"},
+    {"x4-a", "x"}, {"y5-v", "x"}, {"y5-r", "x"},
     {"x4-b", "x"},
     {"x4-c", "x"},
     {"x4-d", "x"},

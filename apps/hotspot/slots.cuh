@@ -25,6 +25,7 @@ struct Slots : DirectStore<S> {
   int column;
   int chunk;  // first column of the aligned chunk, -1 where there is none
   bool backwards;
+  const float *temperatures, *powers;
   PipelineState<S::stages> state;
 
   __device__ Slots(Slot* of_block, const PassView& view, const RowRun& rows, int lane_column,
@@ -38,6 +39,9 @@ struct Slots : DirectStore<S> {
     const int least = first < last ? first : last, most = first < last ? last : first;
     const bool whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
     chunk = whole ? least : -1;
+    const std::int64_t from = rows.first * view.result.pitch + (whole ? least : 0);
+    temperatures = view.temperature.data + from;
+    powers = view.power.data + from;
     backwards = whole && last < first;
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
@@ -52,6 +56,20 @@ struct Slots : DirectStore<S> {
                   [&](int i, std::int64_t row) {
         float4* temperature = &slot.temperature[i][threadIdx.x];
         float4* power = &slot.power[i][threadIdx.x];
+        if constexpr (S::lean) {
+          if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
+            async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
+                                                temperatures + row);
+            async::copy16<async::Cache::l1_too>(async::shared_address(power), powers + row);
+          } else {
+#pragma unroll 1
+            for (int c = 0; c < columns_per_lane; ++c) {
+              const std::int64_t from = row + image(c);
+              async::copy<4>(reinterpret_cast<float*>(temperature) + c, temperatures + from);
+              async::copy<4>(reinterpret_cast<float*>(power) + c, powers + from);
+            }
+          }
+        } else
         if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
           async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
                                               pass.temperature.data + row + chunk);
@@ -66,6 +84,10 @@ struct Slots : DirectStore<S> {
           }
         }
       });
+      if (S::lean) {
+        temperatures += std::int64_t{static_cast<int>(pass.result.pitch)} * S::rows;
+        powers += std::int64_t{static_cast<int>(pass.result.pitch)} * S::rows;
+      }
     }
     async::commit();  // an empty group past the last row-block keeps the count right
   }

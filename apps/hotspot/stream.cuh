@@ -49,12 +49,19 @@ __device__ __forceinline__ PassView oriented(const PassView& given) {
 template <class S, bool UNROLL = false, class Copy>
 __device__ __forceinline__ void each_row(int first, int grid_rows, std::int64_t pitch,
                                          const Copy& copy) {
-  if (S::lean && first >= 0 && first + S::rows <= grid_rows) {
-    std::int64_t offset = first * pitch;
+  if constexpr (S::lean) {  // offsets from row `first`
+    const int width = static_cast<int>(pitch);
+    if (first >= 0 && first + S::rows <= grid_rows) {
 #pragma unroll
-    for (int i = 0; i < S::rows; ++i, offset += pitch) copy(i, offset);
+      for (int i = 0; i < S::rows; ++i) copy(i, std::int64_t{width} * i);
+    } else {
+#pragma unroll(UNROLL ? S::rows : 1)
+      for (int i = 0; i < S::rows; ++i) {
+        copy(i, std::int64_t{width} * (mirror(first + i, grid_rows) - first));
+      }
+    }
   } else {
-#pragma unroll(S::lean && !UNROLL ? 1 : S::rows)
+#pragma unroll
     for (int i = 0; i < S::rows; ++i) copy(i, mirror(first + i, grid_rows) * pitch);
   }
 }

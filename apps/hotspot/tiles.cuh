@@ -70,8 +70,14 @@ struct ChunkSource {
     inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
              : column < 0 || left <= 0                       ? 0
                                                              : (left < 4 ? left : 4) * 4;
-    temperature = pass.temperature.data + (inside > 0 ? column : 0);
-    power = pass.power.data + (inside > 0 ? column : 0);
+    const std::int64_t from =
+        (inside > 0 ? column : 0) + (S::lean ? place.run.first * pass.result.pitch : 0);
+    temperature = pass.temperature.data + from;
+    power = pass.power.data + from;
+  }
+  __device__ void advance() {
+    temperature += std::int64_t{static_cast<int>(pitch)} * S::rows;
+    power += std::int64_t{static_cast<int>(pitch)} * S::rows;
   }
   /// Where row i of row-block n begins, in elements after the chunk's own column.
   __device__ std::int64_t offset(int n, int i) const {
@@ -100,31 +106,35 @@ struct RowSource {
   }
 };
 
-__device__ inline void copy_once(void* shared, const void* global, int valid) {
+__device__ inline void copy_once(void* shared, const void* global, int) {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
                    async::shared_address(shared)),
-               "l"(__cvta_generic_to_global(global)), "r"(valid), "l"(policy)
+               "l"(__cvta_generic_to_global(global)), "l"(policy)
                : "memory");
 }
 
 /// Starts the thread's copies of row-block n into a tile by cp.async; a chunk outside the grid
 /// becomes zero.
 template <class S>
-__device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
-  if (source.inside < 0) return;
+__device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int n) {
+  if (S::lean ? source.inside <= 0 : source.inside < 0) return;
   const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
   each_row<S>(source.first + n * S::rows, source.grid_rows, source.pitch,
               [&](int i, std::int64_t offset) {
                 if constexpr (S::hint) {
                   copy_once(&tile.temperature[i][column], source.temperature + offset, source.inside);
                   copy_once(&tile.power[i][column], source.power + offset, source.inside);
+                } else if constexpr (S::lean) {
+                  async::copy16(async::shared_address(&tile.temperature[i][column]), source.temperature + offset);
+                  async::copy16(async::shared_address(&tile.power[i][column]), source.power + offset);
                 } else {
                   async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
                   async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
                 }
               });
+  if (S::lean) source.advance();
 }
 
 template <class S>
