@@ -63,30 +63,55 @@ struct HeldAhead : TileReader<S> {
     load(0);
   }
   __device__ void load(int n) {
-    if (source.inside <= 0 || n >= this->place.run.blocks) return;
-    each_row<S, true>(source.first + n * S::rows, source.grid_rows, source.pitch,
-                [&](int i, std::int64_t offset) {
-                  auto* t = reinterpret_cast<const float4*>(source.temperature + offset);
-                  auto* p = reinterpret_cast<const float4*>(source.power + offset);
-                  temperatures[i] = S::hint ? __ldcs(t) : *t;
-                  powers[i] = S::hint ? __ldcs(p) : *p;
-                });
-    if (S::lean) source.advance();
+    if (!source.inside || n >= this->place.run.blocks) return;
+    each_row<S, true>(this->place.run.first + n * S::rows, this->place.grid_rows, source.pitch,
+                      [&](int i, std::int64_t offset) {
+                        temperatures[i] =
+                            *reinterpret_cast<const float4*>(source.temperature + offset);
+                        powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
+                      });
+    source.advance();
   }
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    if (source.inside > 0) {
+    BlockTile<S>& tile = this->shared.stages[0];
+    if (source.inside) {
       const int column = threadIdx.x * columns_per_lane;
-      BlockTile<S>& tile = this->shared.stages[0];
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
         *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperatures[i];
         *reinterpret_cast<float4*>(&tile.power[i][column]) = powers[i];
       }
+      if (this->place.at_edge) store_images(tile);
     }
     load(n + 1);
     __syncthreads();
-    this->mirror_columns();
+  }
+  // A cell near an edge goes to where its mirror images lie, too.
+  __device__ void store_images(BlockTile<S>& tile) const {
+    const int columns = this->place.grid_columns, first = this->place.first_column;
+    const int own = first + static_cast<int>(threadIdx.x) * columns_per_lane;
+    if (own >= S::halo && own + columns_per_lane <= columns - S::halo) return;
+    const int turns = (S::halo + columns - 1) / columns;  // 1 but for a grid narrower than the halo
+#pragma unroll 1
+    for (int turn = -turns; turn <= turns; ++turn) {
+      const int image = turn % 2 == 0 ? own + turn * columns : (turn + 1) * columns - 1 - own;
+#pragma unroll
+      for (int c = 0; c < columns_per_lane; ++c) {
+        const int column = turn % 2 == 0 ? image + c : image - c;
+        if (column >= 0 && column < columns) continue;  // the cell itself, at turn 0
+        const int at = column - first;
+        if (at < 0 || at >= S::tile_columns || own + c >= columns) continue;
+#pragma unroll
+        for (int i = 0; i < S::rows; ++i) {
+          const float t[] = {temperatures[i].x, temperatures[i].y, temperatures[i].z,
+                             temperatures[i].w};
+          const float p[] = {powers[i].x, powers[i].y, powers[i].z, powers[i].w};
+          tile.temperature[i][at] = t[c];
+          tile.power[i][at] = p[c];
+        }
+      }
+    }
   }
   __device__ void consumer_release(int) {}
 };
@@ -124,17 +149,16 @@ __device__ void load_rows(BlockTile<S>& tile, const RowSource<S>& source, int n,
 }
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView given) {
-  const PassView pass = oriented<S>(given);
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     HeldAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, given.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, given.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -159,9 +183,9 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, XR<19>, XR<21>, XR<29>, X8<0>, X8<17>, X8<21>, X5<17>, Y5<17>, Y5<21>>>(all, "");
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer-3");
+  add_streaming<Kernels, Movement<1>>(all);
+  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer-3-stages");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));
   return all;

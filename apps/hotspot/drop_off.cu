@@ -83,13 +83,12 @@ __global__ void __launch_bounds__(square_threads) drop_off_square(SquareView v) 
 
 // Streaming: all that a lane loads, four columns of each row, is private (slots.cuh).
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView given) {
-  const PassView pass = oriented<S>(given);
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
   Slots<S> pipeline(reinterpret_cast<typename Slots<S>::Slot*>(memory), pass, place.run,
                     place.lane_column(), place.lane_finishes());
-  stream<S>(pipeline, place.run.blocks, given.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
 struct Kernels {
@@ -111,9 +110,8 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<2, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, X4<21>, XR<17>, X8<17>, X8<21>>>(all, "");
-  add_streaming<Kernels, Movement<2, StageRows::one, 0>, std::tuple<XR<17>>>(all, "/one-row");
-  add_streaming<Kernels, Movement<2, StageRows::period, 0>, std::tuple<X8<17>>>(all, "/period");
+  add_streaming<Kernels, Movement<2>>(all);
+  add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<EightWarpsShort>>(all, "/one-row");
   all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(drop_off_square));
   return all;

@@ -75,8 +75,7 @@ __global__ void __launch_bounds__(tile_threads) dsm_pyramid(PyramidView v) {
 
 // Streaming: private slots, and what windows tell each other (exchange.cuh).
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassView given) {
-  const PassView pass = oriented<S>(given);
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   const int rank = static_cast<int>(dsm::rank());
   const int in_cluster = rank * S::warps + static_cast<int>(threadIdx.x) / lanes;
@@ -88,7 +87,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
   auto* inboxes = reinterpret_cast<Inbox<S>*>(slots + S::stages);
   Exchange<S> pipeline(slots, inboxes, pass, run, column, S::lane_finishes(in_cluster, lane),
                        in_cluster);
-  stream<S>(pipeline, run.blocks, given.coefficients);
+  stream<S>(pipeline, run.blocks, pass.coefficients);
   dsm::cluster_sync();  // shared memory must outlive the neighbours' stores to it
 }
 
@@ -120,7 +119,7 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneClusterTile>(dsm_pyramid<OneClusterTile>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<2, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<17>, X8<17>>>(all, "");
+  add_streaming<Kernels, Movement<2>>(all);
   for (std::size_t i = 1; i < all.size(); ++i) {
     ConfigInfo& info = all[i].info;
     info.geometry.push_back({"cluster_blocks", cluster_blocks});

@@ -53,29 +53,29 @@ __global__ void __launch_bounds__(square_threads) register_bypass_square(SquareV
 template <class S>
 struct WaitedFor : TileReader<S> {
   ChunkSource<S> source;
+  const PassView& pass;
 
-  __device__ WaitedFor(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place) {}
+  __device__ WaitedFor(SharedStorage<S>& shared, const PassView& view, const Place<S>& place)
+      : TileReader<S>(shared, view, place), source(view, place), pass(view) {}
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    copy_row_block(this->shared.stages[0], source, n);
+    copy_row_block(this->shared.stages[0], source, this->place.run.first + n * S::rows, pass,
+                     this->place);
     async::commit();
     async::wait<0>();
     __syncthreads();
-    this->mirror_columns();
   }
   __device__ void consumer_release(int) {}
 };
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    register_bypass_strip(PassView given) {
-  const PassView pass = oriented<S>(given);
+    register_bypass_strip(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   WaitedFor<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, given.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
 struct Kernels {
@@ -94,8 +94,8 @@ struct Kernels {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
-  add_streaming<Kernels, Movement<1, StageRows::some, 0>, std::tuple<X4<0>, X4<17>, X4<19>, XR<0>, XR<17>, X8<17>>>(all, "");
-  add_streaming<Kernels, Movement<1, StageRows::period, 0>, std::tuple<X4<0>, X4<17>, XR<17>, X8<17>>>(all, "/period");
+  add_streaming<Kernels, Movement<1>>(all);
+  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps, EightWarps>>(all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(register_bypass_square));
   return all;

@@ -55,8 +55,7 @@ __device__ void produce_rows(RowStorage<S>& storage, const PassView& pass, const
 }
 
 template <class S>
-__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView given) {
-  const PassView pass = oriented<S>(given);
+__global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassView pass) {
   extern __shared__ __align__(128) unsigned char memory[];
   auto& storage = *reinterpret_cast<RowStorage<S>*>(memory);
   const Place<S> place(pass);
@@ -68,7 +67,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassVie
   __syncthreads();  // the barriers are initialised
   if (threadIdx.x < S::computing_threads) {
     RowConsumer<S> pipeline(storage, pass, place);
-    stream<S>(pipeline, place.run.blocks, given.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass.coefficients);
   } else if (threadIdx.x == S::computing_threads) {
     produce_rows<S>(storage, pass, place);
   }

@@ -17,7 +17,7 @@ namespace amasia::hotspot {
 template <int WARPS, int REGISTERS, int... STEPS>
 struct Streaming {
   static constexpr int warps = WARPS;
-  static constexpr int style = 0;
+  static constexpr int style = 1;
   static constexpr int registers_beyond_cells = REGISTERS;
   static constexpr std::array<int, sizeof...(STEPS)> steps{STEPS...};
 };
@@ -31,11 +31,11 @@ struct FourWarpsRoomy : Streaming<4, 80, 1, 5, 8, 12> {
 struct FourWarpsShort : Streaming<4, 56, 1, 4, 8> {
   static constexpr std::string_view name = "4-warps-8-steps";
 };
-struct FiveWarps : Streaming<5, 40, 1, 5> {
-  static constexpr std::string_view name = "5-warps";
-};
 struct EightWarps : Streaming<8, 40, 1, 5, 8, 12> {
   static constexpr std::string_view name = "8-warps";
+};
+struct EightWarpsShort : Streaming<8, 40, 1, 5> {
+  static constexpr std::string_view name = "8-warps-5-steps";
 };
 template <int STYLE> struct X4 : Streaming<4, 40, 1, 5, 8, 12> {
   static constexpr int style = STYLE;
@@ -52,17 +52,7 @@ template <int STYLE> struct X8 : Streaming<8, 40, 1, 5, 8, 12> {
   static constexpr char text[] = {'x', '8', '-', 'a' + STYLE, 0};
   static constexpr std::string_view name = text;
 };
-template <int STYLE> struct X5 : Streaming<5, 40, 1, 5> {
-  static constexpr int style = STYLE;
-  static constexpr char text[] = {'x', '5', '-', 'a' + STYLE, 0};
-  static constexpr std::string_view name = text;
-};
-template <int STYLE> struct Y5 : Streaming<5, 80, 1, 5> {
-  static constexpr int style = STYLE;
-  static constexpr char text[] = {'y', '5', '-', 'a' + STYLE, 0};
-  static constexpr std::string_view name = text;
-};
-using StreamingSchedules = std::tuple<X4<17>, X4<18>, X4<19>>;
+using StreamingSchedules = std::tuple<FourWarps, FourWarpsRoomy, FourWarpsShort, EightWarps, EightWarpsShort, X4<2>, X4<3>, X8<3>>;
 
 inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
                                   square_name = "64x64";
@@ -70,7 +60,7 @@ inline constexpr std::string_view iso_name = "iso", iso_walk_name = "iso-walk",
 inline constexpr Schedule schedules[] = {
     {iso_name, "Rodinia's: 16 x 16 threads, one tile per block, two steps per launch"},
     {iso_walk_name, "iso's tiles and steps, but as many blocks as fit walk the tiles"},
-    {"x4-a", "x"}, {"y5-v", "x"}, {"y5-r", "x"},
+    {FourWarps::name,"x"}, {FourWarpsRoomy::name,"x"}, {FourWarpsShort::name,"x"}, {EightWarps::name,"x"}, {EightWarpsShort::name,"x"}, {"x4-a", "x"}, {"y5-v", "x"}, {"y5-r", "x"},
     {"x4-b", "x"},
     {"x4-c", "x"},
     {"x4-d", "x"},

@@ -20,12 +20,12 @@ struct Slots : DirectStore<S> {
   const PassView& pass;
   const RowRun& run;
   // The lane's columns; those outside the grid are replaced by their mirror images. At an edge that
-  // is a multiple of four columns away the images are an aligned chunk backwards, else they are
-  // copied singly.
+  // is a multiple of four columns away the images are an aligned chunk backwards. Whatever is not
+  // such a chunk is copied cell by cell.
   int column;
-  int chunk;  // first column of the aligned chunk, -1 where there is none
-  bool backwards;
-  const float *temperatures, *powers;
+  int step;  // from cell to cell of an aligned chunk, 1 or -1; 0: the images are none
+  const float* temperature_from;  // the first image in the first row of the row-block to be copied
+  const float* power_from;
   PipelineState<S::stages> state;
 
   __device__ Slots(Slot* of_block, const PassView& view, const RowRun& rows, int lane_column,
@@ -36,13 +36,13 @@ struct Slots : DirectStore<S> {
         run(rows),
         column(lane_column) {
     const int first = image(0), last = image(columns_per_lane - 1);
-    const int least = first < last ? first : last, most = first < last ? last : first;
-    const bool whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
-    chunk = whole ? least : -1;
-    const std::int64_t from = rows.first * view.result.pitch + (whole ? least : 0);
-    temperatures = view.temperature.data + from;
-    powers = view.power.data + from;
-    backwards = whole && last < first;
+    const int apart = last - first;
+    step = apart == columns_per_lane - 1 && first % columns_per_lane == 0   ? 1
+           : apart == 1 - columns_per_lane && last % columns_per_lane == 0 ? -1
+                                                                           : 0;
+    const std::int64_t from = rows.first * view.result.pitch + (step != 0 ? first : 0);
+    temperature_from = view.temperature.data + from;
+    power_from = view.power.data + from;
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
@@ -52,58 +52,52 @@ struct Slots : DirectStore<S> {
   __device__ void copy(int n, PipelineState<S::stages> into) {
     if (n < run.blocks) {
       Slot& slot = slots[into.index];
-      each_row<S>(run.first + n * S::rows, static_cast<int>(pass.result.rows), pass.result.pitch,
-                  [&](int i, std::int64_t row) {
-        float4* temperature = &slot.temperature[i][threadIdx.x];
-        float4* power = &slot.power[i][threadIdx.x];
-        if constexpr (S::lean) {
-          if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
-            async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
-                                                temperatures + row);
-            async::copy16<async::Cache::l1_too>(async::shared_address(power), powers + row);
-          } else {
-#pragma unroll 1
-            for (int c = 0; c < columns_per_lane; ++c) {
-              const std::int64_t from = row + image(c);
-              async::copy<4>(reinterpret_cast<float*>(temperature) + c, temperatures + from);
-              async::copy<4>(reinterpret_cast<float*>(power) + c, powers + from);
-            }
-          }
-        } else
-        if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
-          async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
-                                              pass.temperature.data + row + chunk);
-          async::copy16<async::Cache::l1_too>(async::shared_address(power),
-                                              pass.power.data + row + chunk);
-        } else {
-#pragma unroll 1
-          for (int c = 0; c < columns_per_lane; ++c) {
-            const std::int64_t from = row + image(c);
-            async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
-            async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
-          }
-        }
-      });
-      if (S::lean) {
-        temperatures += std::int64_t{static_cast<int>(pass.result.pitch)} * S::rows;
-        powers += std::int64_t{static_cast<int>(pass.result.pitch)} * S::rows;
+      const int pitch = static_cast<int>(pass.result.pitch);
+      const int row = run.first + n * S::rows, rows = static_cast<int>(pass.result.rows);
+      if (opaque(step) == 1) {  // through L1, where the next warp finds the halo columns
+        each_row<S>(row, rows, pitch, [&](int i, std::int64_t offset) {
+          async::copy16<async::Cache::l1_too>(
+              async::shared_address(&slot.temperature[i][threadIdx.x]), temperature_from + offset);
+          async::copy16<async::Cache::l1_too>(async::shared_address(&slot.power[i][threadIdx.x]),
+                                              power_from + offset);
+        });
+      } else {
+        copy_cells(slot, row, rows, pitch);
       }
+      temperature_from += std::int64_t{pitch} * S::rows;
+      power_from += std::int64_t{pitch} * S::rows;
     }
     async::commit();  // an empty group past the last row-block keeps the count right
+  }
+  __device__ void copy_cells(Slot& slot, int row, int rows, int pitch) const {
+#pragma unroll 1
+    for (int i = 0; i < S::rows; ++i) {
+      const std::int64_t offset = std::int64_t{pitch} * (mirror(row + i, rows) - row);
+      float* temperature = reinterpret_cast<float*>(&slot.temperature[i][threadIdx.x]);
+      float* power = reinterpret_cast<float*>(&slot.power[i][threadIdx.x]);
+      if (step == -1) {
+#pragma unroll
+        for (int c = 0; c < columns_per_lane; ++c) {
+          async::copy<4>(temperature + c, temperature_from + offset - c);
+          async::copy<4>(power + c, power_from + offset - c);
+        }
+      } else {
+#pragma unroll 1
+        for (int c = 0; c < columns_per_lane; ++c) {
+          async::copy<4>(temperature + c, temperature_from + offset + image(c));
+          async::copy<4>(power + c, power_from + offset + image(c));
+        }
+      }
+    }
   }
   __device__ void consumer_wait(int n) {
     copy(n + S::stages - 1, state.before());
     async::wait<S::stages - 1>();
   }
-  __device__ float4 forwards(float4 v) const {
-    return backwards ? make_float4(v.w, v.z, v.y, v.x) : v;
-  }
   __device__ float4 temperature(int i) const {
-    return forwards(slots[state.index].temperature[i][threadIdx.x]);
+    return slots[state.index].temperature[i][threadIdx.x];
   }
-  __device__ float4 power(int i) const {
-    return forwards(slots[state.index].power[i][threadIdx.x]);
-  }
+  __device__ float4 power(int i) const { return slots[state.index].power[i][threadIdx.x]; }
   __device__ void consumer_release(int) { ++state; }
 };
 

@@ -31,38 +31,27 @@ struct PassView {
   int chunk_rows;
 };
 
-/// The arguments as a block sees them: of two neighbouring chunks one is walked upside down.
-template <class S>
-__device__ __forceinline__ PassView oriented(const PassView& given) {
-  PassView v = given;
-  if (S::alternate && blockIdx.y % 2 == 1) {
-    v.temperature.data += (v.temperature.rows - 1) * v.temperature.pitch;
-    v.power.data += (v.power.rows - 1) * v.power.pitch;
-    v.result.data += (v.result.rows - 1) * v.result.pitch;
-    v.temperature.pitch = v.power.pitch = v.result.pitch = -v.result.pitch;
-  }
-  return v;
+/// The same value, of which the compiler does not know that it never changes: it would make two
+/// copies of the main loop, one for either outcome of a test, and with them twice the code.
+__device__ __forceinline__ int opaque(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
 }
 
-/// Calls copy(i, offset) for the rows of a row-block that begins at row `first`, `offset` being
-/// where row first + i or its mirror image begins in a grid.
-template <class S, bool UNROLL = false, class Copy>
-__device__ __forceinline__ void each_row(int first, int grid_rows, std::int64_t pitch,
-                                         const Copy& copy) {
-  if constexpr (S::lean) {  // offsets from row `first`
-    const int width = static_cast<int>(pitch);
-    if (first >= 0 && first + S::rows <= grid_rows) {
+/// Calls copy(i, offset) for the rows of a row-block that begins at row `first`: row first + i, or
+/// its mirror image, begins `offset` elements after row `first`. Rows inside the grid lie at equal
+/// distances, which costs an addition per row instead of a search for the image. UNROLLED: `copy`
+/// needs its `i` at compile time.
+template <class S, bool UNROLLED = false, class Copy>
+__device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, const Copy& copy) {
+  if (first >= 0 && first + S::rows <= grid_rows) {
 #pragma unroll
-      for (int i = 0; i < S::rows; ++i) copy(i, std::int64_t{width} * i);
-    } else {
-#pragma unroll(UNROLL ? S::rows : 1)
-      for (int i = 0; i < S::rows; ++i) {
-        copy(i, std::int64_t{width} * (mirror(first + i, grid_rows) - first));
-      }
-    }
+    for (int i = 0; i < S::rows; ++i) copy(i, std::int64_t{pitch} * i);
   } else {
-#pragma unroll
-    for (int i = 0; i < S::rows; ++i) copy(i, mirror(first + i, grid_rows) * pitch);
+#pragma unroll(UNROLLED ? S::rows : 1)
+    for (int i = 0; i < S::rows; ++i) {
+      copy(i, std::int64_t{pitch} * (mirror(first + i, grid_rows) - first));
+    }
   }
 }
 
@@ -73,6 +62,10 @@ struct Cascade {
   float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
   float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
   float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows, in turn
+
+  static __device__ __forceinline__ float moved(float value, const Coefficients& k) {
+    return __int_as_float(__float_as_int(value) | k.zero);
+  }
 
   /// Where the source terms of row `row` are before row `now` has been taken.
   static constexpr int place_of(int row, int now) {
@@ -111,7 +104,7 @@ struct Cascade {
     for (int c = 0; c < columns_per_lane; ++c) {
 #pragma unroll
       for (int at = ROW % PERIOD; at + PERIOD < STEPS; at += PERIOD) {
-        source[at][c] = source[at + PERIOD][c];
+        source[at][c] = moved(source[at + PERIOD][c], k);
       }
       source[place_of(ROW, ROW + 1)][c] = source_term(watts[c], k);
     }
@@ -139,7 +132,7 @@ __device__ __forceinline__ void stream_row(Rows& pipeline, Cascade<S::steps, S::
     if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
     arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
   }
-  pipeline.store(n, ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
+  pipeline.store(ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
 }
 
 template <class S, int PHASE, class Rows, int... ROW>
@@ -162,6 +155,7 @@ __device__ __forceinline__ void stream_ahead(Rows& pipeline, int blocks, const C
   int n = 0;
   pipeline.consumer_wait(n);
   Arrival arrival(pipeline, 0);
+#pragma unroll 1
   while ((ahead_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, k, rows) && ...)) {
   }
 }
@@ -176,7 +170,7 @@ __device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps, 
   pipeline.consumer_wait(n);
   pipeline.begin(n);
   (pipeline.store(
-       n, ROW,
+       ROW,
        cascade.template push<PHASE + ROW>(pipeline.temperature(ROW), pipeline.power(ROW), k)),
    ...);
   pipeline.consumer_release(n);
@@ -232,35 +226,24 @@ struct Place {
 template <class S>
 struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
-  std::int64_t pitch;
+  int pitch;
   int rows;  // rows up to the end of the results; 0 for a lane that holds halo
-  float* to;
-  int left;
+  float* to;  // the same of the row-block under way
+  int left;   // and its rows up to the end of the results
 
   __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
       : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
               column),
-        pitch(pass.result.pitch),
+        pitch(static_cast<int>(pass.result.pitch)),
         rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
 
   __device__ void begin(int n) {
-    if (S::lean) {
-      const int row = n * S::rows;
-      left = row >= S::warm_up ? rows - row : 0;
-      to = cells + row * pitch;
-    }
+    const int row = n * S::rows;
+    left = row >= S::warm_up ? rows - row : 0;
+    to = cells + std::int64_t{row} * pitch;
   }
-  __device__ void store(int n, int i, float4 finished) const {
-    if (S::lean) {
-      if (i < left) {
-        *reinterpret_cast<float4*>(to + std::int64_t{static_cast<int>(pitch)} * i) = finished;
-      }
-      return;
-    }
-    const int row = n * S::rows + i;
-    if (row >= S::warm_up && row < rows) {
-      *reinterpret_cast<float4*>(cells + row * pitch) = finished;
-    }
+  __device__ void store(int i, float4 finished) const {
+    if (i < left) *reinterpret_cast<float4*>(to + std::int64_t{pitch} * i) = finished;
   }
   __device__ void exchange(const Cascade<S::steps, S::unroll>&) const {}
 };

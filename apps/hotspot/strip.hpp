@@ -61,7 +61,7 @@ struct Movement {
 template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS), int STYLE = 0>
 struct Strip {
   static constexpr int style = STYLE;
-  static constexpr bool ahead = STYLE & 1, rolled = STYLE & 2, alternate = STYLE & 4, hint = STYLE & 8, lean = STYLE & 16;
+  static constexpr bool ahead = (STYLE & 4) || ((STYLE & 1) && STEPS >= 8), rolled = STYLE & 2;
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;  // that compute
   static constexpr int producer_warps = Move::producer_warps;
@@ -83,7 +83,7 @@ struct Strip {
   static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, rows));
   // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
   // rows of a step alternate between two sets, and a row-block is not left half way.
-  static constexpr int unroll = rolled && STEPS > rows && STEPS % std::lcm(2, rows) == 0 ? std::lcm(2, rows) : std::lcm(std::lcm(STEPS, 2), rows);
+  static constexpr int unroll = rolled && STEPS > 8 && STEPS > rows && STEPS % std::lcm(2, rows) == 0 ? std::lcm(2, rows) : std::lcm(std::lcm(STEPS, 2), rows);
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
   /// block.
@@ -111,7 +111,7 @@ constexpr int blocks_per_sm() {
 }
 
 template <int STEPS, class Schedule, class Move>
-using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move, Move::rows(STEPS), Schedule::style>;
+using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move, Move::rows(STEPS), (STEPS > 8 ? Schedule::style : 1)>;
 
 /// The columns of a block's tile that lie in the grid, or in the padding that completes its last 16
 /// bytes: from `begin` up to `end`, both multiples of four. A block has one at least.
@@ -161,13 +161,8 @@ struct RowRun {
 
 template <class S>
 AMASIA_HD constexpr RowRun row_run(int chunk, int chunk_rows, int grid_rows) {
-  int begin = chunk * chunk_rows;
-  int end = chunk_rows < grid_rows - begin ? begin + chunk_rows : grid_rows;
-  if (S::alternate && chunk % 2 == 1) {
-    const int other = grid_rows - end;
-    end = grid_rows - begin;
-    begin = other;
-  }
+  const int begin = chunk * chunk_rows;
+  const int end = chunk_rows < grid_rows - begin ? begin + chunk_rows : grid_rows;
   const int first = begin + S::steps - S::warm_up;
   return {begin, end, first, static_cast<int>(ceil_div(end + S::steps - first, S::rows))};
 }

@@ -137,9 +137,9 @@ ConfigOf<Problem> square_boxes() {
 std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
   // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
-  add_streaming<Windows, Movement<2>, std::tuple<X4<0>, X4<17>, X4<19>, X4<21>, XR<17>, X8<17>>>(all);
-  add_streaming<Rows, Movement<2, StageRows::some, 1>, std::tuple<X4<17>, X5<17>>>(all, "/producer-2");
-  add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<X4<17>, X5<0>, X5<17>, X5<21>, X8<17>>>(all, "/producer");
+  add_streaming<Windows, Movement<2>>(all);
+  add_streaming<Rows, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer");
+  add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer-3-stages");
   all.push_back(boxes<Walk<>>());
   all.push_back(square_boxes());
   return all;

@@ -52,8 +52,6 @@ struct WindowBoxes : DirectStore<S> {
     }
     __syncwarp();
   }
-  __device__ static bool flipped() { return S::alternate && blockIdx.y % 2 == 1; }
-  __device__ static int in_box(int i) { return flipped() ? S::rows - 1 - i : i; }
   __device__ bool at_edge() const { return first_column < 0 || first_column + window > columns; }
   __device__ void copy(int n, int stage) {
     if (n >= run.blocks) return;
@@ -62,34 +60,48 @@ struct WindowBoxes : DirectStore<S> {
     tma::expect(full, sizeof(arrivals));
     const int row = run.first + n * S::rows;
     if (row >= 0 && row + S::rows <= grid_rows) {
-      const int first = flipped() ? grid_rows - S::rows - row : row;
-      tma::load_tile(arrivals.temperature, &maps.temperature, first_column, first, full);
-      tma::load_tile(arrivals.power, &maps.power, first_column, first, full);
+      tma::load_tile(arrivals.temperature, &maps.temperature, first_column, row, full);
+      tma::load_tile(arrivals.power, &maps.power, first_column, row, full);
     } else {
       for (int i = 0; i < S::rows; ++i) {
-        const int inside = mirror(row + i, grid_rows);
-        const int image = flipped() ? grid_rows - 1 - inside : inside;
-        tma::load_tile(arrivals.temperature[in_box(i)], &maps.temperature_row, first_column, image,
+        const int image = mirror(row + i, grid_rows);
+        tma::load_tile(arrivals.temperature[i], &maps.temperature_row, first_column, image,
                        full);
-        tma::load_tile(arrivals.power[in_box(i)], &maps.power_row, first_column, image, full);
+        tma::load_tile(arrivals.power[i], &maps.power_row, first_column, image, full);
+      }
+    }
+  }
+  /// A lane fills a column of the halo, so that no index has to be divided: at the west edge, and
+  /// at the east edge. An image outside the window belongs to cells that nobody finishes.
+  __device__ void mirror_columns(float* cells) const {
+    if (lane >= S::halo) return;
+    for (const int column : {-1 - lane, columns + lane}) {
+      const int to = column - first_column, from = mirror(column, columns) - first_column;
+      if (to < 0 || to >= window || from < 0 || from >= window) continue;
+#pragma unroll 1
+      for (int first = 0; first < 2 * S::rows; first += S::rows) {  // temperatures, powers
+        float values[S::rows];
+#pragma unroll
+        for (int i = 0; i < S::rows; ++i) values[i] = cells[(first + i) * window + from];
+#pragma unroll
+        for (int i = 0; i < S::rows; ++i) cells[(first + i) * window + to] = values[i];
       }
     }
   }
   __device__ void consumer_wait(int) {
     tma::wait(&shared.full[state.index], state.phase);
     if (at_edge()) {
-      mirror_halo<S>(&shared.stages[state.index].temperature[0][0], 2 * S::rows, window,
-                     first_column, columns, lane, lanes);
+      mirror_columns(&shared.stages[state.index].temperature[0][0]);
     }
     __syncwarp();
   }
   __device__ float4 temperature(int i) const {
     return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].temperature[in_box(i)][lane * columns_per_lane]);
+        &shared.stages[state.index].temperature[i][lane * columns_per_lane]);
   }
   __device__ float4 power(int i) const {
     return *reinterpret_cast<const float4*>(
-        &shared.stages[state.index].power[in_box(i)][lane * columns_per_lane]);
+        &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
     tma::fence_async_proxy();  // halos that were mirrored in the stage
@@ -101,13 +113,12 @@ struct WindowBoxes : DirectStore<S> {
 
 template <class S>
 __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
-    tma_windows(PassView given, const __grid_constant__ Maps maps) {
-  const PassView pass = oriented<S>(given);
+    tma_windows(PassView pass, const __grid_constant__ Maps maps) {
   extern __shared__ __align__(128) unsigned char memory[];
   const Place<S> place(pass);
   auto* shared = reinterpret_cast<WindowStages<S>*>(memory);
   WindowBoxes<S> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
-  stream<S>(pipeline, place.run.blocks, given.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass.coefficients);
 }
 
 /// For add_streaming() (stream.cuh).
