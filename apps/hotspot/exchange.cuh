@@ -6,7 +6,7 @@
 
 #include "apps/hotspot/slots.cuh"
 #include "variants/ptx/cluster.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -62,7 +62,7 @@ struct Exchange : Slots<S> {
     if (sends || receives) {
       dsm::arrive_remote(to_full + turn.index * static_cast<unsigned>(sizeof(tma::Barrier)));
     }
-    dsm::wait_cluster(&inbox.full[turn.index], turn.phase);
+    tma::warp_wait_cluster(&inbox.full[turn.index], turn.phase);
     if (receives) {
       const float4* from = inbox.rows[turn.index][threadIdx.x % lanes != 0];
 #pragma unroll

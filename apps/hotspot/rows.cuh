@@ -5,7 +5,7 @@
 
 #include "apps/hotspot/tiles.cuh"
 #include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -22,7 +22,7 @@ struct RowConsumer : TileReader<S> {
   __device__ RowConsumer(RowStorage<S>& rows, const PassView& pass, const Place<S>& place)
       : TileReader<S>(rows.tiles, pass, place), storage(rows) {}
   __device__ void consumer_wait(int) {
-    tma::wait(&storage.full[this->state.index], this->state.phase);
+    tma::warp_wait(&storage.full[this->state.index], this->state.phase);
     if (this->place.at_edge) {
       this->shared.stages[this->state.index].mirror_columns(this->place);
       tma::fence_async_proxy();  // the engine will overwrite what was mirrored

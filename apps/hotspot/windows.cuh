@@ -8,6 +8,7 @@
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/tensor.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -89,7 +90,7 @@ struct WindowBoxes : DirectStore<S> {
     }
   }
   __device__ void consumer_wait(int) {
-    tma::wait(&shared.full[state.index], state.phase);
+    tma::warp_wait(&shared.full[state.index], state.phase);
     if (at_edge()) {
       mirror_columns(&shared.stages[state.index].temperature[0][0]);
     }
