@@ -105,7 +105,7 @@ struct WindowBoxes : DirectStore<S> {
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
-    tma::fence_async_proxy();  // halos that were mirrored in the stage
+    if (at_edge()) tma::fence_async_proxy();  // halos that were mirrored in the stage
     __syncwarp();              // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;
