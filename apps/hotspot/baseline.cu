@@ -82,35 +82,12 @@ struct HeldAhead : TileReader<S> {
         *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperatures[i];
         *reinterpret_cast<float4*>(&tile.power[i][column]) = powers[i];
       }
-      if (this->place.at_edge) store_images(tile);
     }
     load(n + 1);
     __syncthreads();
-  }
-  // A cell near an edge goes to where its mirror images lie, too.
-  __device__ void store_images(BlockTile<S>& tile) const {
-    const int columns = this->place.grid_columns, first = this->place.first_column;
-    const int own = first + static_cast<int>(threadIdx.x) * columns_per_lane;
-    if (own >= S::halo && own + columns_per_lane <= columns - S::halo) return;
-    const int turns = (S::halo + columns - 1) / columns;  // 1 but for a grid narrower than the halo
-#pragma unroll 1
-    for (int turn = -turns; turn <= turns; ++turn) {
-      const int image = turn % 2 == 0 ? own + turn * columns : (turn + 1) * columns - 1 - own;
-#pragma unroll
-      for (int c = 0; c < columns_per_lane; ++c) {
-        const int column = turn % 2 == 0 ? image + c : image - c;
-        if (column >= 0 && column < columns) continue;  // the cell itself, at turn 0
-        const int at = column - first;
-        if (at < 0 || at >= S::tile_columns || own + c >= columns) continue;
-#pragma unroll
-        for (int i = 0; i < S::rows; ++i) {
-          const float t[] = {temperatures[i].x, temperatures[i].y, temperatures[i].z,
-                             temperatures[i].w};
-          const float p[] = {powers[i].x, powers[i].y, powers[i].z, powers[i].w};
-          tile.temperature[i][at] = t[c];
-          tile.power[i][at] = p[c];
-        }
-      }
+    if (this->place.at_edge) {
+      tile.mirror_columns(this->place);
+      __syncthreads();
     }
   }
   __device__ void consumer_release(int) {}
@@ -155,10 +132,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(P
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     HeldAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -184,8 +161,10 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer-3-stages");
+  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
+                                                                                       "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
+      all, "/producer-3-stages");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));
   return all;

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(P
   const Place<S> place(pass);
   Slots<S> pipeline(reinterpret_cast<typename Slots<S>::Slot*>(memory), pass, place.run,
                     place.lane_column(), place.lane_finishes());
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {

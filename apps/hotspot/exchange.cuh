@@ -47,7 +47,7 @@ struct Exchange : Slots<S> {
   // and the one that has read what the neighbour sent for the last. So a neighbour that has
   // received this row-block's may overwrite the inbox of the last, and two inboxes need no other
   // hand-shake.
-  __device__ void exchange(Cascade<S::steps, S::unroll>& cascade) {
+  __device__ void exchange(CascadeOf<S>& cascade) {
     __syncwarp();
     if (sends) {
       const unsigned to = to_rows + turn.index * static_cast<unsigned>(sizeof(inbox.rows[0]));

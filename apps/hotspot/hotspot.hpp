@@ -28,7 +28,6 @@ struct Coefficients {
   float horizontal = 0;
   float power = 0;    // kelvin per watt and step
   float ambient = 0;  // kelvin per step
-  int zero = 0;
 };
 
 /// The same in fp64, for the references.

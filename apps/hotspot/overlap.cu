@@ -87,8 +87,8 @@ struct CopiedAhead : TileReader<S> {
   }
   __device__ void copy(int n, PipelineState<S::stages> into) {
     if (n < this->place.run.blocks) {
-      copy_row_block(this->shared.stages[into.index], source, this->place.run.first + n * S::rows, pass,
-                     this->place);
+      copy_row_block(this->shared.stages[into.index], source, this->place.run.first + n * S::rows,
+                     pass, this->place);
     }
     async::commit();  // an empty group past the last row-block keeps the count right
   }
@@ -107,10 +107,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     CopiedAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -148,9 +148,12 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<FourWarps, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all, "/producer-3-stages");
+  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
+      all, "/period");
+  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
+                                                                                       "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
+      all, "/producer-3-stages");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

@@ -60,7 +60,7 @@ struct WaitedFor : TileReader<S> {
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
     copy_row_block(this->shared.stages[0], source, this->place.run.first + n * S::rows, pass,
-                     this->place);
+                   this->place);
     async::commit();
     async::wait<0>();
     __syncthreads();
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   WaitedFor<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {
@@ -95,7 +95,8 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
+      all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(register_bypass_square));
   return all;

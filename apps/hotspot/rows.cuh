@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassVie
   __syncthreads();  // the barriers are initialised
   if (threadIdx.x < S::computing_threads) {
     RowConsumer<S> pipeline(storage, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x == S::computing_threads) {
     produce_rows<S>(storage, pass, place);
   }

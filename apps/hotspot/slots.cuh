@@ -20,11 +20,12 @@ struct Slots : DirectStore<S> {
   const PassView& pass;
   const RowRun& run;
   // The lane's columns; those outside the grid are replaced by their mirror images. At an edge that
-  // is a multiple of four columns away the images are an aligned chunk backwards. Whatever is not
-  // such a chunk is copied cell by cell.
+  // is a multiple of four columns away the images are an aligned chunk backwards, else they are
+  // copied singly.
   int column;
-  int step;  // from cell to cell of an aligned chunk, 1 or -1; 0: the images are none
-  const float* temperature_from;  // the first image in the first row of the row-block to be copied
+  bool whole;
+  bool backwards;
+  const float* temperature_from;  // the chunk, or column 0, in the row-block to be copied next
   const float* power_from;
   PipelineState<S::stages> state;
 
@@ -36,11 +37,10 @@ struct Slots : DirectStore<S> {
         run(rows),
         column(lane_column) {
     const int first = image(0), last = image(columns_per_lane - 1);
-    const int apart = last - first;
-    step = apart == columns_per_lane - 1 && first % columns_per_lane == 0   ? 1
-           : apart == 1 - columns_per_lane && last % columns_per_lane == 0 ? -1
-                                                                           : 0;
-    const std::int64_t from = rows.first * view.result.pitch + (step != 0 ? first : 0);
+    const int least = first < last ? first : last, most = first < last ? last : first;
+    whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
+    backwards = whole && last < first;
+    const std::int64_t from = rows.first * view.result.pitch + (whole ? least : 0);
     temperature_from = view.temperature.data + from;
     power_from = view.power.data + from;
 #pragma unroll
@@ -54,7 +54,7 @@ struct Slots : DirectStore<S> {
       Slot& slot = slots[into.index];
       const int pitch = static_cast<int>(pass.result.pitch);
       const int row = run.first + n * S::rows, rows = static_cast<int>(pass.result.rows);
-      if (opaque(step) == 1) {  // through L1, where the next warp finds the halo columns
+      if (opaque(whole)) {  // through L1, where the next warp finds the halo columns
         each_row<S>(row, rows, pitch, [&](int i, std::int64_t offset) {
           async::copy16<async::Cache::l1_too>(
               async::shared_address(&slot.temperature[i][threadIdx.x]), temperature_from + offset);
@@ -75,18 +75,10 @@ struct Slots : DirectStore<S> {
       const std::int64_t offset = std::int64_t{pitch} * (mirror(row + i, rows) - row);
       float* temperature = reinterpret_cast<float*>(&slot.temperature[i][threadIdx.x]);
       float* power = reinterpret_cast<float*>(&slot.power[i][threadIdx.x]);
-      if (step == -1) {
-#pragma unroll
-        for (int c = 0; c < columns_per_lane; ++c) {
-          async::copy<4>(temperature + c, temperature_from + offset - c);
-          async::copy<4>(power + c, power_from + offset - c);
-        }
-      } else {
 #pragma unroll 1
-        for (int c = 0; c < columns_per_lane; ++c) {
-          async::copy<4>(temperature + c, temperature_from + offset + image(c));
-          async::copy<4>(power + c, power_from + offset + image(c));
-        }
+      for (int c = 0; c < columns_per_lane; ++c) {
+        async::copy<4>(temperature + c, temperature_from + offset + image(c));
+        async::copy<4>(power + c, power_from + offset + image(c));
       }
     }
   }
@@ -94,10 +86,15 @@ struct Slots : DirectStore<S> {
     copy(n + S::stages - 1, state.before());
     async::wait<S::stages - 1>();
   }
-  __device__ float4 temperature(int i) const {
-    return slots[state.index].temperature[i][threadIdx.x];
+  __device__ float4 forwards(float4 v) const {
+    return backwards ? make_float4(v.w, v.z, v.y, v.x) : v;
   }
-  __device__ float4 power(int i) const { return slots[state.index].power[i][threadIdx.x]; }
+  __device__ float4 temperature(int i) const {
+    return forwards(slots[state.index].temperature[i][threadIdx.x]);
+  }
+  __device__ float4 power(int i) const {
+    return forwards(slots[state.index].power[i][threadIdx.x]);
+  }
   __device__ void consumer_release(int) { ++state; }
 };
 

@@ -3,7 +3,8 @@
 //
 //   consumer_wait(n)     row-block n has arrived and may be read; later ones may be under way
 //   temperature(i)       the lane's four cells of row i of the row-block, power(i) likewise
-//   store(n, i, cells)   a finished row: four cells per lane, some lanes' are halo
+//   begin(n)             the results that follow are those of row-block n
+//   store(i, cells)      a finished row: four cells per lane, some lanes' are halo
 //   consumer_release(n)  row-block n has been read
 //   exchange(cascade)    what neighbouring windows tell each other before the next (dsm alone)
 #pragma once
@@ -29,6 +30,7 @@ struct PassView {
   Grid<float> result;
   Coefficients coefficients;
   int chunk_rows;
+  int zero = 0;  // nothing else; see Cascade::moved()
 };
 
 /// The same value, of which the compiler does not know that it never changes: it would make two
@@ -57,27 +59,35 @@ __device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, co
 
 /// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it
 /// must be unrolled completely: an index known only at run time would move it to local memory.
+///
+/// After PERIOD rows all registers are in the roles that they began with. The rows of a step
+/// alternate between two sets; the source terms of a row stay where they are for STEPS rows if the
+/// period is a multiple of that, and else move on by PERIOD places as rows come in.
 template <int STEPS, int PERIOD>
 struct Cascade {
+  static_assert(PERIOD % 2 == 0 && (PERIOD % STEPS == 0 || STEPS % PERIOD == 0));
   float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
   float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
-  float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows, in turn
+  float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows
 
-  static __device__ __forceinline__ float moved(float value, const Coefficients& k) {
-    return __int_as_float(__float_as_int(value) | k.zero);
-  }
-
-  /// Where the source terms of row `row` are before row `now` has been taken.
+  /// The place of the source terms of row `row` when rows up to `now` - 1 have been taken; rows
+  /// count from the beginning of the period, those before it are negative.
   static constexpr int place_of(int row, int now) {
-    if (PERIOD >= STEPS) return (row + STEPS) % STEPS;
+    if (PERIOD % STEPS == 0) return (row + STEPS) % STEPS;
     if (row >= 0) return STEPS - PERIOD + row;
     const int place = row + STEPS;
     return place % PERIOD < now ? place - PERIOD : place;
   }
+  /// The same value in another register. The assembler does not know that `zero` is 0. Of plain
+  /// moves it knows that they are, puts all of them at the end of the period, and spills.
+  static __device__ __forceinline__ float moved(float value, int zero) {
+    return __int_as_float(__float_as_int(value) | zero);
+  }
 
-  /// Takes row ROW (modulo Strip::unroll) of step 0 and returns row ROW - STEPS of step STEPS.
+  /// Takes row ROW of the period at step 0 and returns row ROW - STEPS of step STEPS.
   template <int ROW>
-  __device__ __forceinline__ float4 push(float4 temperature, float4 power, const Coefficients& k) {
+  __device__ __forceinline__ float4 push(float4 temperature, float4 power, const PassView& pass) {
+    const Coefficients& k = pass.coefficients;
     float arriving[columns_per_lane] = {temperature.x, temperature.y, temperature.z, temperature.w};
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
@@ -103,14 +113,17 @@ struct Cascade {
 #pragma unroll
     for (int c = 0; c < columns_per_lane; ++c) {
 #pragma unroll
-      for (int at = ROW % PERIOD; at + PERIOD < STEPS; at += PERIOD) {
-        source[at][c] = moved(source[at + PERIOD][c], k);
+      for (int place = ROW; place + PERIOD < STEPS; place += PERIOD) {
+        source[place][c] = moved(source[place + PERIOD][c], pass.zero);
       }
       source[place_of(ROW, ROW + 1)][c] = source_term(watts[c], k);
     }
     return make_float4(arriving[0], arriving[1], arriving[2], arriving[3]);
   }
 };
+
+template <class S>
+using CascadeOf = Cascade<S::steps, S::unroll>;
 
 /// A row on its way into the cascade.
 struct Arrival {
@@ -120,80 +133,57 @@ struct Arrival {
       : temperature(pipeline.temperature(i)), power(pipeline.power(i)) {}
 };
 
-template <class S, int PHASE, int ROW, class Rows>
-__device__ __forceinline__ void stream_row(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade,
-                                           Arrival& arrival, int n, int blocks,
-                                           const Coefficients& k) {
+/// Row ROW of row-block n, FIRST being the place of the row-block's first row in the period. Where
+/// the pass reads ahead, the next row is read before the arithmetic of this one, across the
+/// hand-over of row-blocks too, so that its latency is hidden.
+template <class S, int FIRST, int ROW, class Rows>
+__device__ __forceinline__ void stream_row(Rows& pipeline, CascadeOf<S>& cascade, Arrival& arrival,
+                                           int n, int blocks, const PassView& pass) {
+  if constexpr (!S::reads_ahead) arrival = Arrival(pipeline, ROW);
   const Arrival row = arrival;
-  if constexpr (ROW + 1 < S::rows) {
-    arrival = Arrival(pipeline, ROW + 1);
-  } else {
+  if constexpr (ROW + 1 == S::rows) {
     pipeline.consumer_release(n);
-    if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
-    arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
+    if constexpr (S::reads_ahead) {
+      if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
+      arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
+    }
+  } else if constexpr (S::reads_ahead) {
+    arrival = Arrival(pipeline, ROW + 1);
   }
-  pipeline.store(ROW, cascade.template push<PHASE + ROW>(row.temperature, row.power, k));
+  pipeline.store(ROW, cascade.template push<FIRST + ROW>(row.temperature, row.power, pass));
 }
 
-template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool ahead_rows(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade,
-                                           Arrival& arrival, int& n, int blocks,
-                                           const Coefficients& k,
-                                           std::integer_sequence<int, ROW...>) {
+/// Row-block n. Returns false after the last one.
+template <class S, int FIRST, class Rows, int... ROW>
+__device__ __forceinline__ bool stream_rows(Rows& pipeline, CascadeOf<S>& cascade, Arrival& arrival,
+                                            int& n, int blocks, const PassView& pass,
+                                            std::integer_sequence<int, ROW...>) {
+  if constexpr (!S::reads_ahead) pipeline.consumer_wait(n);
   pipeline.begin(n);
-  (stream_row<S, PHASE, ROW>(pipeline, cascade, arrival, n, blocks, k), ...);
+  (stream_row<S, FIRST, ROW>(pipeline, cascade, arrival, n, blocks, pass), ...);
   if (++n == blocks) return false;
   pipeline.exchange(cascade);
   return true;
 }
 
+/// Main loop of all strategies: walks a warp down its window. The places in the period are template
+/// arguments, not the index of a loop that the compiler may leave rolled.
 template <class S, class Rows, int... BLOCK>
-__device__ __forceinline__ void stream_ahead(Rows& pipeline, int blocks, const Coefficients& k,
-                                             std::integer_sequence<int, BLOCK...>) {
+__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const PassView& pass,
+                                       std::integer_sequence<int, BLOCK...>) {
   constexpr auto rows = std::make_integer_sequence<int, S::rows>{};
-  Cascade<S::steps, S::unroll> cascade;
+  CascadeOf<S> cascade;
   int n = 0;
-  pipeline.consumer_wait(n);
+  if constexpr (S::reads_ahead) pipeline.consumer_wait(n);
   Arrival arrival(pipeline, 0);
 #pragma unroll 1
-  while ((ahead_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, k, rows) && ...)) {
+  while (
+      (stream_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, pass, rows) && ...)) {
   }
 }
-
-/// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
-/// roles are template arguments, not the index of a loop that the compiler may leave rolled.
-/// Returns false after the last row-block.
-template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps, S::unroll>& cascade, int& n,
-                                              int blocks, const Coefficients& k,
-                                              std::integer_sequence<int, ROW...> rows) {
-  pipeline.consumer_wait(n);
-  pipeline.begin(n);
-  (pipeline.store(
-       ROW,
-       cascade.template push<PHASE + ROW>(pipeline.temperature(ROW), pipeline.power(ROW), k)),
-   ...);
-  pipeline.consumer_release(n);
-  if (++n == blocks) return false;
-  pipeline.exchange(cascade);
-  if constexpr (PHASE + S::rows < S::unroll) {
-    return stream_period<S, PHASE + S::rows>(pipeline, cascade, n, blocks, k, rows);
-  }
-  return true;
-}
-
-/// Main loop of all strategies: walks a warp down its window.
 template <class S, class Rows>
-__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k) {
-  if constexpr (S::ahead) {
-    stream_ahead<S>(pipeline, blocks, k, std::make_integer_sequence<int, S::unroll / S::rows>{});
-  } else {
-    Cascade<S::steps, S::unroll> cascade;
-    int n = 0;
-    while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
-                               std::make_integer_sequence<int, S::rows>{})) {
-    }
-  }
+__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const PassView& pass) {
+  stream<S>(pipeline, blocks, pass, std::make_integer_sequence<int, S::unroll / S::rows>{});
 }
 
 /// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at
@@ -227,7 +217,7 @@ template <class S>
 struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
   int pitch;
-  int rows;  // rows up to the end of the results; 0 for a lane that holds halo
+  int rows;   // rows up to the end of the results; 0 for a lane that holds halo
   float* to;  // the same of the row-block under way
   int left;   // and its rows up to the end of the results
 
@@ -245,7 +235,7 @@ struct DirectStore {
   __device__ void store(int i, float4 finished) const {
     if (i < left) *reinterpret_cast<float4*>(to + std::int64_t{pitch} * i) = finished;
   }
-  __device__ void exchange(const Cascade<S::steps, S::unroll>&) const {}
+  __device__ void exchange(const CascadeOf<S>&) const {}
 };
 
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.

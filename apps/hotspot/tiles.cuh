@@ -59,11 +59,12 @@ struct ChunkSource {
   const float* temperature;  // the chunk in the first row of the row-block to be copied
   const float* power;
   int pitch;
+  int column;   // of the grid
   bool inside;  // the chunk begins inside the grid
 
   __device__ ChunkSource(const PassView& pass, const Place<S>& place)
-      : pitch(static_cast<int>(pass.result.pitch)) {
-    const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
+      : pitch(static_cast<int>(pass.result.pitch)),
+        column(place.first_column + columns_per_lane * static_cast<int>(threadIdx.x)) {
     inside = static_cast<int>(threadIdx.x) < S::tile_chunks && column >= 0 &&
              column < place.grid_columns;
     const std::int64_t from = place.run.first * pass.result.pitch + (inside ? column : 0);
@@ -99,30 +100,32 @@ struct RowSource {
 
 /// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile by
 /// cp.async. The halo columns outside the grid are copied cell by cell from where their mirror
-/// images lie in global memory, a few by each thread: copied from the tile once that has arrived,
-/// they would take a barrier and a latency per row-block, and the blocks at the edges would be 10 %
-/// later than all others.
+/// images lie in global memory, a cell by each thread: mirrored in the tile, once that has arrived,
+/// they would take a barrier and a latency per row-block, and all blocks would wait for those at
+/// the edges. A chunk that the grid's last column cuts in two is copied in the same way, because
+/// of two copies to one place either may be the last.
 template <class S>
 __device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int row,
                                const PassView& pass, const Place<S>& place) {
-  if (source.inside) {
-    const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
+  const int columns = place.grid_columns, whole = columns - columns % columns_per_lane;
+  if (source.inside && source.column < whole) {
+    const int at = source.column - place.first_column;
     each_row<S>(row, place.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
-      async::copy<16>(&tile.temperature[i][column], source.temperature + offset);
-      async::copy<16>(&tile.power[i][column], source.power + offset);
+      async::copy<16>(&tile.temperature[i][at], source.temperature + offset);
+      async::copy<16>(&tile.power[i][at], source.power + offset);
     });
   }
   source.advance();
   if (!place.at_edge) return;
+  constexpr int side = S::halo + columns_per_lane;  // cells in a row: halo, and a part of a chunk
 #pragma unroll 1
-  for (int cell = threadIdx.x; cell < 2 * S::rows * S::halo; cell += S::computing_threads) {
-    const int side = cell / (S::rows * S::halo), i = cell / S::halo % S::rows;
-    const int away = cell % S::halo;
-    const int column = side == 0 ? -1 - away : place.grid_columns + away;
+  for (int cell = threadIdx.x; cell < 2 * S::rows * side; cell += S::computing_threads) {
+    const int i = cell / (2 * side), in_row = cell % (2 * side);
+    const int column = in_row < S::halo ? in_row - S::halo : whole + in_row - S::halo;
     const int at = column - place.first_column;
-    if (at < 0 || at >= S::tile_columns) continue;
-    const std::int64_t from = mirror(row + i, place.grid_rows) * pass.result.pitch +
-                              mirror(column, place.grid_columns);
+    if (at < 0 || at >= S::tile_columns || column >= columns + S::halo) continue;
+    const std::int64_t from =
+        mirror(row + i, place.grid_rows) * pass.result.pitch + mirror(column, columns);
     async::copy<4>(&tile.temperature[i][at], pass.temperature.data + from);
     async::copy<4>(&tile.power[i][at], pass.power.data + from);
   }

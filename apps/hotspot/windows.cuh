@@ -66,8 +66,7 @@ struct WindowBoxes : DirectStore<S> {
     } else {
       for (int i = 0; i < S::rows; ++i) {
         const int image = mirror(row + i, grid_rows);
-        tma::load_tile(arrivals.temperature[i], &maps.temperature_row, first_column, image,
-                       full);
+        tma::load_tile(arrivals.temperature[i], &maps.temperature_row, first_column, image, full);
         tma::load_tile(arrivals.power[i], &maps.power_row, first_column, image, full);
       }
     }
@@ -106,7 +105,7 @@ struct WindowBoxes : DirectStore<S> {
   }
   __device__ void consumer_release(int n) {
     if (at_edge()) tma::fence_async_proxy();  // halos that were mirrored in the stage
-    __syncwarp();              // every lane has read the stage
+    __syncwarp();                             // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;
   }
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   const Place<S> place(pass);
   auto* shared = reinterpret_cast<WindowStages<S>*>(memory);
   WindowBoxes<S> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 /// For add_streaming() (stream.cuh).
