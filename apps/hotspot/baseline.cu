@@ -63,19 +63,20 @@ struct HeldAhead : TileReader<S> {
     load(0);
   }
   __device__ void load(int n) {
-    if (source.inside <= 0 || n >= this->place.run.blocks) return;
-#pragma unroll
-    for (int i = 0; i < S::rows; ++i) {
-      const std::int64_t offset = source.offset(n, i);
-      temperatures[i] = *reinterpret_cast<const float4*>(source.temperature + offset);
-      powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
-    }
+    if (!source.inside || n >= this->place.run.blocks) return;
+    each_row<S, true>(this->place.run.first + n * S::rows, this->place.grid_rows, source.pitch,
+                      [&](int i, std::int64_t offset) {
+                        temperatures[i] =
+                            *reinterpret_cast<const float4*>(source.temperature + offset);
+                        powers[i] = *reinterpret_cast<const float4*>(source.power + offset);
+                      });
+    source.advance();
   }
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    if (source.inside > 0) {
+    BlockTile<S>& tile = this->shared.stages[0];
+    if (source.inside) {
       const int column = threadIdx.x * columns_per_lane;
-      BlockTile<S>& tile = this->shared.stages[0];
 #pragma unroll
       for (int i = 0; i < S::rows; ++i) {
         *reinterpret_cast<float4*>(&tile.temperature[i][column]) = temperatures[i];
@@ -84,7 +85,10 @@ struct HeldAhead : TileReader<S> {
     }
     load(n + 1);
     __syncthreads();
-    this->mirror_columns();
+    if (this->place.at_edge) {
+      tile.mirror_columns(this->place);
+      __syncthreads();
+    }
   }
   __device__ void consumer_release(int) {}
 };
@@ -128,10 +132,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) baseline_strip(P
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     HeldAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -157,7 +161,10 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(baseline_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
+                                                                                       "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
+      all, "/producer-3-stages");
   all.push_back(pyramid<Walk<>>(baseline_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(baseline_square));
   return all;

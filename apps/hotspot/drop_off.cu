@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) drop_off_strip(P
   const Place<S> place(pass);
   Slots<S> pipeline(reinterpret_cast<typename Slots<S>::Slot*>(memory), pass, place.run,
                     place.lane_column(), place.lane_finishes());
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {
@@ -111,6 +111,7 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(drop_off_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
+  add_streaming<Kernels, Movement<2, StageRows::one>, std::tuple<EightWarpsShort>>(all, "/one-row");
   all.push_back(pyramid<Walk<>>(drop_off_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(drop_off_square));
   return all;

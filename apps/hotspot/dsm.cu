@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
   auto* inboxes = reinterpret_cast<Inbox<S>*>(slots + S::stages);
   Exchange<S> pipeline(slots, inboxes, pass, run, column, S::lane_finishes(in_cluster, lane),
                        in_cluster);
-  stream<S>(pipeline, run.blocks, pass.coefficients);
+  stream<S>(pipeline, run.blocks, pass);
   dsm::cluster_sync();  // shared memory must outlive the neighbours' stores to it
 }
 
@@ -97,7 +97,7 @@ inline constexpr int cluster_blocks = 2;
 struct Kernels {
   template <class Plain>
   using InCluster = ClusterStrip<Plain::steps, Plain::warps, Plain::blocks_per_sm,
-                                 Movement<Plain::stages>, cluster_blocks>;
+                                 Movement<Plain::stages>, cluster_blocks, Plain::rolled>;
 
   template <class S>
   static constexpr std::size_t shared_bytes() {

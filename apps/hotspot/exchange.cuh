@@ -6,7 +6,7 @@
 
 #include "apps/hotspot/slots.cuh"
 #include "variants/ptx/cluster.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -47,7 +47,7 @@ struct Exchange : Slots<S> {
   // and the one that has read what the neighbour sent for the last. So a neighbour that has
   // received this row-block's may overwrite the inbox of the last, and two inboxes need no other
   // hand-shake.
-  __device__ void exchange(Cascade<S::steps>& cascade) {
+  __device__ void exchange(CascadeOf<S>& cascade) {
     __syncwarp();
     if (sends) {
       const unsigned to = to_rows + turn.index * static_cast<unsigned>(sizeof(inbox.rows[0]));
@@ -62,7 +62,7 @@ struct Exchange : Slots<S> {
     if (sends || receives) {
       dsm::arrive_remote(to_full + turn.index * static_cast<unsigned>(sizeof(tma::Barrier)));
     }
-    dsm::wait_cluster(&inbox.full[turn.index], turn.phase);
+    tma::warp_wait_cluster(&inbox.full[turn.index], turn.phase);
     if (receives) {
       const float4* from = inbox.rows[turn.index][threadIdx.x % lanes != 0];
 #pragma unroll

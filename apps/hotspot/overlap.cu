@@ -78,21 +78,24 @@ __global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
 template <class S>
 struct CopiedAhead : TileReader<S> {
   ChunkSource<S> source;
+  const PassView& pass;
 
-  __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place) {
+  __device__ CopiedAhead(SharedStorage<S>& shared, const PassView& view, const Place<S>& place)
+      : TileReader<S>(shared, view, place), source(view, place), pass(view) {
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
   __device__ void copy(int n, PipelineState<S::stages> into) {
-    if (n < this->place.run.blocks) copy_row_block(this->shared.stages[into.index], source, n);
+    if (n < this->place.run.blocks) {
+      copy_row_block(this->shared.stages[into.index], source, this->place.run.first + n * S::rows,
+                     pass, this->place);
+    }
     async::commit();  // an empty group past the last row-block keeps the count right
   }
   __device__ void consumer_wait(int n) {
     async::wait<S::stages - 2>();
     __syncthreads();
     copy(n + S::stages - 1, this->state.before());
-    this->mirror_columns();
   }
   __device__ void consumer_release(int) { ++this->state; }
 };
@@ -104,10 +107,10 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) overlap_strip(Pa
   const Place<S> place(pass);
   if constexpr (S::producer_warps == 0) {
     CopiedAhead<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x < S::computing_threads) {
     HandedOver<S> pipeline(shared, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else {
     const RowSource<S> source(pass, place);
     const auto start = [&](BlockTile<S>& tile, int n, int producer) {
@@ -145,9 +148,12 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(overlap_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<2>>(all);
-  add_streaming<Kernels, Movement<2, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
-  add_streaming<Kernels, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Kernels, Movement<2, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
+      all, "/period");
+  add_streaming<Kernels, Movement<2, StageRows::some, 4>, std::tuple<EightWarpsShort>>(all,
+                                                                                       "/producer");
+  add_streaming<Kernels, Movement<3, StageRows::some, 4>, std::tuple<EightWarpsShort>>(
+      all, "/producer-3-stages");
   all.push_back(pyramid<Walk<>>(overlap_pyramid<Walk<>>, 2, 2 * PyramidTile::bytes));
   all.push_back(squares(overlap_square));
   return all;

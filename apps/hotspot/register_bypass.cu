@@ -53,16 +53,17 @@ __global__ void __launch_bounds__(square_threads) register_bypass_square(SquareV
 template <class S>
 struct WaitedFor : TileReader<S> {
   ChunkSource<S> source;
+  const PassView& pass;
 
-  __device__ WaitedFor(SharedStorage<S>& shared, const PassView& pass, const Place<S>& place)
-      : TileReader<S>(shared, pass, place), source(pass, place) {}
+  __device__ WaitedFor(SharedStorage<S>& shared, const PassView& view, const Place<S>& place)
+      : TileReader<S>(shared, view, place), source(view, place), pass(view) {}
   __device__ void consumer_wait(int n) {
     __syncthreads();  // the previous row-block has been read
-    copy_row_block(this->shared.stages[0], source, n);
+    copy_row_block(this->shared.stages[0], source, this->place.run.first + n * S::rows, pass,
+                   this->place);
     async::commit();
     async::wait<0>();
     __syncthreads();
-    this->mirror_columns();
   }
   __device__ void consumer_release(int) {}
 };
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   const Place<S> place(pass);
   WaitedFor<S> pipeline(shared, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 struct Kernels {
@@ -94,8 +95,8 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{
       pyramid<OneTile<>>(register_bypass_pyramid<OneTile<>>, 1, 2 * PyramidTile::bytes)};
   add_streaming<Kernels, Movement<1>>(all);
-  add_streaming<Kernels, Movement<1, StageRows::period>,
-                std::tuple<FourWarps, FourWarpsRoomy, EightWarps>>(all, "/period");
+  add_streaming<Kernels, Movement<1, StageRows::period>, std::tuple<FourWarps, EightWarps>>(
+      all, "/period");
   all.push_back(pyramid<Walk<>>(register_bypass_pyramid<Walk<>>, 1, 2 * PyramidTile::bytes));
   all.push_back(squares(register_bypass_square));
   return all;

@@ -5,7 +5,7 @@
 
 #include "apps/hotspot/tiles.cuh"
 #include "variants/ptx/bulk.cuh"
-#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -22,7 +22,7 @@ struct RowConsumer : TileReader<S> {
   __device__ RowConsumer(RowStorage<S>& rows, const PassView& pass, const Place<S>& place)
       : TileReader<S>(rows.tiles, pass, place), storage(rows) {}
   __device__ void consumer_wait(int) {
-    tma::wait(&storage.full[this->state.index], this->state.phase);
+    tma::warp_wait(&storage.full[this->state.index], this->state.phase);
     if (this->place.at_edge) {
       this->shared.stages[this->state.index].mirror_columns(this->place);
       tma::fence_async_proxy();  // the engine will overwrite what was mirrored
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) tma_rows(PassVie
   __syncthreads();  // the barriers are initialised
   if (threadIdx.x < S::computing_threads) {
     RowConsumer<S> pipeline(storage, pass, place);
-    stream<S>(pipeline, place.run.blocks, pass.coefficients);
+    stream<S>(pipeline, place.run.blocks, pass);
   } else if (threadIdx.x == S::computing_threads) {
     produce_rows<S>(storage, pass, place);
   }

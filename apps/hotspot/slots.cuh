@@ -23,8 +23,10 @@ struct Slots : DirectStore<S> {
   // is a multiple of four columns away the images are an aligned chunk backwards, else they are
   // copied singly.
   int column;
-  int chunk;  // first column of the aligned chunk, -1 where there is none
+  bool whole;
   bool backwards;
+  const float* temperature_from;  // the chunk, or column 0, in the row-block to be copied next
+  const float* power_from;
   PipelineState<S::stages> state;
 
   __device__ Slots(Slot* of_block, const PassView& view, const RowRun& rows, int lane_column,
@@ -36,9 +38,11 @@ struct Slots : DirectStore<S> {
         column(lane_column) {
     const int first = image(0), last = image(columns_per_lane - 1);
     const int least = first < last ? first : last, most = first < last ? last : first;
-    const bool whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
-    chunk = whole ? least : -1;
+    whole = most - least == columns_per_lane - 1 && least % columns_per_lane == 0;
     backwards = whole && last < first;
+    const std::int64_t from = rows.first * view.result.pitch + (whole ? least : 0);
+    temperature_from = view.temperature.data + from;
+    power_from = view.power.data + from;
 #pragma unroll
     for (int n = 0; n < S::stages - 1; ++n) copy(n, PipelineState<S::stages>::after(n));
   }
@@ -48,29 +52,35 @@ struct Slots : DirectStore<S> {
   __device__ void copy(int n, PipelineState<S::stages> into) {
     if (n < run.blocks) {
       Slot& slot = slots[into.index];
-#pragma unroll
-      for (int i = 0; i < S::rows; ++i) {
-        const std::int64_t row =
-            mirror(run.first + n * S::rows + i, static_cast<int>(pass.result.rows)) *
-            pass.result.pitch;
-        float4* temperature = &slot.temperature[i][threadIdx.x];
-        float4* power = &slot.power[i][threadIdx.x];
-        if (chunk >= 0) {  // through L1, where the next warp finds the halo columns
-          async::copy16<async::Cache::l1_too>(async::shared_address(temperature),
-                                              pass.temperature.data + row + chunk);
-          async::copy16<async::Cache::l1_too>(async::shared_address(power),
-                                              pass.power.data + row + chunk);
-        } else {
-#pragma unroll 1
-          for (int c = 0; c < columns_per_lane; ++c) {
-            const std::int64_t from = row + image(c);
-            async::copy<4>(reinterpret_cast<float*>(temperature) + c, pass.temperature.data + from);
-            async::copy<4>(reinterpret_cast<float*>(power) + c, pass.power.data + from);
-          }
-        }
+      const int pitch = static_cast<int>(pass.result.pitch);
+      const int row = run.first + n * S::rows, rows = static_cast<int>(pass.result.rows);
+      if (opaque(whole)) {  // through L1, where the next warp finds the halo columns
+        each_row<S>(row, rows, pitch, [&](int i, std::int64_t offset) {
+          async::copy16<async::Cache::l1_too>(
+              async::shared_address(&slot.temperature[i][threadIdx.x]), temperature_from + offset);
+          async::copy16<async::Cache::l1_too>(async::shared_address(&slot.power[i][threadIdx.x]),
+                                              power_from + offset);
+        });
+      } else {
+        copy_cells(slot, row, rows, pitch);
       }
+      temperature_from += std::int64_t{pitch} * S::rows;
+      power_from += std::int64_t{pitch} * S::rows;
     }
     async::commit();  // an empty group past the last row-block keeps the count right
+  }
+  __device__ void copy_cells(Slot& slot, int row, int rows, int pitch) const {
+#pragma unroll 1
+    for (int i = 0; i < S::rows; ++i) {
+      const std::int64_t offset = std::int64_t{pitch} * (mirror(row + i, rows) - row);
+      float* temperature = reinterpret_cast<float*>(&slot.temperature[i][threadIdx.x]);
+      float* power = reinterpret_cast<float*>(&slot.power[i][threadIdx.x]);
+#pragma unroll 1
+      for (int c = 0; c < columns_per_lane; ++c) {
+        async::copy<4>(temperature + c, temperature_from + offset + image(c));
+        async::copy<4>(power + c, power_from + offset + image(c));
+      }
+    }
   }
   __device__ void consumer_wait(int n) {
     copy(n + S::stages - 1, state.before());

@@ -3,7 +3,8 @@
 //
 //   consumer_wait(n)     row-block n has arrived and may be read; later ones may be under way
 //   temperature(i)       the lane's four cells of row i of the row-block, power(i) likewise
-//   store(n, i, cells)   a finished row: four cells per lane, some lanes' are halo
+//   begin(n)             the results that follow are those of row-block n
+//   store(i, cells)      a finished row: four cells per lane, some lanes' are halo
 //   consumer_release(n)  row-block n has been read
 //   exchange(cascade)    what neighbouring windows tell each other before the next (dsm alone)
 #pragma once
@@ -29,19 +30,64 @@ struct PassView {
   Grid<float> result;
   Coefficients coefficients;
   int chunk_rows;
+  int zero = 0;  // nothing else; see Cascade::moved()
 };
+
+/// The same value, of which the compiler does not know that it never changes: it would make two
+/// copies of the main loop, one for either outcome of a test, and with them twice the code.
+__device__ __forceinline__ int opaque(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
+/// Calls copy(i, offset) for the rows of a row-block that begins at row `first`: row first + i, or
+/// its mirror image, begins `offset` elements after row `first`. Rows inside the grid lie at equal
+/// distances, which costs an addition per row instead of a search for the image. UNROLLED: `copy`
+/// needs its `i` at compile time.
+template <class S, bool UNROLLED = false, class Copy>
+__device__ __forceinline__ void each_row(int first, int grid_rows, int pitch, const Copy& copy) {
+  if (first >= 0 && first + S::rows <= grid_rows) {
+#pragma unroll
+    for (int i = 0; i < S::rows; ++i) copy(i, std::int64_t{pitch} * i);
+  } else {
+#pragma unroll(UNROLLED ? S::rows : 1)
+    for (int i = 0; i < S::rows; ++i) {
+      copy(i, std::int64_t{pitch} * (mirror(first + i, grid_rows) - first));
+    }
+  }
+}
 
 /// The rows of STEPS consecutive time steps that a lane holds, four cells of each. Loops over it
 /// must be unrolled completely: an index known only at run time would move it to local memory.
-template <int STEPS>
+///
+/// After PERIOD rows all registers are in the roles that they began with. The rows of a step
+/// alternate between two sets; the source terms of a row stay where they are for STEPS rows if the
+/// period is a multiple of that, and else move on by PERIOD places as rows come in.
+template <int STEPS, int PERIOD>
 struct Cascade {
+  static_assert(PERIOD % 2 == 0 && (PERIOD % STEPS == 0 || STEPS % PERIOD == 0));
   float older[STEPS][columns_per_lane] = {};   // the last row but one of each step
   float newer[STEPS][columns_per_lane] = {};   // its last row, whose south is still missing
-  float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows, in turn
+  float source[STEPS][columns_per_lane] = {};  // source terms of the last STEPS rows
 
-  /// Takes row ROW (modulo Strip::unroll) of step 0 and returns row ROW - STEPS of step STEPS.
+  /// The place of the source terms of row `row` when rows up to `now` - 1 have been taken; rows
+  /// count from the beginning of the period, those before it are negative.
+  static constexpr int place_of(int row, int now) {
+    if (PERIOD % STEPS == 0) return (row + STEPS) % STEPS;
+    if (row >= 0) return STEPS - PERIOD + row;
+    const int place = row + STEPS;
+    return place % PERIOD < now ? place - PERIOD : place;
+  }
+  /// The same value in another register. The assembler does not know that `zero` is 0. Of plain
+  /// moves it knows that they are, puts all of them at the end of the period, and spills.
+  static __device__ __forceinline__ float moved(float value, int zero) {
+    return __int_as_float(__float_as_int(value) | zero);
+  }
+
+  /// Takes row ROW of the period at step 0 and returns row ROW - STEPS of step STEPS.
   template <int ROW>
-  __device__ __forceinline__ float4 push(float4 temperature, float4 power, const Coefficients& k) {
+  __device__ __forceinline__ float4 push(float4 temperature, float4 power, const PassView& pass) {
+    const Coefficients& k = pass.coefficients;
     float arriving[columns_per_lane] = {temperature.x, temperature.y, temperature.z, temperature.w};
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
@@ -54,7 +100,7 @@ struct Cascade {
       for (int c = 0; c < columns_per_lane; ++c) {
         finished[c] = advance(row[c], older[s][c], arriving[c], c > 0 ? row[c - 1] : west,
                               c < columns_per_lane - 1 ? row[c + 1] : east,
-                              source[(ROW % STEPS + STEPS - s - 1) % STEPS][c], k);
+                              source[place_of(ROW - s - 1, ROW)][c], k);
       }
 #pragma unroll
       for (int c = 0; c < columns_per_lane; ++c) {
@@ -65,40 +111,79 @@ struct Cascade {
     }
     const float watts[columns_per_lane] = {power.x, power.y, power.z, power.w};
 #pragma unroll
-    for (int c = 0; c < columns_per_lane; ++c) source[ROW % STEPS][c] = source_term(watts[c], k);
+    for (int c = 0; c < columns_per_lane; ++c) {
+#pragma unroll
+      for (int place = ROW; place + PERIOD < STEPS; place += PERIOD) {
+        source[place][c] = moved(source[place + PERIOD][c], pass.zero);
+      }
+      source[place_of(ROW, ROW + 1)][c] = source_term(watts[c], k);
+    }
     return make_float4(arriving[0], arriving[1], arriving[2], arriving[3]);
   }
 };
 
-/// The row-blocks of one period of the register roles, PHASE being the first row's place in it. The
-/// roles are template arguments, not the index of a loop that the compiler may leave rolled.
-/// Returns false after the last row-block.
-template <class S, int PHASE, class Rows, int... ROW>
-__device__ __forceinline__ bool stream_period(Rows& pipeline, Cascade<S::steps>& cascade, int& n,
-                                              int blocks, const Coefficients& k,
-                                              std::integer_sequence<int, ROW...> rows) {
-  pipeline.consumer_wait(n);
-  (pipeline.store(
-       n, ROW,
-       cascade.template push<PHASE + ROW>(pipeline.temperature(ROW), pipeline.power(ROW), k)),
-   ...);
-  pipeline.consumer_release(n);
+template <class S>
+using CascadeOf = Cascade<S::steps, S::unroll>;
+
+/// A row on its way into the cascade.
+struct Arrival {
+  float4 temperature, power;
+  template <class Rows>
+  __device__ __forceinline__ Arrival(const Rows& pipeline, int i)
+      : temperature(pipeline.temperature(i)), power(pipeline.power(i)) {}
+};
+
+/// Row ROW of row-block n, FIRST being the place of the row-block's first row in the period. Where
+/// the pass reads ahead, the next row is read before the arithmetic of this one, across the
+/// hand-over of row-blocks too, so that its latency is hidden.
+template <class S, int FIRST, int ROW, class Rows>
+__device__ __forceinline__ void stream_row(Rows& pipeline, CascadeOf<S>& cascade, Arrival& arrival,
+                                           int n, int blocks, const PassView& pass) {
+  if constexpr (!S::reads_ahead) arrival = Arrival(pipeline, ROW);
+  const Arrival row = arrival;
+  if constexpr (ROW + 1 == S::rows) {
+    pipeline.consumer_release(n);
+    if constexpr (S::reads_ahead) {
+      if (n + 1 < blocks) pipeline.consumer_wait(n + 1);
+      arrival = Arrival(pipeline, 0);  // after the last row-block, of a stage that nobody uses
+    }
+  } else if constexpr (S::reads_ahead) {
+    arrival = Arrival(pipeline, ROW + 1);
+  }
+  pipeline.store(ROW, cascade.template push<FIRST + ROW>(row.temperature, row.power, pass));
+}
+
+/// Row-block n. Returns false after the last one.
+template <class S, int FIRST, class Rows, int... ROW>
+__device__ __forceinline__ bool stream_rows(Rows& pipeline, CascadeOf<S>& cascade, Arrival& arrival,
+                                            int& n, int blocks, const PassView& pass,
+                                            std::integer_sequence<int, ROW...>) {
+  if constexpr (!S::reads_ahead) pipeline.consumer_wait(n);
+  pipeline.begin(n);
+  (stream_row<S, FIRST, ROW>(pipeline, cascade, arrival, n, blocks, pass), ...);
   if (++n == blocks) return false;
   pipeline.exchange(cascade);
-  if constexpr (PHASE + S::rows < S::unroll) {
-    return stream_period<S, PHASE + S::rows>(pipeline, cascade, n, blocks, k, rows);
-  }
   return true;
 }
 
-/// Main loop of all strategies: walks a warp down its window.
-template <class S, class Rows>
-__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const Coefficients& k) {
-  Cascade<S::steps> cascade;
+/// Main loop of all strategies: walks a warp down its window. The places in the period are template
+/// arguments, not the index of a loop that the compiler may leave rolled.
+template <class S, class Rows, int... BLOCK>
+__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const PassView& pass,
+                                       std::integer_sequence<int, BLOCK...>) {
+  constexpr auto rows = std::make_integer_sequence<int, S::rows>{};
+  CascadeOf<S> cascade;
   int n = 0;
-  while (stream_period<S, 0>(pipeline, cascade, n, blocks, k,
-                             std::make_integer_sequence<int, S::rows>{})) {
+  if constexpr (S::reads_ahead) pipeline.consumer_wait(n);
+  Arrival arrival(pipeline, 0);
+#pragma unroll 1
+  while (
+      (stream_rows<S, BLOCK * S::rows>(pipeline, cascade, arrival, n, blocks, pass, rows) && ...)) {
   }
+}
+template <class S, class Rows>
+__device__ __forceinline__ void stream(Rows& pipeline, int blocks, const PassView& pass) {
+  stream<S>(pipeline, blocks, pass, std::make_integer_sequence<int, S::unroll / S::rows>{});
 }
 
 /// Where a block works: its row run and the first column of its tile, a multiple of four, -halo at
@@ -131,22 +216,26 @@ struct Place {
 template <class S>
 struct DirectStore {
   float* cells;  // the lane's column in the row that the first arrival finishes
-  std::int64_t pitch;
-  int rows;  // rows up to the end of the results; 0 for a lane that holds halo
+  int pitch;
+  int rows;   // rows up to the end of the results; 0 for a lane that holds halo
+  float* to;  // the same of the row-block under way
+  int left;   // and its rows up to the end of the results
 
   __device__ DirectStore(const PassView& pass, const RowRun& run, int column, bool finishes)
       : cells(pass.result.data + (std::int64_t{run.begin} - S::warm_up) * pass.result.pitch +
               column),
-        pitch(pass.result.pitch),
+        pitch(static_cast<int>(pass.result.pitch)),
         rows(finishes && column < pass.result.columns ? run.end - run.begin + S::warm_up : 0) {}
 
-  __device__ void store(int n, int i, float4 finished) const {
-    const int row = n * S::rows + i;
-    if (row >= S::warm_up && row < rows) {
-      *reinterpret_cast<float4*>(cells + row * pitch) = finished;
-    }
+  __device__ void begin(int n) {
+    const int row = n * S::rows;
+    left = row >= S::warm_up ? rows - row : 0;
+    to = cells + std::int64_t{row} * pitch;
   }
-  __device__ void exchange(const Cascade<S::steps>&) const {}
+  __device__ void store(int i, float4 finished) const {
+    if (i < left) *reinterpret_cast<float4*>(to + std::int64_t{pitch} * i) = finished;
+  }
+  __device__ void exchange(const CascadeOf<S>&) const {}
 };
 
 /// Grid, block and shared memory of a pass by `kernel`, whose chunks fill the device.

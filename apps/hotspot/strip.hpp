@@ -42,7 +42,7 @@ constexpr int rows_per_period(int steps) {
   return steps % 2 == 0 ? (steps > 4 ? steps : 4) : (steps > 1 ? 2 * steps : 4);
 }
 
-enum class StageRows { some, period };
+enum class StageRows { one, some, period };
 
 /// How the rows of a strip travel, with the same parameters for every strategy: through a pipeline
 /// of STAGES row-blocks, copied by PRODUCERS warps that do nothing else or, if that is 0, by the
@@ -52,13 +52,16 @@ struct Movement {
   static constexpr int stages = STAGES;
   static constexpr int producer_warps = PRODUCERS;
   static constexpr int rows(int steps) {
-    return ROWS == StageRows::some ? rows_per_stage(steps) : rows_per_period(steps);
+    return ROWS == StageRows::one    ? 1
+           : ROWS == StageRows::some ? rows_per_stage(steps)
+                                     : rows_per_period(steps);
   }
 };
 
 /// A pass of STEPS steps by blocks of WARPS computing warps, BLOCKS of which an SM holds, its rows
 /// carried by a movement. StripOf (below) takes these numbers from a schedule.
-template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS)>
+template <int STEPS, int WARPS, int BLOCKS, class Move, int ROWS = Move::rows(STEPS),
+          bool ROLLED = false>
 struct Strip {
   static constexpr int steps = STEPS;
   static constexpr int warps = WARPS;  // that compute
@@ -79,9 +82,13 @@ struct Strip {
   // Rows that stream in before the first finished row comes out, rounded so that a row-block of
   // results is one row-block of arrivals.
   static constexpr int warm_up = static_cast<int>(round_up(2 * STEPS, rows));
-  // Rows after which every register is back in its role: the power of a row serves STEPS rows, the
-  // rows of a step alternate between two sets, and a row-block is not left half way.
-  static constexpr int unroll = std::lcm(std::lcm(STEPS, 2), rows);
+  static constexpr bool rolled = ROLLED;
+  // Rows after which every register is back in its role, which is how many rows of code the main
+  // loop has: the rows of a step alternate between two sets, and a row-block is not left half way.
+  // The power of a row serves STEPS rows, either in one place or, rolled, moving on (Cascade).
+  static constexpr int unroll = ROLLED ? std::lcm(2, rows) : std::lcm(std::lcm(STEPS, 2), rows);
+  // Passes that DRAM bounds have nothing to hide, and no register to spare.
+  static constexpr bool reads_ahead = STEPS >= 8;
   /// The first column of a block's tile, -halo at the west edge; a lane's first column in the grid;
   /// and whether the lane's columns are finished by it rather than halo. `warp` counts within the
   /// block.
@@ -109,7 +116,8 @@ constexpr int blocks_per_sm() {
 }
 
 template <int STEPS, class Schedule, class Move>
-using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move>;
+using StripOf = Strip<STEPS, Schedule::warps, blocks_per_sm<STEPS, Schedule, Move>(), Move,
+                      Move::rows(STEPS), Schedule::rolled && (STEPS > 8)>;
 
 /// The columns of a block's tile that lie in the grid, or in the padding that completes its last 16
 /// bytes: from `begin` up to `end`, both multiples of four. A block has one at least.
@@ -127,9 +135,9 @@ AMASIA_HD constexpr Span columns_inside(int first_column, int grid_columns) {
 /// per side, whatever STEPS; only the two ends of the cluster have the full halo. Wrong values
 /// enter from an end of a window at one column per row: four columns last for row-blocks of four
 /// rows.
-template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER>
-struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane> {
-  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane>;
+template <int STEPS, int WARPS, int BLOCKS, class Move, int CLUSTER, bool ROLLED = false>
+struct ClusterStrip : Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane, ROLLED> {
+  using Base = Strip<STEPS, WARPS, BLOCKS, Move, columns_per_lane, ROLLED>;
   static constexpr int cluster_blocks = CLUSTER;
   static constexpr int windows = CLUSTER * Base::warps;  // of a cluster
   static constexpr int window_stride = window - 2 * columns_per_lane;

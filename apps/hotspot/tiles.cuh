@@ -56,26 +56,24 @@ struct SharedStorage {
 /// The 16-byte chunk that a computing thread copies of each row of the block's tile.
 template <class S>
 struct ChunkSource {
-  const float* temperature;
+  const float* temperature;  // the chunk in the first row of the row-block to be copied
   const float* power;
-  std::int64_t pitch;
-  int grid_rows;
-  int first;   // first row of the run
-  int inside;  // bytes of the chunk that lie inside the grid; -1: this thread copies nothing
+  int pitch;
+  int column;   // of the grid
+  bool inside;  // the chunk begins inside the grid
 
   __device__ ChunkSource(const PassView& pass, const Place<S>& place)
-      : pitch(pass.result.pitch), grid_rows(place.grid_rows), first(place.run.first) {
-    const int column = place.first_column + columns_per_lane * static_cast<int>(threadIdx.x);
-    const int left = place.grid_columns - column;
-    inside = static_cast<int>(threadIdx.x) >= S::tile_chunks ? -1
-             : column < 0 || left <= 0                       ? 0
-                                                             : (left < 4 ? left : 4) * 4;
-    temperature = pass.temperature.data + (inside > 0 ? column : 0);
-    power = pass.power.data + (inside > 0 ? column : 0);
+      : pitch(static_cast<int>(pass.result.pitch)),
+        column(place.first_column + columns_per_lane * static_cast<int>(threadIdx.x)) {
+    inside = static_cast<int>(threadIdx.x) < S::tile_chunks && column >= 0 &&
+             column < place.grid_columns;
+    const std::int64_t from = place.run.first * pass.result.pitch + (inside ? column : 0);
+    temperature = pass.temperature.data + from;
+    power = pass.power.data + from;
   }
-  /// Where row i of row-block n begins, in elements after the chunk's own column.
-  __device__ std::int64_t offset(int n, int i) const {
-    return std::int64_t{mirror(first + n * S::rows + i, grid_rows)} * pitch;
+  __device__ void advance() {
+    temperature += std::int64_t{pitch} * S::rows;
+    power += std::int64_t{pitch} * S::rows;
   }
 };
 
@@ -100,22 +98,52 @@ struct RowSource {
   }
 };
 
-/// Starts the thread's copies of row-block n into a tile by cp.async; a chunk outside the grid
-/// becomes zero.
+/// Starts the thread's copies of the next row-block, which begins at row `row`, into a tile by
+/// cp.async. The halo columns outside the grid are copied cell by cell from where their mirror
+/// images lie in global memory, a cell by each thread: mirrored in the tile, once that has arrived,
+/// they would take a barrier and a latency per row-block, and all blocks would wait for those at
+/// the edges. A chunk that the grid's last column cuts in two is copied in the same way, because
+/// of two copies to one place either may be the last.
 template <class S>
-__device__ void copy_row_block(BlockTile<S>& tile, const ChunkSource<S>& source, int n) {
-  if (source.inside < 0) return;
-  const int column = static_cast<int>(threadIdx.x) * columns_per_lane;
-#pragma unroll
-  for (int i = 0; i < S::rows; ++i) {
-    const std::int64_t offset = source.offset(n, i);
-    async::copy<16>(&tile.temperature[i][column], source.temperature + offset, source.inside);
-    async::copy<16>(&tile.power[i][column], source.power + offset, source.inside);
+__device__ void copy_row_block(BlockTile<S>& tile, ChunkSource<S>& source, int row,
+                               const PassView& pass, const Place<S>& place) {
+  const int columns = place.grid_columns, whole = columns - columns % columns_per_lane;
+  if (source.inside && source.column < whole) {
+    const int at = source.column - place.first_column;
+    each_row<S>(row, place.grid_rows, source.pitch, [&](int i, std::int64_t offset) {
+      async::copy<16>(&tile.temperature[i][at], source.temperature + offset);
+      async::copy<16>(&tile.power[i][at], source.power + offset);
+    });
+  }
+  source.advance();
+  if (!place.at_edge) return;
+  constexpr int side = S::halo + columns_per_lane;  // cells in a row: halo, and a part of a chunk
+#pragma unroll 1
+  for (int cell = threadIdx.x; cell < 2 * S::rows * side; cell += S::computing_threads) {
+    const int i = cell / (2 * side), in_row = cell % (2 * side);
+    const int column = in_row < S::halo ? in_row - S::halo : whole + in_row - S::halo;
+    const int at = column - place.first_column;
+    if (at < 0 || at >= S::tile_columns || column >= columns + S::halo) continue;
+    const std::int64_t from =
+        mirror(row + i, place.grid_rows) * pass.result.pitch + mirror(column, columns);
+    async::copy<4>(&tile.temperature[i][at], pass.temperature.data + from);
+    async::copy<4>(&tile.power[i][at], pass.power.data + from);
   }
 }
 
 template <class S>
 using HandOver = block::NamedStages<S::stages, S::threads>;
+
+/// Calls act with a state whose stage is known at compile time, so that the number of the stage's
+/// barrier stands in the instruction: compute-sanitizer follows no others.
+template <int STAGES, class Act, int STAGE = 0>
+__device__ __forceinline__ void at_stage(PipelineState<STAGES> state, const Act& act) {
+  if (STAGE == STAGES - 1 || state.index == STAGE) {
+    act(PipelineState<STAGES>{STAGE, state.phase});
+  } else if constexpr (STAGE < STAGES - 1) {
+    at_stage<STAGES, Act, STAGE + 1>(state, act);
+  }
+}
 
 /// What a producer warp does. start(tile, n, producer) begins the copy of its share of row-block n,
 /// the rows producer, producer + S::producer_warps, ...; finish() returns when all but the latest
@@ -128,7 +156,9 @@ __device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const S
   PipelineState<S::stages> acquired, copied;
   for (int n = 0; n < place.run.blocks + LAG; ++n) {
     if (n < place.run.blocks) {
-      HandOver<S>::producer_acquire(n, acquired);
+      if (n >= S::stages) {
+        at_stage(acquired, [](auto stage) { HandOver<S>::producer_acquire(stage); });
+      }
       start(shared.stages[acquired.index], n, producer);
       ++acquired;
     }
@@ -140,7 +170,7 @@ __device__ void produce(SharedStorage<S>& shared, const Place<S>& place, const S
         shared.stages[copied.index].mirror_row(i, place);
       }
     }
-    HandOver<S>::producer_commit(copied);
+    at_stage(copied, [](auto stage) { HandOver<S>::producer_commit(stage); });
     ++copied;
   }
 }
@@ -164,20 +194,19 @@ struct TileReader : DirectStore<S> {
   __device__ float4 power(int i) const {
     return *reinterpret_cast<const float4*>(&shared.stages[state.index].power[i][column]);
   }
-  __device__ void mirror_columns() {
-    if (!place.at_edge) return;
-    shared.stages[state.index].mirror_columns(place);
-    __syncthreads();
-  }
 };
 
 /// The consumer's side of a pipeline that producer warps fill.
 template <class S>
 struct HandedOver : TileReader<S> {
   using TileReader<S>::TileReader;
-  __device__ void consumer_wait(int) { HandOver<S>::consumer_wait(this->state); }
+  __device__ void consumer_wait(int) {
+    at_stage(this->state, [](auto stage) { HandOver<S>::consumer_wait(stage); });
+  }
   __device__ void consumer_release(int n) {
-    HandOver<S>::consumer_release(n, this->state, this->place.run.blocks);
+    if (n + S::stages < this->place.run.blocks) {
+      at_stage(this->state, [](auto stage) { HandOver<S>::consumer_release(stage); });
+    }
     ++this->state;
   }
 };

@@ -138,7 +138,10 @@ std::vector<ConfigOf<Problem>> configs() {
   std::vector<ConfigOf<Problem>> all{boxes<OneTile<>>()};
   // Streaming: every warp its own boxes, or the rows of a block's tile as runs of bytes.
   add_streaming<Windows, Movement<2>>(all);
-  add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<FiveWarps>>(all, "/producer");
+  add_streaming<Rows, Movement<2, StageRows::some, 1>, std::tuple<EightWarpsShort>>(all,
+                                                                                    "/producer");
+  add_streaming<Rows, Movement<3, StageRows::some, 1>, std::tuple<EightWarpsShort>>(
+      all, "/producer-3-stages");
   all.push_back(boxes<Walk<>>());
   all.push_back(square_boxes());
   return all;

@@ -8,6 +8,7 @@
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/tensor.cuh"
+#include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
 
@@ -70,11 +71,27 @@ struct WindowBoxes : DirectStore<S> {
       }
     }
   }
+  /// A lane fills a column of the halo, so that no index has to be divided: at the west edge, and
+  /// at the east edge. An image outside the window belongs to cells that nobody finishes.
+  __device__ void mirror_columns(float* cells) const {
+    if (lane >= S::halo) return;
+    for (const int column : {-1 - lane, columns + lane}) {
+      const int to = column - first_column, from = mirror(column, columns) - first_column;
+      if (to < 0 || to >= window || from < 0 || from >= window) continue;
+#pragma unroll 1
+      for (int first = 0; first < 2 * S::rows; first += S::rows) {  // temperatures, powers
+        float values[S::rows];
+#pragma unroll
+        for (int i = 0; i < S::rows; ++i) values[i] = cells[(first + i) * window + from];
+#pragma unroll
+        for (int i = 0; i < S::rows; ++i) cells[(first + i) * window + to] = values[i];
+      }
+    }
+  }
   __device__ void consumer_wait(int) {
-    tma::wait(&shared.full[state.index], state.phase);
+    tma::warp_wait(&shared.full[state.index], state.phase);
     if (at_edge()) {
-      mirror_halo<S>(&shared.stages[state.index].temperature[0][0], 2 * S::rows, window,
-                     first_column, columns, lane, lanes);
+      mirror_columns(&shared.stages[state.index].temperature[0][0]);
     }
     __syncwarp();
   }
@@ -87,8 +104,8 @@ struct WindowBoxes : DirectStore<S> {
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
-    tma::fence_async_proxy();  // halos that were mirrored in the stage
-    __syncwarp();              // every lane has read the stage
+    if (at_edge()) tma::fence_async_proxy();  // halos that were mirrored in the stage
+    __syncwarp();                             // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;
   }
@@ -101,7 +118,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   const Place<S> place(pass);
   auto* shared = reinterpret_cast<WindowStages<S>*>(memory);
   WindowBoxes<S> pipeline(shared[threadIdx.x / lanes], maps, pass, place);
-  stream<S>(pipeline, place.run.blocks, pass.coefficients);
+  stream<S>(pipeline, place.run.blocks, pass);
 }
 
 /// For add_streaming() (stream.cuh).

@@ -129,16 +129,16 @@ TEST(BlocksPerSm, LeaveTheRegistersThatTheScheduleGrants) {
   blocks_fit<1, FourWarps, Movement<2>>();
   blocks_fit<5, FourWarps, Movement<2>>();
   blocks_fit<12, FourWarps, Movement<2>>();
-  blocks_fit<10, FourWarpsRoomy, Movement<2>>();
-  blocks_fit<10, FiveWarps, Movement<2>>();
-  blocks_fit<5, FiveWarps, Movement<2, StageRows::some, 1>>();
+  blocks_fit<8, FourWarpsRoomy, Movement<2>>();
+  blocks_fit<8, FourWarpsShort, Movement<2>>();
+  blocks_fit<5, EightWarpsShort, Movement<2, StageRows::some, 1>>();
   blocks_fit<12, EightWarps, Movement<2>>();
   EXPECT_EQ((blocks_per_sm<12, FourWarps, Movement<2>>()), 2);
-  EXPECT_EQ((blocks_per_sm<10, FourWarps, Movement<2>>()), 3);
-  EXPECT_EQ((blocks_per_sm<10, FourWarpsRoomy, Movement<2>>()), 2);
-  // A producer warp beside five costs no block at ten steps.
-  EXPECT_EQ((blocks_per_sm<10, FiveWarps, Movement<2>>()), 2);
-  EXPECT_EQ((blocks_per_sm<10, FiveWarps, Movement<2, StageRows::some, 1>>()), 2);
+  EXPECT_EQ((blocks_per_sm<8, FourWarps, Movement<2>>()), 3);
+  EXPECT_EQ((blocks_per_sm<8, FourWarpsRoomy, Movement<2>>()), 2);
+  // A producer warp beside eight costs the second block at five steps.
+  EXPECT_EQ((blocks_per_sm<5, EightWarpsShort, Movement<2>>()), 2);
+  EXPECT_EQ((blocks_per_sm<5, EightWarpsShort, Movement<2, StageRows::some, 1>>()), 1);
 }
 
 // Whatever travels together, the registers are back in their roles after at most 20 rows of code.
@@ -256,9 +256,10 @@ TEST(BestChunkRows, AreWholeRowBlocksThatFillTheDevice) {
 // ---- schedules.hpp
 
 TEST(PlanPasses, UsesAsFewAndAsEvenPassesAsPossible) {
-  EXPECT_EQ(plan_passes(5, {1, 2, 5, 10, 12}), (std::vector<int>{5}));
+  EXPECT_EQ(plan_passes(5, {1, 5, 8, 12}), (std::vector<int>{5}));
+  EXPECT_EQ(plan_passes(20, {1, 5, 8, 12}), (std::vector<int>{12, 8}));
   EXPECT_EQ(plan_passes(20, {1, 2, 5, 10, 12}), (std::vector<int>{10, 10}));
-  EXPECT_EQ(plan_passes(60, {1, 2, 5, 10, 12}), (std::vector<int>{12, 12, 12, 12, 12}));
+  EXPECT_EQ(plan_passes(60, {1, 5, 8, 12}), (std::vector<int>{12, 12, 12, 12, 12}));
   EXPECT_EQ(plan_passes(1, {1, 2, 5}), (std::vector<int>{1}));
   EXPECT_EQ(plan_passes(7, {1, 2, 5}), (std::vector<int>{5, 2}));
   for (int steps = 1; steps < 200; ++steps) {
