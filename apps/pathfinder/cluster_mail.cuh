@@ -51,31 +51,32 @@ struct ClusterMail {
     if (rank < S::cluster - 1) peer_after = dsm::remote_address(mail.full, rank + 1);
   }
 
-  __device__ void exchange(int e, Walker<S>& walker) {
+  __device__ void send(int e, const Walker<S>& walker) const {
     const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
-    if (threadIdx.x == 0) {
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {  // those that travel far first
+      const Piece cost = walker.piece(p);
+      if (first && route.to_left[p] != 0) {
+        dsm::store_async(route.to_left[p] + set, cost, peer_before + barrier);
+      }
+      if (last && route.to_right[p] != 0) {
+        dsm::store_async(route.to_right[p] + set, cost, peer_after + barrier);
+      }
+      if (!first && route.to_left[p] != 0) async::store16(route.to_left[p] + set, cost);
+      if (!last && route.to_right[p] != 0) async::store16(route.to_right[p] + set, cost);
+    }
+    if (threadIdx.x == 0) {  // the neighbours' bytes may have been counted already
       tma::expect_at(full + barrier,
                      sizeof(int) * S::halo * ((peer_before != 0) + (peer_after != 0)));
     }
-#pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      send(route.to_left[p], set, first, walker.piece(p), peer_before + barrier);
-      send(route.to_right[p], set, last, walker.piece(p), peer_after + barrier);
-    }
+  }
+  __device__ void receive(int e, Walker<S>& walker) const {
+    const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
     walkers_barrier<S>();
     if (first || last) tma::wait_at(full + barrier, e / 2 % 2);
 #pragma unroll
     for (int p = 0; p < walker.pieces; ++p) {
       if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
-    }
-  }
-  __device__ static void send(unsigned to, unsigned set, bool remote, Piece cost,
-                              unsigned barrier) {
-    if (to == 0) return;
-    if (remote) {
-      dsm::store_async(to + set, cost, barrier);
-    } else {
-      async::store16(to + set, cost);
     }
   }
 };

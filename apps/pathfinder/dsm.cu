@@ -131,21 +131,16 @@ ConfigOf<Problem> strips_in_clusters(const char* note = "") {
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::dsm,
     {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
+     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
      strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
+     strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
+     strips_in_clusters<Tall4, Movement<40, 3, 1, 0, 8, 7>>(),
      strips_in_clusters<Middle, Movement<4, 6, 1, 0, 8>>(),
      strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 8>>(),
-     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>(),
-     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
-     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
-     strips_in_clusters<Tall4, Movement<40, 3, 1, 0, 8, 7>>(),
-     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
-     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 4, 4>>("cluster-4"),
-     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 4, 4>>("cluster-4"),
-     strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
-     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>("cluster-2"),
      strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>("cluster-2"),
-     strips_in_clusters<Middle, Movement<4, 6, 0, 0, 8>>("no-producer"),
-     strips_in_clusters<Tall1, Movement<28, 4, 1, 0, 8>>()});
+     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
+     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -30,7 +30,7 @@ __device__ inline void store_words(unsigned long long* words, Piece cost, unsign
 /// Four words as they are now.
 struct Words {
   unsigned long long word[4];
-  __device__ explicit Words(const unsigned long long* words) {
+  __device__ void load(const unsigned long long* words) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
                  : "=l"(word[0]), "=l"(word[1])
                  : "l"(words)
@@ -40,9 +40,13 @@ struct Words {
                  : "l"(words + 2)
                  : "memory");
   }
-  __device__ bool all_of(unsigned epoch) const {
-    return word[0] >> 32 == epoch && word[1] >> 32 == epoch && word[2] >> 32 == epoch &&
-           word[3] >> 32 == epoch;
+  /// 0 when all four have the epoch. Four logical operations and one comparison: this stands
+  /// between the arrival of a word and the next row.
+  __device__ unsigned difference(unsigned epoch) const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bits |= static_cast<unsigned>(word[i] >> 32) ^ epoch;
+    return bits;
   }
   __device__ Piece costs() const {
     return {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
@@ -117,22 +121,35 @@ __device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsig
   }
 }
 
-/// Second half: ask until every word of this epoch has come. Buffers alternate: a word is
-/// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
-/// reads its own - and those were stored after the reading.
+/// Second half: ask until every word of this epoch has come. All pieces of a lane at once where
+/// registers allow: one after the other each costs a way to L2 and back. Buffers alternate: a word
+/// is overwritten two epochs later, when the writer has had the next epoch's words from everyone
+/// who reads its own - and those were stored after the reading.
 template <class S>
 __device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
+  constexpr int at_once = S::roomy ? Walker<S>::pieces : 1;
   const unsigned long long* words =
       exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
-  for (int p = 0; p < walker.pieces; ++p) {
-    if (walker.asked >> p & 1) {
-      for (;;) {
-        const Words now(words + 4 * p);
-        if (now.all_of(epoch)) {
-          walker.set(p, now.costs());
-          break;
+  for (int first = 0; first < walker.pieces; first += at_once) {
+    const unsigned asked = walker.asked >> first & ((1u << at_once) - 1);
+    if (asked != 0) {
+      Words now[at_once];
+      unsigned difference;
+      do {
+        difference = 0;
+#pragma unroll
+        for (int p = 0; p < at_once; ++p) {
+          if (asked >> p & 1) now[p].load(words + 4 * (first + p));
         }
+#pragma unroll
+        for (int p = 0; p < at_once; ++p) {
+          if (asked >> p & 1) difference |= now[p].difference(epoch);
+        }
+      } while (difference != 0);
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        if (asked >> p & 1) walker.set(first + p, now[p].costs());
       }
     }
   }
@@ -200,7 +217,7 @@ struct BlockMail {
   __device__ BlockMail(Storage& mail, const Walker<S>& walker)
       : route(walker, InboxOf{mail, walker.warp}) {}
 
-  __device__ void exchange(int e, Walker<S>& walker) {
+  __device__ void send(int e, const Walker<S>& walker) const {
     if constexpr (S::warps > 1) {
       const unsigned set = e & 1 ? set_bytes : 0;
 #pragma unroll
@@ -208,6 +225,11 @@ struct BlockMail {
         if (route.to_left[p] != 0) async::store16(route.to_left[p] + set, walker.piece(p));
         if (route.to_right[p] != 0) async::store16(route.to_right[p] + set, walker.piece(p));
       }
+    }
+  }
+  __device__ void receive(int e, Walker<S>& walker) const {
+    if constexpr (S::warps > 1) {
+      const unsigned set = e & 1 ? set_bytes : 0;
       walkers_barrier<S>();
 #pragma unroll
       for (int p = 0; p < walker.pieces; ++p) {

@@ -30,11 +30,6 @@ struct StripSchedule {
   static constexpr bool tall = LANE_COLUMNS < 12;
 };
 
-struct Tall1 : StripSchedule<1, 8, 88, 1, 1> {
-  static constexpr std::string_view name = "tall-1";
-  static constexpr std::string_view summary =
-      "persistent strips: one window of 256 columns per block, of which it finishes 88";
-};
 struct Tall2 : StripSchedule<2, 4, 72, 2, 2> {
   static constexpr std::string_view name = "tall-2";
   static constexpr std::string_view summary =
@@ -85,7 +80,7 @@ std::vector<Schedule> iso_and() {
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall1, Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
+  return iso_and<Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
 }
 
 }  // namespace amasia::pathfinder

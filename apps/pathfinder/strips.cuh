@@ -7,8 +7,10 @@
 //            consumer_wait()     the next stage can be read by this warp
 //            load(r, c)          4 walls of its row r, lane's columns c ... c+3
 //            consumer_release()  this warp has read it
+//            engine              the copy engine signals arrival: waiting asks memory for nothing
 //          and, where warps do nothing but copy, Wall::produce(storage, walk): all they do.
-//   Mail   how windows of a group tell each other costs: BlockMail, or across blocks in dsm.cu.
+//   Mail   how windows of a group tell each other costs, in two halves, send() and receive():
+//          BlockMail, or across blocks ClusterMail.
 //
 // In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
 // and the next, so the loop is kept bare: addresses in registers, one branch per stage.
@@ -63,11 +65,17 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
   spread(round);
 }
 
-/// A full stage; the next round's wall is read, and spread, while this round is computed.
-template <class S, bool EDGE, class Wall>
-__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
+/// A full stage; the next round's wall is read, and spread, while this round is computed. AHEAD:
+/// the first one has been read already.
+template <class S, bool EDGE, bool AHEAD, class Wall>
+__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
+                                           const WallRound<S::lane_columns, S::round>& first) {
   WallRound<S::lane_columns, S::round> round[2];
-  load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  if constexpr (AHEAD) {
+    round[0] = first;
+  } else {
+    load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  }
 #pragma unroll
   for (int r = 0; r < S::stage_rows; r += S::round) {
     const int now = r / S::round % 2;
@@ -90,24 +98,46 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
                                               Mail& mail, unsigned epoch) {
   const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
+  // Where the copy engine signals a stage's arrival, the next one is read while costs travel. Where
+  // threads copy it or meet for it, they do so afterwards: what they ask memory for would be in
+  // front of the words that the outer exchange waits for.
+  constexpr bool ahead = Wall::engine && S::roomy;
+  WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
+  const auto turn_to_next_stage = [&] {
+    wall.consumer_wait();
+    if constexpr (ahead) {
+      if (edge) {
+        load_round<S, S::round, true>(first, wall, 0, walker.inside);
+      } else {
+        load_round<S, S::round, false>(first, wall, 0, walker.inside);
+      }
+    }
+  };
+  constexpr int stages = S::halo / S::stage_rows;
   int left = walk.steps;
   int until_outer = S::exchanges;
+  if (ahead && left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
 #pragma unroll 1
-    for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
-      wall.consumer_wait();
+    for (int stage = 0; stage < stages; ++stage) {
+      if (!ahead || stage > 0) turn_to_next_stage();
       if (edge) {
-        walk_stage<S, true>(walker, wall);
+        walk_stage<S, true, ahead>(walker, wall, first);
       } else {
-        walk_stage<S, false>(walker, wall);
+        walk_stage<S, false, ahead>(walker, wall, first);
       }
-      wall.consumer_release();
+      if (!ahead || stage < stages - 1) wall.consumer_release();
     }
     left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
     if (outer) publish(walker, walk.exchange, ++epoch);
-    mail.exchange(e, walker);
+    mail.send(e, walker);
+    if (ahead) {
+      wall.consumer_release();
+      turn_to_next_stage();
+    }
+    mail.receive(e, walker);
     if (outer) {
       ask(walker, walk.exchange, epoch);
       until_outer = S::exchanges;
@@ -115,9 +145,9 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
   }
   // What is left, at most halo rows, one by one; a row of wall is read while the one before it is
   // computed
-  while (left > 0) {
+  for (bool turned = ahead; left > 0; turned = false) {
     const int rows = left < S::stage_rows ? left : S::stage_rows;
-    wall.consumer_wait();
+    if (!turned) wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
     load_round<S, 1, true>(next, wall, 0, walker.inside);
 #pragma unroll 1
@@ -264,12 +294,6 @@ ConfigOf<Problem> strips_config(const std::string& note, Kernel kernel, std::siz
     };
   };
   return config;
-}
-
-template <class S, class Wall>
-ConfigOf<Problem> copied_strips_config(const std::string& note) {
-  return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
-                          Wall::stages_in_flight);
 }
 
 }  // namespace amasia::pathfinder

@@ -15,6 +15,7 @@ struct TmaWall {
   using Box = Boxes<S::stage_rows, S::tile_columns>;
   static_assert(S::producers <= 32, "one thread asks for all boxes");
   static constexpr int stages_in_flight = S::stages > 1 ? S::stages - 1 : 1;
+  static constexpr bool engine = S::producers > 0;  // else a computing thread asks for boxes
   static constexpr unsigned stage_bytes = sizeof(int) * Box::elements;
   struct Storage {
     alignas(128) int wall[S::stages][Box::elements];
