@@ -132,28 +132,24 @@ __device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch)
       exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
 #pragma unroll
   for (int first = 0; first < walker.pieces; first += at_once) {
-    const unsigned asked = walker.asked >> first & ((1u << at_once) - 1);
-    if (asked != 0) {
-      Words now[at_once];
-      unsigned difference;
-      do {
-        difference = 0;
-#pragma unroll
-        for (int p = 0; p < at_once; ++p) {
-          if (asked >> p & 1) now[p].load(words + 4 * (first + p));
-        }
-#pragma unroll
-        for (int p = 0; p < at_once; ++p) {
-          if (asked >> p & 1) difference |= now[p].difference(epoch);
-        }
-      } while (difference != 0);
+    Words now[at_once];
+    unsigned difference;
+    do {
+      difference = 0;
 #pragma unroll
       for (int p = 0; p < at_once; ++p) {
-        if (asked >> p & 1) walker.set(first + p, now[p].costs());
+        if (walker.asked >> (first + p) & 1) now[p].load(words + 4 * (first + p));
       }
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        if (walker.asked >> (first + p) & 1) difference |= now[p].difference(epoch);
+      }
+    } while (__any_sync(0xffffffffu, difference != 0));
+#pragma unroll
+    for (int p = 0; p < at_once; ++p) {
+      if (walker.asked >> (first + p) & 1) walker.set(first + p, now[p].costs());
     }
   }
-  __syncwarp();
 }
 
 /// A barrier of the warps that compute: producer warps take no part in exchanges.

@@ -91,17 +91,20 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
 /// edge.
 enum class Edge { none, all, some };
 
-/// All rows of a walk: an inner epoch of halo rows, an exchange, and so on. Returns the outer
-/// epochs.
+/// Is the next stage read while costs travel? Where the copy engine signals its arrival and
+/// registers allow. Where threads copy it or meet for it, they do so afterwards: what they ask
+/// memory for would be in front of the words that the outer exchange waits for.
+template <class S, class Wall>
+constexpr bool reads_ahead = Wall::engine&& S::roomy;
+
+/// An inner epoch of halo rows, an exchange, and so on, until at most halo rows are left. Counts
+/// the outer epochs and the rows that are left.
 template <class S, Edge EDGE, class Wall, class Mail>
-__device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walker, Wall& wall,
-                                              Mail& mail, unsigned epoch) {
+__device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker, Wall& wall,
+                                            Mail& mail, unsigned& epoch, int& left) {
   const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
-  // Where the copy engine signals a stage's arrival, the next one is read while costs travel. Where
-  // threads copy it or meet for it, they do so afterwards: what they ask memory for would be in
-  // front of the words that the outer exchange waits for.
-  constexpr bool ahead = Wall::engine && S::roomy;
+  constexpr bool ahead = reads_ahead<S, Wall>;
   WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
   const auto turn_to_next_stage = [&] {
     wall.consumer_wait();
@@ -114,7 +117,6 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     }
   };
   constexpr int stages = S::halo / S::stage_rows;
-  int left = walk.steps;
   int until_outer = S::exchanges;
   if (ahead && left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
@@ -143,9 +145,13 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
       until_outer = S::exchanges;
     }
   }
-  // What is left, at most halo rows, one by one; a row of wall is read while the one before it is
-  // computed
-  for (bool turned = ahead; left > 0; turned = false) {
+}
+
+/// The last rows, at most halo, one by one; a row of wall is read while the one before it is
+/// computed.
+template <class S, class Wall>
+__device__ __forceinline__ void walk_rest(Walker<S>& walker, Wall& wall, int left) {
+  for (bool turned = reads_ahead<S, Wall>; left > 0; turned = false) {
     const int rows = left < S::stage_rows ? left : S::stage_rows;
     if (!turned) wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
@@ -159,7 +165,6 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     wall.consumer_release();
     left -= rows;
   }
-  return epoch;
 }
 
 /// The whole walk of a block's computing warps.
@@ -177,16 +182,18 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
   }
 
   // Main loop
+  int left = walk.steps;
   if constexpr (!S::tall) {
-    epoch = walk_rows<S, Edge::some>(walk, walker, wall, mail, epoch);
+    walk_epochs<S, Edge::some>(walk, walker, wall, mail, epoch, left);
   } else {  // a choice of the block, whose warps meet at barriers in there
     const std::int64_t tile = S::tile_column(blockIdx.x);
     if (tile < 0 || tile + S::tile_columns > walk.wall.columns) {
-      epoch = walk_rows<S, Edge::all>(walk, walker, wall, mail, epoch);
+      walk_epochs<S, Edge::all>(walk, walker, wall, mail, epoch, left);
     } else {
-      epoch = walk_rows<S, Edge::none>(walk, walker, wall, mail, epoch);
+      walk_epochs<S, Edge::none>(walk, walker, wall, mail, epoch, left);
     }
   }
+  walk_rest(walker, wall, left);
 
   // Epilogue: own costs out; the last block to finish moves the clock on
 #pragma unroll

@@ -10,6 +10,12 @@
 
 namespace amasia::pathfinder {
 
+/// tma::wait_at() for a whole warp, which leaves it together.
+__device__ inline void wait_together(unsigned barrier, unsigned parity) {
+  while (!__all_sync(0xffffffffu, tma::completed_at(barrier, parity))) {
+  }
+}
+
 template <class S>
 struct TmaWall {
   using Box = Boxes<S::stage_rows, S::tile_columns>;
@@ -96,7 +102,7 @@ struct TmaWall {
   __device__ void consumer_wait() {
     if (S::producers == 0 && threadIdx.x == 0)
       produce_own();  // where the stage before this one lay
-    tma::wait_at(full + 8 * state.index, state.phase);
+    wait_together(full + 8 * state.index, state.phase);
     stage = ring + stage_bytes * state.index;
   }
   __device__ int4 load(int row, int column) const {
