@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/pathfinder/exchange.cuh"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -73,7 +74,7 @@ struct ClusterMail {
   __device__ void receive(int e, Walker<S>& walker) const {
     const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
     walkers_barrier<S>();
-    if (first || last) tma::wait_at(full + barrier, e / 2 % 2);
+    if (first || last) wait_together(full + barrier, e / 2 % 2);
 #pragma unroll
     for (int p = 0; p < walker.pieces; ++p) {
       if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));

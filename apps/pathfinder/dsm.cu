@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   TmaWall<S>::prepare(shared.wall);
   ClusterMail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
-  if (threadIdx.x < S::walkers) {
+  if (computes<S>()) {
     TmaWall<S> wall(shared.wall, map, walk.first_row);
     Walker<S> walker(walk.wall.columns);
     ClusterMail<S> mail(shared.mail, walker);

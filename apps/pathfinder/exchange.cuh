@@ -5,6 +5,7 @@
 
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -70,7 +71,7 @@ struct Walker {
 
   __device__ explicit Walker(std::int64_t grid_columns) {
     lane = threadIdx.x % 32;
-    warp = threadIdx.x / 32;
+    warp = warp_of_block();
     const int window = blockIdx.x % S::cluster * S::warps + warp;
     column = S::tile_column(blockIdx.x) + warp * S::stride + lane * C;
 #pragma unroll
@@ -144,12 +145,18 @@ __device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch)
       for (int p = 0; p < at_once; ++p) {
         if (walker.asked >> (first + p) & 1) difference |= now[p].difference(epoch);
       }
-    } while (__any_sync(0xffffffffu, difference != 0));
+    } while (__any_sync(all_lanes, difference != 0));
 #pragma unroll
     for (int p = 0; p < at_once; ++p) {
       if (walker.asked >> (first + p) & 1) walker.set(first + p, now[p].costs());
     }
   }
+}
+
+/// Is this one of the warps that compute? The others are producer warps.
+template <class S>
+__device__ bool computes() {
+  return S::producers == 0 || warp_of_block() < S::warps;
 }
 
 /// A barrier of the warps that compute: producer warps take no part in exchanges.

@@ -48,7 +48,7 @@ struct StageReader {
 
 /// Barrier 1 is walkers_barrier().
 template <class S>
-using NamedBarriers = block::NamedStages<S::stages, S::threads, 2>;
+using NamedBarriers = block::NamedStages<S::stages, S::threads, 2, block::Lanes::together>;
 
 /// Stages that producer warps bring, as the computing warps see them. What producers do is the
 /// strategy's: it derives from this and adds produce().

@@ -24,6 +24,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/schedules.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/pipeline_state.hpp"
@@ -91,29 +92,25 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
 /// edge.
 enum class Edge { none, all, some };
 
-/// Is the next stage read while costs travel? Where the copy engine signals its arrival and
-/// registers allow. Where threads copy it or meet for it, they do so afterwards: what they ask
-/// memory for would be in front of the words that the outer exchange waits for.
+/// Is the next stage read while costs travel? In tall grids, where the copy engine signals its
+/// arrival. Where threads copy it or meet for it, they do so afterwards: what they ask memory for
+/// would be in front of the words that the outer exchange waits for.
 template <class S, class Wall>
-constexpr bool reads_ahead = Wall::engine&& S::roomy;
+constexpr bool reads_ahead = (Wall::engine && S::tall);
 
 /// An inner epoch of halo rows, an exchange, and so on, until at most halo rows are left. Counts
 /// the outer epochs and the rows that are left.
 template <class S, Edge EDGE, class Wall, class Mail>
 __device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker, Wall& wall,
                                             Mail& mail, unsigned& epoch, int& left) {
-  const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
+  const bool at_edge = __any_sync(all_lanes, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
   constexpr bool ahead = reads_ahead<S, Wall>;
-  WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next
+  WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next, read ahead
   const auto turn_to_next_stage = [&] {
     wall.consumer_wait();
     if constexpr (ahead) {
-      if (edge) {
-        load_round<S, S::round, true>(first, wall, 0, walker.inside);
-      } else {
-        load_round<S, S::round, false>(first, wall, 0, walker.inside);
-      }
+      load_round<S, S::round, EDGE == Edge::all>(first, wall, 0, walker.inside);
     }
   };
   constexpr int stages = S::halo / S::stage_rows;
@@ -222,7 +219,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) copied_strips(Wa
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S, Wall>*>(memory);
   if constexpr (S::producers > 0) {
-    if (threadIdx.x >= S::walkers) return Wall::produce(shared.wall, walk);
+    if (!computes<S>()) return Wall::produce(shared.wall, walk);
   }
   Wall wall(shared.wall, walk);
   Walker<S> walker(walk.wall.columns);

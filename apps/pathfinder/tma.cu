@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   TmaWall<S>::prepare(shared.wall);
   __syncthreads();
-  if (__shfl_sync(0xffffffffu, threadIdx.x / 32, 0) >= S::warps) {
+  if (!computes<S>()) {
     TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
     return;
   }

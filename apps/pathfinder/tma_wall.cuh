@@ -3,18 +3,13 @@
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
 #include "variants/ptx/tensor.cuh"
 
 namespace amasia::pathfinder {
-
-/// tma::wait_at() for a whole warp, which leaves it together.
-__device__ inline void wait_together(unsigned barrier, unsigned parity) {
-  while (!__all_sync(0xffffffffu, tma::completed_at(barrier, parity))) {
-  }
-}
 
 template <class S>
 struct TmaWall {
