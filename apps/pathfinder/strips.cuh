@@ -114,6 +114,7 @@ __device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker,
     }
   };
   constexpr int stages = S::halo / S::stage_rows;
+  const LaneWords<S> words(walk.exchange, walker.column);
   int until_outer = S::exchanges;
   if (ahead && left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
@@ -130,7 +131,7 @@ __device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker,
     left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
-    if (outer) publish(walker, walk.exchange, ++epoch);
+    if (outer) publish(walker, words, ++epoch);
     mail.send(e, walker);
     if (ahead) {
       wall.consumer_release();
@@ -138,7 +139,7 @@ __device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker,
     }
     mail.receive(e, walker);
     if (outer) {
-      ask(walker, walk.exchange, epoch);
+      ask(walker, words, epoch);
       until_outer = S::exchanges;
     }
   }
