@@ -120,11 +120,8 @@ const bool registered = register_variant<Problem>(
                     {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
      strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<28, 4, 2>>(),
      strips<Tall3, Movement<18, 5, 2>>(), strips<Tall3Close, Movement<20, 5, 2>>(),
-     strips<Tall4, Movement<20, 5, 2>>(), strips<Middle, Movement<4, 5>>(),
-     strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 5>>(),
-     strips<MiddleClose, Movement<4, 6, 2>>(), strips<Wide8, Movement<1, 5>>(),
-     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5>>(),
-     strips<Wide25, Movement<1, 5, 7>>()});
+     strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 6, 2>>(),
+     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5, 7>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -27,13 +27,9 @@ template <int THREADS>
 __device__ inline void sync_whole(int number) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(THREADS) : "memory");
 }
+/// Without a fence: by the memory model of PTX an arrival synchronizes with those who wait for it.
 template <int THREADS>
 __device__ inline void arrive_whole(int number) {
-  // Not needed: by the memory model of PTX an arrival synchronizes with those who wait for it. But
-  // assemblers then gather the reads of a stage in front of its release, and computing waits for
-  // all of them. Not fence.acq_rel.cta either: it waits for everything under way, copies by
-  // cp.async included.
-  __threadfence_block();
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(THREADS) : "memory");
 }
 

@@ -7,8 +7,10 @@
 
 namespace amasia::block {
 
-/// How the lanes of a warp come to a barrier: in parts, perhaps, or together.
-enum class Lanes { apart, together };
+/// How the lanes of a warp come to a barrier: in parts, perhaps, or together. Together and fenced:
+/// with __threadfence_block() before each arrival. It adds no order, but the assembler does not
+/// gather the reads of a stage in front of its release then, where computing would wait for all.
+enum class Lanes { apart, together, together_fenced };
 
 /// A barrier `full` and a barrier `empty` for each of STAGES stages, numbered from FIRST. All of
 /// THREADS threads take part in each: at `full` consumers wait and producers only arrive, at
@@ -37,17 +39,18 @@ struct NamedStages {
 
  private:
   __device__ static void wait_at(int number) {
-    if constexpr (LANES == Lanes::together) {
-      sync_whole<THREADS>(number);
-    } else {
+    if constexpr (LANES == Lanes::apart) {
       sync(number, THREADS);
+    } else {
+      sync_whole<THREADS>(number);
     }
   }
   __device__ static void arrive_at(int number) {
-    if constexpr (LANES == Lanes::together) {
-      arrive_whole<THREADS>(number);
-    } else {
+    if constexpr (LANES == Lanes::apart) {
       arrive(number, THREADS);
+    } else {
+      if constexpr (LANES == Lanes::together_fenced) __threadfence_block();
+      arrive_whole<THREADS>(number);
     }
   }
 };
