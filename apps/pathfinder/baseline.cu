@@ -11,8 +11,6 @@
 //         code did before cp.async, paid for in registers. Or producer warps do both.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "apps/pathfinder/strips.cuh"
-#include "variants/copies/sliding_tile.cuh"
 #include "variants/copies/tile_through_registers.cuh"
 
 namespace amasia::pathfinder {
@@ -47,25 +45,20 @@ __global__ void __launch_bounds__(Iso::threads) pyramid_ahead(PyramidRun run) {
 }
 
 template <class S>
-using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
-                           S::producers == 0 ? S::walkers : S::producers>;
-
-template <class S>
 struct LoadedWall {  // by the computing warps
   using Storage = Stages<S>;
-  using Vector = typename Source<S>::Vector;
+  using Vector = typename StageSource<S>::Vector;
+  static constexpr bool engine = false;
   static constexpr int stages_in_flight = 1;
   static constexpr bool ahead = S::Movement::depth > 0;
   Storage& stages;
-  Source<S> source;
+  StageSource<S> source;
   StageReader<S> reader;
   PipelineState<S::stages> state{};
-  Vector held[Source<S>::count];
+  Vector held[StageSource<S>::count];
 
   __device__ LoadedWall(Storage& storage, const Walk& walk)
-      : stages(storage),
-        source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
-        reader(storage) {}
+      : stages(storage), source(stage_source<S>(walk)), reader(storage) {}
   __device__ void prologue(int) {
     if (ahead) source.load(held);
   }
@@ -83,19 +76,17 @@ struct LoadedWall {  // by the computing warps
 
 template <class S>
 struct HandedWall : ProducedWall<S> {  // by producer warps
-  using Storage = Stages<S>;
+  using ProducedWall<S>::ProducedWall;
   static constexpr int stages_in_flight = 1;
-  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
 
-  __device__ static void produce(Storage& storage, const Walk& walk) {
-    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
-    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
-    typename Source<S>::Vector held[Source<S>::count];
+  __device__ static void produce(Stages<S>& storage, const Walk& walk) {
+    StageSource<S> source = stage_source<S>(walk);
+    typename StageSource<S>::Vector held[StageSource<S>::count];
     const int stages = S::stages_of(walk.steps);
     PipelineState<S::stages> state;
     for (int n = 0; n < stages; ++n, ++state) {
       source.load(held);
-      if (n >= S::stages) NamedBarriers<S>::producer_acquire(state);
+      NamedBarriers<S>::producer_acquire(n, state);
       source.store(storage.wall[state.index], held);
       NamedBarriers<S>::producer_commit(state);
     }
@@ -103,27 +94,18 @@ struct HandedWall : ProducedWall<S> {  // by producer warps
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = "") {
-  using S = Strips<Schedule, M>;
-  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, LoadedWall<S>>;
-  return copied_strips_config<S, Wall>(note);
-}
+constexpr auto strips = StripsOf<LoadedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps, depth
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::baseline,
     {pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}),
-     strips<Tall3, Movement<36, 2, 0, 1>>(), strips<Tall2, Movement<28, 2, 0, 1>>(),
-     strips<Middle, Movement<4, 2, 0, 1>>(), strips<MiddleClose, Movement<4, 2, 0, 1>>(),
-     strips<Wide25, Movement<1, 2, 0, 1>>(), strips<Wide8, Movement<1, 2, 0, 1>>(),
-     strips<Tall4, Movement<40, 2, 0, 1>>(), strips<Tall3Close, Movement<20, 2, 0, 1>>(),
-     strips<Tall1, Movement<6, 2, 0, 1>>(), strips<Tall3, Movement<36, 2, 4>>("producers"),
-     strips<Tall2, Movement<28, 2, 4>>("producers"), strips<Tall4, Movement<40, 2, 4>>("producers"),
-     strips<Tall3Close, Movement<20, 2, 4>>("producers"),
-     strips<Tall1, Movement<28, 2, 4>>("producers"), strips<Middle, Movement<8, 2, 4>>("producers"),
-     strips<MiddleClose, Movement<8, 2, 4>>("producers"), strips<Wide8, Movement<2, 2>>("2-rows"),
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
-                    {{"rows_in_flight", Iso::height}})});
+                    {{"rows_in_flight", Iso::height}}),
+     strips<Tall2, Movement<28, 2, 4>>(), strips<Tall3, Movement<36, 2, 4>>(),
+     strips<Tall3Close, Movement<20, 2, 4>>(), strips<Middle, Movement<4, 2, 0, 1>>(),
+     strips<Middle, Movement<8, 2, 4>>(), strips<MiddleClose, Movement<8, 2, 4>>(),
+     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<1, 2, 0, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/pathfinder/exchange.cuh"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -51,32 +52,45 @@ struct ClusterMail {
     if (rank < S::cluster - 1) peer_after = dsm::remote_address(mail.full, rank + 1);
   }
 
-  __device__ void exchange(int e, Walker<S>& walker) {
+  __device__ void send(int e, const Walker<S>& walker) const {
     const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
-    if (threadIdx.x == 0) {
+#pragma unroll
+    for (int p = 0; p < walker.pieces; ++p) {  // those that travel far first
+      const Piece cost = walker.piece(p);
+      const unsigned left = route.to_left[p], right = route.to_right[p];
+      send_if(first && left != 0, left + set, cost, peer_before + barrier);
+      send_if(last && right != 0, right + set, cost, peer_after + barrier);
+      if (!first && left != 0) async::store16(left + set, cost);
+      if (!last && right != 0) async::store16(right + set, cost);
+    }
+    if (threadIdx.x == 0) {  // the neighbours' bytes may have been counted already
       tma::expect_at(full + barrier,
                      sizeof(int) * S::halo * ((peer_before != 0) + (peer_after != 0)));
     }
-#pragma unroll
-    for (int p = 0; p < walker.pieces; ++p) {
-      send(route.to_left[p], set, first, walker.piece(p), peer_before + barrier);
-      send(route.to_right[p], set, last, walker.piece(p), peer_after + barrier);
-    }
+  }
+  __device__ void receive(int e, Walker<S>& walker) const {
+    const unsigned set = e & 1 ? set_bytes : 0, barrier = e & 1 ? sizeof(tma::Barrier) : 0;
     walkers_barrier<S>();
-    if (first || last) tma::wait_at(full + barrier, e / 2 % 2);
+    if (first || last) wait_together(full + barrier, e / 2 % 2);
 #pragma unroll
     for (int p = 0; p < walker.pieces; ++p) {
       if (route.from[p] != 0) walker.set(p, async::load16(route.from[p] + set));
     }
   }
-  __device__ static void send(unsigned to, unsigned set, bool remote, Piece cost,
-                              unsigned barrier) {
-    if (to == 0) return;
-    if (remote) {
-      dsm::store_async(to + set, cost, barrier);
-    } else {
-      async::store16(to + set, cost);
-    }
+
+ private:
+  /// dsm::store_async() with a predicate instead of a branch around it, which costs a warp that is
+  /// alone on its scheduler 25 cycles.
+  __device__ static void send_if(bool wanted, unsigned to, Piece cost, unsigned barrier) {
+    AMASIA_SM90_ASM(
+        "{\n"
+        ".reg .pred wanted;\n"
+        "setp.ne.s32 wanted, %6, 0;\n"
+        "@wanted st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, "
+        "%4}, [%5];\n"
+        "}\n" ::"r"(to),
+        "r"(cost.x), "r"(cost.y), "r"(cost.z), "r"(cost.w), "r"(barrier), "r"(int{wanted})
+        : "memory");
   }
 };
 

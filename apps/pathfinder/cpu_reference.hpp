@@ -30,7 +30,8 @@ struct Path {
 Path cheapest_path(const Walls& walls);
 
 /// The verdict of comparing the two references with each other, which `verify --reference` reports:
-/// on the timed input and on every challenge.
+/// on the timed input, and on the first 3072 columns of every challenge. It counts the values of
+/// the timed input.
 Verdict check_references(const Parameters& p, std::uint64_t seed);
 
 }  // namespace amasia::pathfinder

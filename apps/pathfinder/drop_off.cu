@@ -54,6 +54,7 @@ struct PrivateWall {
   static constexpr int pieces = S::lane_columns / 4;  // of 16 bytes, per row
   static constexpr unsigned piece_bytes = 16 * S::threads;
   static constexpr unsigned stage_bytes = S::stage_rows * pieces * piece_bytes;
+  static constexpr bool engine = false;
   static constexpr int stages_in_flight = S::stages - 1;
   static_assert(S::stages >= 2);
   // Slot of a lane: 4 walls of a row. Lanes of a warp side by side, so that no bank is asked twice.
@@ -96,23 +97,23 @@ struct PrivateWall {
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = "") {
+ConfigOf<Problem> strips() {
   using S = Strips<Schedule, M>;
+  using Wall = PrivateWall<S>;
   static_assert(S::producers == 0, "a slot is filled by the thread that reads it");
-  return copied_strips_config<S, PrivateWall<S>>(note);
+  return strips_config<S>("", copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
+                          Wall::stages_in_flight);
 }
 
 // Rows per stage, stages
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::drop_off,
     {pyramid_config("", pyramid<2>, sizeof(int) * Iso::threads, {{"slots", 2}}),
-     strips<Tall2, Movement<28, 3>>(), strips<Middle, Movement<4, 4>>(),
+     pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}}),
+     strips<Tall2, Movement<28, 3>>(), strips<Tall3, Movement<36, 3>>(),
+     strips<Tall3Close, Movement<20, 4>>(), strips<Middle, Movement<4, 4>>(),
      strips<MiddleClose, Movement<4, 4>>(), strips<Wide8, Movement<1, 5>>(),
-     strips<Wide25, Movement<1, 5>>(), strips<Tall3, Movement<12, 6>>(),
-     strips<Tall4, Movement<20, 4>>(), strips<Tall3Close, Movement<20, 4>>(),
-     strips<Tall1, Movement<14, 5>>(), strips<Tall2, Movement<14, 5>>("14-rows"),
-     strips<Tall3, Movement<36, 3>>("36-rows"),
-     pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}})});
+     strips<Wide25, Movement<1, 5>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

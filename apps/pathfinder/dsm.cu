@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   TmaWall<S>::prepare(shared.wall);
   ClusterMail<S>::prepare(shared.mail);
   dsm::cluster_sync();  // barriers exist before anyone posts
-  if (threadIdx.x < S::walkers) {
-    TmaWall<S> wall(shared.wall, map, walk.first_row);
+  if (computes<S>()) {
+    TmaWall<S> wall(shared.wall);
     Walker<S> walker(walk.wall.columns);
     ClusterMail<S> mail(shared.mail, walker);
     walk_strips<S>(walk, walker, wall, mail);
@@ -119,33 +119,25 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
 }
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips_in_clusters(const char* note = "") {
+ConfigOf<Problem> strips_in_clusters() {
   using S = Strips<Schedule, M>;
   using Box = typename TmaWall<S>::Box;
   return strips_config<S>(
-      note, strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      "", strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
       [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
 // Rows per stage, stages, producer warps, depth, blocks per cluster, exchanges
-const bool registered = register_variant<Problem>(
-    "pathfinder", Strategy::dsm,
-    {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
-     strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
-     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 8>>(),
-     strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 8>>(),
-     strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>(),
-     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
-     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
-     strips_in_clusters<Tall4, Movement<40, 3, 1, 0, 8, 7>>(),
-     strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
-     strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 4, 4>>("cluster-4"),
-     strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 4, 4>>("cluster-4"),
-     strips_in_clusters<Tall3Close, Movement<40, 3, 0, 0, 8, 7>>("no-producer"),
-     strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>("cluster-2"),
-     strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>("cluster-2"),
-     strips_in_clusters<Middle, Movement<4, 6, 0, 0, 8>>("no-producer"),
-     strips_in_clusters<Tall1, Movement<28, 4, 1, 0, 8>>()});
+const bool registered =
+    register_variant<Problem>("pathfinder", Strategy::dsm,
+                              {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
+                               strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+                               strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
+                               strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
+                               strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>(),
+                               strips_in_clusters<MiddleClose, Movement<4, 6, 1, 0, 2>>(),
+                               strips_in_clusters<Wide8, Movement<2, 3, 1, 0, 2>>(),
+                               strips_in_clusters<Wide25, Movement<1, 6, 1, 0, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -5,6 +5,7 @@
 
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/pathfinder.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -12,37 +13,48 @@ namespace amasia::pathfinder {
 /// A lane's columns in pieces of four: everything is stored, sent and asked for in pieces.
 using Piece = int4;
 
-/// Publishes four costs. One 8-byte word carries a cost and its epoch: accesses of that size are
-/// single-copy atomic (PTX ISA, memory consistency model), so a reader that sees the epoch has the
-/// cost that was stored with it.
-__device__ inline void store_words(unsigned long long* words, Piece cost, unsigned epoch) {
+/// Publishes four costs, where they are wanted: instructions with a predicate, because a branch
+/// costs a warp that is alone on its scheduler 25 cycles. One 8-byte word carries a cost and its
+/// epoch: accesses of that size are single-copy atomic (PTX ISA, memory consistency model), so a
+/// reader that sees the epoch has the cost that was stored with it.
+__device__ inline void store_words(unsigned long long* words, Piece cost, unsigned epoch,
+                                   bool wanted) {
   const auto word = [epoch](int value) {
     return static_cast<unsigned long long>(epoch) << 32 | static_cast<unsigned>(value);
   };
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words), "l"(word(cost.x)),
-               "l"(word(cost.y))
-               : "memory");
-  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n" ::"l"(words + 2), "l"(word(cost.z)),
-               "l"(word(cost.w))
-               : "memory");
+  asm volatile(
+      "{\n"
+      ".reg .pred wanted;\n"
+      "setp.ne.s32 wanted, %5, 0;\n"
+      "@wanted st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};\n"
+      "@wanted st.relaxed.gpu.global.v2.u64 [%0 + 16], {%3, %4};\n"
+      "}\n" ::"l"(words),
+      "l"(word(cost.x)), "l"(word(cost.y)), "l"(word(cost.z)), "l"(word(cost.w)), "r"(int{wanted})
+      : "memory");
 }
 
 /// Four words as they are now.
 struct Words {
-  unsigned long long word[4];
-  __device__ explicit Words(const unsigned long long* words) {
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
-                 : "=l"(word[0]), "=l"(word[1])
-                 : "l"(words)
-                 : "memory");
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];\n"
-                 : "=l"(word[2]), "=l"(word[3])
-                 : "l"(words + 2)
-                 : "memory");
+  unsigned long long word[4] = {};
+  __device__ void load(const unsigned long long* words, bool wanted) {
+    asm volatile(
+        "{\n"
+        ".reg .pred wanted;\n"
+        "setp.ne.s32 wanted, %5, 0;\n"
+        "@wanted ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%4];\n"
+        "@wanted ld.relaxed.gpu.global.v2.u64 {%2, %3}, [%4 + 16];\n"
+        "}\n"
+        : "+l"(word[0]), "+l"(word[1]), "+l"(word[2]), "+l"(word[3])
+        : "l"(words), "r"(int{wanted})
+        : "memory");
   }
-  __device__ bool all_of(unsigned epoch) const {
-    return word[0] >> 32 == epoch && word[1] >> 32 == epoch && word[2] >> 32 == epoch &&
-           word[3] >> 32 == epoch;
+  /// 0 when all four have the epoch. Four logical operations and one comparison: this stands
+  /// between the arrival of a word and the next row.
+  __device__ unsigned difference(unsigned epoch) const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bits |= static_cast<unsigned>(word[i] >> 32) ^ epoch;
+    return bits;
   }
   __device__ Piece costs() const {
     return {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
@@ -66,7 +78,7 @@ struct Walker {
 
   __device__ explicit Walker(std::int64_t grid_columns) {
     lane = threadIdx.x % 32;
-    warp = threadIdx.x / 32;
+    warp = warp_of_block();
     const int window = blockIdx.x % S::cluster * S::warps + warp;
     column = S::tile_column(blockIdx.x) + warp * S::stride + lane * C;
 #pragma unroll
@@ -105,38 +117,61 @@ __device__ void cut_costs(Walker<S>& walker) {
   }
 }
 
+/// A lane's words of even and of odd epochs. Tall schedules keep both addresses in registers.
+template <class S>
+struct LaneWords {
+  unsigned long long *even, *odd;
+  __device__ LaneWords(const Exchange& exchange, std::int64_t column)
+      : even(exchange.words + column), odd(even + exchange.columns) {
+    if constexpr (S::tall) asm volatile("" : "+l"(even), "+l"(odd));
+  }
+  __device__ unsigned long long* of(unsigned epoch) const { return epoch & 1 ? odd : even; }
+};
+
 /// Between groups, first half: publish what others need. Before the inner exchange, so that the
 /// words travel while it takes place; the inner exchange changes only what this window does not
 /// keep.
 template <class S>
-__device__ void publish(const Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
-  unsigned long long* words = exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
+__device__ void publish(const Walker<S>& walker, const LaneWords<S>& words, unsigned epoch) {
 #pragma unroll
   for (int p = 0; p < walker.pieces; ++p) {
-    if (walker.published >> p & 1) store_words(words + 4 * p, walker.piece(p), epoch);
+    store_words(words.of(epoch) + 4 * p, walker.piece(p), epoch, walker.published >> p & 1);
   }
 }
 
-/// Second half: ask until every word of this epoch has come. Buffers alternate: a word is
-/// overwritten two epochs later, when the writer has had the next epoch's words from everyone who
-/// reads its own - and those were stored after the reading.
+/// Second half: ask until every word of this epoch has come. All pieces of a lane at once where
+/// registers allow: one after the other each costs a way to L2 and back. Buffers alternate: a word
+/// is overwritten two epochs later, when the writer has had the next epoch's words from everyone
+/// who reads its own - and those were stored after the reading.
 template <class S>
-__device__ void ask(Walker<S>& walker, const Exchange& exchange, unsigned epoch) {
-  const unsigned long long* words =
-      exchange.words + (epoch & 1 ? exchange.columns : 0) + walker.column;
+__device__ void ask(Walker<S>& walker, const LaneWords<S>& words, unsigned epoch) {
+  constexpr int at_once = S::roomy ? Walker<S>::pieces : 1;
 #pragma unroll
-  for (int p = 0; p < walker.pieces; ++p) {
-    if (walker.asked >> p & 1) {
-      for (;;) {
-        const Words now(words + 4 * p);
-        if (now.all_of(epoch)) {
-          walker.set(p, now.costs());
-          break;
-        }
+  for (int first = 0; first < walker.pieces; first += at_once) {
+    Words now[at_once];
+    unsigned difference;
+    do {
+      difference = 0;
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        now[p].load(words.of(epoch) + 4 * (first + p), walker.asked >> (first + p) & 1);
       }
+#pragma unroll
+      for (int p = 0; p < at_once; ++p) {
+        if (walker.asked >> (first + p) & 1) difference |= now[p].difference(epoch);
+      }
+    } while (__any_sync(all_lanes, difference != 0));
+#pragma unroll
+    for (int p = 0; p < at_once; ++p) {
+      if (walker.asked >> (first + p) & 1) walker.set(first + p, now[p].costs());
     }
   }
-  __syncwarp();
+}
+
+/// Is this one of the warps that compute? The others are producer warps.
+template <class S>
+__device__ bool computes() {
+  return S::producers == 0 || warp_of_block() < S::warps;
 }
 
 /// A barrier of the warps that compute: producer warps take no part in exchanges.
@@ -200,7 +235,7 @@ struct BlockMail {
   __device__ BlockMail(Storage& mail, const Walker<S>& walker)
       : route(walker, InboxOf{mail, walker.warp}) {}
 
-  __device__ void exchange(int e, Walker<S>& walker) {
+  __device__ void send(int e, const Walker<S>& walker) const {
     if constexpr (S::warps > 1) {
       const unsigned set = e & 1 ? set_bytes : 0;
 #pragma unroll
@@ -208,6 +243,11 @@ struct BlockMail {
         if (route.to_left[p] != 0) async::store16(route.to_left[p] + set, walker.piece(p));
         if (route.to_right[p] != 0) async::store16(route.to_right[p] + set, walker.piece(p));
       }
+    }
+  }
+  __device__ void receive(int e, Walker<S>& walker) const {
+    if constexpr (S::warps > 1) {
+      const unsigned set = e & 1 ? set_bytes : 0;
       walkers_barrier<S>();
 #pragma unroll
       for (int p = 0; p < walker.pieces; ++p) {

@@ -98,6 +98,9 @@ struct Strips {
   static constexpr int stages = Movement::stages;
   static constexpr int round = Schedule::round;  // rows per round of shuffles
   static constexpr int blocks_per_sm = Schedule::blocks_per_sm;
+  /// May a thread have 128 of the SM's 65536 registers? Then a lane holds all words that it asks
+  /// other groups for at once; elsewhere they would be spilled.
+  static constexpr bool roomy = 128 * threads * blocks_per_sm <= 65536;
 
   static_assert(lane_columns % 4 == 0, "a lane reads the wall in 16-byte pieces");
   static_assert((window - stride) % 8 == 0 && stride % 4 == 0 && stride > 0 && stride < window,

@@ -3,8 +3,6 @@
 // depth is possible: bytes in flight are a parameter and the row-to-row chain is all that is left.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "apps/pathfinder/strips.cuh"
-#include "variants/copies/sliding_tile.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
 
@@ -52,24 +50,19 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
-                           S::producers == 0 ? S::walkers : S::producers>;
-
-template <class S>
 struct CopiedWall {  // by the computing warps
   using Storage = Stages<S>;
+  static constexpr bool engine = false;
   static constexpr int stages_in_flight = S::stages - 1;
   static_assert(S::stages >= 2);
-  Source<S> source;
+  StageSource<S> source;
   const unsigned to;
   StageReader<S> reader;
   PipelineState<S::stages> produced{}, read{};
   int to_produce = 0;
 
   __device__ CopiedWall(Storage& storage, const Walk& walk)
-      : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
-        to(async::held_address(storage.wall)),
-        reader(storage) {}
+      : source(stage_source<S>(walk)), to(async::held_address(storage.wall)), reader(storage) {}
   __device__ void produce() {
     if (--to_produce >= 0) source.copy_async(to + reader.stage_bytes * produced.index);
     async::commit();
@@ -91,23 +84,21 @@ struct CopiedWall {  // by the computing warps
 
 template <class S>
 struct HandedWall : ProducedWall<S> {  // by producer warps
-  using Storage = Stages<S>;
+  using ProducedWall<S>::ProducedWall;
   static constexpr int stages_in_flight = S::stages - 1;
   // One stage is being read, and one more handed over before the next is asked for: so the
   // computing warps never wait for the copies of a stage to be issued.
   static constexpr int behind = S::stages - 2;
   static_assert(S::producers == 0 || behind > 0);
-  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
 
-  __device__ static void produce(Storage& storage, const Walk& walk) {
-    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
-    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+  __device__ static void produce(Stages<S>& storage, const Walk& walk) {
+    StageSource<S> source = stage_source<S>(walk);
     const unsigned to = async::shared_address(storage.wall);
     const int stages = S::stages_of(walk.steps);
     PipelineState<S::stages> asked, committed;
     for (int n = 0; n < stages + behind; ++n, ++asked) {
       if (n < stages) {
-        if (n >= S::stages) NamedBarriers<S>::producer_acquire(asked);
+        NamedBarriers<S>::producer_acquire(n, asked);
         source.copy_async(to + StageReader<S>::stage_bytes * asked.index);
       }
       async::commit();
@@ -120,27 +111,17 @@ struct HandedWall : ProducedWall<S> {  // by producer warps
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = "") {
-  using S = Strips<Schedule, M>;
-  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, CopiedWall<S>>;
-  return copied_strips_config<S, Wall>(note);
-}
+constexpr auto strips = StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::overlap,
     {pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
                     {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
-     strips<Tall3, Movement<18, 5>>(), strips<Middle, Movement<4, 5>>(),
-     strips<MiddleClose, Movement<4, 5>>(), strips<Wide25, Movement<1, 5>>(),
-     strips<Wide8, Movement<1, 5>>(), strips<Tall2, Movement<28, 3>>(),
-     strips<Tall4, Movement<40, 3>>(), strips<Tall3Close, Movement<20, 4>>(),
-     strips<Tall1, Movement<14, 6>>(), strips<Tall3, Movement<18, 5, 2>>("producers"),
-     strips<Tall2, Movement<28, 4, 2>>("producers"), strips<Tall4, Movement<20, 5, 2>>("producers"),
-     strips<Tall3Close, Movement<20, 5, 2>>("producers"),
-     strips<Tall1, Movement<14, 6, 2>>("producers"), strips<Middle, Movement<4, 6, 2>>("producers"),
-     strips<MiddleClose, Movement<4, 6, 2>>("producers"),
-     strips<Wide25, Movement<1, 6>>("6-stages")});
+     strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<28, 4, 2>>(),
+     strips<Tall3, Movement<18, 5, 2>>(), strips<Tall3Close, Movement<20, 5, 2>>(),
+     strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 6, 2>>(),
+     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5, 7>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

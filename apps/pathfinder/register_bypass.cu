@@ -3,8 +3,6 @@
 // instead of one each; whoever copies has nothing else in flight and does nothing meanwhile.
 #include "apps/pathfinder/pyramid.cuh"
 #include "apps/pathfinder/stages.cuh"
-#include "apps/pathfinder/strips.cuh"
-#include "variants/copies/sliding_tile.cuh"
 #include "variants/copies/tile_by_cp_async.cuh"
 #include "variants/ptx/cp_async.cuh"
 
@@ -26,22 +24,17 @@ __global__ void __launch_bounds__(Iso::threads) pyramid(PyramidRun run) {
 }
 
 template <class S>
-using Source = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
-                           S::producers == 0 ? S::walkers : S::producers>;
-
-template <class S>
 struct CopiedWall {  // by the computing warps
   using Storage = Stages<S>;
+  static constexpr bool engine = false;
   static constexpr int stages_in_flight = 1;
-  Source<S> source;
+  StageSource<S> source;
   const unsigned to;
   StageReader<S> reader;
   PipelineState<S::stages> state{};
 
   __device__ CopiedWall(Storage& storage, const Walk& walk)
-      : source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, int(threadIdx.x)},
-        to(async::held_address(storage.wall)),
-        reader(storage) {}
+      : source(stage_source<S>(walk)), to(async::held_address(storage.wall)), reader(storage) {}
   __device__ void prologue(int) {}
   __device__ void consumer_wait() {
     if (S::stages == 1) __syncthreads();  // all have read it; of two, all have read the other one
@@ -57,18 +50,16 @@ struct CopiedWall {  // by the computing warps
 
 template <class S>
 struct HandedWall : ProducedWall<S> {  // by producer warps
-  using Storage = Stages<S>;
+  using ProducedWall<S>::ProducedWall;
   static constexpr int stages_in_flight = 1;
-  __device__ HandedWall(Storage& storage, const Walk&) : ProducedWall<S>{StageReader<S>(storage)} {}
 
-  __device__ static void produce(Storage& storage, const Walk& walk) {
-    const int thread = static_cast<int>(threadIdx.x) - S::walkers;
-    Source<S> source{walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+  __device__ static void produce(Stages<S>& storage, const Walk& walk) {
+    StageSource<S> source = stage_source<S>(walk);
     const unsigned to = async::shared_address(storage.wall);
     const int stages = S::stages_of(walk.steps);
     PipelineState<S::stages> state;
     for (int n = 0; n < stages; ++n, ++state) {
-      if (n >= S::stages) NamedBarriers<S>::producer_acquire(state);
+      NamedBarriers<S>::producer_acquire(n, state);
       source.copy_async(to + StageReader<S>::stage_bytes * state.index);
       async::commit();
       async::wait<0>();
@@ -78,27 +69,18 @@ struct HandedWall : ProducedWall<S> {  // by producer warps
 };
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips(const char* note = "") {
-  using S = Strips<Schedule, M>;
-  using Wall = std::conditional_t<(S::producers > 0), HandedWall<S>, CopiedWall<S>>;
-  return copied_strips_config<S, Wall>(note);
-}
+constexpr auto strips = StripsOf<CopiedWall, HandedWall>::template config<Schedule, M>;
 
 // Rows per stage, stages, producer warps
 const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::register_bypass,
     {pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
-     strips<Tall3, Movement<36, 1>>(), strips<Tall2, Movement<28, 1>>(),
+     strips<Tall2, Movement<28, 1>>(), strips<Tall2, Movement<28, 2, 2>>(),
+     strips<Tall3, Movement<36, 2, 2>>(), strips<Tall3Close, Movement<20, 2, 2>>(),
      strips<Middle, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 1>>(),
-     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<2, 2>>(),
-     strips<Tall4, Movement<40, 1>>(), strips<Tall3Close, Movement<40, 1>>(),
-     strips<Tall1, Movement<14, 1>>(), strips<Tall3, Movement<36, 2, 2>>("producers"),
-     strips<Tall2, Movement<28, 2, 2>>("producers"), strips<Tall4, Movement<20, 2, 2>>("producers"),
-     strips<Tall3Close, Movement<20, 2, 2>>("producers"),
-     strips<Tall1, Movement<28, 2, 2>>("producers"), strips<Middle, Movement<8, 2, 2>>("producers"),
-     strips<MiddleClose, Movement<8, 2, 2>>("producers"),
-     strips<Wide8, Movement<2, 1>>("1-stage")});
+     strips<MiddleClose, Movement<8, 2, 2>>(), strips<Wide8, Movement<2, 2>>(),
+     strips<Wide25, Movement<2, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

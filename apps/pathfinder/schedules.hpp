@@ -30,11 +30,6 @@ struct StripSchedule {
   static constexpr bool tall = LANE_COLUMNS < 12;
 };
 
-struct Tall1 : StripSchedule<1, 8, 88, 1, 1> {
-  static constexpr std::string_view name = "tall-1";
-  static constexpr std::string_view summary =
-      "persistent strips: one window of 256 columns per block, of which it finishes 88";
-};
 struct Tall2 : StripSchedule<2, 4, 72, 2, 2> {
   static constexpr std::string_view name = "tall-2";
   static constexpr std::string_view summary =
@@ -49,11 +44,6 @@ struct Tall3Close : StripSchedule<3, 4, 48, 2, 2, 2> {
   static constexpr std::string_view name = "tall-3-48";
   static constexpr std::string_view summary =
       "as tall-3 with windows 48 apart, a wider halo and fewer exchanges; 2 blocks per SM";
-};
-struct Tall4 : StripSchedule<4, 4, 48, 2, 2> {
-  static constexpr std::string_view name = "tall-4";
-  static constexpr std::string_view summary =
-      "persistent strips: 4 windows of 128 columns per block, 48 apart";
 };
 struct Middle : StripSchedule<3, 12, 320, 1, 1> {
   static constexpr std::string_view name = "middle";
@@ -85,7 +75,7 @@ std::vector<Schedule> iso_and() {
 }
 
 inline std::vector<Schedule> all_schedules() {
-  return iso_and<Tall1, Tall2, Tall3, Tall3Close, Tall4, Middle, MiddleClose, Wide8, Wide25>();
+  return iso_and<Tall2, Tall3, Tall3Close, Middle, MiddleClose, Wide8, Wide25>();
 }
 
 }  // namespace amasia::pathfinder

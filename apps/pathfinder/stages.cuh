@@ -1,9 +1,13 @@
-// Stages of wall rows in shared memory: where a lane reads, and how producer warps hand a stage to
-// the warps that compute and get it back.
+// Stages of wall rows in shared memory that threads of the block fill, for baseline,
+// register_bypass and overlap: what is copied, where a lane reads, and how producer warps hand a
+// stage to the warps that compute and get it back.
 #pragma once
 
-#include "apps/pathfinder/geometry.hpp"
-#include "variants/geometry/pipeline_state.hpp"
+#include <string>
+
+#include "apps/pathfinder/strips.cuh"
+#include "variants/copies/sliding_tile.cuh"
+#include "variants/ptx/named_stages.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::pathfinder {
@@ -14,7 +18,18 @@ struct Stages {
   alignas(16) int wall[S::stages][S::stage_rows * S::tile_columns];
 };
 
-/// What a lane of a computing warp sees of them.
+/// What a thread copies of each stage: of the producer warps, or of all where there are none.
+template <class S>
+using StageSource = SlidingTile<Tile<int, S::stage_rows, S::tile_columns>,
+                                S::producers == 0 ? S::walkers : S::producers>;
+
+template <class S>
+__device__ StageSource<S> stage_source(const Walk& walk) {
+  const int thread = static_cast<int>(threadIdx.x) - (S::producers == 0 ? 0 : S::walkers);
+  return {walk.wall, {walk.first_row, S::tile_column(blockIdx.x)}, thread};
+}
+
+/// What a lane of a computing warp sees of the stages.
 template <class S>
 struct StageReader {
   static constexpr unsigned stage_bytes = sizeof(int) * S::stage_rows * S::tile_columns;
@@ -31,50 +46,46 @@ struct StageReader {
   }
 };
 
-/// `full` and `empty` of each stage as named barriers of the block, which every GPU has. At `full`
-/// the computing warps wait and the producers arrive, at `empty` it is the other way round. The
-/// fences keep what was written, or read, before the arrival before it: PTX promises that for
-/// bar.sync, and says nothing of bar.arrive. Barrier 0 is __syncthreads(), 1 walkers_barrier().
+/// Barrier 1 is walkers_barrier(). Tall schedules read a stage row by row while they compute; where
+/// more warps share an SM, reading it at once and handing it back early is worth 3 % and more.
 template <class S>
-struct NamedBarriers {
-  using State = PipelineState<S::stages>;
-  static constexpr int full = 2, empty = full + S::stages;
-  static_assert(S::producers == 0 || empty + S::stages <= 16, "a block has 16 barriers");
+using NamedBarriers =
+    block::NamedStages<S::stages, S::threads, 2,
+                       S::tall ? block::Lanes::together_fenced : block::Lanes::together>;
 
-  /// For the use of a stage after its first: nobody arrives for that.
-  __device__ static void producer_acquire(State state) { sync(empty + state.index); }
-  __device__ static void producer_commit(State state) { arrive(full + state.index); }
-  __device__ static void consumer_wait(State state) { sync(full + state.index); }
-  /// Only for a stage that will be used again: no barrier is left half arrived at.
-  __device__ static void consumer_release(State state) { arrive(empty + state.index); }
-
- private:
-  __device__ static void sync(int barrier) {
-    asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "n"(S::threads) : "memory");
-  }
-  __device__ static void arrive(int barrier) {
-    __threadfence_block();
-    asm volatile("bar.arrive %0, %1;\n" ::"r"(barrier), "n"(S::threads) : "memory");
-  }
-};
-
-/// Stages that producer warps bring, as the computing warps see them: the Wall of all strategies
-/// without an engine that signals arrival itself.
+/// Stages that producer warps bring, as the computing warps see them. What producers do is the
+/// strategy's: it derives from this and adds produce().
 template <class S>
 struct ProducedWall {
+  using Storage = Stages<S>;
+  static constexpr bool engine = false;
   StageReader<S> reader;
   PipelineState<S::stages> state{};
-  int to_release = 0;  // stages that will be filled again
+  int used = 0, uses = 0;  // stages read; of all
 
-  __device__ void prologue(int stages) { to_release = stages - S::stages; }
+  __device__ ProducedWall(Storage& storage, const Walk&) : reader(storage) {}
+  __device__ void prologue(int stages) { uses = stages; }
   __device__ void consumer_wait() {
     NamedBarriers<S>::consumer_wait(state);
     reader.turn_to(state);
   }
   __device__ int4 load(int row, int column) const { return reader.load(row, column); }
   __device__ void consumer_release() {
-    if (--to_release >= 0) NamedBarriers<S>::consumer_release(state);
+    NamedBarriers<S>::consumer_release(used++, state, uses);
     ++state;
+  }
+};
+
+/// The strip configs of a strategy whose threads copy: COPIED is its Wall where the warps that
+/// compute do, PRODUCED where producer warps do, which the config's name says.
+template <template <class> class COPIED, template <class> class PRODUCED>
+struct StripsOf {
+  template <class Schedule, class M>
+  static ConfigOf<Problem> config() {
+    using S = Strips<Schedule, M>;
+    using Wall = std::conditional_t<(S::producers > 0), PRODUCED<S>, COPIED<S>>;
+    return strips_config<S>(S::producers > 0 ? "producers" : "", copied_strips<S, Wall>,
+                            sizeof(SharedStorage<S, Wall>), Wall::stages_in_flight);
   }
 };
 

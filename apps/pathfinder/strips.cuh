@@ -7,8 +7,10 @@
 //            consumer_wait()     the next stage can be read by this warp
 //            load(r, c)          4 walls of its row r, lane's columns c ... c+3
 //            consumer_release()  this warp has read it
+//            engine              the copy engine signals arrival: waiting asks memory for nothing
 //          and, where warps do nothing but copy, Wall::produce(storage, walk): all they do.
-//   Mail   how windows of a group tell each other costs: BlockMail, or across blocks in dsm.cu.
+//   Mail   how windows of a group tell each other costs, in two halves, send() and receive():
+//          BlockMail, or across blocks ClusterMail.
 //
 // In a tall grid a warp is alone on its scheduler and nothing hides an instruction between one row
 // and the next, so the loop is kept bare: addresses in registers, one branch per stage.
@@ -22,6 +24,7 @@
 #include "apps/pathfinder/geometry.hpp"
 #include "apps/pathfinder/kernel.cuh"
 #include "apps/pathfinder/schedules.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/pipeline_state.hpp"
@@ -63,11 +66,17 @@ __device__ __forceinline__ void load_round(WallRound<S::lane_columns, ROWS>& rou
   spread(round);
 }
 
-/// A full stage; the next round's wall is read, and spread, while this round is computed.
-template <class S, bool EDGE, class Wall>
-__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
+/// A full stage; the next round's wall is read, and spread, while this round is computed. AHEAD:
+/// the first one has been read already.
+template <class S, bool EDGE, bool AHEAD, class Wall>
+__device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall,
+                                           const WallRound<S::lane_columns, S::round>& first) {
   WallRound<S::lane_columns, S::round> round[2];
-  load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  if constexpr (AHEAD) {
+    round[0] = first;
+  } else {
+    load_round<S, S::round, EDGE>(round[0], wall, 0, walker.inside);
+  }
 #pragma unroll
   for (int r = 0; r < S::stage_rows; r += S::round) {
     const int now = r / S::round % 2;
@@ -83,41 +92,66 @@ __device__ __forceinline__ void walk_stage(Walker<S>& walker, Wall& wall) {
 /// edge.
 enum class Edge { none, all, some };
 
-/// All rows of a walk: an inner epoch of halo rows, an exchange, and so on. Returns the outer
-/// epochs.
+/// Is the next stage read while costs travel? In tall grids, where the copy engine signals its
+/// arrival. Where threads copy it or meet for it, they do so afterwards: what they ask memory for
+/// would be in front of the words that the outer exchange waits for.
+template <class S, class Wall>
+constexpr bool reads_ahead = (Wall::engine && S::tall);
+
+/// An inner epoch of halo rows, an exchange, and so on, until at most halo rows are left. Counts
+/// the outer epochs and the rows that are left.
 template <class S, Edge EDGE, class Wall, class Mail>
-__device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walker, Wall& wall,
-                                              Mail& mail, unsigned epoch) {
-  const bool at_edge = __any_sync(0xffffffffu, walker.inside != (1u << S::lane_columns) - 1);
+__device__ __forceinline__ void walk_epochs(const Walk& walk, Walker<S>& walker, Wall& wall,
+                                            Mail& mail, unsigned& epoch, int& left) {
+  const bool at_edge = __any_sync(all_lanes, walker.inside != (1u << S::lane_columns) - 1);
   const bool edge = EDGE == Edge::all || (EDGE == Edge::some && at_edge);
-  int left = walk.steps;
+  constexpr bool ahead = reads_ahead<S, Wall>;
+  WallRound<S::lane_columns, S::round> first;  // of the stage that is walked next, read ahead
+  const auto turn_to_next_stage = [&] {
+    wall.consumer_wait();
+    if constexpr (ahead) {
+      load_round<S, S::round, EDGE == Edge::all>(first, wall, 0, walker.inside);
+    }
+  };
+  constexpr int stages = S::halo / S::stage_rows;
+  const LaneWords<S> words(walk.exchange, walker.column);
   int until_outer = S::exchanges;
+  if (ahead && left > 0) turn_to_next_stage();
   for (int e = 0; left > S::halo; ++e) {
 #pragma unroll 1
-    for (int stage = 0; stage < S::halo / S::stage_rows; ++stage) {
-      wall.consumer_wait();
+    for (int stage = 0; stage < stages; ++stage) {
+      if (!ahead || stage > 0) turn_to_next_stage();
       if (edge) {
-        walk_stage<S, true>(walker, wall);
+        walk_stage<S, true, ahead>(walker, wall, first);
       } else {
-        walk_stage<S, false>(walker, wall);
+        walk_stage<S, false, ahead>(walker, wall, first);
       }
-      wall.consumer_release();
+      if (!ahead || stage < stages - 1) wall.consumer_release();
     }
     left -= S::halo;
     if (edge) cut_costs(walker);
     const bool outer = --until_outer == 0;
-    if (outer) publish(walker, walk.exchange, ++epoch);
-    mail.exchange(e, walker);
+    if (outer) publish(walker, words, ++epoch);
+    mail.send(e, walker);
+    if (ahead) {
+      wall.consumer_release();
+      turn_to_next_stage();
+    }
+    mail.receive(e, walker);
     if (outer) {
-      ask(walker, walk.exchange, epoch);
+      ask(walker, words, epoch);
       until_outer = S::exchanges;
     }
   }
-  // What is left, at most halo rows, one by one; a row of wall is read while the one before it is
-  // computed
-  while (left > 0) {
+}
+
+/// The last rows, at most halo, one by one; a row of wall is read while the one before it is
+/// computed.
+template <class S, class Wall>
+__device__ __forceinline__ void walk_rest(Walker<S>& walker, Wall& wall, int left) {
+  for (bool turned = reads_ahead<S, Wall>; left > 0; turned = false) {
     const int rows = left < S::stage_rows ? left : S::stage_rows;
-    wall.consumer_wait();
+    if (!turned) wall.consumer_wait();
     WallRound<S::lane_columns, 1> now, next;
     load_round<S, 1, true>(next, wall, 0, walker.inside);
 #pragma unroll 1
@@ -129,7 +163,6 @@ __device__ __forceinline__ unsigned walk_rows(const Walk& walk, Walker<S>& walke
     wall.consumer_release();
     left -= rows;
   }
-  return epoch;
 }
 
 /// The whole walk of a block's computing warps.
@@ -147,16 +180,18 @@ __device__ __forceinline__ void walk_strips(const Walk& walk, Walker<S>& walker,
   }
 
   // Main loop
+  int left = walk.steps;
   if constexpr (!S::tall) {
-    epoch = walk_rows<S, Edge::some>(walk, walker, wall, mail, epoch);
+    walk_epochs<S, Edge::some>(walk, walker, wall, mail, epoch, left);
   } else {  // a choice of the block, whose warps meet at barriers in there
     const std::int64_t tile = S::tile_column(blockIdx.x);
     if (tile < 0 || tile + S::tile_columns > walk.wall.columns) {
-      epoch = walk_rows<S, Edge::all>(walk, walker, wall, mail, epoch);
+      walk_epochs<S, Edge::all>(walk, walker, wall, mail, epoch, left);
     } else {
-      epoch = walk_rows<S, Edge::none>(walk, walker, wall, mail, epoch);
+      walk_epochs<S, Edge::none>(walk, walker, wall, mail, epoch, left);
     }
   }
+  walk_rest(walker, wall, left);
 
   // Epilogue: own costs out; the last block to finish moves the clock on
 #pragma unroll
@@ -185,7 +220,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) copied_strips(Wa
   extern __shared__ __align__(128) unsigned char memory[];
   auto& shared = *reinterpret_cast<SharedStorage<S, Wall>*>(memory);
   if constexpr (S::producers > 0) {
-    if (threadIdx.x >= S::walkers) return Wall::produce(shared.wall, walk);
+    if (!computes<S>()) return Wall::produce(shared.wall, walk);
   }
   Wall wall(shared.wall, walk);
   Walker<S> walker(walk.wall.columns);
@@ -264,12 +299,6 @@ ConfigOf<Problem> strips_config(const std::string& note, Kernel kernel, std::siz
     };
   };
   return config;
-}
-
-template <class S, class Wall>
-ConfigOf<Problem> copied_strips_config(const std::string& note) {
-  return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
-                          Wall::stages_in_flight);
 }
 
 }  // namespace amasia::pathfinder

@@ -67,22 +67,22 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm)
   auto& shared = *reinterpret_cast<SharedStorage<S>*>(memory);
   TmaWall<S>::prepare(shared.wall);
   __syncthreads();
-  if (threadIdx.x >= S::walkers) {
+  if (!computes<S>()) {
     TmaWall<S>::produce(shared.wall, map, walk.first_row, S::stages_of(walk.steps));
     return;
   }
-  TmaWall<S> wall(shared.wall, map, walk.first_row);
+  TmaWall<S> wall(shared.wall);
   Walker<S> walker(walk.wall.columns);
   BlockMail<S> mail(shared.mail, walker);
   walk_strips<S>(walk, walker, wall, mail);
 }
 
 template <class Schedule, class M>
-ConfigOf<Problem> strips_by_tma(const char* note = "") {
+ConfigOf<Problem> strips_by_tma() {
   using S = Strips<Schedule, M>;
   using Box = typename TmaWall<S>::Box;
   return strips_config<S>(
-      note, strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
+      "", strips<S>, sizeof(SharedStorage<S>), TmaWall<S>::stages_in_flight,
       [](const Problem& p) { return std::tuple(tensor_map(p.wall, Box::rows, Box::columns)); });
 }
 
@@ -93,16 +93,10 @@ const bool registered = register_variant<Problem>(
          "", pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
          {{"stage_rows", iso_rows}, {"stages", iso_boxes}},
          [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
-     strips_by_tma<Tall4, Movement<40, 3, 1>>(), strips_by_tma<Middle, Movement<4, 6, 1>>(),
-     strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>(),
-     strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall2, Movement<28, 3, 1>>(),
-     strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
-     strips_by_tma<Tall1, Movement<28, 4, 1>>(),
-     strips_by_tma<Tall3, Movement<18, 4, 1>>("18-rows"),
-     strips_by_tma<Tall3, Movement<36, 3>>("no-producer"),
-     strips_by_tma<Tall2, Movement<28, 3>>("no-producer"),
-     strips_by_tma<Middle, Movement<4, 6>>("no-producer"),
-     strips_by_tma<Wide8, Movement<2, 3>>("no-producer")});
+     strips_by_tma<Tall2, Movement<28, 3, 1>>(), strips_by_tma<Tall3, Movement<36, 3, 1>>(),
+     strips_by_tma<Tall3Close, Movement<40, 3, 1>>(), strips_by_tma<Middle, Movement<4, 6, 1>>(),
+     strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide8, Movement<2, 3, 1>>(),
+     strips_by_tma<Wide25, Movement<1, 6, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

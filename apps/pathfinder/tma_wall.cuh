@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/pathfinder/geometry.hpp"
+#include "apps/pathfinder/whole_warp.cuh"
 #include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -13,8 +14,9 @@ namespace amasia::pathfinder {
 template <class S>
 struct TmaWall {
   using Box = Boxes<S::stage_rows, S::tile_columns>;
-  static_assert(S::producers <= 32, "one thread asks for all boxes");
+  static_assert(S::producers == 32, "one thread asks for all boxes");
   static constexpr int stages_in_flight = S::stages > 1 ? S::stages - 1 : 1;
+  static constexpr bool engine = true;
   static constexpr unsigned stage_bytes = sizeof(int) * Box::elements;
   struct Storage {
     alignas(128) int wall[S::stages][Box::elements];
@@ -33,20 +35,14 @@ struct TmaWall {
     }
   }
 
-  /// Asks for the next stage as soon as its place is free. For one thread.
-  struct Producer {
-    Storage& storage;
-    const CUtensorMap& map;
-    int row;  // of the next stage
-    int column;
-    PipelineState<S::stages> state{};
-
-    __device__ Producer(Storage& stages, const CUtensorMap& wall, std::int64_t first_row)
-        : storage(stages),
-          map(wall),
-          row(static_cast<int>(first_row)),
-          column(static_cast<int>(S::tile_column(blockIdx.x))) {}
-    __device__ void produce() {
+  /// All that the producer warp does: one thread asks for each stage as soon as its place is free.
+  __device__ static void produce(Storage& storage, const CUtensorMap& map, std::int64_t first_row,
+                                 int stages) {
+    if (threadIdx.x % 32 != 0) return;
+    const int column = static_cast<int>(S::tile_column(blockIdx.x));
+    int row = static_cast<int>(first_row);
+    PipelineState<S::stages> state;
+    for (int n = 0; n < stages; ++n, ++state, row += S::stage_rows) {
       // Acquire. Phase 1 before the first use: a fresh barrier counts its phase -1 as complete.
       tma::wait(&storage.empty[state.index], state.phase ^ 1);
       tma::expect(&storage.full[state.index], stage_bytes);
@@ -54,48 +50,26 @@ struct TmaWall {
         tma::load_tile(storage.wall[state.index] + b * (Box::rows * Box::columns), &map,
                        column + b * Box::columns, row, &storage.full[state.index]);
       }
-      row += S::stage_rows;
-      ++state;
     }
-  };
-
-  /// All that a producer warp does.
-  __device__ static void produce(Storage& storage, const CUtensorMap& map, std::int64_t first_row,
-                                 int stages) {
-    if (threadIdx.x % 32 != 0) return;
-    Producer producer(storage, map, first_row);
-    for (int n = 0; n < stages; ++n) producer.produce();
   }
 
   const unsigned ring, full, empty;     // addresses of stage 0
   unsigned stage = 0;                   // address of the stage being read
   PipelineState<S::stages> state{};     // of it, or of the next one
   unsigned piece[S::lane_columns / 4];  // the lane's 16-byte pieces of row 0, byte offsets
-  Producer producer;                    // where no warp does nothing else: thread 0's
-  int to_produce = 0;
 
-  __device__ TmaWall(Storage& storage, const CUtensorMap& map, std::int64_t first_row)
+  __device__ explicit TmaWall(Storage& storage)
       : ring(async::held_address(storage.wall)),
         full(async::held_address(storage.full)),
-        empty(async::held_address(storage.empty)),
-        producer(storage, map, first_row) {
+        empty(async::held_address(storage.empty)) {
 #pragma unroll
     for (int c = 0; c < S::lane_columns; c += 4) {
       piece[c / 4] = 4 * Box::offset(S::lane_column(threadIdx.x) + c);
     }
   }
-  __device__ void prologue(int stages) {
-    if (S::producers > 0 || threadIdx.x != 0) return;
-    to_produce = stages;
-    for (int i = 0; i < S::stages - 1; ++i) produce_own();
-  }
-  __device__ void produce_own() {
-    if (--to_produce >= 0) producer.produce();
-  }
+  __device__ void prologue(int) {}
   __device__ void consumer_wait() {
-    if (S::producers == 0 && threadIdx.x == 0)
-      produce_own();  // where the stage before this one lay
-    tma::wait_at(full + 8 * state.index, state.phase);
+    wait_together(full + 8 * state.index, state.phase);
     stage = ring + stage_bytes * state.index;
   }
   __device__ int4 load(int row, int column) const {

@@ -535,7 +535,7 @@ void schedule_agrees() {
 }
 
 TEST(PathfinderStrips, OneWindowPerGroup) {
-  schedule_agrees<Tall1, Movement<28, 2>>();
+  schedule_agrees<StripSchedule<1, 8, 88, 1, 1>, Movement<28, 2>>();
   schedule_agrees<StripSchedule<1, 4, 96, 1, 2>, Movement<4, 2>>();
 }
 TEST(PathfinderStrips, SeveralWindows) {
@@ -606,6 +606,15 @@ TEST(PathfinderStrips, BoxesTileAStage) {
   boxes_tile_a_stage<Boxes<1, 8064>>(8064);
   EXPECT_EQ((Boxes<1, 8064>::elements), 8064);  // 36 of 224: none reads too much
   EXPECT_EQ((Boxes<4, 1024>::count), 4);
+}
+
+/// A block of 800 threads, or three of 256 on an SM, leave a thread fewer than 128 registers.
+TEST(PathfinderStrips, KnowsWhereRegistersAllowMore) {
+  EXPECT_TRUE((Strips<Tall3, Movement<36, 3, 1>>::roomy));
+  EXPECT_TRUE((Strips<Tall3Close, Movement<20, 2, 4>>::roomy));  // 2 blocks of 224 threads
+  EXPECT_TRUE((Strips<Middle, Movement<8, 2, 4>>::roomy));
+  EXPECT_FALSE((Strips<Wide8, Movement<2, 3, 1>>::roomy));
+  EXPECT_FALSE((Strips<Wide25, Movement<1, 5>>::roomy));
 }
 
 TEST(PathfinderStrips, CountsOuterExchanges) {

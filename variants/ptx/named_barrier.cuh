@@ -21,4 +21,16 @@ __device__ inline void arrive(int number, int threads) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 
+/// The same for a warp whose lanes are together already, as they are behind a shuffle or a vote of
+/// the whole warp; THREADS is known when the code is compiled.
+template <int THREADS>
+__device__ inline void sync_whole(int number) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(THREADS) : "memory");
+}
+/// Without a fence: by the memory model of PTX an arrival synchronizes with those who wait for it.
+template <int THREADS>
+__device__ inline void arrive_whole(int number) {
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(THREADS) : "memory");
+}
+
 }  // namespace amasia::block
