@@ -36,7 +36,8 @@ _NONE_AT = 1  # where the comparisons without an effect stand on the logarithmic
 
 def digest_of(effects: Results) -> str:
     """What the picture is of, for its file: "amasia-detection <SHA-256>"."""
-    numbers = claims(effects).to_csv(float_format="%.6g") + repr(doses(effects))
+    lines = claims(effects).drop(columns="group")  # whose ids are of the files loaded together
+    numbers = lines.to_csv(index=False, float_format="%.6g") + repr(doses(effects))
     return f"amasia-detection {hashlib.sha256(numbers.encode()).hexdigest()}"
 
 
