@@ -309,6 +309,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 
   Circumstances around;
   around.state_at_start = file.provenance.device_state;
+  for (const GroupResult& g : file.groups) learn(around, g);
   progress.begin("ceilings of this GPU", expected_ceiling_seconds);
   if (file.ceilings.empty() && options.ceilings) {
     ChildOutcome measured;
