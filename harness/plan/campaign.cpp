@@ -62,7 +62,7 @@ PlannedMicrobenchmark planned(const Microbenchmark& m, const CampaignRequest& re
     const std::map<std::string, std::string> named = parse_size(traits, "traits");
     plan.asked.emplace_back(named.begin(), named.end());
   }
-  // Traits that no kernel can have are refused before a device is asked.
+  // Traits that no kernel can have are a mistake of the request, also where there is no device.
   if (!plan.asked.empty()) planned_points(plan, Device{});
   return plan;
 }

@@ -12,8 +12,7 @@
 // Recorded is a grid of traits: for five kinds of tile (a run of memory; a box of a grid without
 // and with halo; gathered rows; a run of which neighbours share half) three sizes, three amounts of
 // arithmetic and three of registers, and from the middle of two kinds every other trait one at a
-// time. A user's own
-// traits are measured by `amasia run twin --traits NAME=VALUE,...`.
+// time. A user's own traits are measured by `amasia run twin --traits NAME=VALUE,...`.
 
 #include "microbench/twin/measure.cuh"
 
