@@ -166,6 +166,22 @@ TEST(StageRows, DivideThePeriodOfTheRegisterRoles) {
   check_all(std::integral_constant<int, 8>{});
   check_all(std::integral_constant<int, 10>{});
   check_all(std::integral_constant<int, 12>{});
+  check(PlainStrip<5, 8, 2, StageRows::one>{});
+}
+
+// Code for a row-block: the rows of a step are back after an even number of rows, and the source
+// terms move on by places that divide the steps.
+TEST(StageRows, ARolledLoopHasTheRowsOfARowBlock) {
+  using S = Strip<12, 4, 2, Movement<2>, rows_per_stage(12), true>;
+  EXPECT_EQ(S::unroll, S::rows);
+  EXPECT_EQ(S::unroll % 2, 0);
+  EXPECT_EQ(S::steps % S::unroll, 0);
+  EXPECT_TRUE((StripOf<12, FourWarps, Movement<2>>::rolled));
+  EXPECT_FALSE((StripOf<8, FourWarps, Movement<2>>::rolled));
+  EXPECT_FALSE((StripOf<12, EightWarps, Movement<2>>::rolled));
+  // Row-blocks of a period leave nothing to move.
+  using P = Movement<2, StageRows::period>;
+  EXPECT_EQ((StripOf<12, FourWarps, P>::unroll), 12);
 }
 
 template <class S>

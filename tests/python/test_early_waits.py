@@ -45,7 +45,7 @@ ACCEPTED = [
         "iso: keys behind the last whole step are loaded and counted one by one",
     ),
     Accepted("histogram/(baseline|overlap)", r"with_producers<", PRODUCERS),
-    Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi[23]E.*ELi1EEE", PRODUCERS),
+    Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi[23]E.*ELi4EEE", PRODUCERS),
     Accepted("hotspot/dsm", r"dsm_pyramid<", "iso: halos are read from the neighbours' tiles"),
     Accepted(
         "lud/baseline",
