@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.between import difference
+from plots.between import difference, difference_within
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.sessions import kind_of_all
+from plots.sessions import joined, kind_of_all
 from plots.statistics import (
     benjamini_hochberg,
     geometric_mean,
@@ -257,6 +257,17 @@ def _usable(results: Results) -> pd.DataFrame:
     return rows[rows["median"].notna()]
 
 
+def _machines(results: Results) -> set[tuple[Any, ...]]:
+    """Driver and build of each file: what sessions of one row agree in."""
+    return {
+        (
+            p["device"]["driver_version"], p["device"]["runtime_version"], p["compiler"],
+            p["cuda_compiler"], p["flags"], p["architectures"],
+        )
+        for p in results.files["provenance"]
+    }  # fmt: skip
+
+
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
     """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
     tell how far rows move between runs, a difference is held against that, else against the samples
@@ -281,7 +292,9 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     matched = [
         row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
     ]
-    both_sessions = new.sessions, old.sessions
+    # Rows of the same code are sessions of one row, where machines and builds agree, too.
+    alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
+    both_sessions = (joined(new.sessions, old.sessions),) if alike else (new.sessions, old.sessions)
     kinds = {
         (gpu, app): kind_of_all("time", gpu, app, *both_sessions)
         for gpu in {new.gpus[0], old.gpus[0]}
@@ -292,7 +305,12 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
         sides = []
         for results, identity in ((old, row.identity_old), (new, row.identity_new)):
             sides += [results.sessions.of(identity), kinds[results.gpus[0], row.app]]
-        between = difference(*sides) if sides[0] and sides[2] else None
+        between = None
+        if sides[0] and sides[2]:
+            one_row = alike and row.identity_new == row.identity_old
+            between = (
+                difference_within(sides[0], sides[2], sides[1]) if one_row else difference(*sides)
+            )
         times_ = old_times[row.row_old], new_times[row.row_new]
         judged.append((between, times_, between.p_value if between else None))
     p_values = [independent_p_value(*times_) if p is None else p for _, times_, p in judged]

@@ -217,6 +217,16 @@ class Sessions:
         return rest
 
 
+def joined(*several: Sessions) -> Sessions:
+    """The sessions of all of them, each once: rows of the same code are sessions of one row."""
+    all_ = Sessions()
+    for sessions in several:
+        for of_row in sessions.found.values():
+            for measured in of_row:
+                all_.add(measured)
+    return all_
+
+
 def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Components:
     """The pool of an app over several sets of sessions, none of which counts as sessions of the
     rows of another: how far rows move may not be learnt from a difference that is to be judged."""

@@ -123,7 +123,8 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
 
 void add_confidence(CLI::App& command, double& confidence) {
   add_number(command, "--confidence", confidence, number_between(0.5, 0.999999, ""), "SHARE",
-             fmt::format("{}", confidence), "joint confidence of all comparisons");
+             fmt::format("{}", confidence),
+             "one less the share of wrong ones among the cases that are called faster or slower");
 }
 
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/agreement.hpp"
 #include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/row_name.hpp"
@@ -76,7 +77,15 @@ struct Side {
   }
 };
 
-Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all) {
+/// Whether two rows are sessions of one: of the same code in the same config.
+bool same_code(const Side& a, const Timed& left, const Side& b, const Timed& right) {
+  return left.row->config == right.row->config &&
+         code_of(a.file.provenance, *left.row) == code_of(b.file.provenance, *right.row);
+}
+
+/// `alike`: the machines and builds are, so that rows of the same code are sessions of one row.
+Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all,
+             bool alike) {
   const Timed &left = a.rows.at(name), &right = b.rows.at(name);
   const auto kind_of = [&](const Side& side) {
     return all.times_of(side.file.provenance.device.name, left.group->key.app);
@@ -84,7 +93,9 @@ Judged judge(const Side& a, const Side& b, const std::string& name, const Sessio
   Judged judged;
   const Sessions::Values in_a = a.values(left), in_b = b.values(right);
   if (!in_a.empty() && !in_b.empty()) {
-    judged.between = difference(in_a, kind_of(a), in_b, kind_of(b));
+    judged.between = alike && same_code(a, left, b, right)
+                         ? difference_within(in_a, in_b, kind_of(a))
+                         : difference(in_a, kind_of(a), in_b, kind_of(b));
   }
   if (judged.between) {
     judged.p = p_value(*judged.between);
@@ -131,14 +142,21 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     if (!side_a.rows.contains(name)) result.only_in_b.push_back(name);
   }
 
-  // How far rows move may not be learnt from the very difference that is to be judged.
-  Sessions sessions(more);
-  sessions.learn_from(side_a.sessions);
-  sessions.learn_from(side_b.sessions);
+  // Rows of the same code on the same kind of machine are sessions of one row: what differs between
+  // them is what differs between runs, and tells how far the rows move whose code has changed. On
+  // machines that are not alike it would be learnt from the very difference that is to be judged.
+  const bool alike = !session_disagreement(a.provenance, b.provenance);
+  std::vector<const ResultFile*> together = more;
+  if (alike) together.insert(together.end(), {&a, &b});
+  Sessions sessions(together);
+  if (!alike) {
+    sessions.learn_from(side_a.sessions);
+    sessions.learn_from(side_b.sessions);
+  }
   std::vector<Judged> judged;
   std::vector<double> p_values;
   for (const std::string& name : common) {
-    judged.push_back(judge(side_a, side_b, name, sessions));
+    judged.push_back(judge(side_a, side_b, name, sessions, alike));
     p_values.push_back(judged.back().p);
   }
   const double rate = 1 - confidence;

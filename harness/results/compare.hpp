@@ -30,11 +30,12 @@ struct FileComparison {
 };
 
 /// Compares the medians of the samples that were not throttled, or of all where all were. Where the
-/// sessions within `a`, within `b` or among `more` tell how far rows of the app move between runs,
-/// and between GPUs if the two are of different ones, a difference is held against that
-/// (statistics/between.hpp); else the samples of the two runs count as independent. Of all rows
-/// that are called faster or slower a share of 1 - `confidence` at most is so wrongly, on average;
-/// the intervals go with that (statistics/false_discovery.hpp).
+/// sessions of `a`, `b` and `more` tell how far rows of the app move between runs, and between GPUs
+/// if the two are of different ones, a difference is held against that (statistics/between.hpp);
+/// else the samples of the two runs count as independent. Rows of the same code, on machines and of
+/// builds that agree, are sessions of one row: their own difference counts as what differs between
+/// runs. Of all rows that are called faster or slower a share of 1 - `confidence` at most is so
+/// wrongly, on average; the intervals go with that (statistics/false_discovery.hpp).
 FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence,
                              const std::vector<const ResultFile*>& more = {});
 

@@ -149,6 +149,11 @@ Known sum_of(const Known& a, const Known& b) {
               (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees)};
 }
 
+bool on_same_gpus(const RowSpread& a, const RowSpread& b) {
+  return std::equal(a.by_gpu.begin(), a.by_gpu.end(), b.by_gpu.begin(), b.by_gpu.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first; });
+}
+
 Prediction interval(double mean, const Known& known, double confidence, int sessions, int gpus) {
   const double half =
       student_quantile((1 + confidence) / 2, known.degrees) * std::sqrt(known.variance);
@@ -235,9 +240,7 @@ std::optional<Difference> difference(const std::vector<SessionValue>& of_a,
   check(of_b, 0.5);
   const RowSpread a(of_a), b(of_b);
   const Known session_a = within_of(a, kind_of_a), session_b = within_of(b, kind_of_b);
-  const bool same_gpus =
-      std::equal(a.by_gpu.begin(), a.by_gpu.end(), b.by_gpu.begin(), b.by_gpu.end(),
-                 [](const auto& x, const auto& y) { return x.first == y.first; });
+  const bool same_gpus = on_same_gpus(a, b);
   Known left = session_a, right = session_b;
   if (same_gpus) {
     if (kind_of_a.session_rows == 0 || kind_of_b.session_rows == 0) return std::nullopt;
@@ -252,6 +255,23 @@ std::optional<Difference> difference(const std::vector<SessionValue>& of_a,
   }
   const Known sum = sum_of(left, right);
   return Difference{a.mean - b.mean, std::sqrt(sum.variance), sum.degrees};
+}
+
+std::optional<Difference> difference_within(const std::vector<SessionValue>& of_a,
+                                            const std::vector<SessionValue>& of_b,
+                                            const Components& kind) {
+  check(of_a, 0.5);
+  check(of_b, 0.5);
+  std::vector<SessionValue> both = of_a;
+  both.insert(both.end(), of_b.begin(), of_b.end());
+  const RowSpread a(of_a), b(of_b), all(both);
+  const Known session = within_of(all, kind);
+  const bool same_gpus = on_same_gpus(a, b);
+  if ((same_gpus ? kind.session_rows : kind.gpu_rows) == 0) return std::nullopt;
+  Known known = same_gpus ? session : between_of(all, kind, session);
+  known.variance *=
+      same_gpus ? a.shares / a.gpus() + b.shares / b.gpus() : 1.0 / a.gpus() + 1.0 / b.gpus();
+  return Difference{a.mean - b.mean, std::sqrt(known.variance), known.degrees};
 }
 
 double p_value(const Difference& difference) {

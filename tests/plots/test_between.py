@@ -14,7 +14,7 @@ from plots import between
 from plots.between import SessionValue, log_error, pooled_components, predict, predict_on
 
 # The harness is held to the same file (tests/harness/statistics/between_test.cpp).
-CASES = json.loads((Path(__file__).parents[1] / "between_cases.json").read_text())
+CASES = json.loads((Path(__file__).parent / "between_cases.json").read_text())
 
 
 def _row(sessions):

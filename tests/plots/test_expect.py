@@ -244,3 +244,22 @@ def test_matched_and_cross_rows_are_no_pairs(save):
     m = expect.compare(load([new]), load([old]))
     assert set(m.rows["role"]) == {"iso", "best"} and len(m.rows) == 12
     assert m.only_new == m.only_old == 0
+
+
+def test_a_plain_run_again_is_not_resolved_and_changed_code_is(save):
+    """Rows of the same code are sessions of one row, whose own difference is what differs between
+    runs; they tell how far a row moves whose code has changed."""
+    sides = []
+    for name, factor in (("new", 0.99), ("old", 1.0)):
+        group = synthetic.group("nw", {"n": 512}, factor, half=1e-4, rounds=41)
+        for row in group["rows"]:
+            if row["variant"] == "nw/tma":
+                row.median *= 0.8 if name == "new" else 1
+                row["source_digest"] = (name * 32)[:64]
+        synthetic.measure(group)
+        document = synthetic.document([group])
+        document["provenance"]["device"]["uuid_hash"] = name
+        sides.append(load([save(document, f"{name}.json")]))
+    rows = expect.compare(*sides).rows
+    assert set(rows["knows"]) == {"between runs"}
+    assert set(rows.loc[rows["resolved"], "variant"]) == {"nw/tma"}

@@ -16,7 +16,7 @@ using Row = std::vector<SessionValue>;
 /// What the analysis in Python computes of the same sessions (tests/plots/test_between.py holds the
 /// file to it).
 const nlohmann::ordered_json& cases() {
-  static const auto read = read_json_file(AMASIA_SOURCE_DIR "/tests/between_cases.json");
+  static const auto read = read_json_file(AMASIA_SOURCE_DIR "/tests/plots/between_cases.json");
   return read;
 }
 

@@ -1,0 +1,109 @@
+#include "harness/results/sessions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/results/merge.hpp"
+#include "tests/messages.hpp"
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+/// A run on a GPU, of which tma takes `longer` times as long.
+ResultFile run_on(const std::string& gpu, const std::string& date, double longer = 1) {
+  ResultFile file{sample_provenance(), sample_ceilings(), {sample_group(512)}};
+  file.provenance.device.uuid_hash = gpu;
+  file.provenance.date_utc = date;
+  for (Row& row : file.groups[0].rows) {
+    if (row.variant != "hotspot/tma") continue;
+    for (Sample& s : row.samples) s.time_ms *= longer;
+  }
+  recompute(file.groups[0], 0.95);
+  return file;
+}
+
+const Row& tma_of(const ResultFile& file) { return file.groups[0].rows[2]; }
+
+const Comparison& gain_of(const ResultFile& file) {
+  for (const Comparison& c : file.groups[0].comparisons) {
+    if (c.variant == "hotspot/tma" && c.role == Role::iso) return c;
+  }
+  throw std::runtime_error("no comparison of tma at iso");
+}
+
+const ResultFile a = run_on("one", "2026-11-20T10:00:00Z"),
+                 b = run_on("two", "2026-11-20T11:00:00Z", 1.01),
+                 c = run_on("one", "2026-11-20T12:00:00Z", 1.002);
+
+TEST(Sessions, RowsOfTheSameCodeAreSessionsOfOneRow) {
+  const Sessions sessions({&a, &b, &c});
+  EXPECT_EQ(sessions.of(a, a.groups[0], tma_of(a)).size(), 3u);
+  const auto next = sessions.predicted(a, a.groups[0], tma_of(a));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->sessions, 3);
+  EXPECT_EQ(next->gpus, 2);
+  const double mean = (std::log(1.002) / 2 + std::log(1.01)) / 2;
+  EXPECT_NEAR(next->value, tma_of(a).time_ms->median * std::exp(mean), 1e-9);
+  const auto gain = sessions.predicted(a, a.groups[0], gain_of(a));
+  ASSERT_TRUE(gain);
+  EXPECT_LT(gain->low, gain_of(b).speedup.ratio);
+  EXPECT_GT(gain->high, gain_of(a).speedup.ratio);
+}
+
+TEST(Sessions, OneFileOfSessionsSaysTheSame) {
+  const ResultFile merged = merge_files({a, b, c}, {"a", "b", "c"});
+  const auto apart = Sessions({&a, &b, &c}).predicted(a, a.groups[0], tma_of(a));
+  const auto together =
+      Sessions({&merged}).predicted(merged, merged.groups[0], merged.groups[0].rows[2]);
+  ASSERT_TRUE(apart && together);
+  EXPECT_EQ(apart->low, together->low);
+  EXPECT_EQ(apart->high, together->high);
+}
+
+TEST(Sessions, ASessionInTwoFilesIsOne) {
+  const ResultFile merged = merge_files({a, b}, {"a", "b"});
+  EXPECT_EQ(Sessions({&merged, &b}).of(b, b.groups[0], tma_of(b)).size(), 2u);
+}
+
+TEST(Sessions, OtherCodeConfigOrModelIsNoSession) {
+  ResultFile code = b, config = b, model = b;
+  code.groups[0].rows[2].source_digest = "another";
+  config.groups[0].rows[2].config = "another";
+  model.provenance.device.name = "NVIDIA H100";
+  for (const ResultFile* other : {&code, &config, &model}) {
+    EXPECT_EQ(Sessions({&a, other}).of(a, a.groups[0], tma_of(a)).size(), 1u);
+  }
+}
+
+TEST(Sessions, AFileMergedBeforeNamesItsGpuInAWarning) {
+  ResultFile shard = c;
+  shard.groups[0].warnings = {"measured on another NVIDIA H200 (two) than the first file's (one)"};
+  const auto next = Sessions({&a, &shard}).predicted(a, a.groups[0], tma_of(a));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->gpus, 2);
+}
+
+TEST(Sessions, WhatIsLearntFromOthersAddsNoSessions) {
+  Sessions own({&a});
+  EXPECT_FALSE(own.predicted(a, a.groups[0], tma_of(a)));
+  own.learn_from(Sessions({&b, &c}));
+  EXPECT_EQ(own.of(a, a.groups[0], tma_of(a)).size(), 1u);
+  const auto next = own.predicted(a, a.groups[0], tma_of(a));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->sessions, 1);
+}
+
+TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
+  ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
+  two.groups.push_back(sample_group(1024));
+  const ResultFile merged = merge_files({a, two}, {"a", "two"});
+  const auto shown = shown_groups(merged);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0]->session, 0);
+  EXPECT_EQ(shown[1]->session, 1);
+}
+
+}  // namespace
+}  // namespace amasia
