@@ -13,7 +13,9 @@ __device__ inline void sync(int number, int threads) {
 }
 
 /// Counts for the same barrier without waiting at it. What was read and written before stays
-/// before: PTX promises that of bar.sync and says nothing of bar.arrive, hence the fence.
+/// before: PTX promises that of an arrival as of bar.sync. The fence is more than that takes, and
+/// it waits for everything that the warp has under way, copies by cp.async included: arrive_whole()
+/// has none.
 __device__ inline void arrive(int number, int threads) {
   // Not __threadfence_block(), which is a fence of sequential consistency: more than is needed.
   asm volatile("fence.acq_rel.cta;\n" ::: "memory");
