@@ -380,8 +380,9 @@ def load(paths: Sequence[Path | str]) -> Results:
                 )
             else:
                 valid.append((number, group))
-                for measured in measured_in(document, group):
-                    sessions.add(measured)
+                if provenance["study"] != "effects":
+                    for measured in measured_in(document, group):
+                        sessions.add(measured)
         parts = [
             (number, kind, part)
             for number, group in valid
@@ -469,15 +470,17 @@ def load(paths: Sequence[Path | str]) -> Results:
 
     def frames_of(kind: str) -> dict[str, pd.DataFrame]:
         mine = [record for unique, record in groups.items() if unique[0] == kind]
+        # What is found of a planted effect is asked of the run: its apps stand for no other.
+        known = Sessions() if kind == "effects" else sessions
         kept = [g["group"] for g in mine]
         frames = {
             "groups": pd.DataFrame(mine, columns=GROUP_COLUMNS),
             "rows": pd.DataFrame(
-                [{**r, **_between(sessions, r["identity"])} for g in kept for r in rows[g]],
+                [{**r, **_between(known, r["identity"])} for g in kept for r in rows[g]],
                 columns=ROW_COLUMNS,
             ),
             "comparisons": pd.DataFrame(
-                [_with_sessions(c, sessions) for g in kept for c in comparisons[g]],
+                [_with_sessions(c, known) for g in kept for c in comparisons[g]],
                 columns=COMPARISON_COLUMNS,
             ).astype({"control": bool, "resolved": bool}),  # also when there are none
         }
@@ -502,7 +505,9 @@ def load(paths: Sequence[Path | str]) -> Results:
             return None
         frames = frames_of(kind)
         of_kind = all_files[all_files["file"].isin(frames["groups"]["file"])]
-        return Results(files=of_kind, ceilings=all_ceilings, notes=notes, sessions=sessions, **frames)
+        return Results(
+            files=of_kind, ceilings=all_ceilings, notes=notes, sessions=sessions, **frames
+        )
 
     return Results(
         files=all_files,

@@ -171,15 +171,29 @@ bool complete_each_other(const Session& a, const Session& b) {
   return std::none_of(of_b.begin(), of_b.end(), [&](const auto& c) { return of_a.contains(c); });
 }
 
-/// Takes out of a session what is of other code than in the sessions before, and says so.
+/// Takes out of a session what is of other code than in the newest session, and says so.
 class SameCode {
  public:
-  void keep(Session& session, std::vector<std::string>& notes) {
+  /// The newest session is the last.
+  explicit SameCode(const std::vector<Session>& sessions) {
+    for (const Session& session : sessions) {
+      for (const GroupResult& group : session.groups) {
+        for (const Row& row : group.rows) {
+          newest_[row.variant] = {digest_of(session, row.variant, row.source_digest), session.name};
+        }
+      }
+      for (const MicrobenchmarkResult& m : session.microbenchmarks) {
+        newest_[m.name] = {digest_of(session, m.name, m.source_digest), session.name};
+      }
+    }
+  }
+
+  void keep(Session& session, std::vector<std::string>& notes) const {
     std::map<std::string, std::string> out;  // variant -> whose code it differs from
     for (GroupResult& group : session.groups) {
       const std::size_t before = group.rows.size();
       std::erase_if(group.rows, [&](const Row& row) {
-        return !same(row.variant, digest_of(session, row.variant, row.source_digest), session, out);
+        return !same(row.variant, digest_of(session, row.variant, row.source_digest), out);
       });
       if (group.rows.size() == before) continue;
       group.rounds = 0;
@@ -192,11 +206,11 @@ class SameCode {
     }
     std::erase_if(session.groups, [](const GroupResult& group) { return group.rows.empty(); });
     std::erase_if(session.microbenchmarks, [&](const MicrobenchmarkResult& m) {
-      return !same(m.name, digest_of(session, m.name, m.source_digest), session, out);
+      return !same(m.name, digest_of(session, m.name, m.source_digest), out);
     });
-    for (const auto& [variant, earlier] : out) {
-      notes.push_back(fmt::format("{}: {} stays out, its code is not that of {} (commit {})",
-                                  session.name, variant, earlier, session.record.commit));
+    for (const auto& [variant, newer] : out) {
+      notes.push_back(fmt::format("{} (commit {}): {} stays out, its code is not that of {}",
+                                  session.name, session.record.commit, variant, newer));
     }
   }
 
@@ -212,15 +226,15 @@ class SameCode {
     return found == session.provenance.sources.end() ? "" : found->second;
   }
 
-  bool same(const std::string& name, const std::string& digest, const Session& session,
-            std::map<std::string, std::string>& out) {
-    const auto [first, is_new] = first_.emplace(name, Code{digest, session.name});
-    if (first->second.digest == digest) return true;
-    out.emplace(name, first->second.file);
+  bool same(const std::string& name, const std::string& digest,
+            std::map<std::string, std::string>& out) const {
+    const Code& newest = newest_.at(name);
+    if (newest.digest == digest) return true;
+    out.emplace(name, newest.file);
     return false;
   }
 
-  std::map<std::string, Code> first_{};
+  std::map<std::string, Code> newest_{};
 };
 
 Merged joined_sessions(const std::vector<ResultFile>& files,
@@ -268,10 +282,15 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
   merged.file.provenance.device = sessions.front().provenance.device;
   merged.file.provenance.device_state = sessions.front().record.device_state;
   merged.file.provenance.sessions.clear();
+  for (const Session& session : sessions) {
+    for (const auto& [name, digest] : session.provenance.sources) {
+      merged.file.provenance.sources[name] = digest;
+    }
+  }
   merged.file.ceilings = pooled(files);
   std::set<std::string> all;
   for (const Session& session : sessions) all.merge(session.cases());
-  SameCode code;
+  const SameCode code(sessions);
   for (Session& session : sessions) {
     const int index = static_cast<int>(merged.file.provenance.sessions.size());
     const std::size_t has = session.cases().size();

@@ -24,7 +24,7 @@ struct Merged {
 ///
 /// Files that have cases in common are sessions, in the order of their dates, of which shards of
 /// one campaign are one. Their settings may differ but for the confidence, and so may their
-/// commits: a row joins the sessions when the digest of its code is that of the first session that
+/// commits: a row joins the sessions when the digest of its code is that of the newest session that
 /// has the variant, and stays out with a note when it is not. A session that lacks some cases is
 /// said.
 ///

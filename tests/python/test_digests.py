@@ -578,7 +578,8 @@ def test_a_constant_of_the_real_tree_counts(what: str, shared_copy: Path, genera
         else:
             change_a_number(path)
         changed = differing(all_digests(generated), digests(shared_copy))
-    assert changed == expected(generated)
+    # Apps of tests have digests of their own, which all_digests() does not list.
+    assert changed == expected(generated) & all_digests(generated).keys()
     assert changed
 
 
