@@ -104,8 +104,10 @@ struct WindowBoxes : DirectStore<S> {
         &shared.stages[state.index].power[i][lane * columns_per_lane]);
   }
   __device__ void consumer_release(int n) {
-    if (at_edge()) tma::fence_async_proxy();  // halos that were mirrored in the stage
-    __syncwarp();                             // every lane has read the stage
+    // The engine writes by its own path: what a lane has read has to have come, and what it has
+    // mirrored has to be written, before the stage is filled again.
+    tma::fence_async_proxy();
+    __syncwarp();  // every lane has read the stage
     if (lane == 0) copy(n + S::stages, state.index);
     ++state;
   }

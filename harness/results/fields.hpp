@@ -287,7 +287,7 @@ struct Fields<GroupResult> {
             {.meaning = "why an earlier measurement of this group was thrown away",
              .optional = true,
              .left_out_when_empty = true}),
-            field("wall_s", &GroupResult::wall_s, not_negative),
+      field("wall_s", &GroupResult::wall_s, not_negative),
       field("session", &GroupResult::session, of_session));
 };
 

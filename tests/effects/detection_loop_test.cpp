@@ -284,7 +284,9 @@ TEST(Detection, TheTunerFindsThePlantedWinnerAndSaysWhenSeveralAreEqual) {
               << " named all that are equal\n";
     ASSERT_GE(s.all, 20);
     EXPECT_GE(s.chosen, 0.95 * s.all);
-    EXPECT_GE(s.named, 0.95 * s.all);
+    // All pairs of equals together are claimed at 95 %: of 60 searches 51 or more are right but for
+    // one time in a thousand.
+    EXPECT_GE(s.named, 0.85 * s.all);
     // A search stops when each median is known to half a per cent, and then two that are one per
     // cent apart need not be told apart.
     EXPECT_GE(s.told, 0.6 * s.all);

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
+import known_effects
 import pytest
 import synthetic
 
@@ -63,7 +65,13 @@ def test_every_figure_can_be_written(
     tmp_path, name, suffix,
 ):  # fmt: skip
     out = tmp_path / f"x.{suffix}"
-    files = (paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file)
+    study = tmp_path / "effects.json"
+    groups = [*map(known_effects.planted_group, range(3)), *known_effects.dosed_groups()]
+    study.write_text(json.dumps(known_effects.recording(groups)), encoding="utf-8")
+    files = (
+        paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file,
+        study,
+    )  # fmt: skip
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and err.endswith(f"wrote {out}\n")
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")

@@ -72,8 +72,9 @@ TEST(Field, TheSameDeclarationIsInTheSchema) {
 }
 
 /// What came later than the version, and is absent from files of an earlier day.
-const std::set<std::string> left_out_when_empty{"microbenchmarks", "schedule", "against_schedule",
-                                                "movement"};
+const std::set<std::string> left_out_when_empty{
+    "microbenchmarks",  "sessions", "session",          "probe",   "device_state", "invalid",
+    "repeated_because", "schedule", "against_schedule", "movement"};
 
 /// Every object of a document beside the definition that describes it.
 void expect_described(const Json& value, const Json& schema, const Json& definitions,
@@ -117,6 +118,14 @@ TEST(Schema, DescribesEveryMemberThatIsWrittenInItsOrder) {
   file.groups[0].rows[0].schedule = "wide";
   file.groups[0].rows[0].movement = {{"stages", 3}};
   file.groups[0].comparisons[0].schedule = file.groups[0].comparisons[0].against_schedule = "wide";
+  file.provenance.sessions = {
+      {"2026-11-20T10:00:00Z", "abcd", false, "one", 2.5, {{"mig", "off"}}}};
+  GroupResult& group = file.groups[0];
+  group.session = 0;
+  group.probe = {{-1, 3.5, 20000, 9.5}};
+  group.device_state = {{"power_limit_w", "700"}};
+  group.invalid = {{InvalidKind::company, "another process computed", "end it"}};
+  group.repeated_because = group.invalid;
   MicrobenchmarkRow row;
   row.at = {{"level", "l1"}};
   row.evidence = file.groups[0].rows[0].evidence;

@@ -234,7 +234,8 @@ TEST(RecordedFiles, SayWhatTheirSamplesSay) {
   const std::filesystem::path folder = std::filesystem::path(AMASIA_SOURCE_DIR) / "results";
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() != ".json" || entry.path().filename() == "tuning.json") continue;
+    if (entry.path().extension() != ".json") continue;
+    if (entry.path().stem().string().ends_with("tuning")) continue;  // winners, no results
     EXPECT_NO_THROW(read_result_file(entry.path().string())) << entry.path();
     ++files;
   }

@@ -104,8 +104,8 @@ TEST(Records, PassOverWhatIsNoResult) {
   const auto result = [&](const std::string& state, const std::string& value) {
     return R"({"schema": "amasia-result", "version": 3, "provenance": {)" + device +
            R"(, "device_state": {"mig": ")" + state +
-           R"("}}, "ceilings": [{"name": "copy_bandwidth", "unit": "GB/s", "samples": [1], "value": )" +
-           value + R"(}], "groups": [ this is never read)";
+           R"("}}, "ceilings": [{"name": "copy_bandwidth", "unit": "GB/s", "samples": [1], )" +
+           R"("value": )" + value + R"(}], "groups": [ this is never read)";
   };
   write("good.json", result("off", "4250.5"));
   write("slice.json", result("on", "700"));
