@@ -125,6 +125,21 @@ def _coverage_table(checked: list[Checked]) -> str:
     return _table(columns, lines)
 
 
+def _width_table(checked: list[Checked]) -> str:
+    """The same by how many GPUs a row was predicted from."""
+    lines = []
+    for gpus in sorted({c.predicted.gpus for c in checked}):
+        cells = [f"{gpus}"]
+        for quantity in QUANTITIES:
+            of = [
+                c for c in checked if c.predicted.gpus == gpus and c.measured.quantity == quantity
+            ]
+            cells += _coverage_cells(of)
+        lines.append(cells)
+    columns = ["GPUs behind", "medians inside", "half width", "ratios inside", "half width"]
+    return _table(columns, lines)
+
+
 def _extremes(row: list[Measured]) -> tuple[Measured, Measured]:
     """The sessions of the least and of the largest value."""
     return min(row, key=lambda m: m.session.value), max(row, key=lambda m: m.session.value)
@@ -280,12 +295,18 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             "Each GPU is left out in turn, with every session on it, and its sessions are",
             "predicted from the others: from the row's own sessions there, and from pools that do",
             f"not have this GPU. Promised: {100 * CONFIDENCE:.0f} % inside. Half width: the",
-            f"median, as a share. The pool counts {POOL_DEGREES} degrees of freedom beside the",
-            "row's own.",
+            f"median, as a share. The pool counts at most {POOL_DEGREES} degrees of freedom beside",
+            "the row's own.",
         ),
-        _coverage_table(checked)
-        if checked
-        else "With one GPU left out, no row is on two: rows on three GPUs are needed.",
+        *(
+            [
+                _coverage_table(checked),
+                "By the number of GPUs that a prediction is made from:",
+                _width_table(checked),
+            ]
+            if checked
+            else ["With one GPU left out, no row is on two: rows on three GPUs are needed."]
+        ),
         "### What moved most",
         _wrapped(_by_clock(sessions), "The rows that moved most, one of each case and role:"),
         _moved(sessions),

@@ -4,6 +4,7 @@
 #include "apps/lud/cpu_reference.hpp"
 #include "apps/lud/instance.hpp"
 #include "apps/lud/lud.hpp"
+#include "apps/lud/schedules.hpp"
 #include "inputs/formats/matrix.hpp"
 #include "variants/geometry/tile.hpp"
 
@@ -86,6 +87,8 @@ class Lud final : public App {
     }
     return all;
   }
+
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
 
   Work work(const Parameters& p) const override {
     const auto n = static_cast<double>(p.integer("n"));

@@ -1,9 +1,10 @@
-// lud/baseline: everything through registers. iso is Rodinia's; the other config fetches, while a
+// lud/baseline: everything through registers. iso is Rodinia's; the blocked configs fetch, while a
 // slice is multiplied, the next one, 32 bytes per thread and eighth of the slice: eight registers
 // hide the latency where a whole slice would need 64.
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/copies/tile_through_registers.cuh"
+#include "variants/ptx/global_memory.cuh"
 #include "variants/ptx/shared_memory.cuh"
 
 namespace amasia::lud {
@@ -33,31 +34,53 @@ __global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s) {
   store_rows(s, s.below(i), below, lane, 32);
 }
 
+// Walking, a thread holds its share of U's next tile while this one is multiplied.
+template <class Schedule>
 __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
+  constexpr bool walks = Schedule::tiles > 1;
   __shared__ alignas(16) float beside[tile_elements];
   __shared__ alignas(16) float below[tile_elements];
   const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
-  baseline::copy_tile<RodiniaTile, internal_threads>(
-      beside, s.source(), s.beside(static_cast<int>(blockIdx.x)), thread);
+  const RowOfTiles<Schedule> tiles(s);
+
+  // Prologue
+  HeldTile held(s, tiles.begin, tiles.end, thread);
   baseline::copy_tile<RodiniaTile, internal_threads>(
       below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
-  __syncthreads();
-  const std::int64_t i = s.next() + std::int64_t{blockIdx.y} * tile + row;
-  const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
-  if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+
+  // Main loop
+  for (int i = tiles.begin; i < tiles.end; ++i) {
+    held.store(beside, thread);
+    if (walks) held = HeldTile(s, i + 1, tiles.end, thread);
+    __syncthreads();
+    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
+    if (r < s.m.rows && c < s.m.columns) s.m.at(r, c) -= inner_product(below, beside, row, column);
+    if (walks) __syncthreads();  // the tile has been read
+  }
 }
+
 /// The diagonal block.
 struct ChunksThroughRegisters {
   static constexpr int cluster = 1;
   static constexpr bool pads = false;
+  static constexpr int at_once = 8;  // chunks of a thread
+  static_assert(panel_width * panel_width / 4 % (at_once * block_threads) == 0);
   static __device__ bool load(unsigned char* shared, const Problem& p, int first, int size,
                               int thread) {
     auto* lu = reinterpret_cast<DiagonalBlock*>(shared)->lu;
-    for (int e = thread; e < panel_width * panel_width / 4; e += block_threads) {
-      const BlockChunk c(e, size);
-      if (c.inside) {
-        *reinterpret_cast<float4*>(lu + c.row * block_pitch + c.column) =
-            *reinterpret_cast<const float4*>(&p.matrix.at(first + c.row, first + c.column));
+#pragma unroll 1
+    for (int e = thread; e < panel_width * panel_width / 4; e += at_once * block_threads) {
+      int4 held[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const BlockChunk c(e + i * block_threads, size);
+        if (c.inside) held[i] = global::load16(&p.matrix.at(first + c.row, first + c.column));
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const BlockChunk c(e + i * block_threads, size);
+        if (c.inside) *reinterpret_cast<int4*>(lu + c.row * block_pitch + c.column) = held[i];
       }
     }
     __syncthreads();
@@ -65,7 +88,38 @@ struct ChunksThroughRegisters {
   }
 };
 
-/// Two stages of shared memory; what is loaded during one chunk is stored during the next.
+/// What a thread holds between loads and stores: the pieces that came with one chunk, if any did,
+/// and where in the stage they go.
+template <class Tile>
+struct Share {
+  int4 held[Pieces<Tile>::per_chunk];
+  unsigned place;
+  bool any = false;
+
+  __device__ void load(Pieces<Tile>& pieces, int chunk) {
+    // First from where, then the loads, once: two loads into one register, of which only one is
+    // done, would wait for each other.
+    const float* sources[Pieces<Tile>::per_chunk];
+    int count = 0;
+    pieces.share(chunk, [&](unsigned to, const float* from) {
+      if (count == 0) place = to;
+      sources[count++] = from;
+    });
+    any = count > 0;
+    if (!any) return;
+#pragma unroll
+    for (int i = 0; i < Pieces<Tile>::per_chunk; ++i) held[i] = global::load16(sources[i]);
+  }
+  __device__ void store(unsigned stage) const {
+    if (!any) return;
+#pragma unroll
+    for (int i = 0; i < Pieces<Tile>::per_chunk; ++i) {
+      async::store16(stage + place + static_cast<unsigned>(i * Pieces<Tile>::stride), held[i]);
+    }
+  }
+};
+
+/// Two stages of shared memory; what is loaded with one chunk is stored with the next.
 template <class TileT>
 struct ThroughRegisters {
   using Tile = TileT;
@@ -84,9 +138,7 @@ struct ThroughRegisters {
   int left_to_load;  // slices
   int stage = 0;
   unsigned next;  // stage that is filled
-  int4 held[Pieces<Tile>::per_chunk];
-  unsigned places[Pieces<Tile>::per_chunk];
-  int holds = 0;
+  Share<Tile> share;
 
   __device__ ThroughRegisters(unsigned char* shared, View, const Problem& p,
                               const TileProduct& tile, int thread)
@@ -96,30 +148,23 @@ struct ThroughRegisters {
         t(tile),
         left_to_load(tile.depth / Tile::k),
         next(ring) {
-#pragma unroll Tile::shares_unrolled
-    for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
-    end_slice();
+    // Nothing is multiplied yet: the whole slice at once, in the registers of the sums.
+    Share<Tile> slice[Tile::chunks];
+#pragma unroll
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) slice[chunk].load(pieces, chunk);
+#pragma unroll
+    for (const Share<Tile>& part : slice) part.store(next);
+    go_on();
   }
   // Without a branch where it matters, which would have each load waited for where paths join: only
   // a small tile's last chunks have nothing to load (Pieces). Behind the last slice
   // it is loaded once more, into the stage that nobody reads.
   __device__ void between(int chunk) {
-    if (chunk > 0) store();
-    int i = 0;
-    pieces.share(chunk, [&](unsigned to, const float* from) {
-      places[i] = to;
-      held[i++] = *reinterpret_cast<const int4*>(from);
-    });
-    holds = i;
+    if (chunk > 0) share.store(next);
+    share.load(pieces, chunk);
   }
-  __device__ void store() const {
-#pragma unroll
-    for (int i = 0; i < Pieces<Tile>::per_chunk; ++i) {
-      if (i < holds) async::store16(next + places[i], held[i]);
-    }
-  }
-  __device__ void end_slice() {
-    store();
+  /// To the next slice and stage.
+  __device__ void go_on() {
     if (--left_to_load > 0) {
       pieces.next_slice();
     } else {
@@ -133,7 +178,8 @@ struct ThroughRegisters {
     return ring + static_cast<unsigned>(stage * Tile::slice_bytes);
   }
   __device__ void release() {
-    end_slice();
+    share.store(next);
+    go_on();
     stage ^= 1;
   }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
@@ -141,13 +187,14 @@ struct ThroughRegisters {
   }
 };
 
-ConfigOf<Problem> iso() {
-  return rodinia_config(rodinia_diagonal, rodinia_perimeter, rodinia_internal,
-                        2 * RodiniaTile::bytes);
+template <class Schedule>
+ConfigOf<Problem> original() {
+  return rodinia_config<Schedule>(rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>,
+                                  1, 2 * RodiniaTile::bytes);
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::baseline, configs<ThroughRegisters>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::baseline, configs<ThroughRegisters>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

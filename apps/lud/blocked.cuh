@@ -1,5 +1,5 @@
-// The schedule of every config but `iso`: right-looking in blocks of 128, updates by groups of
-// panels (blocked.hpp). One block decomposes the diagonal block (diagonal.cuh); everything else is
+// The schedules in blocks of 128 (schedules.hpp): right-looking, updates by groups of panels
+// (blocked.hpp). One block decomposes the diagonal block (diagonal.cuh); everything else is
 // one kernel in two sizes of tiles: 128 x 128, two blocks per SM so that one computes while the
 // other starts or ends, and a quarter for the chain; panels are solved by the same kernel, slice by
 // slice as their operands arrive.
@@ -28,6 +28,7 @@
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/diagonal.cuh"
 #include "apps/lud/pieces.cuh"
+#include "apps/lud/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/ptx/shared_memory.cuh"
@@ -148,23 +149,21 @@ struct LookAhead {
   OwnedEvent begun, panels, rest, done;
 };
 
-/// Whether a launch of the chain may start while the one before it ends.
-enum class Start { in_turn, dependent };
-
-/// As launch(), for a kernel without clusters that may start early (wait_for_predecessor()).
+/// As launch(), for a kernel that may start early (wait_for_predecessor()).
 template <class... Parameters, class... Arguments>
 void launch_dependent(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                       Arguments&&... arguments) {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  LaunchAttributes attributes = attributes_of(shape);
+  cudaLaunchAttribute& early = attributes.list[attributes.count++];
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.dynamic_shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes.list;
+  config.numAttrs = attributes.count;
   AMASIA_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 
@@ -195,25 +194,28 @@ struct ProductKernel {
 };
 
 template <template <class Tile> class Mover>
-ConfigOf<Problem> blocked(std::string name, Grouping grouping, Start start) {
+ConfigOf<Problem> blocked(const Blocked& named, const std::string& suffix) {
+  const Grouping grouping = named.grouping;
+  const Start start = named.start;
   using Large = Mover<BlockTile>;
   using Small = Mover<ChainTile>;
   using Panel = Mover<SolveTile>;
   using Diagonal = typename Large::Diagonal;
   ConfigOf<Problem> config;
-  config.info = {
-      std::move(name),
-      {{"block", panel_width},
-       {"k_update", grouping.most * panel_width},
-       {"group_share", grouping.share},
-       {"chain_tile", 2 * warp_edge},
-       {"k_slice", BlockTile::k},
-       {"stages", Large::stages}},
-      {ProductKernel<Large>::use(),
-       {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
-        sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
-       ProductKernel<Small>::use(),
-       ProductKernel<Panel>::use()}};
+  config.info.schedule = std::string(named.name);
+  config.info.name = config.info.schedule + suffix;
+  config.info.geometry = {{"block", panel_width},
+                          {"k_update", grouping.most * panel_width},
+                          {"group_share", grouping.share},
+                          {"chain_tile", 2 * warp_edge},
+                          {"k_slice", BlockTile::k}};
+  config.info.movement = {{"stages", Large::stages}};
+  config.info.kernels = {
+      ProductKernel<Large>::use(),
+      {reinterpret_cast<const void*>(diagonal<Diagonal>), block_threads,
+       sizeof(DiagonalBlock) + 128, Diagonal::cluster, panel_width * panel_width * sizeof(float)},
+      ProductKernel<Small>::use(),
+      ProductKernel<Panel>::use()};
   if (start == Start::dependent) {
     config.info.geometry.push_back({"dependent_launch", 1});
     config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
@@ -262,25 +264,15 @@ ConfigOf<Problem> blocked(std::string name, Grouping grouping, Start start) {
   return config;
 }
 
-/// The configs of a strategy: its `iso`, then the schedule with its mover. Their names end in the
-/// size of the mover's clusters, where it has any.
+/// The configs of a strategy: Rodinia's two schedules, then those in blocks with its mover. Names
+/// end in the size of the mover's clusters, where it has any.
 template <template <class Tile> class Mover>
-std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso) {
+std::vector<ConfigOf<Problem>> configs(ConfigOf<Problem> iso, ConfigOf<Problem> iso_walk) {
   constexpr int cluster = Mover<BlockTile>::cluster;
-  const std::string end = cluster > 1 ? "-cluster-" + std::to_string(cluster) : "";
+  const std::string suffix = cluster > 1 ? "/cluster-" + std::to_string(cluster) : "";
   std::vector<ConfigOf<Problem>> all{std::move(iso)};
-  const auto add = [&](const std::string& what, Grouping grouping, Start start = Start::in_turn) {
-    all.push_back(blocked<Mover>("blocked-128" + what + end, grouping, start));
-  };
-  add("-shrinking", shrinking);
-  add("-shrinking-late", shrinking_late);
-  if constexpr (cluster == 1) {  // launch_dependent() takes no clusters
-    add("-shrinking-dependent", shrinking, Start::dependent);
-    add("-shrinking-late-dependent", shrinking_late, Start::dependent);
-  }
-  add("x2", {2, 1});
-  add("x4", {4, 1});
-  add("x1", {1, 1});
+  for (const Blocked& schedule : blocked_schedules) all.push_back(blocked<Mover>(schedule, suffix));
+  all.push_back(std::move(iso_walk));
   return all;
 }
 

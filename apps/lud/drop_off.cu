@@ -55,27 +55,47 @@ __global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s) {
   store_rows(s, s.below(i), below, lane, 32);
 }
 
+// A thread's element of C in its slot; walking, U's next tile and the next element come meanwhile.
+template <class Schedule>
 __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
-  __shared__ alignas(16) float beside[tile_elements];
+  constexpr int stages = Schedule::tiles > 1 ? 2 : 1;
+  constexpr int ahead = Schedule::tiles > 1 ? 2 : 0;           // groups of the next tile
+  __shared__ alignas(16) float beside[stages][tile_elements];  // (stages, 16, 16)
   __shared__ alignas(16) float below[tile_elements];
-  __shared__ float slot[internal_threads];  // each thread's element of C
+  __shared__ float slots[stages][internal_threads];  // each thread's element of C
   const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
-  async::copy_tile<RodiniaTile, internal_threads>(beside, s.source(),
-                                                  s.beside(static_cast<int>(blockIdx.x)), thread);
+  const RowOfTiles<Schedule> tiles(s);
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  const auto place = [&](int i) { return s.next() + std::int64_t{i} * tile + column; };
+  const auto inside = [&](int i) {
+    return i < tiles.end && r < s.m.rows && place(i) < s.m.columns;
+  };
+  const auto copy = [&](int i) {  // two groups: the tile, the element
+    if (i < tiles.end) {
+      async::copy_tile<RodiniaTile, internal_threads>(beside[i % stages], s.source(), s.beside(i),
+                                                      thread);
+    }
+    async::commit();
+    if (inside(i)) async::copy<4>(&slots[i % stages][thread], &s.m.at(r, place(i)));
+    async::commit();
+  };
+
+  // Prologue
   async::copy_tile<RodiniaTile, internal_threads>(
       below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
-  async::commit();
-  const std::int64_t i = s.next() + std::int64_t{blockIdx.y} * tile + row;
-  const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
-  const bool inside = i < s.m.rows && j < s.m.columns;
-  if (inside) async::copy<4>(&slot[thread], &s.m.at(i, j));
-  async::commit();
-  async::wait<1>();  // the tiles; the element is still on its way
-  __syncthreads();
-  const float product = inner_product(below, beside, row, column);
-  async::wait<0>();
-  if (inside) s.m.at(i, j) = slot[thread] - product;
+  copy(tiles.begin);
+
+  // Main loop
+  for (int i = tiles.begin; i < tiles.end; ++i) {
+    async::wait<1>();  // the tiles; the element is still on its way
+    __syncthreads();   // tile i is there, and tile i - 1 is read
+    if (ahead > 0) copy(i + 1);
+    const float product = inner_product(below, beside[i % stages], row, column);
+    async::wait<ahead>();  // its own element, nobody else's
+    if (inside(i)) s.m.at(r, place(i)) = slots[i % stages][thread] - product;
+  }
 }
+
 /// Each thread waits for its own chunks of the diagonal block, pads them, and publishes them.
 struct OwnChunks {
   static constexpr int cluster = 1;
@@ -201,13 +221,14 @@ struct OwnSlots {
   }
 };
 
-ConfigOf<Problem> iso() {
-  return rodinia_config(rodinia_diagonal, rodinia_perimeter, rodinia_internal,
-                        3 * RodiniaTile::bytes);
+template <class Schedule>
+ConfigOf<Problem> original() {
+  return rodinia_config<Schedule>(rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>,
+                                  Schedule::tiles > 1 ? 2 : 1, 3 * RodiniaTile::bytes);
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::drop_off, configs<OwnSlots>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::drop_off, configs<OwnSlots>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

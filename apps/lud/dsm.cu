@@ -66,21 +66,39 @@ __global__ void __launch_bounds__(32) rodinia_perimeter(RodiniaStep s, int side)
   store_rows(s, s.below(i), below, lane, 32);
 }
 
+// U's tiles as in baseline.
+template <class Schedule>
 __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
+  constexpr bool walks = Schedule::tiles > 1;
   __shared__ alignas(16) float beside[tile_elements];
   __shared__ alignas(16) float below[tile_elements];
   __shared__ float shared_out[share];
-  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
+  const int thread = threadIdx.x;
+  const RowOfTiles<Schedule> tiles(s);
+
+  // Prologue
   load_share(shared_out, s, s.below(static_cast<int>(blockIdx.y)), thread);
-  baseline::copy_tile<RodiniaTile, internal_threads>(
-      beside, s.source(), s.beside(static_cast<int>(blockIdx.x)), thread ^ RodiniaTile::chunks);
+  // The first threads bring the share, those behind them U's tile.
+  const int chunk = thread ^ RodiniaTile::chunks;
+  HeldTile held(s, tiles.begin, s.side(), chunk);
+  held.store(beside, chunk);
   dsm::cluster_sync();
   gather(below, shared_out, thread, internal_threads);
   dsm::cluster_arrive();
-  __syncthreads();
-  const std::int64_t i = s.next() + std::int64_t{blockIdx.y} * tile + row;
-  const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
-  if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
+
+  // Main loop
+  const int row = thread / tile, column = thread % tile;
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  for (int i = tiles.begin; i < tiles.end; ++i) {
+    if (walks) {
+      if (i > tiles.begin) held.store(beside, chunk);
+      held = HeldTile(s, i + 1, tiles.end, chunk);
+    }
+    __syncthreads();
+    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
+    if (r < s.m.rows && c < s.m.columns) s.m.at(r, c) -= inner_product(below, beside, row, column);
+    if (walks) __syncthreads();  // the tile has been read
+  }
   dsm::cluster_wait();
 }
 
@@ -241,18 +259,19 @@ struct Multicast {
   }
 };
 
-ConfigOf<Problem> iso() {
+template <class Schedule>
+ConfigOf<Problem> original() {
+  const auto internal = rodinia_internal<Schedule>;
   ConfigOf<Problem> config;
-  config.info = {"iso",
-                 rodinia_geometry,
-                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0,
-                   tile_cluster, RodiniaTile::bytes + share * sizeof(float)},
-                  {reinterpret_cast<const void*>(rodinia_perimeter), 32, 0, tile_cluster},
-                  {reinterpret_cast<const void*>(rodinia_diagonal), 32, 0, tile_cluster}}};
+  config.info = rodinia_info<Schedule>(
+      1, {{reinterpret_cast<const void*>(internal), internal_threads, 0, tile_cluster,
+           RodiniaTile::bytes + share * sizeof(float)},
+          {reinterpret_cast<const void*>(rodinia_perimeter), 32, 0, tile_cluster},
+          {reinterpret_cast<const void*>(rodinia_diagonal), 32, 0, tile_cluster}});
   config.info.geometry.push_back({"cluster_blocks", tile_cluster});
-  config.prepare = [](const Problem& p, const Device&) -> Launch {
-    const auto whole = [](unsigned side) {
-      return static_cast<unsigned>(round_up(side, tile_cluster));
+  config.prepare = [=](const Problem& p, const Device&) -> Launch {
+    const auto whole = [](unsigned blocks) {
+      return static_cast<unsigned>(round_up(blocks, tile_cluster));
     };
     return rodinia(
         p,
@@ -264,14 +283,16 @@ ConfigOf<Problem> iso() {
                  static_cast<int>(side));
         },
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_internal,
-                 {dim3(whole(side), side), dim3(internal_threads), 0, tile_cluster}, stream, s);
+          const dim3 grid = internal_grid<Schedule>(side);
+          launch(internal, {dim3(whole(grid.x), side), dim3(internal_threads), 0, tile_cluster},
+                 stream, s);
         });
   };
   return config;
 }
 
-const bool registered = register_variant<Problem>("lud", Strategy::dsm, configs<Multicast>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::dsm, configs<Multicast>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

@@ -51,11 +51,11 @@ __device__ inline void solve_perimeter(const float* diagonal, float* beside, flo
 }
 
 /// What an element of the trailing matrix loses: a row of L times a column of U (lud_internal).
-__device__ inline float inner_product(const float* below, const float* beside, int row,
-                                      int column) {
-  float sum = 0;
+template <int FIRST = 0, int END = tile>
+__device__ inline float inner_product(const float* below, const float* beside, int row, int column,
+                                      float sum = 0) {
 #pragma unroll
-  for (int k = 0; k < tile; ++k) sum += below[row * tile + k] * beside[k * tile + column];
+  for (int k = FIRST; k < END; ++k) sum += below[row * tile + k] * beside[k * tile + column];
   return sum;
 }
 

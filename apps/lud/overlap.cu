@@ -1,23 +1,58 @@
 // lud/overlap: a ring of panel slices; while one is multiplied, cp.async brings the next ones
-// (Svedin et al. 2021, algorithm 2). In iso a block walks the tiles of a row of tiles, L's tile and
-// U's next one in flight.
+// (Svedin et al. 2021, algorithm 2). In iso a block has one tile of L and one of U: their second
+// halves travel while the first are multiplied. In iso-walk U's next tile does.
 #include "apps/lud/rodinia_async.cuh"
 #include "apps/lud/staged.cuh"
 
 namespace amasia::lud {
 namespace {
 
-// Tiles a block walks: long enough to pay one exposed latency in eight.
-inline constexpr int walk = 8;
+/// Starts the copy of a thread's chunk of L's or U's tile, if it belongs to this half of the depth.
+__device__ void copy_half(int half, float* below, float* beside, const RodiniaStep& s, int thread) {
+  constexpr int chunks = RodiniaTile::chunks;
+  if (thread >= 2 * chunks) return;
+  const bool of_left = thread >= chunks;
+  const int e = thread % chunks;
+  if (half != (of_left ? e % RodiniaTile::chunks_per_row : e / RodiniaTile::chunks_per_row) * 2 /
+                  (of_left ? RodiniaTile::chunks_per_row : tile)) {
+    return;
+  }
+  const Grid<const float> m = s.source();
+  const Chunk c = chunk_of<RodiniaTile>(
+      e, m,
+      of_left ? s.below(static_cast<int>(blockIdx.y)) : s.beside(static_cast<int>(blockIdx.x)));
+  async::copy<16>((of_left ? below : beside) + c.tile_offset,
+                  m.data + (c.inside > 0 ? c.grid_offset : 0),
+                  c.inside * static_cast<int>(sizeof(float)));
+}
 
-__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s, int side) {
+__global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
+  __shared__ alignas(16) float beside[tile_elements];
+  __shared__ alignas(16) float below[tile_elements];
+  const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
+  for (int half = 0; half < 2; ++half) {
+    copy_half(half, below, beside, s, thread);
+    async::commit();
+  }
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  const std::int64_t c = s.next() + std::int64_t{blockIdx.x} * tile + column;
+  async::wait<1>();
+  __syncthreads();
+  const float sum = inner_product<0, tile / 2>(below, beside, row, column);
+  async::wait<0>();
+  __syncthreads();
+  if (r < s.m.rows && c < s.m.columns) {
+    s.m.at(r, c) -= inner_product<tile / 2, tile>(below, beside, row, column, sum);
+  }
+}
+
+__global__ void __launch_bounds__(internal_threads) rodinia_internal_walk(RodiniaStep s) {
   __shared__ alignas(16) float beside[2][tile_elements];  // (stages, 16, 16)
   __shared__ alignas(16) float below[tile_elements];
   const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
-  const int begin = static_cast<int>(blockIdx.x) * walk;
-  const int end = begin + walk < side ? begin + walk : side;
+  const RowOfTiles<IsoWalk> tiles(s);
   const auto prefetch = [&](int i) {
-    if (i < end) {
+    if (i < tiles.end) {
       async::copy_tile<RodiniaTile, internal_threads>(beside[i % 2], s.source(), s.beside(i),
                                                       thread);
     }
@@ -25,9 +60,9 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   };
   async::copy_tile<RodiniaTile, internal_threads>(
       below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
-  prefetch(begin);
+  prefetch(tiles.begin);
   const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
-  for (int i = begin; i < end; ++i) {
+  for (int i = tiles.begin; i < tiles.end; ++i) {
     async::wait<0>();
     __syncthreads();  // tile i is there, and tile i - 1 is read
     prefetch(i + 1);
@@ -93,18 +128,12 @@ struct Ring {
   }
 };
 
-ConfigOf<Problem> iso() {
-  auto config = rodinia_config(
-      rodinia_diagonal, rodinia_perimeter, rodinia_internal, 2 * RodiniaTile::bytes,
-      [](const RodiniaStep& s, unsigned side, Stream stream) {
-        launch(rodinia_internal, {dim3((side + walk - 1) / walk, side), dim3(internal_threads)},
-               stream, s, static_cast<int>(side));
-      });
-  config.info.geometry.push_back({"stages", 2});
-  return config;
-}
-
-const bool registered = register_variant<Problem>("lud", Strategy::overlap, configs<Ring>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::overlap,
+    configs<Ring>(rodinia_config<Iso>(rodinia_diagonal, rodinia_perimeter, rodinia_internal, 2,
+                                      2 * RodiniaTile::bytes),
+                  rodinia_config<IsoWalk>(rodinia_diagonal, rodinia_perimeter,
+                                          rodinia_internal_walk, 2, 2 * RodiniaTile::bytes)));
 
 }  // namespace
 }  // namespace amasia::lud

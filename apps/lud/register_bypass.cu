@@ -6,20 +6,24 @@
 namespace amasia::lud {
 namespace {
 
+template <class Schedule>
 __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep s) {
   __shared__ alignas(16) float beside[tile_elements];
   __shared__ alignas(16) float below[tile_elements];
   const int thread = threadIdx.x, row = thread / tile, column = thread % tile;
-  async::copy_tile<RodiniaTile, internal_threads>(beside, s.source(),
-                                                  s.beside(static_cast<int>(blockIdx.x)), thread);
+  const RowOfTiles<Schedule> tiles(s);
   async::copy_tile<RodiniaTile, internal_threads>(
       below, s.source(), s.below(static_cast<int>(blockIdx.y)), thread ^ RodiniaTile::chunks);
-  async::commit();
-  async::wait<0>();
-  __syncthreads();
-  const std::int64_t i = s.next() + std::int64_t{blockIdx.y} * tile + row;
-  const std::int64_t j = s.next() + std::int64_t{blockIdx.x} * tile + column;
-  if (i < s.m.rows && j < s.m.columns) s.m.at(i, j) -= inner_product(below, beside, row, column);
+  const std::int64_t r = s.next() + std::int64_t{blockIdx.y} * tile + row;
+  for (int i = tiles.begin; i < tiles.end; ++i) {
+    async::copy_tile<RodiniaTile, internal_threads>(beside, s.source(), s.beside(i), thread);
+    async::commit();
+    async::wait<0>();
+    __syncthreads();
+    const std::int64_t c = s.next() + std::int64_t{i} * tile + column;
+    if (r < s.m.rows && c < s.m.columns) s.m.at(r, c) -= inner_product(below, beside, row, column);
+    if (Schedule::tiles > 1) __syncthreads();  // the tile has been read
+  }
 }
 
 template <class TileT>
@@ -59,13 +63,14 @@ struct AtOnce {
   }
 };
 
-ConfigOf<Problem> iso() {
-  return rodinia_config(rodinia_diagonal, rodinia_perimeter, rodinia_internal,
-                        2 * RodiniaTile::bytes);
+template <class Schedule>
+ConfigOf<Problem> original() {
+  return rodinia_config<Schedule>(rodinia_diagonal, rodinia_perimeter, rodinia_internal<Schedule>,
+                                  1, 2 * RodiniaTile::bytes);
 }
 
-const bool registered =
-    register_variant<Problem>("lud", Strategy::register_bypass, configs<AtOnce>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::register_bypass, configs<AtOnce>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

@@ -1,10 +1,12 @@
-// The schedule of iso: Rodinia's three kernels per 16 columns, on tiles of 16 x 16: the diagonal
-// tile (16 threads there, a warp here), the perimeter (one warp per tile beside and below), the
-// internal tiles (one thread per element). Unlike the original, any n: what lies beyond the matrix
-// is neither read nor written, and counts as zero.
+// The schedules iso and iso-walk: Rodinia's three kernels per 16 columns, on tiles of 16 x 16: the
+// diagonal tile (16 threads there, a warp here), the perimeter (one warp per tile beside and
+// below), the internal tiles (one thread per element; a block has one of them, as the original, or
+// walks several). Unlike the original, any n: what lies beyond the matrix is neither read nor
+// written, and counts as zero.
 #pragma once
 
 #include "apps/lud/kernel.cuh"
+#include "apps/lud/schedules.hpp"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/geometry/ring.hpp"
@@ -14,9 +16,6 @@ namespace {
 
 inline constexpr int internal_threads = tile_elements;
 using RodiniaTile = Tile<float, tile, tile>;
-
-inline const std::vector<std::pair<std::string, std::int64_t>> rodinia_geometry{
-    {"tile", tile}, {"threads", internal_threads}};
 
 /// One step: tile row and column `first / tile` are finished, what is behind `next` is updated.
 struct RodiniaStep {
@@ -36,6 +35,30 @@ struct RodiniaStep {
   }
   __host__ __device__ TileOrigin beside(int i) const { return {first, next() + i * tile}; }
   __host__ __device__ TileOrigin below(int i) const { return {next() + i * tile, first}; }
+};
+
+/// The internal tiles of a block: [begin, end) of those beside the diagonal.
+template <class Schedule>
+struct RowOfTiles {
+  int begin, end;
+  __device__ explicit RowOfTiles(const RodiniaStep& s)
+      : begin(static_cast<int>(blockIdx.x) * Schedule::tiles), end(begin + Schedule::tiles) {
+    if (Schedule::tiles > 1 && end > s.side()) end = s.side();
+  }
+};
+
+/// A tile on its way through registers, 16 bytes to each of the first threads; zero past `end`.
+struct HeldTile {
+  int4 chunk;
+  __device__ HeldTile(const RodiniaStep& s, int i, int end, int thread) : chunk{} {
+    if (thread >= RodiniaTile::chunks || i >= end) return;
+    const Grid<const float> m = s.source();
+    const Chunk c = chunk_of<RodiniaTile>(thread, m, s.beside(i));
+    if (c.inside > 0) chunk = *reinterpret_cast<const int4*>(m.data + c.grid_offset);
+  }
+  __device__ void store(float* to, int thread) const {
+    if (thread < RodiniaTile::chunks) reinterpret_cast<int4*>(to)[thread] = chunk;
+  }
 };
 
 /// A tile's rows back to the matrix, by 16-byte chunks; a warp or more.
@@ -65,18 +88,34 @@ Launch rodinia(const Problem& p, D launch_diagonal, P launch_perimeter, I launch
   };
 }
 
-/// iso for kernels launched as the original's: a warp for the diagonal tile, a warp for each tile
-/// beside and below it, and what launch_internal makes of the rest.
-template <class D, class P, class I, class L>
-ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, std::size_t bytes_in_flight,
-                                 L launch_internal) {
+/// What a config of these schedules is called, and its kernels.
+template <class Schedule>
+ConfigInfo rodinia_info(int stages, std::vector<KernelUse> kernels) {
+  ConfigInfo info;
+  info.name = info.schedule = std::string(Schedule::name);
+  info.geometry = {
+      {"tile", tile}, {"threads", internal_threads}, {"tiles_per_block", Schedule::tiles}};
+  info.movement = {{"stages", stages}};
+  info.kernels = std::move(kernels);
+  return info;
+}
+
+/// Blocks of the internal tiles, `side` of them on a side.
+template <class Schedule>
+dim3 internal_grid(unsigned side) {
+  return {(side + Schedule::tiles - 1) / Schedule::tiles, side};
+}
+
+/// A config whose kernels are launched as the original's: a warp for the diagonal tile, a warp for
+/// each tile beside and below it, a block for each internal tile or row of tiles.
+template <class Schedule, class D, class P, class I>
+ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, int stages,
+                                 std::size_t bytes_in_flight) {
   ConfigOf<Problem> config;
-  config.info = {
-      "iso",
-      rodinia_geometry,
-      {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, bytes_in_flight},
-       {reinterpret_cast<const void*>(perimeter), 32},
-       {reinterpret_cast<const void*>(diagonal), 32}}};
+  config.info = rodinia_info<Schedule>(
+      stages, {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, bytes_in_flight},
+               {reinterpret_cast<const void*>(perimeter), 32},
+               {reinterpret_cast<const void*>(diagonal), 32}});
   config.prepare = [=](const Problem& p, const Device&) -> Launch {
     return rodinia(
         p,
@@ -86,18 +125,11 @@ ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, std::size_
         [=](const RodiniaStep& s, unsigned side, Stream stream) {
           launch(perimeter, {dim3(side), dim3(32)}, stream, s);
         },
-        launch_internal);
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(internal, {internal_grid<Schedule>(side), dim3(internal_threads)}, stream, s);
+        });
   };
   return config;
-}
-
-/// As above, with a block for each internal tile.
-template <class D, class P, class I>
-ConfigOf<Problem> rodinia_config(D diagonal, P perimeter, I internal, std::size_t bytes_in_flight) {
-  return rodinia_config(diagonal, perimeter, internal, bytes_in_flight,
-                        [=](const RodiniaStep& s, unsigned side, Stream stream) {
-                          launch(internal, {dim3(side, side), dim3(internal_threads)}, stream, s);
-                        });
 }
 
 }  // namespace

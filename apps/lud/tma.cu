@@ -5,6 +5,7 @@
 #include "apps/lud/blocked.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/device/tensor_map.hpp"
+#include "variants/geometry/pipeline_state.hpp"
 #include "variants/ptx/bulk.cuh"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -81,29 +82,54 @@ __global__ void __launch_bounds__(32)
   }
 }
 
+// Walking, two stages: what follows the next tile is asked for as soon as this one has left.
+template <class Schedule>
 __global__ void __launch_bounds__(internal_threads)
     rodinia_internal(RodiniaStep s, const __grid_constant__ RodiniaMaps maps) {
-  __shared__ alignas(128) float beside[tile_elements];
+  constexpr int stages = Schedule::tiles > 1 ? 2 : 1;
+  __shared__ alignas(128) float beside[stages][tile_elements];
   __shared__ alignas(128) float below[tile_elements];
-  __shared__ alignas(128) float own[tile_elements];
-  __shared__ tma::Barrier arrived;
+  __shared__ alignas(128) float own[stages][tile_elements];  // of C
+  __shared__ tma::Barrier arrived[stages];
   const int thread = threadIdx.x;
-  const int i = static_cast<int>(blockIdx.y), j = static_cast<int>(blockIdx.x);
-  const TileOrigin origin{s.next() + std::int64_t{i} * tile, s.next() + std::int64_t{j} * tile};
-  begin(&arrived);
+  const RowOfTiles<Schedule> tiles(s);
+  const auto origin = [&](int i) {
+    return TileOrigin{s.next() + std::int64_t{blockIdx.y} * tile,
+                      s.next() + std::int64_t{i} * tile};
+  };
+  const auto ask_for = [&](int i, int stage, int bytes) {
+    tma::expect(&arrived[stage], bytes);
+    load(beside[stage], maps, s.beside(i), &arrived[stage]);
+    load(own[stage], maps, origin(i), &arrived[stage]);
+  };
+
+  // Prologue
   if (thread == 0) {
-    tma::expect(&arrived, 3 * RodiniaTile::bytes);
-    load(beside, maps, s.beside(j), &arrived);
-    load(below, maps, s.below(i), &arrived);
-    load(own, maps, origin, &arrived);
+    for (tma::Barrier& b : arrived) tma::init(&b, 1);
+    tma::fence_init();
   }
-  tma::wait(&arrived, 0);
-  own[thread] -= inner_product(below, beside, thread / tile, thread % tile);
-  tma::fence_async_proxy();
   __syncthreads();
   if (thread == 0) {
-    store(maps, origin, own);
-    finish_stores();
+    ask_for(tiles.begin, 0, 3 * RodiniaTile::bytes);
+    load(below, maps, s.below(static_cast<int>(blockIdx.y)), &arrived[0]);
+    if (stages > 1 && tiles.begin + 1 < tiles.end) {
+      ask_for(tiles.begin + 1, 1, 2 * RodiniaTile::bytes);
+    }
+  }
+
+  // Main loop
+  PipelineState<stages> state;
+  for (int i = tiles.begin; i < tiles.end; ++i, ++state) {
+    const int stage = state.index;
+    tma::wait(&arrived[stage], state.phase);
+    own[stage][thread] -= inner_product(below, beside[stage], thread / tile, thread % tile);
+    tma::fence_async_proxy();
+    __syncthreads();
+    if (thread == 0) {
+      store(maps, origin(i), own[stage]);
+      finish_stores();
+      if (i + stages < tiles.end) ask_for(i + stages, stage, 2 * RodiniaTile::bytes);
+    }
   }
 }
 
@@ -294,15 +320,16 @@ struct Bulk {
   }
 };
 
-ConfigOf<Problem> iso() {
+template <class Schedule>
+ConfigOf<Problem> original() {
+  const auto internal = rodinia_internal<Schedule>;
   ConfigOf<Problem> config;
-  config.info = {"iso",
-                 rodinia_geometry,
-                 {{reinterpret_cast<const void*>(rodinia_internal), internal_threads, 0, 1,
-                   3 * RodiniaTile::bytes},
-                  {reinterpret_cast<const void*>(rodinia_perimeter), 32},
-                  {reinterpret_cast<const void*>(rodinia_diagonal), 32}}};
-  config.prepare = [](const Problem& p, const Device&) -> Launch {
+  config.info = rodinia_info<Schedule>(
+      Schedule::tiles > 1 ? 2 : 1,
+      {{reinterpret_cast<const void*>(internal), internal_threads, 0, 1, 3 * RodiniaTile::bytes},
+       {reinterpret_cast<const void*>(rodinia_perimeter), 32},
+       {reinterpret_cast<const void*>(rodinia_diagonal), 32}});
+  config.prepare = [=](const Problem& p, const Device&) -> Launch {
     const Grid<float>& m = p.matrix;
     const RodiniaMaps maps{
         tensor_map(Grid<const float>{m.data, m.rows, m.columns, m.pitch}, tile, tile)};
@@ -314,14 +341,16 @@ ConfigOf<Problem> iso() {
         [maps](const RodiniaStep& s, unsigned side, Stream stream) {
           launch(rodinia_perimeter, {dim3(side), dim3(32)}, stream, s, maps);
         },
-        [maps](const RodiniaStep& s, unsigned side, Stream stream) {
-          launch(rodinia_internal, {dim3(side, side), dim3(internal_threads)}, stream, s, maps);
+        [=](const RodiniaStep& s, unsigned side, Stream stream) {
+          launch(internal, {internal_grid<Schedule>(side), dim3(internal_threads)}, stream, s,
+                 maps);
         });
   };
   return config;
 }
 
-const bool registered = register_variant<Problem>("lud", Strategy::tma, configs<Bulk>(iso()));
+const bool registered = register_variant<Problem>(
+    "lud", Strategy::tma, configs<Bulk>(original<Iso>(), original<IsoWalk>()));
 
 }  // namespace
 }  // namespace amasia::lud

@@ -198,9 +198,11 @@ TEST(Detection, APercentIsFoundAndEqualCodeClaimsNothing) {
   // Less than the precision that a group is measured to: found only where there is little noise, as
   // in a third of these groups. Wider intervals than needed would show here first.
   EXPECT_GE(tallies.at(1.003).found(), 0.25);
-  for (const double factor : {0.99, 1.003, 1.01, 1.03}) {
+  for (const double factor : {0.99, 1.01, 1.03}) {
     EXPECT_EQ(tallies.at(factor).wrong, 0) << "the opposite of what was planted, at " << factor;
   }
+  // So little lies within the noise of some groups, where it is claimed as rarely as of equal code.
+  EXPECT_LE(tallies.at(1.003).wrong, tallies.at(1.003).all() / 100);
 }
 
 /// Independent noise, the same each time: sums of twelve uniform numbers are normal enough.

@@ -282,40 +282,6 @@ std::vector<std::string> violations_of(const ptx::Module& module, const Strategy
   return violations;
 }
 
-/// What a variant may still do, and why. The test fails when it no longer does.
-struct KnownException {
-  std::string_view variant;
-  std::string_view violation;  // a part of the sentences that are meant
-  int before;                  // in code for older targets than this
-  std::string_view reason;
-};
-constexpr KnownException known_exceptions[] = {
-    {"lud/baseline", "generic address", 100,
-     "which of three matrices a tile is loaded from is chosen at run time (pieces.cuh), and the "
-     "pointer goes through a struct, where the compiler for targets before sm_100 loses track of "
-     "its space; to be mended with lud's movers"},
-};
-
-/// `violations` without those that are known, in code for `target`; adds a sentence for each known
-/// one that does not occur.
-std::vector<std::string> without_known(std::vector<std::string> violations,
-                                       std::string_view variant, int target) {
-  for (const KnownException& known : known_exceptions) {
-    if (known.variant != variant || target >= known.before) continue;
-    const auto rest = std::remove_if(violations.begin(), violations.end(),
-                                     [&known](const std::string& violation) {
-                                       return violation.find(known.violation) != std::string::npos;
-                                     });
-    const bool needed = rest != violations.end();
-    violations.erase(rest, violations.end());
-    if (!needed) {
-      violations.push_back(std::string(variant) + " shows no '" + std::string(known.violation) +
-                           "' any more: take it off known_exceptions");
-    }
-  }
-  return violations;
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += "  " + line + "\n";
@@ -405,7 +371,7 @@ TEST_P(Signature, PtxFollowsTheStrategy) {
   for (const fs::path& file : v.ptx) {
     const ptx::Module module = read_module(file);
     EXPECT_GT(module.target, 0) << file << " names no target";
-    const auto violations = without_known(violations_of(module, v.traits), v.name, module.target);
+    const auto violations = violations_of(module, v.traits);
     EXPECT_TRUE(violations.empty()) << file << ":\n" << joined(violations);
   }
 }
@@ -432,12 +398,7 @@ TEST_P(Signature, MachineCodeFollowsTheStrategy) {
       {"tma", {"UBLKCP", "UTMALDG"}},  {"dsm", {"UCGABAR_ARV"}},
   };
   const std::vector<std::string> beyond_baseline{"LDGSTS", "UBLKCP", "UTMALDG", "UCGABAR_ARV"};
-  const bool generic_allowed =
-      v.traits.name == "dsm" ||
-      std::any_of(std::begin(known_exceptions), std::end(known_exceptions),
-                  [&v](const KnownException& known) {
-                    return known.variant == v.name && known.violation == "generic address";
-                  });
+  const bool generic_allowed = v.traits.name == "dsm";
   for (const fs::path& file : v.ptx) {
     const ptx::Module module = read_module(file);
     const fs::path cubin = cubin_of(file, module.target);
@@ -624,20 +585,6 @@ TEST(SignatureCheck, FindsGenericLoadsInFunctionsOfAKernel) {
                                "ret;\n}\n.entry clear()\n{\nld.u32 %r1, [%rd1];\nret;\n}\n";
   EXPECT_EQ(violations_of(ptx::parse(clearing), traits_of(Strategy::baseline)),
             std::vector<std::string>{});
-}
-
-TEST(SignatureCheck, KnowsItsExceptionsAndWhenTheyAreGone) {
-  const std::string generic = "ld.u32 %r1, [%rd1];\n";
-  const auto left = [](const std::string& body, const char* variant, int target) {
-    return without_known(check(Strategy::baseline, target, body), variant, target);
-  };
-  EXPECT_EQ(left(plain_copy + generic, "lud/baseline", 90), std::vector<std::string>{});
-  expect_violation(left(plain_copy + generic, "lud/baseline", 100), "generic address");
-  expect_violation(left(plain_copy + generic, "nw/baseline", 90), "generic address");
-  expect_violation(left(plain_copy, "lud/baseline", 90), "take it off known_exceptions");
-  EXPECT_EQ(left(plain_copy, "lud/baseline", 100), std::vector<std::string>{});
-  // Other violations of such a variant are none the less.
-  expect_violation(left(plain_copy + generic + async_copy, "lud/baseline", 90), "must not");
 }
 
 TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {

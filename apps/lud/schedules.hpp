@@ -1,0 +1,58 @@
+// Every schedule of lud: what a config does besides moving data. Each is named here once, for all
+// strategies; blocked.hpp has the arithmetic that follows from a grouping.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "apps/lud/blocked.hpp"
+#include "harness/app.hpp"
+
+namespace amasia::lud {
+
+/// Rodinia's: tiles of 16 x 16, and of the internal ones TILES, side by side, to a block.
+template <int TILES>
+struct Rodinia {
+  static constexpr int tiles = TILES;
+  static constexpr std::string_view name = TILES == 1 ? "iso" : "iso-walk";
+};
+using Iso = Rodinia<1>;
+using IsoWalk = Rodinia<8>;
+
+/// Whether a launch of the chain may start while the one before it ends.
+enum class Start { in_turn, dependent };
+
+/// Blocks of 128 columns.
+struct Blocked {
+  std::string_view name;
+  Grouping grouping;
+  Start start;
+  std::string_view summary;
+};
+
+inline constexpr Blocked blocked_schedules[] = {
+    {"blocked-128-shrinking", shrinking, Start::in_turn,
+     "blocks of 128, the trailing matrix updated by groups of up to ten panels, fewer as it "
+     "shrinks"},
+    {"blocked-128-shrinking-late", shrinking_late, Start::in_turn,
+     "the same, with groups that shrink later"},
+    {"blocked-128-shrinking-dependent", shrinking, Start::dependent,
+     "as blocked-128-shrinking, by programmatic dependent launch"},
+    {"blocked-128-shrinking-late-dependent", shrinking_late, Start::dependent,
+     "as blocked-128-shrinking-late, by programmatic dependent launch"},
+    {"blocked-128x2", {2, 1}, Start::in_turn, "blocks of 128, updated by groups of two panels"},
+    {"blocked-128x4", {4, 1}, Start::in_turn, "blocks of 128, updated by groups of four panels"},
+    {"blocked-128x1", {1, 1}, Start::in_turn, "blocks of 128, updated after every panel"},
+};
+
+inline std::vector<Schedule> all_schedules() {
+  std::vector<Schedule> all{
+      {Iso::name,
+       "the original: 16 x 16 tiles, three launches per 16 columns, a block for each "
+       "internal tile"},
+      {IsoWalk::name, "the same, with a block for eight internal tiles of a row, which share L's"}};
+  for (const Blocked& b : blocked_schedules) all.push_back({b.name, b.summary});
+  return all;
+}
+
+}  // namespace amasia::lud
