@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.schema import columns, members, scalars, values_of
@@ -318,7 +320,8 @@ def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str
 
 
 def load(paths: Sequence[Path | str]) -> Results:
-    """Loads result files and folders of them.
+    """Loads result files and folders of them; the same bytes under the same names only once
+    (plots/cache.py).
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -326,6 +329,27 @@ def load(paths: Sequence[Path | str]) -> Results:
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths])
+    cache = Cache(default_folder())
+    parts: list[bytes | str] = ["results", *notes]
+    for path in found:
+        parts += [str(path), _bytes(path)]
+    key = cache.key(*parts)
+    stored = cache.find(key)
+    if stored is not None:
+        return pickle.loads(stored)
+    results = _read(found, notes)
+    cache.keep(key, pickle.dumps(results, protocol=5))
+    return results
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""  # read_document() says what is wrong with it
+
+
+def _read(found: Sequence[Path], notes: list[str]) -> Results:
     files: list[dict[str, Any]] = []
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     rows: dict[str, list[dict[str, Any]]] = {}

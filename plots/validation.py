@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,65 @@ def _without_references(node: Any, definitions: dict[str, Any]) -> Any:
     return plain
 
 
+_PLAIN = jsonschema.Draft202012Validator
+_KINDS = {"integer": {int}, "number": {int, float}, "null": {type(None)}, "string": {str},
+          "boolean": {bool}}  # fmt: skip
+
+
+def _plainly_valid(values: Collection[Any], wanted: Any) -> bool:
+    """Whether all values are numbers or words as a schema of a type and a least value wants them;
+    False also where that takes a closer look."""
+    if not isinstance(wanted, dict) or not wanted.keys() <= {
+        "type", "minimum", "exclusiveMinimum", "description",
+    }:  # fmt: skip
+        return False
+    types = wanted.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    allowed = {kind for name in types for kind in _KINDS.get(name, ())}
+    if not set(map(type, values)) <= allowed:
+        return False
+    numbers = [v for v in values if type(v) in (int, float)]
+    return not numbers or (
+        min(numbers) >= wanted.get("minimum", float("-inf"))
+        and min(numbers) > wanted.get("exclusiveMinimum", float("-inf"))
+    )
+
+
+def _items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Samples are most of a file: thousands of numbers, each of which costs the validator as much
+    as an object does."""
+    if not (isinstance(instance, list) and _plainly_valid(instance, wanted)):
+        yield from _PLAIN.VALIDATORS["items"](validator, wanted, instance, schema)
+
+
+def _properties(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Members that are plain numbers and words, without a validator of their own."""
+    if isinstance(instance, dict):
+        rest = {
+            name: of
+            for name, of in wanted.items()
+            if name in instance and not _plainly_valid((instance[name],), of)
+        }
+        yield from _PLAIN.VALIDATORS["properties"](validator, rest, instance, schema)
+
+
+def _additional(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """Tables of counts."""
+    known = schema.get("properties", {})
+    if "patternProperties" in schema or not (
+        isinstance(instance, dict)
+        and _plainly_valid([v for name, v in instance.items() if name not in known], wanted)
+    ):
+        yield from _PLAIN.VALIDATORS["additionalProperties"](validator, wanted, instance, schema)
+
+
 @cache
 def validator(schema: Path) -> jsonschema.Draft202012Validator:
     """The validator of a schema without recursion."""
     document = json.loads(schema.read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(_without_references(document, document.get("$defs", {})))
+    quick = {"items": _items, "properties": _properties, "additionalProperties": _additional}
+    kind = jsonschema.validators.extend(_PLAIN, quick)
+    return kind(_without_references(document, document.get("$defs", {})))
 
 
 def first_error(

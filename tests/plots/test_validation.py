@@ -27,6 +27,14 @@ def breakages(document):
         (("groups", 0, "comparisons", 0, "speedup", "ratio"), None),
         (("provenance", "device", "sm_count"), []),
         (("ceilings", 0, "samples"), {}),
+        (("ceilings", 0, "samples"), [1, 2.5, "3"]),
+        (("ceilings", 0, "samples"), [1, True]),
+        ((*row, "samples", "time_ms"), [1, 0.5, 0]),
+        ((*row, "samples", "round"), [0, 1.5]),
+        ((*row, "samples", "round"), [0, -1]),
+        ((*row, "samples", "sm_clock_mhz"), [None, 1, 0]),
+        ((*row, "samples", "throttled"), [True, None]),
+        ((*row, "samples", "throttled"), [True, 1]),
         (("provenance", "nobody_knows"), 1),
     ):
         broken = copy.deepcopy(document)
