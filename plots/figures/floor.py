@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.figures.registry import FigureKind, register
 from plots.load import SHOWN_ROLES, Results, sizes_of, strategy_order
-from plots.prose import paragraph
 from plots.style import colour, new_figure, styled
 from plots.units import milliseconds
 
@@ -108,29 +106,10 @@ def floor(results: Results) -> Figure:
     return figure
 
 
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    return [Picture("floor", f"Time against the floor on {subject.gpu}", floor, (subject.main,))]
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "The floor is the least time this GPU needs for the work: the largest of compulsory bytes "
-        "over measured bandwidth, operations over measured rate, and the longest chain of "
-        "dependent operations times its measured latency. A bar says how much of the time that is; "
-        "what is missing to 100 % can still be won. With a hot cache data may never reach device "
-        "memory, so that the floor of the bytes can be passed."
-    )
-
-
 register(
     FigureKind(
         "floor",
         "time against the floor",
         lambda selection: floor(selection.one_mode()),
-        Chapter.COMPARISONS,
-        order=30,
-        heading="Time against the floor",
-        pictures=_pictures,
-        above=_above,
     )
 )
