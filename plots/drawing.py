@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -13,6 +10,7 @@ from plots import style
 from plots.cache import Cache, Digests
 from plots.errors import PlotsError
 from plots.figures import Picture
+from plots.parallel import on_all_cores
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,6 @@ def _draw(name: str) -> tuple[str, str]:
         return "", str(error)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
     """Draws every picture; the keys become prefixes of the ids in them, so no two may be equal.
 
@@ -64,7 +58,7 @@ def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
     missing = [name for name in pictures if name not in drawn]
     _under_way = pictures
     try:
-        for name, result in zip(missing, _results(missing), strict=True):
+        for name, result in zip(missing, on_all_cores(_draw, missing), strict=True):
             drawn[name] = result
             if result[0]:
                 cache.keep(keys[name], result[0].encode())
@@ -73,12 +67,3 @@ def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
     return {
         name: Drawn(picture.label, picture.fold, *drawn[name]) for name, picture in pictures.items()
     }
-
-
-def _results(names: list[str]) -> Iterable[tuple[str, str]]:
-    workers = min(_cores(), len(names))
-    if workers < 2:
-        return [_draw(name) for name in names]
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
-        return list(pool.map(_draw, names))

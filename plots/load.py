@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ import pandas as pd
 from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
+from plots.parallel import on_all_cores
 from plots.schema import columns, members, scalars, values_of
 from plots.sessions import (
     Sessions,
@@ -319,9 +321,9 @@ def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str
             yield kind, {**group, **lists}
 
 
-def load(paths: Sequence[Path | str]) -> Results:
-    """Loads result files and folders of them; the same bytes under the same names only once
-    (plots/cache.py).
+def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
+    """Loads result files and folders of them; the same bytes under the same names only once, from
+    ``cache``, which is the user's if none is given.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -329,16 +331,16 @@ def load(paths: Sequence[Path | str]) -> Results:
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths])
-    cache = Cache(default_folder())
+    cache = cache or Cache(default_folder())
     parts: list[bytes | str] = ["results", *notes]
     for path in found:
         parts += [str(path), _bytes(path)]
     key = cache.key(*parts)
     stored = cache.find(key)
     if stored is not None:
-        return pickle.loads(stored)
+        return pickle.loads(zlib.decompress(stored))
     results = _read(found, notes)
-    cache.keep(key, pickle.dumps(results, protocol=5))
+    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
     return results
 
 
@@ -347,6 +349,16 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""  # read_document() says what is wrong with it
+
+
+_MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
+
+
+def _documents(found: Sequence[Path]) -> list[dict[str, Any]]:
+    """All documents, read by all cores where they are large."""
+    if sum(len(_bytes(path)) for path in found) < _MANY_BYTES:
+        return [read_document(path) for path in found]
+    return on_all_cores(read_document, found)
 
 
 def _read(found: Sequence[Path], notes: list[str]) -> Results:
@@ -361,8 +373,7 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
     sessions = Sessions()
     without_digest = 0
 
-    for index, path in enumerate(found):
-        document = read_document(path)
+    for index, (path, document) in enumerate(zip(found, _documents(found), strict=True)):
         without_digest += not document["has_digest"]
         provenance = document["provenance"]
         run = {

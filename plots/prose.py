@@ -34,11 +34,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
         )
 
     numeric = [name.startswith(">") for name in columns]
-    lines = [line("th", (name.removeprefix(">") for name in columns))]
-    lines += [line("td", row) for row in rows]
-    return Markup('<div class="wide" tabindex="0"><table>\n{}\n</table></div>').format(
-        Markup("\n").join(lines)
-    )
+    head = line("th", (name.removeprefix(">") for name in columns))
+    lines = Markup("\n").join(line("td", row) for row in rows)
+    return Markup(
+        '<div class="wide tall" tabindex="0"><table>\n<thead>{}</thead>\n<tbody>{}</tbody>\n'
+        "</table></div>"
+    ).format(head, lines)
 
 
 def fold(summary: str, body: Markup) -> Markup:

@@ -159,21 +159,9 @@ def _main(results: Results) -> list[list[Gain]]:
 
 
 def _pictures(subject: GpuSubject) -> list[Picture]:
-    groups = _by_group(subject.main)
-    if not groups:
-        return []
     label = f"What the speed-ups consist of on {subject.gpu}"
     mains = tuple(f"{g[0].app} {g[0].size}" for g in _main(subject.main))
-    pictures = [Picture("matched", label, matched, (subject.main, mains))] if mains else []
-    others = tuple(f"{g[0].app} {g[0].size}" for g in groups)
-    if others != mains:
-        others = tuple(name for name in others if name not in mains)
-        fold_name = "The other sizes" if mains else ""
-        pictures.append(
-            Picture("matched-sizes", f"{label}, other sizes", matched, (subject.main, others),
-                    fold=fold_name)
-        )  # fmt: skip
-    return pictures
+    return [Picture("matched", label, matched, (subject.main, mains))] if mains else []
 
 
 def _listed(gains: Sequence[Gain]) -> str:

@@ -180,6 +180,38 @@
     draw();
   }
 
+  // A table that stands in the page sorts and filters, too, once it is too long to take in at a glance.
+  const LONG = 8;
+  function enhance(table) {
+    const rows = all("tbody > tr", table);
+    if (rows.length <= LONG) return;
+    const numeric = (text) => (/^[-–]?[0-9]/.test(text) ? parseFloat(text.replaceAll(",", "")) : null);
+    const scale = (text) => ({ µs: 1e-3, ms: 1, s: 1e3 })[/ (µs|ms|s)$/.exec(text)?.[1]] ?? 1;
+    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+      const button = make("button", { type: "button" }, cell.textContent);
+      button.addEventListener("click", () => {
+        const down = cell.getAttribute("aria-sort") !== "descending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const order = (a, b) => {
+          const [s, t] = [a, b].map((row) => row.cells[column].textContent);
+          const [x, y] = [numeric(s), numeric(t)];
+          if (x !== null && y !== null) return x * scale(s) - y * scale(t);
+          return (x === null) - (y === null) || s.localeCompare(t, "en", { numeric: true });
+        };
+        table.tBodies[0].append(...rows.sort((a, b) => (down ? -order(a, b) : order(a, b))));
+      });
+      cell.replaceChildren(button);
+    });
+    const search = make("input", { type: "search", placeholder: "filter", "aria-label": "Filter this table" });
+    search.addEventListener("input", () => {
+      const words = search.value.toLowerCase();
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
+    });
+    table.parentElement.classList.add("sorted");
+    table.parentElement.before(make("div", { class: "tools" }, search));
+  }
+
   // --- Figures ----------------------------------------------------------------------------------
   function draw(figure) {
     if (figure.dataset.shown) return;
@@ -297,6 +329,7 @@
     }
   }, { rootMargin: NEAR });
   all(".view, figure[data-figure]").forEach((element) => observer.observe(element));
+  all("main table").filter((table) => table.tHead && !table.matches(".heat")).forEach(enhance);
   window.addEventListener("beforeprint", () => {
     all(".view, figure[data-figure]").filter((element) => !element.closest("details:not([open])"))
       .forEach((element) => (element.matches(".view") ? show : draw)(element));
