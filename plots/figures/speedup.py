@@ -200,7 +200,7 @@ def _quotes(subject: AppSubject) -> Markup:
     return heading + table(("strategy", ">paper, A100", "iso here", "best here", "remark"), lines)
 
 
-_SHOWN = ("samples", "size", "cache", "launch", "strategy", "role", "schedule", "speed-up",
+_SHOWN = ("samples", "strategy", "speed-up", "size", "cache", "launch", "role", "schedule",
           "consists of", "of floor", "time", "runs", "status")  # fmt: skip
 
 

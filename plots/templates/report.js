@@ -151,6 +151,8 @@
         });
       }
       const visible = found.slice(0, state.rows);
+      // What is chosen from a list is the same in every row, and narrow screens have no room for it.
+      shown.forEach(([name], column) => { head.cells[column].hidden = name in chosen; });
       const axes = {};
       for (const [name, kind] of shown) {
         if (kind !== "ratio") continue;
@@ -159,7 +161,7 @@
       }
       body.replaceChildren(...visible.map((i) => make("tr", {}, ...shown.map(([name, kind]) => {
         const value = table.at(name)[i];
-        const cell = make("td", { class: KINDS[kind].right ? "n" : null });
+        const cell = make("td", { class: KINDS[kind].right ? "n" : null, hidden: name in chosen });
         if (value === null || value === undefined || value === "") return cell;
         if (kind === "samples") {
           cell.append(make("button", { type: "button", "data-samples": value, "aria-label": "samples of this row" }, "∴"));
@@ -250,7 +252,7 @@
     const last = Math.max(1, ...series.flatMap((one) => one.points.map((p) => p.round)));
     const x = (round) => left + (round / last) * (width - left - 10);
     const y = (value) =>
-      height - bottom - ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (height - bottom - 18);
+      height - bottom - ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (height - bottom - 26);
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
     svg.append(make("text", { x: 4, y: 12 }, label));
     for (let i = 0; i <= 4; i++) {
@@ -258,8 +260,8 @@
       svg.append(make("line", { class: "axis", x1: left, x2: width - 10, y1: y(value), y2: y(value) }),
         make("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, format(value)));
     }
-    for (const round of [0, Math.round(last / 2), last]) {
-      svg.append(make("text", { x: x(round), y: height - 8, "text-anchor": "middle" }, `round ${round}`));
+    for (const [round, anchor] of [[0, "start"], [Math.round(last / 2), "middle"], [last, "end"]]) {
+      svg.append(make("text", { x: x(round), y: height - 8, "text-anchor": anchor }, `round ${round}`));
     }
     if (line !== undefined) svg.append(make("line", { class: "one", x1: left, x2: width - 10, y1: y(line), y2: y(line) }));
     for (const one of series) {
