@@ -19,7 +19,7 @@ from plots.figures.registry import AppSubject, Chapter, FigureKind, mode_name, r
 from plots.load import Results, sizes_of, strategy_order
 from plots.prose import fold, paragraph, shade, table
 from plots.selection import Selection
-from plots.style import ALARM_COLOUR, new_figure, styled
+from plots.style import ALARM_COLOUR, legend_below, new_figure, styled
 from plots.units import milliseconds, times
 
 _MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too
@@ -130,8 +130,9 @@ def cross(results: Results) -> Figure:
         "Every strategy with every schedule: time over the fastest; gain over baseline beside it",
         f"{common.origin(results.groups)}; {common.modes(results.groups)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Patch(facecolor="none", edgecolor=_FRAME, linewidth=2.2, label="fastest there"),
             Patch(
                 facecolor="none", edgecolor=_FRAME, linewidth=1.2, linestyle="--",
@@ -142,8 +143,6 @@ def cross(results: Results) -> Figure:
                 label="declined, or cannot run",
             ),
         ],
-        loc="outside lower center",
-        ncols=3,
     )  # fmt: skip
     return figure
 

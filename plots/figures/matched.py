@@ -15,7 +15,7 @@ from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, reg
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, main_size, sizes_of
 from plots.prose import fold, paragraph, table
-from plots.style import colour, marker, new_figure, styled
+from plots.style import colour, legend_below, marker, new_figure, styled
 from plots.units import times
 
 _SCHEDULE_COLOUR = "#777777"
@@ -127,8 +127,9 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
         "What the speed-ups consist of: schedule · movement = total",
         f"{common.origin(groups)}; {common.modes(groups)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Line2D(
                 [], [], color=_SCHEDULE_COLOUR, marker="o", linewidth=4.5, alpha=0.6, markersize=5,
                 label="schedule",
@@ -143,8 +144,6 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             ),
             common.unresolved_handle(),
         ],
-        loc="outside lower center",
-        ncols=4,
     )  # fmt: skip
     return figure
 

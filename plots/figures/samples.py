@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
 from plots.load import Results, strategy_order
-from plots.style import ALARM_COLOUR, colour, new_figure, styled
+from plots.style import ALARM_COLOUR, colour, legend_below, new_figure, styled
 from plots.units import milliseconds
 
 
@@ -117,7 +117,7 @@ def samples(results: Results, group: str) -> Figure:
                 [], [], linestyle="none", marker="x", color=ALARM_COLOUR, label="throttled sample"
             )
         )
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    legend_below(figure, handles)
     return figure
 
 

@@ -16,7 +16,7 @@ from plots.figures.registry import AppSubject, Chapter, FigureKind, register
 from plots.load import Results, main_size, sizes_of, strategy_order
 from plots.prose import paragraph, ratio, table, view
 from plots.strategies import BY_NAME
-from plots.style import NOISE_COLOUR, colour, marker, new_figure, styled
+from plots.style import NOISE_COLOUR, colour, legend_below, marker, new_figure, styled
 from plots.units import times
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
@@ -153,22 +153,21 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
             _panel(axes[r][c], results, app, role, sizes, shown)
             axes[r][c].set_title(f"{app}, {text}", loc="left")
         reach = of_app[of_app["role"].isin([*ROLES, "comparator"])]
-        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.17)
+        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.22)
         axes[r][0].set_ylabel("speed-up over baseline")
     common.title(
         figure,
         "Speed-up of each strategy over baseline",
         f"{common.origin(comparisons)}; {common.modes(comparisons)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             *common.strategy_handles(s for s in shown if s != "baseline"),
             *(Line2D([], [], color=colour(s), linestyle="--", label=s) for s in libraries),
             common.unresolved_handle(),
             common.noise_handle(),
         ],
-        loc="outside lower center",
-        ncols=7 + len(libraries),
         columnspacing=1.1,
         handletextpad=0.4,
     )

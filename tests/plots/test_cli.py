@@ -114,6 +114,10 @@ def test_report(capsys, save, tmp_path):
     ("arguments", "line"),
     [
         (["figure", "speedups", "{paper}"], 'no figure "speedups"; nearest: speedup'),
+        (
+            ["figure", "speedup", "{paper}", "--width", "1"],
+            "expected 3 to 40 inches as --width, not 1",
+        ),
         (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, cross, matched, roofline'),
         (
             ["figure", "floor", "{paper}", "--app", "hotspt"],
