@@ -152,6 +152,13 @@ def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
     return remarks
 
 
+# What an advice is made of; frames of a few columns are cut into groups quickly.
+_OF_ROW = ["group", "app", "variant", "strategy", "role", "repeat", "status", "reason", "schedule",
+           "median", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
+_OF_COMPARISON = ["group", "variant", "strategy", "role", "control", "claim", "ratio", "low",
+                  "high", "sessions", "gpus"]  # fmt: skip
+
+
 def _one(
     rows: pd.DataFrame,
     in_group: pd.DataFrame,
@@ -261,8 +268,9 @@ def advise(
         gains.setdefault(gain.group, {})[gain.strategy] = gain
     for gpu in selected.gpus:
         of_gpu = selected.where(gpu=gpu)
-        rows = dict(iter(of_gpu.rows.groupby("group")))
-        comparisons = dict(iter(of_gpu.comparisons.groupby("group")))
+        every_row, every_comparison = of_gpu.rows[_OF_ROW], of_gpu.comparisons[_OF_COMPARISON]
+        rows = dict(iter(every_row.groupby("group")))
+        comparisons = dict(iter(every_comparison.groupby("group")))
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
@@ -271,8 +279,8 @@ def advise(
                 key = group["group"]
                 found.append(
                     _one(
-                        rows.get(key, of_gpu.rows.iloc[:0]),
-                        comparisons.get(key, of_gpu.comparisons.iloc[:0]),
+                        rows.get(key, every_row.iloc[:0]),
+                        comparisons.get(key, every_comparison.iloc[:0]),
                         group,
                         role,
                         gains.get(key, {}),

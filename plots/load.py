@@ -361,11 +361,34 @@ def _documents(found: Sequence[Path]) -> list[dict[str, Any]]:
     return on_all_cores(read_document, found)
 
 
+# Of one row: what it is, and its samples, an array per column.
+_RowSamples = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def _sample_frame(of_rows: Sequence[_RowSamples]) -> pd.DataFrame:
+    """The samples of rows as one frame, put together once: a frame per row takes most of the time
+    that a file takes."""
+    of_rows = [(row, columns) for row, columns in of_rows if len(columns["time_ms"])]
+    if not of_rows:
+        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
+    lengths = [len(columns["time_ms"]) for _, columns in of_rows]
+    repeated = {
+        name: np.repeat(np.array([row[name] for row, _ in of_rows], dtype=kind), lengths)
+        for name in of_rows[0][0]
+        for kind in [np.int64 if name == "repeat" else object]
+    }
+    columns = {
+        name: np.concatenate([columns[name] for _, columns in of_rows]) for name in SAMPLE_COLUMNS
+    }
+    frame = pd.DataFrame({**repeated, **columns}, columns=SAMPLE_FRAME_COLUMNS)
+    return frame.astype({name: "str" for name in repeated if name != "repeat"})
+
+
 def _read(found: Sequence[Path], notes: list[str]) -> Results:
     files: list[dict[str, Any]] = []
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     rows: dict[str, list[dict[str, Any]]] = {}
-    samples: dict[str, list[pd.DataFrame]] = {}
+    samples: dict[str, list[_RowSamples]] = {}
     comparisons: dict[str, list[dict[str, Any]]] = {}
     ceilings: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
@@ -479,15 +502,14 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
                 flat["identity"] = row_identity(run["gpu"], group, row)
                 rows[group_id].append({**run, **identity, **flat})
                 samples[group_id].append(
-                    pd.DataFrame(
+                    (
                         {
                             "group": group_id,
                             **{
                                 m: flat[m] for m in ("row", "variant", "strategy", "role", "repeat")
                             },
-                            **row["samples"],
                         },
-                        columns=SAMPLE_FRAME_COLUMNS,
+                        row["samples"],
                     )
                 )
             identities = comparison_identities(run["gpu"], group)
@@ -523,12 +545,7 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
             frame["size_label"] = [
                 labels[key] for key in zip(frame["app"], frame["size"], strict=True)
             ]
-        pieces = [s for g in kept for s in samples[g] if len(s)]
-        frames["samples"] = (
-            pd.concat(pieces, ignore_index=True)
-            if pieces
-            else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
-        )
+        frames["samples"] = _sample_frame([s for g in kept for s in samples[g]])
         return frames
 
     labels = _size_labels(pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS))
@@ -570,13 +587,17 @@ def usable_times(results: Results) -> dict[str, np.ndarray]:
 def paired_times(results: Results, row: str, other: str) -> tuple[np.ndarray, np.ndarray]:
     """The times of two rows of a group in the rounds in which neither was throttled; a row of which
     every sample is counts as it is (the rule of the harness)."""
+    samples = results.samples
     sides = []
     for name in (row, other):
-        samples = results.samples[results.samples["row"] == name]
-        good = samples[~samples["throttled"]]
-        sides.append((good if len(good) else samples).set_index("round")["time_ms"])
-    both = sides[0].index.intersection(sides[1].index)
-    return sides[0].loc[both].to_numpy(), sides[1].loc[both].to_numpy()
+        mine = (samples["row"] == name).to_numpy()
+        good = mine & ~samples["throttled"].to_numpy()
+        chosen = np.flatnonzero(good if good.any() else mine)
+        rounds = samples["round"].to_numpy()[chosen]
+        sides.append((rounds, samples["time_ms"].to_numpy()[chosen]))
+    (rounds, times), (other_rounds, other_times) = sides
+    _, here, there = np.intersect1d(rounds, other_rounds, return_indices=True)
+    return times[here], other_times[there]
 
 
 def strategy_order(names: Iterable[str]) -> list[str]:

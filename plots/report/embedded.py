@@ -90,6 +90,14 @@ class Embedded:
                 np.flatnonzero(of_row["throttled"]).tolist(),
             ]
 
+    def add(self, other: Embedded) -> None:
+        """Adds what another one collected; both have no table in common."""
+        if twice := self._tables.keys() & other._tables.keys():
+            raise ValueError(f"two tables are called {', '.join(sorted(twice))}")
+        self._tables |= other._tables
+        self._samples |= other._samples
+        self._figures |= other._figures
+
     def figure(self, name: str, svg: str) -> None:
         """Adds a figure, shown where the page has an element of that name."""
         self._figures[name] = svg

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +19,7 @@ from markupsafe import Markup
 from plots import __version__, expect
 from plots.advise import Advice, advise, by_mode, from_size_on
 from plots.cache import Cache
-from plots.drawing import Drawn, draw_all
+from plots.drawing import draw_beside
 from plots.errors import PlotsError
 from plots.figures import (
     AppSubject,
@@ -33,7 +34,7 @@ from plots.figures.common import origin
 from plots.figures.registry import mode_name
 from plots.load import Results, main_cache, main_launch, slug
 from plots.report import answer, tables
-from plots.report.chapters import parts
+from plots.report.chapters import Part, parts
 from plots.report.embedded import Embedded
 from plots.strategies import STRATEGIES, built_variants
 from plots.style import embedded_font
@@ -205,6 +206,12 @@ def _environment() -> jinja2.Environment:
     )
 
 
+def _written(part: Part, results: Results) -> tuple[Markup, Embedded]:
+    """A chapter and the tables that it shows."""
+    data = Embedded()
+    return part.body(results, data), data
+
+
 def _template(name: str) -> Markup:
     return Markup((files("plots") / "templates" / name).read_text(encoding="utf-8"))
 
@@ -222,12 +229,17 @@ def render(results: Results, cache: Cache | None = None) -> str:
     sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
     pairs = _pairs(results, gpus, pictures)
     hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
-    drawn: dict[str, Drawn] = draw_all(pictures.wanted, cache or Cache(None))
+    all_parts = parts()
+    bodies = [partial(_written, part, results) for part in all_parts]
+    drawn, written = draw_beside(pictures.wanted, cache or Cache(None), bodies)
+    chapters = []
+    for part, (body, of_part) in zip(all_parts, written, strict=True):
+        data.add(of_part)
+        chapters.append((part, body))
     for name, picture in drawn.items():
         if picture.svg:
             data.figure(name, picture.svg)
     provenance = tables.provenance(results, data)
-    chapters = [(part, part.body(results, data)) for part in parts()]
     published = expect.published_table()
     return (
         _environment()
