@@ -17,8 +17,6 @@ import matplotlib
 matplotlib.use("Agg")  # files only: no display on a cluster node
 
 import matplotlib.pyplot as plt
-from fontTools import subset
-from fontTools.ttLib import TTFont
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -198,6 +196,10 @@ def _with_short_ids(text: str, name: str) -> str:
 
 def embedded_font(pages: Iterable[str]) -> str:
     """CSS that brings along the font of inline figures: the characters of ``pages``, no others."""
+    # Here, because only a page needs it and it takes a third of a second to import.
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+
     characters = sorted(set(itertools.chain.from_iterable(pages)))
     path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     options = subset.Options(flavor="woff", layout_features=["kern"], notdef_outline=True)
