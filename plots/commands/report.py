@@ -29,10 +29,14 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _page_key(cache: Cache, paths: list[str]) -> str:
-    """What decides the page: its template, the apps that it counts the lines of, and the bytes and
-    names of the result files."""
+    """What decides the page: its template, the apps that it counts the lines of, the documents that
+    it may show, and the bytes and names of the result files."""
     found, notes = find_files([Path(path) for path in paths])
-    ours = [*(ROOT / "plots" / "templates").iterdir(), *ROOT.glob("apps/*/*.cu")]
+    ours = [
+        *(ROOT / "plots" / "templates").iterdir(),
+        *ROOT.glob("apps/*/*.cu"),
+        *(path for path in (ROOT / "docs").glob("*") if path.suffix in (".md", ".svg")),
+    ]
     parts: list[bytes | str] = ["page", *notes]
     for path in [*sorted(ours), *found]:
         parts += [str(path), hashlib.sha256(path.read_bytes()).digest()]

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from plots import published, reproduction, twin
 from plots.load import load
-from plots.report import render
+from plots.report import documents, render
 from plots.report.answer import _by_kind
 from plots.report.chapters import registry
 from plots.report.embedded import Column, Embedded, decoded
@@ -111,3 +111,47 @@ def test_warnings_of_one_kind_stand_together_with_their_particulars():
         ("measured on another GPU (…) than the first file's", [f"nw: {first}", f"lud: {second}"]),
         ("spills", ["gemm", "nw"]),
     ]
+
+
+PAGE = """# Title
+
+A [link](other.md), <https://example.com> and <b>no markup</b>.
+
+![what it shows](picture.svg) ![gone](gone.svg)
+
+## Heading
+
+| a | b |
+|---|---|
+| `x` | 2 |
+"""
+
+
+@pytest.fixture
+def repository(tmp_path, save):
+    """A repository with a recorded result and a page made from it."""
+    recorded = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "results/a.json")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "docs" / "picture.svg").write_text("<svg/>", encoding="utf-8")
+    return tmp_path, recorded
+
+
+def test_a_generated_page_becomes_a_chapter_that_refers_to_nothing_outside(repository):
+    root, recorded = repository
+    text = documents.chapter("page", root)(load([recorded.parent]), Embedded())
+    assert "From docs/page.md" in text and "Title" not in text and "<h3>Heading</h3>" in text
+    assert "href" not in text and "A link, https://example.com" in text
+    assert "&lt;b&gt;no markup&lt;/b&gt;" in text
+    assert text.count("<img") == 1 and 'src="data:image/svg+xml;base64,PHN2Zy8+"' in text
+    assert "gone" in text and "<td><code>x</code></td>" in text
+
+
+def test_a_generated_page_is_shown_with_the_results_that_it_was_made_from_only(repository, save):
+    root, recorded = repository
+    body = documents.chapter("page", root)
+    other = save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "mine.json")
+    assert body(load([recorded, other]), Embedded()) == body(load([other]), Embedded()) == ""
+    assert documents.chapter("none", root)(load([recorded]), Embedded()) == ""
+    save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "results/b.json")
+    assert body(load([recorded]), Embedded()) == "" != body(load([recorded.parent]), Embedded())
