@@ -16,6 +16,7 @@ from plots.load import load
 from plots.report import documents, render
 from plots.report.answer import _by_kind
 from plots.report.chapters import registry
+from plots.report.chapters.reproduction import _with_code
 from plots.report.embedded import Column, Embedded, decoded
 from plots.strategies import ROOT
 
@@ -60,6 +61,11 @@ def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_f
         ratio = line.ratio()
         assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
     assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
+
+
+def test_code_in_a_sentence_is_code_and_nothing_else_is_markup():
+    said = _with_code("run `amasia cross` on <an> A100")
+    assert said == "run <code>amasia cross</code> on &lt;an&gt; A100"
 
 
 def test_a_chapter_is_a_file_that_registers_itself(groups, monkeypatch):

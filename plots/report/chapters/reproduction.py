@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from plots import published, reproduction
 from plots.contradictions import contradictions
@@ -30,6 +30,14 @@ _COLUMNS = (
 )
 
 
+def _with_code(text: str) -> Markup:
+    """A sentence whose `code` becomes code."""
+    parts = [escape(part) for part in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)
+    )
+
+
 def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup:
     lines = [(e.item, line) for e in reproduction.entries(files) for line in e.lines]
     data.table(
@@ -49,9 +57,12 @@ def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup
     )  # fmt: skip
     counts = Counter(line.verdict for _, line in lines)
     said = ", ".join(f"{counts[v]} {v.value}" for v in reproduction.Verdict if counts[v])
-    return paragraph(f"{gpu}, {len(lines)} published values: {said}.") + Markup("").join(
-        paragraph(f"Contradicted: {text}") for text in contradictions(files)
-    )
+    against = [Markup("<li>{}</li>").format(_with_code(text)) for text in contradictions(files)]
+    listed = Markup("<ul>\n{}\n</ul>").format(Markup("\n").join(against))
+    return paragraph(
+        f"{gpu}, {len(lines)} published values: {said}.",
+        "Claims that these results contradict:" if against else "",
+    ) + (listed if against else Markup(""))
 
 
 def _body(results: Results, data: Embedded) -> Markup:
