@@ -35,6 +35,12 @@ def page(tmp_path_factory):
     documents = {
         "paper.json": synthetic.paper_like(),
         "matched.json": synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)]),
+        "long.json": synthetic.document(
+            [
+                synthetic.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
+                for n, kind in ((512, "uniform"), (1024, "skewed"))
+            ]
+        ),
         "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
     }
     for name, document in documents.items():
