@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from plots.load import Results
+from plots.load import Results, samples_by_row
 
 # Samples are kept as millionths of their row's median: finer than the clock that timed them.
 SAMPLE_STEP = 1e-6
@@ -76,18 +76,18 @@ class Embedded:
 
     def samples(self, results: Results) -> None:
         """Adds the samples of all rows with a time."""
-        medians = results.rows.set_index("row")["median"]
-        for row, of_row in results.samples.groupby("row", sort=False):
+        medians = dict(zip(results.rows["row"], results.rows["median"], strict=True))
+        for row, rounds, times, throttled in samples_by_row(results):
             median = medians.get(row, math.nan)
             if not median > 0:
                 continue
-            parts = (of_row["time_ms"].to_numpy() / median - 1) / SAMPLE_STEP
-            rounds = of_row["round"].tolist()
-            self._samples[str(row)] = [
+            parts = (times / median - 1) / SAMPLE_STEP
+            in_order = np.array_equal(rounds, np.arange(len(rounds)))
+            self._samples[row] = [
                 _plain(float(median)),
                 np.rint(parts).astype(np.int64).tolist(),
-                0 if rounds == list(range(len(rounds))) else rounds,
-                np.flatnonzero(of_row["throttled"]).tolist(),
+                0 if in_order else rounds.tolist(),
+                np.flatnonzero(throttled).tolist(),
             ]
 
     def add(self, other: Embedded) -> None:
