@@ -152,10 +152,23 @@ def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
     return remarks
 
 
-def _one(results: Results, group: pd.Series, role: str, gains: dict[str, Gain]) -> Advice:
-    rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
+# What an advice is made of; frames of a few columns are cut into groups quickly.
+_OF_ROW = ["group", "app", "variant", "strategy", "role", "repeat", "status", "reason", "schedule",
+           "median", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
+_OF_COMPARISON = ["group", "variant", "strategy", "role", "control", "claim", "ratio", "low",
+                  "high", "sessions", "gpus"]  # fmt: skip
+
+
+def _one(
+    rows: pd.DataFrame,
+    in_group: pd.DataFrame,
+    group: pd.Series,
+    role: str,
+    gains: dict[str, Gain],
+) -> Advice:
+    """The advice of a group from its rows and its comparisons."""
+    rows = rows[rows["repeat"] == 0]
     of_role = rows[(rows["role"] == role) & (rows["status"] == "ok")].set_index("strategy")
-    in_group = results.comparisons[results.comparisons["group"] == group["group"]]
     compared = in_group[in_group["role"] == role]
     has_control = bool(compared["control"].any())
     compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
@@ -255,12 +268,24 @@ def advise(
         gains.setdefault(gain.group, {})[gain.strategy] = gain
     for gpu in selected.gpus:
         of_gpu = selected.where(gpu=gpu)
+        every_row, every_comparison = of_gpu.rows[_OF_ROW], of_gpu.comparisons[_OF_COMPARISON]
+        rows = dict(iter(every_row.groupby("group")))
+        comparisons = dict(iter(every_comparison.groupby("group")))
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
             groups = groups.assign(order=groups["size"].map(order))
             for _, group in groups.sort_values(["cache", "launch", "order"]).iterrows():
-                found.append(_one(of_gpu, group, role, gains.get(group["group"], {})))
+                key = group["group"]
+                found.append(
+                    _one(
+                        rows.get(key, every_row.iloc[:0]),
+                        comparisons.get(key, every_comparison.iloc[:0]),
+                        group,
+                        role,
+                        gains.get(key, {}),
+                    )
+                )
     return found
 
 

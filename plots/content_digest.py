@@ -41,8 +41,11 @@ def _add(parts: list[bytes], value: Any) -> None:
             _add_text(parts, value)
         case list():
             parts.append(b"a%d:" % len(value))
-            for item in value:
-                _add(parts, item)
+            if set(map(type, value)) == {float}:  # samples, which are most of a file
+                parts += map(_number, value)
+            else:
+                for item in value:
+                    _add(parts, item)
         case dict():
             _add_members(parts, value)
         case _:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from plots import style
 from plots.cache import Cache, Digests
 from plots.errors import PlotsError
 from plots.figures import Picture
+from plots.parallel import on_all_cores
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,9 @@ class Drawn:
     reason: str = ""
 
 
-# Pictures under way. A forked worker finds them here, with their frames, without copying any.
+# What is under way. A forked worker finds it here, with its frames, without copying any.
 _under_way: Mapping[str, Picture] = MappingProxyType({})
+_others: Sequence[Callable[[], Any]] = ()
 
 
 def _draw(name: str) -> tuple[str, str]:
@@ -40,8 +40,9 @@ def _draw(name: str) -> tuple[str, str]:
         return "", str(error)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+def _do(task: str | int) -> Any:
+    """A picture by its name, or another task by its number."""
+    return _draw(task) if isinstance(task, str) else _others[task]()
 
 
 def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
@@ -50,7 +51,14 @@ def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
     A picture whose function, arguments, name and label are those of an earlier one is taken from
     ``cache``. The others are drawn by one process per core.
     """
-    global _under_way
+    return draw_beside(pictures, cache, ())[0]
+
+
+def draw_beside(
+    pictures: Mapping[str, Picture], cache: Cache, others: Sequence[Callable[[], Any]]
+) -> tuple[dict[str, Drawn], list[Any]]:
+    """draw_all(), and on the same cores what ``others`` return."""
+    global _under_way, _others
     digests = Digests()
     keys: dict[str, str] = {}
     drawn: dict[str, tuple[str, str]] = {}
@@ -62,23 +70,17 @@ def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
         if found is not None:
             drawn[name] = (found.decode(), "")
     missing = [name for name in pictures if name not in drawn]
-    _under_way = pictures
+    _under_way, _others = pictures, others
     try:
-        for name, result in zip(missing, _results(missing), strict=True):
+        tasks = [*range(len(others)), *missing]  # the others first, because each takes longer
+        done = on_all_cores(_do, tasks)
+        for name, result in zip(missing, done[len(others) :], strict=True):
             drawn[name] = result
             if result[0]:
                 cache.keep(keys[name], result[0].encode())
     finally:
-        _under_way = MappingProxyType({})
-    return {
+        _under_way, _others = MappingProxyType({}), ()
+    found = {
         name: Drawn(picture.label, picture.fold, *drawn[name]) for name, picture in pictures.items()
     }
-
-
-def _results(names: list[str]) -> Iterable[tuple[str, str]]:
-    workers = min(_cores(), len(names))
-    if workers < 2:
-        return [_draw(name) for name in names]
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
-        return list(pool.map(_draw, names))
+    return found, done[: len(others)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
+from plots.parallel import on_all_cores
 from plots.schema import columns, members, scalars, values_of
 from plots.sessions import (
     Sessions,
@@ -317,8 +321,9 @@ def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str
             yield kind, {**group, **lists}
 
 
-def load(paths: Sequence[Path | str]) -> Results:
-    """Loads result files and folders of them.
+def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
+    """Loads result files and folders of them; the same bytes under the same names only once, from
+    ``cache``, which is the user's if none is given.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -326,10 +331,64 @@ def load(paths: Sequence[Path | str]) -> Results:
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths])
+    cache = cache or Cache(default_folder())
+    parts: list[bytes | str] = ["results", *notes]
+    for path in found:
+        parts += [str(path), _bytes(path)]
+    key = cache.key(*parts)
+    stored = cache.find(key)
+    if stored is not None:
+        return pickle.loads(zlib.decompress(stored))
+    results = _read(found, notes)
+    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
+    return results
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""  # read_document() says what is wrong with it
+
+
+_MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
+
+
+def _documents(found: Sequence[Path]) -> list[dict[str, Any]]:
+    """All documents, read by all cores where they are large."""
+    if sum(len(_bytes(path)) for path in found) < _MANY_BYTES:
+        return [read_document(path) for path in found]
+    return on_all_cores(read_document, found)
+
+
+# Of one row: what it is, and its samples, an array per column.
+_RowSamples = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def _sample_frame(of_rows: Sequence[_RowSamples]) -> pd.DataFrame:
+    """The samples of rows as one frame, put together once: a frame per row takes most of the time
+    that a file takes."""
+    of_rows = [(row, columns) for row, columns in of_rows if len(columns["time_ms"])]
+    if not of_rows:
+        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
+    lengths = [len(columns["time_ms"]) for _, columns in of_rows]
+    repeated = {
+        name: np.repeat(np.array([row[name] for row, _ in of_rows], dtype=kind), lengths)
+        for name in of_rows[0][0]
+        for kind in [np.int64 if name == "repeat" else object]
+    }
+    columns = {
+        name: np.concatenate([columns[name] for _, columns in of_rows]) for name in SAMPLE_COLUMNS
+    }
+    frame = pd.DataFrame({**repeated, **columns}, columns=SAMPLE_FRAME_COLUMNS)
+    return frame.astype({name: "str" for name in repeated if name != "repeat"})
+
+
+def _read(found: Sequence[Path], notes: list[str]) -> Results:
     files: list[dict[str, Any]] = []
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     rows: dict[str, list[dict[str, Any]]] = {}
-    samples: dict[str, list[pd.DataFrame]] = {}
+    samples: dict[str, list[_RowSamples]] = {}
     comparisons: dict[str, list[dict[str, Any]]] = {}
     ceilings: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
@@ -337,8 +396,7 @@ def load(paths: Sequence[Path | str]) -> Results:
     sessions = Sessions()
     without_digest = 0
 
-    for index, path in enumerate(found):
-        document = read_document(path)
+    for index, (path, document) in enumerate(zip(found, _documents(found), strict=True)):
         without_digest += not document["has_digest"]
         provenance = document["provenance"]
         run = {
@@ -444,15 +502,14 @@ def load(paths: Sequence[Path | str]) -> Results:
                 flat["identity"] = row_identity(run["gpu"], group, row)
                 rows[group_id].append({**run, **identity, **flat})
                 samples[group_id].append(
-                    pd.DataFrame(
+                    (
                         {
                             "group": group_id,
                             **{
                                 m: flat[m] for m in ("row", "variant", "strategy", "role", "repeat")
                             },
-                            **row["samples"],
                         },
-                        columns=SAMPLE_FRAME_COLUMNS,
+                        row["samples"],
                     )
                 )
             identities = comparison_identities(run["gpu"], group)
@@ -488,12 +545,7 @@ def load(paths: Sequence[Path | str]) -> Results:
             frame["size_label"] = [
                 labels[key] for key in zip(frame["app"], frame["size"], strict=True)
             ]
-        pieces = [s for g in kept for s in samples[g] if len(s)]
-        frames["samples"] = (
-            pd.concat(pieces, ignore_index=True)
-            if pieces
-            else pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
-        )
+        frames["samples"] = _sample_frame([s for g in kept for s in samples[g]])
         return frames
 
     labels = _size_labels(pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS))
@@ -522,26 +574,40 @@ def load(paths: Sequence[Path | str]) -> Results:
     )
 
 
+def samples_by_row(results: Results) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """(row, rounds, times in ms, throttled) of every row with samples, in their order. Cut from
+    arrays, because a frame for each row costs more than what is done with it."""
+    columns = [results.samples[name].to_numpy() for name in ("round", "time_ms", "throttled")]
+    codes, rows = pd.factorize(results.samples["row"])
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(rows)))[:-1]
+    for row, of_row in zip(rows, np.split(order, ends), strict=False):
+        yield str(row), *(column[of_row] for column in columns)
+
+
 def usable_times(results: Results) -> dict[str, np.ndarray]:
     """row -> its times in ms, throttled samples left out unless there are no others (the rule of
     the harness)."""
-    times = {}
-    for row, samples in results.samples.groupby("row"):
-        good = samples[~samples["throttled"]]
-        times[str(row)] = (good if len(good) else samples)["time_ms"].to_numpy()
-    return times
+    return {
+        row: times if throttled.all() else times[~throttled.astype(bool)]
+        for row, _, times, throttled in samples_by_row(results)
+    }
 
 
 def paired_times(results: Results, row: str, other: str) -> tuple[np.ndarray, np.ndarray]:
     """The times of two rows of a group in the rounds in which neither was throttled; a row of which
     every sample is counts as it is (the rule of the harness)."""
+    samples = results.samples
     sides = []
     for name in (row, other):
-        samples = results.samples[results.samples["row"] == name]
-        good = samples[~samples["throttled"]]
-        sides.append((good if len(good) else samples).set_index("round")["time_ms"])
-    both = sides[0].index.intersection(sides[1].index)
-    return sides[0].loc[both].to_numpy(), sides[1].loc[both].to_numpy()
+        mine = (samples["row"] == name).to_numpy()
+        good = mine & ~samples["throttled"].to_numpy()
+        chosen = np.flatnonzero(good if good.any() else mine)
+        rounds = samples["round"].to_numpy()[chosen]
+        sides.append((rounds, samples["time_ms"].to_numpy()[chosen]))
+    (rounds, times), (other_rounds, other_times) = sides
+    _, here, there = np.intersect1d(rounds, other_rounds, return_indices=True)
+    return times[here], other_times[there]
 
 
 def strategy_order(names: Iterable[str]) -> list[str]:

@@ -3,6 +3,8 @@ except Markup."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -32,14 +34,42 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
         )
 
     numeric = [name.startswith(">") for name in columns]
-    lines = [line("th", (name.removeprefix(">") for name in columns))]
-    lines += [line("td", row) for row in rows]
-    return Markup("<table>\n{}\n</table>").format(Markup("\n").join(lines))
+    head = line("th", (name.removeprefix(">") for name in columns))
+    lines = Markup("\n").join(line("td", row) for row in rows)
+    return Markup(
+        '<div class="wide tall" tabindex="0"><table>\n<thead>{}</thead>\n<tbody>{}</tbody>\n'
+        "</table></div>"
+    ).format(head, lines)
 
 
 def fold(summary: str, body: Markup) -> Markup:
     """``body``, closed until the reader asks for it."""
     return Markup("<details><summary>{}</summary>\n{}</details>").format(summary, body)
+
+
+def view(
+    name: str, label: str, where: dict[str, str], first: dict[str, str], columns: Sequence[str]
+) -> Markup:
+    """A place where the page's script shows a table of the data that the page carries
+    (plots/report/embedded.py): of the rows ``where`` holds for those columns; ``first`` is what
+    its lists are set to at the beginning, as far as there is such a row."""
+    shown = {"where": where, "first": first, "columns": list(columns)}
+    return Markup(
+        '<div class="view" data-table="{}" data-label="{}" data-view="{}"></div>\n'
+    ).format(name, label, json.dumps(shown))
+
+
+# Ends of the steps in which gains are coloured, in a page that is read at a glance.
+_STEPS = (1.02, 1.05, 1.1, 1.25, 1.5, 2)
+
+
+def shade(ratio: float) -> int:
+    """How strongly a gain is coloured: 1 to 7 above 1, -1 to -7 below, each as far from 1 as the
+    other; 0 for 1 and for what is no number."""
+    if not ratio > 0 or not math.isfinite(ratio) or ratio == 1:
+        return 0
+    step = 1 + sum(max(ratio, 1 / ratio) >= end for end in _STEPS)
+    return step if ratio > 1 else -step
 
 
 def number(value: Any, digits: int = 3) -> str:

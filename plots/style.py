@@ -7,19 +7,21 @@ import functools
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
+from weakref import WeakKeyDictionary
 
 import matplotlib
 
 matplotlib.use("Agg")  # files only: no display on a cluster node
 
 import matplotlib.pyplot as plt
-from fontTools import subset
-from fontTools.ttLib import TTFont
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 # Okabe & Ito 2008, told apart by colour-blind readers; black is the reference, grey a comparator.
 COLOURS = {
@@ -95,6 +97,44 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def legend_below(figure: Figure, handles: Sequence[Artist], **options: Any) -> None:
+    """A legend below all axes, in as few lines as fit into the figure's width."""
+    for columns in range(max(len(handles), 1), 0, -1):
+        legend = figure.legend(
+            handles=handles, loc="outside lower center", ncols=columns, **options
+        )
+        if columns == 1 or legend.get_window_extent().width <= 0.98 * figure.bbox.width:
+            _below[figure] = (tuple(handles), options)
+            return
+        legend.remove()
+
+
+# What a legend below a figure was made of: it cannot be laid out anew otherwise.
+_below: WeakKeyDictionary[Figure, tuple[tuple[Artist, ...], dict[str, Any]]] = WeakKeyDictionary()
+
+
+LEAST_POINTS = 6  # a text that is read in print
+
+
+def fit(figure: Figure, width: float) -> None:
+    """Makes a figure ``width`` inches wide, as a column of a paper is: all of it in proportion, but
+    no text smaller than can be read."""
+    factor = width / figure.get_figwidth()
+    figure.set_size_inches(width, figure.get_figheight() * factor)
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize() * factor, LEAST_POINTS))
+    for line in figure.findobj(Line2D):
+        line.set_markersize(line.get_markersize() * factor)
+        line.set_linewidth(line.get_linewidth() * factor)
+    if figure in _below:
+        handles, options = _below[figure]
+        for legend in list(figure.legends):
+            legend.remove()
+        size = max(RC["legend.fontsize"] * factor, LEAST_POINTS)
+        with plt.rc_context(RC):
+            legend_below(figure, handles, **{**options, "fontsize": size})
+
+
 def save(figure: Figure, path: Path, description: str = "") -> None:
     """Writes SVG, PNG or PDF by the suffix of ``path``; an SVG carries ``description``."""
     suffix = path.suffix.lower()
@@ -156,6 +196,10 @@ def _with_short_ids(text: str, name: str) -> str:
 
 def embedded_font(pages: Iterable[str]) -> str:
     """CSS that brings along the font of inline figures: the characters of ``pages``, no others."""
+    # Here, because only a page needs it and it takes a third of a second to import.
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+
     characters = sorted(set(itertools.chain.from_iterable(pages)))
     path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     options = subset.Options(flavor="woff", layout_features=["kern"], notdef_outline=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from plots import style
 from plots.commands.options import (
     results_argument,
     selection_arguments,
@@ -14,6 +15,8 @@ from plots.commands.options import (
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError, nearest
 from plots.figures import FIGURES
+
+_WIDTHS = (3, 40)  # inches: half a page to a poster
 
 
 def drawable() -> list[str]:
@@ -29,6 +32,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     selection_arguments(parser)
     parser.add_argument("--size", help='for samples, e.g. "rows=10000,cols=10000"')
     parser.add_argument("--out", "-o", type=Path, help=".svg, .png or .pdf (default: NAME.svg)")
+    parser.add_argument(
+        "--width", type=float, metavar="INCHES",
+        help="as wide as a column: 7.1 is both of a two-column page (default: the figure's own)",
+    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="the figures, and what each shows")
 
 
@@ -45,7 +52,13 @@ def _run(options: argparse.Namespace) -> int:
         raise PlotsError(f'no figure "{options.name}"; {nearest(options.name, names, 3)}')
     draw = FIGURES[options.name].of_selection
     assert draw is not None
-    write_figure(draw(selection_of(options)), options.out or Path(f"{options.name}.svg"))
+    least, most = _WIDTHS
+    if options.width is not None and not least <= options.width <= most:
+        raise PlotsError(f"expected {least} to {most} inches as --width, not {options.width:g}")
+    figure = draw(selection_of(options))
+    if options.width is not None:
+        style.fit(figure, options.width)
+    write_figure(figure, options.out or Path(f"{options.name}.svg"))
     return 0
 
 

@@ -29,27 +29,33 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _page_key(cache: Cache, paths: list[str]) -> str:
-    """What decides the page: its template, the apps that it counts the lines of, and the bytes and
-    names of the result files."""
+    """What decides the page: its template, the apps that it counts the lines of, the documents that
+    it may show, and the bytes and names of the result files."""
     found, notes = find_files([Path(path) for path in paths])
-    ours = [*(ROOT / "plots" / "templates").iterdir(), *ROOT.glob("apps/*/*.cu")]
+    ours = [
+        *(ROOT / "plots" / "templates").iterdir(),
+        *ROOT.glob("apps/*/*.cu"),
+        *(path for path in (ROOT / "docs").glob("*") if path.suffix in (".md", ".svg")),
+    ]
     parts: list[bytes | str] = ["page", *notes]
     for path in [*sorted(ours), *found]:
         parts += [str(path), hashlib.sha256(path.read_bytes()).digest()]
     return cache.key(*parts)
 
 
-def _page(paths: list[str], cache: Cache) -> str:
+def page_of(paths: list[str], cache: Cache, quiet: bool = False) -> str:
+    """The report of files and folders, from ``cache`` when it was made before; what was left out is
+    told on stderr, unless ``quiet``. Raises PlotsError."""
     key = _page_key(cache, paths)
     stored = cache.find(key)
     if stored is None:
-        results = load(paths)
+        results = load(paths, cache)
         page = {"notes": results.notes, "html": report.render(results, cache)}
         cache.keep(key, json.dumps(page).encode())
         cache.forget_unused()
     else:
         page = json.loads(stored)
-    for note in page["notes"]:
+    for note in page["notes"] if not quiet else ():
         print(note, file=sys.stderr)
     return page["html"]
 
@@ -57,7 +63,7 @@ def _page(paths: list[str], cache: Cache) -> str:
 def _run(options: argparse.Namespace) -> int:
     cache = Cache(None if options.no_cache else default_folder())
     with written_whole(options.out) as file:
-        file.write(_page(options.results, cache))
+        file.write(page_of(options.results, cache))
     return 0
 
 

@@ -9,6 +9,7 @@ import sys
 from plots.discovery import import_modules
 from plots.figures.registry import (
     FIGURES,
+    AppSubject,
     Chapter,
     FigureKind,
     GpuSubject,
@@ -23,6 +24,7 @@ import_modules(sys.modules[__name__])
 
 __all__ = [
     "FIGURES",
+    "AppSubject",
     "Chapter",
     "FigureKind",
     "GpuSubject",

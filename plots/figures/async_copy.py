@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
@@ -25,7 +26,9 @@ _MECHANISMS = {
     "drop_off": (colour("drop_off"), "^"),
     "bulk": (colour("tma"), "v"),
 }
-_INTENSITY_INKS = ("#000000", "#0072B2", "#009E73", "#D55E00", "#CC79A7")
+# An intensity is no strategy: shades from dark to light, in order in grey print, too, and dashes.
+_SHADES = matplotlib.colormaps["cividis"]
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def _intensity_axis(ax: Axes, values: pd.Series) -> None:
@@ -73,10 +76,13 @@ def _speed_ups(sizes: pd.DataFrame, mechanism: str) -> pd.DataFrame:
 
 def _working_size(ax: Axes, ratio: pd.DataFrame, title: str, everything: pd.Series) -> None:
     """Panels b and c, on one scale: that of ``everything``."""
-    for (intensity, of_one), ink in zip(ratio.groupby("intensity"), _INTENSITY_INKS, strict=False):
+    intensities = list(ratio.groupby("intensity"))
+    for i, (intensity, of_one) in enumerate(intensities):
         of_one = of_one.sort_values("tile")
-        ax.plot(of_one["tile"], of_one["ratio"], color=ink, marker="o", markersize=4,
-                linewidth=1.2, label=f"{intensity:g} op/byte")  # fmt: skip
+        ink = _SHADES(0.85 * i / max(len(intensities) - 1, 1))
+        ax.plot(of_one["tile"], of_one["ratio"], color=ink, marker=".", markersize=6,
+                linestyle=_DASHES[i % len(_DASHES)], linewidth=1.5,
+                label=f"{intensity:g} op/byte")  # fmt: skip
     ax.axhline(1, color="#888888", linewidth=0.8)
     common.ratio_axis(ax, everything)
     byte_axis(ax, ratio["tile"].min(), ratio["tile"].max(), every=1)

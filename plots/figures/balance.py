@@ -14,7 +14,7 @@ from plots.expect import Spec
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import legend_below, new_figure, styled
 
 _FLOP, _BANDWIDTH = "#0072B2", "#E69F00"
 
@@ -41,13 +41,12 @@ def balance(specs: Sequence[Spec], source: str) -> Figure:
     axes[0].set_yticks(range(len(specs)), names)
     axes[0].set_ylim(len(specs) - 0.4, -0.6)
     common.title(figure, "What the hardware offers: balance and density", source)
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Line2D([], [], marker="o", color=_FLOP, linestyle="none", label="fp32"),
             Line2D([], [], marker="s", color=_BANDWIDTH, linestyle="none", label="fp64"),
         ],
-        loc="outside lower center",
-        ncols=2,
     )
     return figure
 

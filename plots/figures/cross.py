@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
-import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
@@ -16,18 +15,11 @@ from plots.claims import UNDECIDED
 from plots.cross_tables import Cell, Table, table_of, without_time
 from plots.errors import PlotsError
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
-from plots.load import (
-    Results,
-    main_cache,
-    main_launch,
-    main_size,
-    sizes_of,
-    strategy_order,
-)
-from plots.prose import fold, paragraph, table
+from plots.figures.registry import AppSubject, Chapter, FigureKind, mode_name, register
+from plots.load import Results, sizes_of, strategy_order
+from plots.prose import fold, paragraph, shade, table
 from plots.selection import Selection
-from plots.style import ALARM_COLOUR, new_figure, styled
+from plots.style import ALARM_COLOUR, legend_below, new_figure, styled
 from plots.units import milliseconds, times
 
 _MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too
@@ -138,8 +130,9 @@ def cross(results: Results) -> Figure:
         "Every strategy with every schedule: time over the fastest; gain over baseline beside it",
         f"{common.origin(results.groups)}; {common.modes(results.groups)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Patch(facecolor="none", edgecolor=_FRAME, linewidth=2.2, label="fastest there"),
             Patch(
                 facecolor="none", edgecolor=_FRAME, linewidth=1.2, linestyle="--",
@@ -150,62 +143,12 @@ def cross(results: Results) -> Figure:
                 label="declined, or cannot run",
             ),
         ],
-        loc="outside lower center",
-        ncols=3,
     )  # fmt: skip
     return figure
 
 
-def _reasons(cross_table: Table) -> str:
-    return "; ".join(f"{text} ({', '.join(of)})" for text, of in without_time(cross_table))
-
-
-def _is_main(results: Results, group: pd.Series) -> bool:
-    return (group["cache"], group["launch"], group["size"]) == (
-        main_cache(results.groups),
-        main_launch(results.groups),
-        main_size(results.groups, group["app"]),
-    )
-
-
-def _ordered(results: Results | None) -> list[tuple[bool, Table]]:
-    """(shown at once, table): the main ones first, by app."""
-    if results is None:
-        return []
-    tables = [table_of(results, group) for group in results.groups["group"]]
-    found = [(_is_main(results, t.group), t) for t in tables if t.strategies]
-    return sorted(found, key=lambda f: (not f[0], f[1].group["app"], f[1].group["bytes"]))
-
-
 def _name(t: Table) -> str:
-    g = t.group
-    return f"{g['app']}, {g['size_label']}, {mode_name(g['cache'], g['launch'])}"
-
-
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    results = subject.results.cross
-    pictures = []
-    for i, (main, t) in enumerate(_ordered(results)):
-        g = t.group
-        only = results.where(app=g["app"], size=g["size"], cache=g["cache"], launch=g["launch"])
-        reasons = _reasons(t)
-        label = f"Strategies by schedules, {_name(t)} on {subject.gpu}"
-        if reasons:
-            label += f". Without a time: {reasons}"
-        fold_name = "" if main else _name(t)
-        pictures.append(Picture(f"cross-{i}", label, cross, (only,), fold=fold_name))
-    return pictures
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "Every strategy ran every schedule that it can, each with the best movement known for it, "
-        "in the same rounds as baseline with that schedule. Read a column to see what the way of "
-        "moving data is worth where everything else is equal; read a row to see what the schedule "
-        "is worth to a strategy. The large number is the time over that of the fastest cell, the "
-        "small one the gain over baseline in the same column. Where the frames are not all of one "
-        "strategy, which one wins depends on the schedule."
-    )
+    return f"{t.group['size_label']}, {mode_name(t.group['cache'], t.group['launch'])}"
 
 
 def _wins(t: Table) -> str:
@@ -218,42 +161,84 @@ def _wins(t: Table) -> str:
     return "; ".join(f"{s} with {', '.join(of[s])}" for s in strategy_order(of))
 
 
-def _below(subject: GpuSubject) -> Markup:
-    results = subject.results.cross
-    parts = []
-    for main, t in _ordered(results):
-        if not main:
-            continue
-        wins = f"Fastest with each schedule: {_wins(t)}." if t.winners else ""
-        parts.append(paragraph(Markup("<b>{}</b>:").format(_name(t)), t.sentence(), wins))
-        controls = results.comparisons
-        controls = controls[(controls["group"] == t.group["group"]) & controls["control"]]
-        if len(controls):
-            parts.append(
-                paragraph(
-                    f"Baseline against itself, once per schedule, stayed within "
-                    f"{controls['low'].min():.3f} and {controls['high'].max():.3f}."
-                )
-            )
-        reasons = without_time(t)
-        if reasons:
-            lines = [(text, ", ".join(of)) for text, of in reasons]
-            parts.append(paragraph("Cells without a time:"))
-            parts.append(table(("what and why", "schedules"), lines))
-    rows = [
-        (
-            _name(t),
-            cell.strategy,
-            cell.schedule,
-            cell.config or "–",
-            milliseconds(cell.median),
-            "–" if cell.movement is None else cell.movement.text(),
+def _in_page(t: Table, strategy: str, schedule: str) -> Markup:
+    """A cell of the page: time over the fastest; below it the gain of movement; framed where it is
+    the fastest of its column."""
+    cell = t.cells.get((strategy, schedule), Cell(strategy, schedule, "not run"))
+    if cell.kind != "ok":
+        return Markup('<td class="none" title="{}">{}</td>').format(cell.reason, cell.kind)
+    mark = ""
+    if t.winners.get(schedule) == strategy:
+        mark = "won"
+    elif strategy in t.even.get(schedule, ()):
+        mark = "even"
+    gain = cell.movement
+    claim, step, below = "reference", 0, _below_the_time(cell).replace("\n", ", ")
+    if gain is not None:
+        claim, step = gain.claim, shade(gain.ratio) if gain.claim not in UNDECIDED else 0
+    over = cell.median / (t.first.median if t.first else cell.median)
+    return Markup(
+        '<td class="{mark} s{step}"><button data-samples="{row}" title="{title}">{over:.2f}'
+        "<small>{below}</small></button></td>"
+    ).format(
+        mark=mark, step=step, row=cell.row, over=over, below=below,
+        title=f"{strategy} with {schedule}: {milliseconds(cell.median)}; {cell.config}; "
+        + (f"gain {gain.text()}" if gain is not None else claim)
+        + {"won": "; fastest with this schedule", "even": "; not told apart from the fastest"}.get(
+            mark, ""
+        ),
+    )  # fmt: skip
+
+
+def _matrix(results: Results, t: Table) -> Markup:
+    head = Markup("").join(Markup('<th scope="col">{}</th>').format(s) for s in t.schedules)
+    lines = [
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            s, Markup("").join(_in_page(t, s, schedule) for schedule in t.schedules)
         )
-        for _, t in _ordered(results)
-        for cell in t.cells.values()
+        for s in t.strategies
     ]
-    columns = ("table", "strategy", "schedule", "config", ">time", "gain of movement")
-    return Markup("\n").join([*parts, fold("Every cell", table(columns, rows))])
+    controls = results.comparisons[results.comparisons["control"]]
+    noise = (
+        f"Baseline against itself, once per schedule, stayed within {controls['low'].min():.3f} "
+        f"and {controls['high'].max():.3f}."
+        if len(controls)
+        else ""
+    )
+    wins = f"Fastest with each schedule: {_wins(t)}." if t.winners else ""
+    said = paragraph(Markup("<b>{}</b>.").format(_name(t)), t.sentence(), wins, noise)
+    grid = Markup(
+        '<div class="wide" tabindex="0" role="region" aria-label="{}">'
+        '<table class="matrix"><tr><td></td>{}</tr>\n{}\n</table></div>'
+    ).format(f"Strategies by schedules, {_name(t)}", head, Markup("\n").join(lines))
+    reasons = [(text, ", ".join(of)) for text, of in without_time(t)]
+    rest = fold("Cells without a time", table(("what and why", "schedules"), reasons))
+    return said + grid + (rest if reasons else Markup(""))
+
+
+def _markup(subject: AppSubject) -> Markup:
+    """The matrices of the app, the largest first."""
+    everything = subject.results.cross
+    if everything is None:
+        return Markup("")
+    said = []
+    for group in everything.groups.sort_values("bytes", ascending=False)["group"]:
+        of_group = everything.where(group=group)
+        t = table_of(of_group, group)
+        if t.strategies:
+            said.append(_matrix(of_group, t))
+    return Markup("\n").join([_READING, *said]) if said else Markup("")
+
+
+_READING = paragraph(
+    "Every strategy ran every schedule that it can, each with the best movement known for it, in "
+    "the same rounds as baseline with that schedule. A column says what the way of moving data is "
+    "worth where everything else is equal; a row what the schedule is worth to a strategy. The "
+    "large number is the time over that of the fastest cell, the small one the gain over baseline "
+    "in the same column, which the colour shows. A frame marks the fastest of a column, a dashed "
+    "one those not told apart from it. Where the frames are not all of one strategy, which one "
+    "wins depends on the schedule."
+)
 
 
 def _of_selection(selection: Selection) -> Figure:
@@ -265,11 +250,9 @@ register(
         "cross",
         "every strategy with every schedule (results of amasia cross)",
         _of_selection,
-        Chapter.COMPARISONS,
-        order=24,
+        Chapter.APPS,
+        order=20,
         heading="Every strategy with every schedule",
-        pictures=_pictures,
-        above=_above,
-        below=_below,
+        markup=_markup,
     )
 )

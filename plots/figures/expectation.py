@@ -12,16 +12,18 @@ from plots import expect
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
 from plots.prose import paragraph
-from plots.style import ALARM_COLOUR, new_figure, styled
+from plots.style import ALARM_COLOUR, legend_below, new_figure, styled
 
 _FLOP, _BANDWIDTH, _EXPECTED = "#0072B2", "#E69F00", "#333333"
+# Colour and shape: green and red alone are one colour to many readers.
+_REACHED, _BELOW = ("#009E73", "o"), (ALARM_COLOUR, "X")
 
 
 @styled
 def expectation(table: pd.DataFrame, source: str) -> Figure:
     """One line per pair of GPUs (columns of expect.published_table): FLOP ratio, bandwidth ratio,
-    their minimum, and the measured mean with its standard deviation over benchmarks, red where it
-    stays below the expectation."""
+    their minimum, and the measured mean with its standard deviation over benchmarks, a red cross
+    where it stays below the expectation."""
     common.need(table, "pairs of GPUs")
     figure = new_figure(8.4, 1.5 + 0.42 * len(table))
     ax = figure.subplots()
@@ -37,16 +39,17 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
         )  # fmt: skip
         if np.isfinite(row.measured_mean):
             short = row.measured_mean < row.expected
-            ink = ALARM_COLOUR if short else "#009E73"
+            ink, shape = _BELOW if short else _REACHED
             spread = row.std_dev if np.isfinite(row.std_dev) else 0
             ax.errorbar(
-                [row.measured_mean], [y + 0.2], xerr=[[spread], [spread]], color=ink, marker="o",
+                [row.measured_mean], [y + 0.2], xerr=[[spread], [spread]], color=ink, marker=shape,
                 markersize=6.5, capsize=2.5, elinewidth=1, linestyle="none", label="measured",
                 zorder=4,
             )  # fmt: skip
         text = f"expected {row.expected:.2f}"
         if np.isfinite(row.measured_mean):
             text += f", measured {row.measured_mean:.2f}"
+            text += ", below" if row.measured_mean < row.expected else ""
         ax.annotate(
             text, (1, y), xycoords=("axes fraction", "data"),
             xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
@@ -66,19 +69,20 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
     )  # fmt: skip
     ax.set_xlabel("speed-up (logarithmic)")
     common.title(figure, "Expected and measured speed-up between GPUs", source)
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Line2D([], [], marker="^", color=_FLOP, linestyle="none", label="FLOP/s ratio (fp32)"),
             Line2D([], [], marker="v", color=_BANDWIDTH, linestyle="none", label="bandwidth ratio"),
             Line2D(
                 [], [], marker="|", color=_EXPECTED, linestyle="none", markersize=12,
                 markeredgewidth=2.2, label="expected: the smaller",
             ),
-            Line2D([], [], marker="o", color="#009E73", linestyle="none", label="measured mean"),
-            Line2D([], [], marker="o", color=ALARM_COLOUR, linestyle="none", label="below that"),
+            *(
+                Line2D([], [], marker=shape, color=ink, linestyle="none", label=label)
+                for (ink, shape), label in ((_REACHED, "measured mean"), (_BELOW, "below that"))
+            ),
         ],
-        loc="outside lower center",
-        ncols=5,
     )  # fmt: skip
     return figure
 

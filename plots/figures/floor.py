@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.figures.registry import FigureKind, register
 from plots.load import SHOWN_ROLES, Results, sizes_of, strategy_order
-from plots.prose import paragraph
-from plots.style import colour, new_figure, styled
+from plots.style import colour, legend_below, new_figure, styled
 from plots.units import milliseconds
 
 _BOUND = {
@@ -47,10 +45,11 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
                 at, percent, height=0.36, color=colour(strategy),
                 alpha=0.45 if role == "iso" else 1, label=f"{strategy} {role}",
             )  # fmt: skip
-            ax.text(
-                percent + 1, at, f"{percent:.0f} %  {milliseconds(row['median'])}",
-                va="center", fontsize=7, zorder=4,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3},
+            # Beside the axes: in them it would lie on the line of 100 %.
+            ax.annotate(
+                f"{percent:.0f} %  {milliseconds(row['median'])}", (1, at),
+                xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
+                va="center", fontsize=7, annotation_clip=False,
             )  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
@@ -89,7 +88,7 @@ def floor(results: Results) -> Figure:
     for ax, (app, size) in zip(axes.flat, panels, strict=False):
         longest = _panel(ax, results, app, size)
         ax.axvline(100, color="#444444", linewidth=1, linestyle="--")
-        ax.set_xlim(0, max(118, longest * 1.25))
+        ax.set_xlim(0, max(104, longest * 1.04))
         ax.set_xticks([t for t in range(0, 1000, 25) if t <= max(100, longest)])
         ax.set_xlabel("floor / time, %")
     common.title(
@@ -97,29 +96,14 @@ def floor(results: Results) -> Figure:
         "Time against the floor: 100 % is the least time the measured ceilings allow",
         f"{common.origin(known)}; {common.modes(known)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Patch(facecolor="#555555", label="best geometry (or a library)"),
             Patch(facecolor="#555555", alpha=0.45, label="iso geometry"),
         ],
-        loc="outside lower center",
-        ncols=2,
     )
     return figure
-
-
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    return [Picture("floor", f"Time against the floor on {subject.gpu}", floor, (subject.main,))]
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "The floor is the least time this GPU needs for the work: the largest of compulsory bytes "
-        "over measured bandwidth, operations over measured rate, and the longest chain of "
-        "dependent operations times its measured latency. A bar says how much of the time that is; "
-        "what is missing to 100 % can still be won. With a hot cache data may never reach device "
-        "memory, so that the floor of the bytes can be passed."
-    )
 
 
 register(
@@ -127,10 +111,5 @@ register(
         "floor",
         "time against the floor",
         lambda selection: floor(selection.one_mode()),
-        Chapter.COMPARISONS,
-        order=30,
-        heading="Time against the floor",
-        pictures=_pictures,
-        above=_above,
     )
 )

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 import matplotlib
 import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import TwoSlopeNorm
@@ -15,10 +14,9 @@ from matplotlib.patches import Rectangle
 
 from plots.claims import UNDECIDED
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.figures.registry import FigureKind, register
 from plots.figures.speedup import ROLES
 from plots.load import Results, main_size
-from plots.prose import paragraph
 from plots.selection import Selection
 from plots.strategies import APPS, NAMES, built_variants
 from plots.style import new_figure, styled
@@ -141,28 +139,10 @@ def _of_selection(selection: Selection) -> Figure:
     return heatmap(results, built_variants() | recorded)
 
 
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    label = f"Apps by strategies, speed-up over baseline on {subject.gpu}"
-    return [Picture("heatmap", label, heatmap, (subject.main, subject.built))]
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "One number per variant, at the main size of its app. Purple is faster than baseline, "
-        "orange slower, on a logarithmic scale, so that 2× and 0.5× are equally strong. A cell "
-        "without colour makes no claim; a hatched one does not exist yet or has no time."
-    )
-
-
 register(
     FigureKind(
         "heatmap",
         "apps x strategies",
         _of_selection,
-        Chapter.COMPARISONS,
-        order=20,
-        heading="Apps and strategies",
-        pictures=_pictures,
-        above=_above,
     )
 )

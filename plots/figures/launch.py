@@ -8,7 +8,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, register
 from plots.load import (
     SHOWN_ROLES,
     Results,
@@ -17,11 +17,11 @@ from plots.load import (
     strategy_order,
     usable_times,
 )
-from plots.prose import paragraph
+from plots.prose import paragraph, table
 from plots.selection import Selection
 from plots.statistics import corrected_confidence, independent_ratio
 from plots.style import colour, marker, new_figure, styled
-from plots.units import milliseconds
+from plots.units import claimed_ratio, milliseconds
 
 CONFIDENCE = 0.95
 _COLUMNS = 2
@@ -145,9 +145,23 @@ def _of_selection(selection: Selection) -> Figure:
     return launch(results.where(cache=selection.cache or main_cache(results.groups)))
 
 
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    label = f"Stream against graph launches on {subject.gpu}"
-    return [Picture("launch", label, launch, (subject.results.where(cache=subject.cache),))]
+def _markup(subject: GpuSubject) -> Markup:
+    """Every cost, in the cache mode of single pictures."""
+    costs = launch_costs(subject.results.where(cache=subject.cache))
+    lines = [
+        (
+            c.app,
+            c.size_label,
+            c.strategy,
+            c.role,
+            milliseconds(c.stream_ms),
+            milliseconds(c.graph_ms),
+            claimed_ratio(c.ratio, c.low, c.high) + ("" if c.resolved else ", not resolved"),
+        )
+        for c in costs.sort_values("ratio", ascending=False).itertuples()
+    ]
+    columns = ("app", "size", "strategy", "role", ">in a stream", ">in a graph", "ratio")
+    return table(columns, lines) if lines else Markup("")
 
 
 def _above(subject: GpuSubject) -> Markup:
@@ -175,7 +189,7 @@ register(
         Chapter.COMPARISONS,
         order=50,
         heading="Stream against graph",
-        pictures=_pictures,
+        markup=_markup,
         above=_above,
     )
 )

@@ -15,7 +15,7 @@ from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, reg
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, main_size, sizes_of
 from plots.prose import fold, paragraph, table
-from plots.style import colour, marker, new_figure, styled
+from plots.style import colour, legend_below, marker, new_figure, styled
 from plots.units import times
 
 _SCHEDULE_COLOUR = "#777777"
@@ -127,8 +127,9 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
         "What the speed-ups consist of: schedule · movement = total",
         f"{common.origin(groups)}; {common.modes(groups)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             Line2D(
                 [], [], color=_SCHEDULE_COLOUR, marker="o", linewidth=4.5, alpha=0.6, markersize=5,
                 label="schedule",
@@ -143,8 +144,6 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             ),
             common.unresolved_handle(),
         ],
-        loc="outside lower center",
-        ncols=4,
     )  # fmt: skip
     return figure
 
@@ -159,21 +158,9 @@ def _main(results: Results) -> list[list[Gain]]:
 
 
 def _pictures(subject: GpuSubject) -> list[Picture]:
-    groups = _by_group(subject.main)
-    if not groups:
-        return []
     label = f"What the speed-ups consist of on {subject.gpu}"
     mains = tuple(f"{g[0].app} {g[0].size}" for g in _main(subject.main))
-    pictures = [Picture("matched", label, matched, (subject.main, mains))] if mains else []
-    others = tuple(f"{g[0].app} {g[0].size}" for g in groups)
-    if others != mains:
-        others = tuple(name for name in others if name not in mains)
-        fold_name = "The other sizes" if mains else ""
-        pictures.append(
-            Picture("matched-sizes", f"{label}, other sizes", matched, (subject.main, others),
-                    fold=fold_name)
-        )  # fmt: skip
-    return pictures
+    return [Picture("matched", label, matched, (subject.main, mains))] if mains else []
 
 
 def _listed(gains: Sequence[Gain]) -> str:

@@ -20,9 +20,9 @@ from plots.selection import Selection
 class Chapter(Enum):
     """Where in the report a figure stands; the report keeps the chapters in order."""
 
-    COMPARISONS = "comparisons"  # of one GPU, each figure under a heading: GpuSubject
+    APPS = "apps"  # of one app on one GPU: AppSubject
+    COMPARISONS = "comparisons"  # of one GPU, over its apps, each under a heading: GpuSubject
     MICROBENCHMARKS = "microbenchmarks"  # of one GPU, in one sequence: GpuSubject
-    SAMPLES = "samples"  # of one GPU, below the advice: GpuSubject
     PAIRS = "pairs"  # of two GPUs: PairSubject
     HARDWARE = "hardware"  # what sources promise, once a report: SuiteSubject
 
@@ -64,6 +64,25 @@ class GpuSubject:
     def has_points(self, microbenchmark: str) -> bool:
         """Whether this microbenchmark was run on the GPU."""
         return bool((self.results.points["microbenchmark"] == microbenchmark).any())
+
+
+@dataclass(frozen=True)
+class AppSubject:
+    """One app on one GPU of the report."""
+
+    gpu: GpuSubject
+    app: str
+    anchor: str
+
+    @cached_property
+    def results(self) -> Results:
+        """All results of the app on the GPU, in every mode."""
+        return self.gpu.results.where(app=self.app)
+
+    @cached_property
+    def main(self) -> Results:
+        """Those in the mode that a single picture shows."""
+        return self.gpu.main.where(app=self.app)
 
 
 @dataclass(frozen=True)
@@ -116,8 +135,9 @@ class FigureKind:
 
     In the report it stands in ``chapter`` (None: nowhere) by ascending ``order``, as ``heading``,
     ``above``, its pictures, ``below``. ``pictures``, ``above`` and ``below`` are called with the
-    subject of the chapter; a figure without pictures is left out, prose too. Numbers in the prose
-    come from the subject.
+    subject of the chapter; a figure without pictures is left out, prose too. A figure that a page
+    says better in tables has ``markup`` instead of pictures, left out where it is empty. Numbers in
+    the prose come from the subject.
     """
 
     name: str
@@ -129,9 +149,11 @@ class FigureKind:
     pictures: Callable[[Any], Sequence[Picture]] | None = None
     above: Callable[[Any], Markup] = _no_prose
     below: Callable[[Any], Markup] = _no_prose
+    markup: Callable[[Any], Markup] | None = None
 
     def __post_init__(self) -> None:
-        if (self.chapter is None) != (self.pictures is None):
+        shown = (self.pictures is not None) + (self.markup is not None)
+        if shown != (self.chapter is not None):
             raise ValueError(f"figure {self.name}: expected a chapter and its pictures, or neither")
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
-from plots.load import Results, main_size, strategy_order
-from plots.prose import paragraph
-from plots.style import ALARM_COLOUR, colour, new_figure, styled
+from plots.figures.registry import FigureKind, register
+from plots.load import Results, strategy_order
+from plots.style import ALARM_COLOUR, colour, legend_below, new_figure, styled
 from plots.units import milliseconds
 
 
@@ -120,60 +117,8 @@ def samples(results: Results, group: str) -> Figure:
                 [], [], linestyle="none", marker="x", color=ALARM_COLOUR, label="throttled sample"
             )
         )
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    legend_below(figure, handles)
     return figure
-
-
-# More pictures than this make the report slow to open; the rest can be drawn one by one.
-MOST_PICTURES = 16
-
-
-def _drawable(subject: GpuSubject) -> pd.DataFrame:
-    """The groups with times, those nearest to what single pictures show first."""
-    mine = subject.results
-    groups = subject.main.groups
-    main_sizes = {app: main_size(groups, app) for app in sorted(set(groups["app"]))}
-    ranked = mine.groups.assign(
-        rank=[
-            (g.cache != subject.cache)
-            + (g.launch != subject.launch)
-            + 2 * (g.size != main_sizes.get(g.app))
-            for g in mine.groups.itertuples()
-        ]
-    ).sort_values(["rank", "app", "bytes"], kind="stable")
-    timed = set(mine.rows.loc[mine.rows["median"].notna(), "group"])
-    return ranked[ranked["group"].isin(timed)]
-
-
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    return [
-        Picture(
-            f"samples-{i}",
-            f"All samples of {g.app}, {g.size_label} on {subject.gpu}",
-            samples,
-            (subject.results, g.group),
-            fold=f"{g.app}, {g.size_label}, {mode_name(g.cache, g.launch)}",
-        )
-        for i, g in enumerate(_drawable(subject).head(MOST_PICTURES).itertuples())
-    ]
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "How each row scatters round its own median, and whether it drifted while it was measured. "
-        "Rows differ by far more than they scatter, so each has its own zero; the medians stand at "
-        "the left."
-    )
-
-
-def _below(subject: GpuSubject) -> Markup:
-    left_out = len(_drawable(subject)) - MOST_PICTURES
-    if left_out <= 0:
-        return Markup("")
-    return Markup(
-        '<p class="note">{} more groups: <code>python -m plots figure samples FILE --app APP '
-        "--size SIZE --out FILE.svg</code>.</p>"
-    ).format(left_out)
 
 
 register(
@@ -181,11 +126,5 @@ register(
         "samples",
         "every sample of one group (--app, --size)",
         lambda selection: samples(*selection.one_group()),
-        Chapter.SAMPLES,
-        order=10,
-        heading="Every sample",
-        pictures=_pictures,
-        above=_above,
-        below=_below,
     )
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -14,11 +12,11 @@ from matplotlib.patches import Rectangle
 from plots import expect
 from plots.claims import UNDECIDED
 from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, mode_name, register
+from plots.figures.registry import AppSubject, Chapter, FigureKind, register
 from plots.load import Results, main_size, sizes_of, strategy_order
-from plots.prose import paragraph, ratio, table
+from plots.prose import paragraph, ratio, table, view
 from plots.strategies import BY_NAME
-from plots.style import NOISE_COLOUR, colour, marker, new_figure, styled
+from plots.style import NOISE_COLOUR, colour, legend_below, marker, new_figure, styled
 from plots.units import times
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
@@ -155,79 +153,40 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
             _panel(axes[r][c], results, app, role, sizes, shown)
             axes[r][c].set_title(f"{app}, {text}", loc="left")
         reach = of_app[of_app["role"].isin([*ROLES, "comparator"])]
-        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.17)
+        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.22)
         axes[r][0].set_ylabel("speed-up over baseline")
     common.title(
         figure,
         "Speed-up of each strategy over baseline",
         f"{common.origin(comparisons)}; {common.modes(comparisons)}",
     )
-    figure.legend(
-        handles=[
+    legend_below(
+        figure,
+        [
             *common.strategy_handles(s for s in shown if s != "baseline"),
             *(Line2D([], [], color=colour(s), linestyle="--", label=s) for s in libraries),
             common.unresolved_handle(),
             common.noise_handle(),
         ],
-        loc="outside lower center",
-        ncols=7 + len(libraries),
         columnspacing=1.1,
         handletextpad=0.4,
     )
     return figure
 
 
-def _pictures(subject: GpuSubject) -> list[Picture]:
-    """The mode that single pictures show, and the others folded."""
-
-    def picture(results: Results, cache: str, launch: str, fold: str) -> Picture:
-        mode = mode_name(cache, launch)
-        label = f"Speed-up of each strategy over baseline on {subject.gpu}, {mode}"
-        return Picture(
-            f"speedup-{cache}-{launch}",
-            label,
-            speedup,
-            (results,),
-            f"{fold}, {mode}" if fold else "",
-        )
-
-    pictures = [picture(subject.main, subject.cache, subject.launch, "")]
-    for cache, launch in itertools.product(("cold", "hot"), ("stream", "graph")):
-        of_mode = subject.results.where(cache=cache, launch=launch)
-        if (cache, launch) != (subject.cache, subject.launch) and len(of_mode.groups):
-            pictures.append(picture(of_mode, cache, launch, "The same"))
-    return pictures
-
-
-def _above(_: GpuSubject) -> Markup:
-    return paragraph(
-        "A point is the median of the ratios time(baseline) / time(strategy), each ratio from two "
-        "runs of the same round. Its bar says where that of a new run on another GPU of the model "
-        "falls with 90 % confidence, where rows of the app were measured on several; else it is "
-        "the exact interval of the median, corrected for the number of comparisons in the group, "
-        "which knows one run. Above 1 the strategy is faster. A hollow point makes no claim: its "
-        "interval spans 1, or its ratio lies within what baseline differs from itself (grey). On "
-        "the left all strategies have the geometry of the original code, which isolates the "
-        "mechanism; on the right each has its fastest geometry, baseline too, which is what one "
-        "would ship."
-    )
-
-
-def _below(subject: GpuSubject) -> Markup:
+def _quotes(subject: AppSubject) -> Markup:
     """What the paper reports of a strategy beside what was measured here at the main size."""
-    measured = subject.main
-    apps = set(measured.groups["app"])
+    measured = subject.main.comparisons
+    measured = measured[measured["size"] == main_size(subject.gpu.main.groups, subject.app)]
     lines = []
     for quote in expect.strategy_quotes().itertuples():
-        if quote.app not in apps:
+        if quote.app != subject.app:
             continue
-        found = measured.comparisons
-        found = found[(found["app"] == quote.app) & (found["strategy"] == quote.strategy)]
-        found = found[found["size"] == main_size(measured.groups, quote.app)]
-        ours = {c.role: c for c in found[~found["control"]].itertuples()}
+        found = measured[(measured["strategy"] == quote.strategy) & ~measured["control"]]
+        ours = {c.role: c for c in found.itertuples()}
         ends = dict.fromkeys((f"{quote.low:.2f}", f"{quote.high:.2f}"))
         cells = [ratio(ours.get(role)) for role in ("iso", "best")]
-        lines.append([quote.app, quote.strategy, " to ".join(ends), *cells, quote.remark])
+        lines.append([quote.strategy, " to ".join(ends), *cells, quote.remark])
     if not lines:
         return Markup("")
     heading = paragraph(
@@ -235,10 +194,23 @@ def _below(subject: GpuSubject) -> Markup:
             "Svedin et al. (2021) put <code>register_bypass</code>, <code>overlap</code> and "
             "<code>drop_off</code> into Rodinia codes on an A100. What they report, beside what "
             "was measured here at the main size ({}):"
-        ).format(subject.mode)
+        ).format(subject.gpu.mode)
     )
-    columns = ("app", "strategy", ">paper, A100", "iso here", "best here", "remark")
-    return heading + table(columns, lines)
+    return heading + table(("strategy", ">paper, A100", "iso here", "best here", "remark"), lines)
+
+
+_SHOWN = ("samples", "strategy", "speed-up", "size", "cache", "launch", "role", "schedule",
+          "consists of", "of floor", "time", "runs", "status")  # fmt: skip
+
+
+def _markup(subject: AppSubject) -> Markup:
+    """Every row of the app beside its interval, the mode and role of single pictures first."""
+    if not len(subject.results.rows):
+        return Markup("")
+    first = {"cache": subject.gpu.cache, "launch": subject.gpu.launch, "role": "best"}
+    where = {"gpu": subject.gpu.gpu, "app": subject.app}
+    shown = view("rows", f"Rows of {subject.app}", where, first, _SHOWN)
+    return shown + _quotes(subject)
 
 
 register(
@@ -246,11 +218,9 @@ register(
         "speedup",
         "strategies x sizes, speed-up with intervals, iso and best",
         lambda selection: speedup(selection.one_mode()),
-        Chapter.COMPARISONS,
+        Chapter.APPS,
         order=10,
         heading="Strategies and sizes",
-        pictures=_pictures,
-        above=_above,
-        below=_below,
+        markup=_markup,
     )
 )

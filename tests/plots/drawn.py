@@ -1,9 +1,26 @@
-"""What the tests read from a drawn figure."""
+"""What the tests read from a drawn figure, and from a page with figures in it."""
 
 from __future__ import annotations
 
+import re
+
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
+
+from plots.report.embedded import decoded
+
+
+def carried_by(page):
+    """The tables, samples and figures that a report carries for its script."""
+    (packed,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page)
+    return decoded(packed)
+
+
+def table_rows(page, name):
+    """The rows of a table that a report carries, each as column -> value."""
+    table = carried_by(page)["tables"].get(name, {"columns": [], "values": []})
+    names = [column[0] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in zip(*table["values"], strict=True)]
 
 
 def texts(figure):

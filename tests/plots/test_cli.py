@@ -114,7 +114,11 @@ def test_report(capsys, save, tmp_path):
     ("arguments", "line"),
     [
         (["figure", "speedups", "{paper}"], 'no figure "speedups"; nearest: speedup'),
-        (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, heatmap, matched, cross'),
+        (
+            ["figure", "speedup", "{paper}", "--width", "1"],
+            "expected 3 to 40 inches as --width, not 1",
+        ),
+        (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, cross, matched, roofline'),
         (
             ["figure", "floor", "{paper}", "--app", "hotspt"],
             'no app "hotspt" in the result files; n',

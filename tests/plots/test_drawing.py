@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from plots import drawing
+from plots import drawing, parallel
 from plots.cache import Cache
 from plots.errors import PlotsError
 from plots.figures import Picture
@@ -49,9 +49,9 @@ def test_what_cannot_be_drawn_says_why(tmp_path):
 
 
 def test_any_number_of_processes_draws_the_same(monkeypatch):
-    monkeypatch.setattr(drawing, "_cores", lambda: 1)
+    monkeypatch.setattr(parallel, "cores", lambda: 1)
     alone = drawing.draw_all(pictures("one", "two", "three"), Cache(None))
-    monkeypatch.setattr(drawing, "_cores", lambda: 2)
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
     assert drawing.draw_all(pictures("one", "two", "three"), Cache(None)) == alone
     elsewhere = drawing.draw_all(
         {f"p{i}": Picture("p", "label", draw_process, (i,)) for i in range(2)}, Cache(None)

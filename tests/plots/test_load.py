@@ -9,13 +9,15 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 import synthetic
 
-from plots import documents, schema, validation
+from plots import documents, parallel, schema, validation
 from plots import load as loading
+from plots.cache import Cache
 from plots.claims import claim_of
-from plots.documents import upgrade
+from plots.documents import find_files, upgrade
 from plots.errors import PlotsError, ResultFileError
 from plots.load import load, main_size, sizes_of, slug
 from plots.schema import SCHEMA_PATH, scalars
@@ -523,3 +525,45 @@ def test_half_a_character_is_refused(save):
     document["provenance"]["device"]["name"] = "NVIDIA \ud800"
     with pytest.raises(ResultFileError, match="found half of a surrogate pair"):
         load([save(document)])
+
+
+def test_the_same_bytes_are_read_once_and_changed_ones_again(save, tmp_path, monkeypatch):
+    cache = Cache(tmp_path / "cache")
+    path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]))
+    first = load([path], cache)
+    monkeypatch.setattr(loading, "read_document", lambda path: pytest.fail("read again"))
+    again = load([path], cache)
+    monkeypatch.undo()
+    for frame in ("files", "groups", "rows", "samples", "comparisons", "ceilings"):
+        pd.testing.assert_frame_equal(getattr(again, frame), getattr(first, frame))
+    assert again.notes == first.notes and again.sessions is not None
+    save(synthetic.document([synthetic.group("nw", {"n": 64}, 2.0)]))
+    changed = load([path], cache)
+    assert changed.rows["median"].iloc[0] == pytest.approx(2 * first.rows["median"].iloc[0])
+
+
+def test_large_files_are_read_by_all_cores_with_the_same_result(save, monkeypatch):
+    for n in (64, 128, 256):
+        document = synthetic.document([synthetic.group("nw", {"n": n}, 1.0, seed=n)])
+        folder = save(document, f"r/{n}.json").parent
+    alone = load([folder], Cache(None))
+    monkeypatch.setattr(loading, "_MANY_BYTES", 1)
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    pd.testing.assert_frame_equal(load([folder], Cache(None)).samples, alone.samples)
+    save("{}", "r/z.json")
+    save('{"schema": "amasia-result", "version": 1', "r/zz.json")
+    with pytest.raises(ResultFileError, match=r"zz.json: expected the rest of the JSON"):
+        load([folder], Cache(None))
+
+
+def test_a_result_file_is_known_by_its_beginning_and_by_its_content(save):
+    group = synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])
+    plain = save(group, "r/plain.json")
+    moved = {name: group[name] for name in sorted(group, reverse=True)}
+    save(json.dumps({"first": 1}), "r/other.json")
+    save(json.dumps({"x": {"schema": "amasia-result"}}), "r/inside.json")
+    assert next(iter(moved)) != "schema"
+    save(json.dumps(moved), "r/moved.json")
+    found, notes = find_files([plain.parent])
+    assert [path.name for path in found] == ["moved.json", "plain.json"]
+    assert len(notes) == 2

@@ -7,10 +7,12 @@ import re
 
 import pytest
 import synthetic
+from drawn import table_rows
 
 from plots import readme
 from plots.cli import main
 from plots.load import load, main_size
+from plots.report import render
 from plots.strategies import ROOT
 
 TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
@@ -173,3 +175,12 @@ def test_a_table_of_amasia_cross_changes_nothing(paper_file, paper, save):
     both = readme.select(load([paper_file, table]))
     assert readme.generated(both) == readme.generated(readme.select(paper))
     assert readme.picture_digest(both) == readme.picture_digest(readme.select(paper))
+
+
+def test_the_record_makes_a_small_page():
+    """A goal of the project: 3 MB for all that was recorded. Here, because here it is loaded."""
+    if not (ROOT / "results" / "h200").is_dir():
+        pytest.skip("nothing is recorded here")
+    page = render(load([ROOT / "results"]))
+    assert len(page.encode()) < 3_000_000
+    assert len(table_rows(page, "rows")) > 1000

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+import synthetic
+from matplotlib.text import Text
+
 from plots import style
 from plots.figures.floor import floor
 from plots.figures.speedup import speedup
@@ -34,3 +38,33 @@ def test_inline_svg_stands_alone(paper):
     assert ids and all(i.startswith("f1-") for i in ids) and len(ids) == len(set(ids))
     for used in re.findall(r'(?:href="#|url\(#)([^")]+)', text):
         assert used in ids
+
+
+def of_many_libraries(load_groups):
+    names = ("cublas", "cusolver", "cub", "rocblas", "a-library-with-a-long-name")
+    return load_groups(
+        *(synthetic.group("gemm", {"n": 64 * (i + 1)}, 1.0, comparator=name)
+          for i, name in enumerate(names))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [None, 7.1, 4])
+def test_legends_are_not_clipped(load_groups, width):
+    figure = speedup(of_many_libraries(load_groups))
+    if width is not None:
+        style.fit(figure, width)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    reach = legend.get_window_extent()
+    assert reach.x0 >= 0 and reach.x1 <= figure.bbox.width and reach.y0 >= 0
+    assert len(legend.get_texts()) == 12
+
+
+def test_a_figure_fits_a_column_and_stays_readable(load_groups):
+    figure = speedup(of_many_libraries(load_groups))
+    shape = figure.get_figheight() / figure.get_figwidth()
+    style.fit(figure, 7.1)
+    assert figure.get_figwidth() == 7.1
+    assert figure.get_figheight() / figure.get_figwidth() == pytest.approx(shape)
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
+    assert min(sizes) == style.LEAST_POINTS and max(sizes) < 10

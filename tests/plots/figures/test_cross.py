@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import synthetic
@@ -9,7 +12,7 @@ from drawn import heading, texts
 from matplotlib.colors import to_rgb
 
 from plots.errors import PlotsError
-from plots.figures import FIGURES, GpuSubject
+from plots.figures import FIGURES, AppSubject, GpuSubject
 from plots.figures.cross import cross
 from plots.load import load
 
@@ -78,8 +81,7 @@ def test_several_modes_are_named(load_groups):
 
 
 def test_without_a_table_there_is_no_picture(paper, load_groups):
-    subject = GpuSubject("NVIDIA H200", "h200", paper, "cold", "stream", ())
-    assert FIGURES["cross"].pictures(subject) == []
+    assert FIGURES["cross"].markup(of_nw(paper)) == ""
     empty = synthetic.cross_group("nw", {"n": 64})
     empty["rows"], empty["comparisons"] = [synthetic.untimed_row("nw/tma", "cross", "ok", "")], []
     results = load_groups(empty).cross
@@ -87,17 +89,26 @@ def test_without_a_table_there_is_no_picture(paper, load_groups):
         cross(results.where(app="lud"))
 
 
+def of_nw(results):
+    gpu = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
+    return AppSubject(gpu, "nw", "h200-nw")
+
+
 def test_the_report_says_who_wins_where_and_why_cells_are_empty(results):
-    subject = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
-    kind = FIGURES["cross"]
-    (picture,) = kind.pictures(subject)
-    assert picture.label.endswith(
-        "on NVIDIA H200. Without a time: dsm declines: its tiles are too small to share (iso)"
-    )
-    below = str(kind.below(subject))
-    assert "Fastest: tma with tall (" in below
-    assert "Fastest with each schedule: tma with iso, wide (not told apart: overlap), tall." in (
-        below
-    )
-    assert "Baseline against itself, once per schedule, stayed within 0.997 and 1.003." in below
-    assert "<td>dsm declines: its tiles are too small to share</td>" in below
+    text = str(FIGURES["cross"].markup(of_nw(results)))
+    assert "Fastest: tma with tall (" in text
+    assert "Fastest with each schedule: tma with iso, wide (not told apart: overlap), tall." in text
+    assert "Baseline against itself, once per schedule, stayed within 0.997 and 1.003." in text
+    assert "<td>dsm declines: its tiles are too small to share</td>" in text
+    assert FIGURES["cross"].markup(replace(of_nw(results), app="lud")) == ""
+
+
+def test_a_cell_of_the_report_opens_its_samples_and_says_its_gain_without_colour(results):
+    text = str(FIGURES["cross"].markup(of_nw(results)))
+    rows = results.cross.rows
+    row = rows[(rows["variant"] == "nw/tma") & (rows["schedule"] == "tall") & (rows["repeat"] == 0)]
+    (cell,) = re.findall(rf'<td [^>]*><button data-samples="{row.iloc[0]["row"]}".*?</td>', text)
+    assert 'class="won s' in cell and ">1.00<small>gain 1." in cell
+    assert "; fastest with this schedule" in cell
+    assert text.count('class="won ') == 3 and text.count('class="even ') == 1
+    assert text.count('class="none"') == 1

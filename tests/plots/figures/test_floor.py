@@ -37,6 +37,18 @@ def test_floor_beyond_100_percent_stays_visible(load_groups):
     assert longest > 300 and ax.get_xlim()[1] > longest
 
 
+def test_labels_do_not_lie_on_the_line_of_100_percent(load_groups):
+    figure = floor(load_groups(synthetic.group("nw", {"n": 64}, 0.4)))
+    figure.draw_without_rendering()
+    (ax,) = (ax for ax in figure.axes if ax.get_visible())
+    line = ax.transData.transform((100, 0))[0]
+    labels = [t for t in ax.texts if "%" in t.get_text()]
+    assert len(labels) == 12
+    for label in labels:
+        reach = label.get_window_extent()
+        assert reach.x0 > line and reach.x1 <= figure.bbox.width
+
+
 def test_floor_without_ceilings_says_so(load_groups):
     group = synthetic.group("nw", {"n": 64}, 1.0)
     group["floor"] = None

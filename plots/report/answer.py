@@ -1,0 +1,264 @@
+"""The first screen: a heat map of what movement gains, with the answer of each app, how certain it
+is and what was recorded beside it that says why."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from plots.advise import Advice
+from plots.claims import UNDECIDED
+from plots.figures import GpuSubject
+from plots.figures.registry import mode_name
+from plots.gains import Gain, Part, gains_of
+from plots.load import Results, main_size
+from plots.prose import percent, runs, shade
+from plots.strategies import APPS, NAMES
+from plots.units import claimed_ratio, times
+
+_BOUND = {
+    "bytes": "memory traffic",
+    "operations": "arithmetic",
+    "dependency": "its longest chain of dependent operations",
+}
+_SIGNS = {"faster": "▲", "slower": "▼"}  # so that colour is never the only one
+_UNDECIDED_SIGN = "≈"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A strategy of an app. ``below`` is its gain in all, where that is another; ``step`` is its
+    colour (prose.shade); ``row`` and ``against`` are the rows whose samples stand behind the
+    number."""
+
+    strategy: str
+    text: str
+    sign: str = ""
+    below: str = ""
+    step: int = 0
+    detail: str = ""
+    row: str = ""
+    against: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An app at its main size."""
+
+    app: str
+    size_label: str
+    cells: tuple[Cell, ...]
+    answer: str
+    certainty: str
+    why: str
+
+
+def _rows(results: Results, group: str) -> pd.DataFrame:
+    rows = results.rows
+    return rows[(rows["group"] == group) & (rows["repeat"] == 0)]
+
+
+def _id(rows: pd.DataFrame, **wanted: str) -> str:
+    for column, value in wanted.items():
+        rows = rows[rows[column] == value]
+    rows = rows[rows["median"].notna()]
+    return str(rows.iloc[0]["row"]) if len(rows) else ""
+
+
+def _measured(
+    strategy: str, part: Part, what: str, row: str, against: str, below: str = ""
+) -> Cell:
+    sign = _UNDECIDED_SIGN if part.claim in UNDECIDED else _SIGNS.get(part.claim, "=")
+    return Cell(
+        strategy,
+        times(part.ratio),
+        sign,
+        below,
+        0 if part.claim in UNDECIDED else shade(part.ratio),
+        f"{strategy}: {claimed_ratio(part.ratio, part.low, part.high)}, {part.claim}; {what}",
+        row,
+        against,
+    )
+
+
+def _cell(results: Results, rows: pd.DataFrame, strategy: str, gain: Gain | None) -> Cell:
+    """The gain of movement; where that was not told apart from the schedule's, the gain in all."""
+    mine = rows[(rows["strategy"] == strategy) & (rows["role"] == "best")]
+    if mine.empty:
+        return Cell(strategy, "–", detail=f"{strategy}: not run with its fastest geometry")
+    row = mine.iloc[0]
+    if row["status"] != "ok":
+        reason = row["reason"] or "no reason was recorded"
+        return Cell(strategy, row["status"], detail=f"{strategy}: {row['status']}, {reason}")
+    if gain is not None:
+        role = {"role": "best"} if gain.same_schedule else {
+            "role": "matched", "schedule": gain.schedule,
+        }  # fmt: skip
+        against = _id(rows, strategy="baseline", **role)
+        what = f"movement alone, both with schedule {gain.schedule}; in all {gain.total.text()}"
+        below = "" if gain.same_schedule else f"in all {times(gain.total.ratio)}"
+        return _measured(strategy, gain.by_movement, what, str(row["row"]), against, below)
+    found = results.comparisons
+    found = found[(found["group"] == row["group"]) & (found["strategy"] == strategy)]
+    found = found[(found["role"] == "best") & ~found["control"]]
+    if found.empty:
+        return Cell(strategy, "–", detail=f"{strategy}: not compared", row=str(row["row"]))
+    c = found.iloc[0]
+    part = Part(float(c["ratio"]), float(c["low"]), float(c["high"]), c["claim"])
+    what = "in all: the schedule's gain was not measured apart"
+    against = _id(rows, strategy="baseline", role="best")
+    cell = _measured(strategy, part, what, str(row["row"]), against)
+    return Cell(**{**cell.__dict__, "text": cell.text + " †"})
+
+
+def _certainty(results: Results, group: str, advice: Advice) -> str:
+    """The interval of the answer and what stands behind it."""
+    compared = results.comparisons
+    compared = compared[(compared["group"] == group) & (compared["role"] == "best")]
+    controls = compared[compared["control"]]
+    noise = (
+        f"noise {100 * max(controls['high'].max() - 1, 1 - controls['low'].min()):.2g} %"
+        if len(controls)
+        else "noise not measured"
+    )
+    compared = compared[~compared["control"]]
+    if advice.strategy is not None:
+        compared = compared[compared["strategy"] == advice.strategy]
+    if compared.empty:
+        return noise
+    behind = compared.iloc[0]
+    sure = "resolved" if advice.outcome in ("faster", "baseline") else "not resolved"
+    if advice.gain is not None and advice.gain.by_movement.resolved:
+        part = advice.gain.by_movement
+        sure = f"resolved, movement {claimed_ratio(part.ratio, part.low, part.high)}"
+    elif advice.outcome == "faster":
+        sure = f"resolved, {claimed_ratio(advice.ratio, advice.low, advice.high)}"
+    return f"{sure}; {runs(behind['sessions'], behind['gpus'])}; {noise}"
+
+
+def _why(rows: pd.DataFrame, advice: Advice) -> str:
+    """What was recorded of baseline and of the strategy named: how near each is to the least time,
+    what it waits for, and how much it can have under way."""
+    best = rows[(rows["role"] == "best") & (rows["status"] == "ok")].set_index("strategy")
+    if "baseline" not in best.index:
+        return "baseline has no time"
+    names = ["baseline"]
+    if advice.strategy in best.index and advice.strategy != "baseline":
+        names.append(str(advice.strategy))
+    chosen = best.loc[names]
+    said = []
+    bound = chosen.iloc[0]["bound_by"]
+    if bound and np.isfinite(chosen["floor_fraction"]).all():
+        reached = ", ".join(
+            f"{name} {percent(f)}" for name, f in zip(names, chosen["floor_fraction"], strict=True)
+        )
+        said.append(f"the least time is set by {_BOUND[bound]}; reached of it: {reached}")
+    under_way = chosen["bytes_in_flight_per_sm"]
+    if len(names) > 1 and np.isfinite(under_way).all() and (under_way > 0).all():
+        said.append(
+            "under way per SM: "
+            + ", ".join(f"{n} {b / 1024:.3g} KiB" for n, b in zip(names, under_way, strict=True))
+        )
+    return "; ".join(said) or "no floor was measured"
+
+
+def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
+    """One line per app, at its main size in the mode that single pictures show."""
+    main = subject.main
+    gains: dict[str, dict[str, Gain]] = defaultdict(dict)
+    for gain in gains_of(main):
+        gains[gain.group][gain.strategy] = gain
+    apps = set(main.groups["app"])
+    found = []
+    for app in [*(a for a in APPS if a in apps), *sorted(apps - set(APPS))]:
+        size = main_size(main.groups, app)
+        group = main.groups[(main.groups["app"] == app) & (main.groups["size"] == size)].iloc[0]
+        said = next(
+            a for a in advice
+            if (a.app, a.size, a.cache, a.launch) == (app, size, subject.cache, subject.launch)
+        )  # fmt: skip
+        rows = _rows(main, group["group"])
+        cells = tuple(
+            _cell(main, rows, name, gains[group["group"]].get(name))
+            for name in NAMES
+            if name != "baseline"
+        )
+        found.append(
+            Line(app, group["size_label"], cells, said.sentence(),
+                 _certainty(main, group["group"], said), _why(rows, said))
+        )  # fmt: skip
+    return found
+
+
+def noise(results: Results) -> str:
+    """What baseline differs from itself by, in a sentence."""
+    controls = results.comparisons[results.comparisons["control"]]
+    if controls.empty:
+        return "No A/A control was measured: small differences may be noise of the machine"
+    reach = f"within {controls['low'].min():.4f} and {controls['high'].max():.4f}"
+    wrong = controls[controls["resolved"]]
+    said = f"Noise: baseline against itself stayed {reach} in {len(controls)} controls; "
+    if wrong.empty:
+        return said + "no control differs from itself"
+    most = 100 * max(wrong["ratio"].max() - 1, 1 - wrong["ratio"].min())
+    return said + (
+        f"{len(wrong)} of {len(controls)} controls differ from themselves, by {most:.2g} % at "
+        "most, and no smaller difference counts beside them"
+    )
+
+
+# What differs between warnings of one kind: numbers, and which GPU of a model it was.
+_PARTICULAR = re.compile(r"\b[0-9a-f]{12}\b|\b[0-9]+(\.[0-9]+)?\b")
+
+
+def _by_kind(found: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """Warnings that differ in particulars only, together; those stand where each holds."""
+    kinds: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+    for text, where in found.items():
+        kinds[_PARTICULAR.sub("…", text)].append((text, where))
+    said = []
+    for kind, texts in kinds.items():
+        if len(texts) == 1:
+            said.append(texts[0])
+        else:
+            said.append((kind, [f"{place}: {text}" for text, where in texts for place in where]))
+    return said
+
+
+def warnings(results: Results) -> list[tuple[str, list[str]]]:
+    """Everything that a reader must know before believing a number: (what, where it holds)."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for f in results.files.itertuples():
+        if f.dirty:
+            found["made from sources with uncommitted changes"].append(f.path)
+    groups = list(results.groups.itertuples())
+    if results.cross is not None:
+        groups += results.cross.groups.itertuples()
+    for g in groups:
+        where = f"{g.app}, {g.size_label}, {mode_name(g.cache, g.launch)}"
+        for text in g.warnings:
+            found[text].append(where)
+        if not g.launch_blocked:
+            found[
+                "too many launches to queue behind the blocking kernel; gaps between launches are "
+                "part of the time"
+            ].append(where)
+    uncontrolled = set(results.groups["group"]) - set(
+        results.comparisons.loc[results.comparisons["control"], "group"]
+    )
+    if uncontrolled:
+        found["no A/A control: differences may be noise of the machine"].append(
+            f"{len(uncontrolled)} of {len(results.groups)} groups"
+        )
+    for row in results.rows[results.rows["fallback"] != ""].drop_duplicates("variant").itertuples():
+        found[f"fell back: {row.fallback}"].append(row.variant)
+    spilled = results.rows[results.rows["local_bytes"] > 0].drop_duplicates(["variant", "config"])
+    for row in spilled.itertuples():
+        found["local memory is used (spills)"].append(
+            f"{row.variant} ({row.config}), {row.local_bytes:.0f} B a thread"
+        )
+    return _by_kind(found)

@@ -1,0 +1,38 @@
+"""What a chapter tells the report about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from plots.load import Results
+from plots.report.embedded import Embedded
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chapter: ``body`` writes it, and gives the page the tables that it shows (prose.view). An
+    empty one is left out. ``name`` is its anchor; chapters stand by ascending ``order``."""
+
+    name: str
+    heading: str
+    body: Callable[[Results, Embedded], Markup]
+    order: int
+
+
+_parts: dict[str, Part] = {}
+
+
+def register(part: Part) -> Part:
+    """Makes a chapter known. Raises ValueError when its name is taken."""
+    if part.name in _parts:
+        raise ValueError(f"two chapters are called {part.name}")
+    _parts[part.name] = part
+    return part
+
+
+def parts() -> list[Part]:
+    """All chapters in order."""
+    return sorted(_parts.values(), key=lambda part: (part.order, part.name))

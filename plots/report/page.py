@@ -1,0 +1,267 @@
+"""The order of the report's parts and the frame around them.
+
+What a figure shows and says is in its own file (plots/figures). Works with the results of one or
+several GPUs. Nothing in the page refers to anything outside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from plots import __version__, expect
+from plots.advise import Advice, advise, by_mode, from_size_on
+from plots.cache import Cache
+from plots.drawing import draw_beside
+from plots.errors import PlotsError
+from plots.figures import (
+    AppSubject,
+    Chapter,
+    GpuSubject,
+    PairSubject,
+    Picture,
+    SuiteSubject,
+    of_chapter,
+)
+from plots.figures.common import origin
+from plots.figures.registry import mode_name
+from plots.load import Results, main_cache, main_launch, slug
+from plots.report import answer, tables
+from plots.report.chapters import Part, parts
+from plots.report.embedded import Embedded
+from plots.strategies import STRATEGIES, built_variants
+from plots.style import embedded_font
+
+# Of more GPUs than a few, not every pair has its figure: there are n (n - 1) / 2 of them.
+MOST_PAIRS = 6
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure in its place: the keys of its pictures among all drawn ones, the prose around, or
+    its markup."""
+
+    heading: str
+    above: Markup
+    pictures: tuple[str, ...]
+    below: Markup
+
+
+@dataclass(frozen=True)
+class AppSection:
+    """Everything the report says about one app on one GPU."""
+
+    subject: AppSubject
+    line: answer.Line | None
+    advice: list[tuple[str, list[Advice], str]]
+    figures: list[Shown]
+
+
+@dataclass(frozen=True)
+class GpuSection:
+    """Everything the report says about one GPU."""
+
+    subject: GpuSubject
+    origin: str
+    specification: str
+    lines: list[answer.Line]
+    daggers: bool
+    noise: str
+    warnings: list[tuple[str, list[str]]]
+    apps: list[AppSection]
+    comparisons: list[Shown]
+    microbenchmarks: list[Shown]
+    controls: Markup
+    absent: Markup
+    rows: Markup
+    points: Markup
+
+
+class _Pictures:
+    """The pictures of all parts, collected first and then drawn together."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, Picture] = {}
+
+    def chapter(self, chapter: Chapter, subject: Any) -> list[Shown]:
+        """The figures of a chapter that have something to show of the subject."""
+        shown = []
+        for kind in of_chapter(chapter):
+            pictures = kind.pictures(subject) if kind.pictures else []
+            markup = kind.markup(subject) if kind.markup else Markup("")
+            if not pictures and not markup:
+                continue
+            names = [f"{subject.anchor}-{picture.name}" for picture in pictures]
+            for name, picture in zip(names, pictures, strict=True):
+                if name in self.wanted:
+                    raise ValueError(f"two pictures are called {name}")
+                self.wanted[name] = picture
+            below = markup + kind.below(subject)
+            shown.append(Shown(kind.heading, kind.above(subject), tuple(names), below))
+        return shown
+
+
+def _specification(gpu: str) -> str:
+    spec = expect.spec_of_driver(gpu)
+    if spec is None:
+        return "No datasheet of this GPU is among the suite's specifications."
+    return (
+        f"{spec.architecture}, {spec.sms} SMs; its datasheet promises {spec.bandwidth_gb_s:g} GB/s "
+        f"and {spec.fp32_tflops:g} TFLOP/s in fp32, {spec.balance():.3f} bytes per FLOP."
+    )
+
+
+# --- The sections --------------------------------------------------------------------------------
+
+
+def _advice_of(found: Iterable[Advice]) -> list[tuple[str, list[Advice], str]]:
+    return [
+        (mode_name(block[0].cache, block[0].launch), block, from_size_on(block))
+        for block in by_mode(list(found))
+    ]
+
+
+def _gpu_section(
+    results: Results, gpu: str, anchor: str, pictures: _Pictures, data: Embedded
+) -> GpuSection:
+    mine = results.where(gpu=gpu)
+    cache, launch = main_cache(mine.groups), main_launch(mine.groups)
+    recorded = {name for provenance in mine.files["provenance"] for name in provenance["sources"]}
+    built = tuple(sorted(built_variants() | recorded))
+    subject = GpuSubject(gpu, anchor, mine, cache, launch, built)
+    found = advise(mine)
+    lines = {line.app: line for line in answer.lines(subject, found)}
+    apps = [*lines, *sorted(set(mine.groups["app"]) - set(lines))]
+    if mine.cross is not None:
+        apps += sorted(set(mine.cross.groups["app"]) - set(apps))
+    sections = []
+    for app in apps:
+        of_app = AppSubject(subject, app, f"{anchor}-{slug(app)[:40]}")
+        sections.append(
+            AppSection(
+                of_app,
+                lines.get(app),
+                _advice_of(a for a in found if a.app == app),
+                pictures.chapter(Chapter.APPS, of_app),
+            )
+        )
+    return GpuSection(
+        subject=subject,
+        origin=origin(mine.groups),
+        specification=_specification(gpu),
+        lines=list(lines.values()),
+        daggers=any("†" in cell.text for line in lines.values() for cell in line.cells),
+        noise=answer.noise(mine),
+        warnings=answer.warnings(mine),
+        apps=sections,
+        comparisons=pictures.chapter(Chapter.COMPARISONS, subject),
+        microbenchmarks=pictures.chapter(Chapter.MICROBENCHMARKS, subject),
+        controls=tables.controls(mine, data),
+        absent=tables.absent(mine, data),
+        rows=tables.rows(mine, data),
+        points=tables.points(mine, data),
+    )
+
+
+def _pairs(results: Results, gpus: Sequence[str], pictures: _Pictures) -> list[dict[str, Any]]:
+    """The first pairs of GPUs, newer over older, with their figures or why there is none."""
+    pairs = []
+    of_gpu = {gpu: results.where(gpu=gpu) for gpu in gpus}
+    for new, old in itertools.islice(itertools.combinations(gpus, 2), MOST_PAIRS):
+        try:
+            measured = expect.compare(of_gpu[new], of_gpu[old])
+        except PlotsError as error:
+            pairs.append({"new": new, "old": old, "reason": str(error)})
+            continue
+        dates = origin(results.groups[results.groups["gpu"].isin([new, old])])
+        subject = PairSubject(measured, dates, f"pair-{gpus.index(new)}-{gpus.index(old)}")
+        shown = pictures.chapter(Chapter.PAIRS, subject)
+        pairs.append({"new": new, "old": old, "reason": "", "figures": shown})
+    return pairs
+
+
+def _anchors(gpus: Sequence[str]) -> dict[str, str]:
+    """gpu -> a short name for links, each different."""
+    anchors: dict[str, str] = {}
+    for gpu in gpus:
+        name = slug(gpu)[:40] or "gpu"
+        anchors[gpu] = f"{name}-{len(anchors)}" if name in anchors.values() else name
+    return anchors
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("plots", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _written(part: Part, results: Results) -> tuple[Markup, Embedded]:
+    """A chapter and the tables that it shows."""
+    data = Embedded()
+    return part.body(results, data), data
+
+
+def _template(name: str) -> Markup:
+    return Markup((files("plots") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def render(results: Results, cache: Cache | None = None) -> str:
+    """The report as HTML; pictures drawn before are taken from ``cache``. Raises PlotsError when
+    the results hold no comparison group."""
+    if results.groups.empty:
+        hint = "" if results.cross is None else "; of amasia cross: python -m plots figure cross"
+        raise PlotsError(f"the result files hold no comparison group: nothing to report{hint}")
+    with_groups = set(results.groups["gpu"])
+    gpus = [gpu for gpu in results.gpus if gpu in with_groups]
+    anchors = _anchors(gpus)
+    pictures, data = _Pictures(), Embedded()
+    sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
+    pairs = _pairs(results, gpus, pictures)
+    hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
+    all_parts = parts()
+    bodies = [partial(_written, part, results) for part in all_parts]
+    drawn, written = draw_beside(pictures.wanted, cache or Cache(None), bodies)
+    chapters = []
+    for part, (body, of_part) in zip(all_parts, written, strict=True):
+        data.add(of_part)
+        chapters.append((part, body))
+    for name, picture in drawn.items():
+        if picture.svg:
+            data.figure(name, picture.svg)
+    provenance = tables.provenance(results, data)
+    published = expect.published_table()
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title="Amasia: which way of moving data pays",
+            version=__version__,
+            origin=origin(results.groups),
+            font=Markup(embedded_font(picture.svg for picture in drawn.values())),
+            css=_template("report.css"),
+            script=_template("report.js"),
+            drawn=drawn,
+            sections=sections,
+            chapters=[(part, body) for part, body in chapters if body],
+            idle=[gpu for gpu in results.gpus if gpu not in with_groups],
+            strategies=STRATEGIES,
+            notes=results.notes,
+            example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[0],
+            hardware=hardware,
+            pairs=pairs,
+            pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
+            provenance=provenance,
+            data=Markup(data.encoded()),
+        )
+    )

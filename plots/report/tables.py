@@ -1,0 +1,288 @@
+"""The tables that the page carries and its script shows: rows, controls, points, files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from plots import prose
+from plots.gains import gains_of
+from plots.load import Results
+from plots.prose import view
+from plots.report.embedded import Column, Embedded
+from plots.units import shortened
+
+
+def row_records(results: Results) -> list[dict[str, Any]]:
+    """Every row with its comparison, and what the speed-up of a best row consists of."""
+    compared = {
+        (c.group, c.variant, c.role, c.schedule): c
+        for c in results.comparisons[~results.comparisons["control"]].itertuples()
+    }
+    products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(results)}
+    rows = results.rows.sort_values(["app", "bytes", "cache", "launch", "role"], kind="stable")
+    return [
+        {
+            **row,
+            "speedup": compared.get((row["group"], row["variant"], row["role"], row["schedule"])),
+            "product": products.get((row["group"], row["strategy"]), "")
+            if row["role"] == "best"
+            else "",
+        }
+        for row in rows.to_dict("records")
+    ]
+
+
+_ROWS = (
+    Column("samples", "samples", help="the samples of the row, and the ratios of its comparison"),
+    Column("gpu"),
+    Column("app", listed=True),
+    Column("size", listed=True),
+    Column("cache", listed=True),
+    Column("launch", listed=True),
+    Column("strategy", listed=True),
+    Column("role", listed=True),
+    Column("schedule", listed=True),
+    Column("speed-up", "ratio", help="over baseline of the same role, with where a new run falls"),
+    Column("consists of", help="of the best row of a strategy: schedule × movement"),
+    Column("of floor", "share", help="the least time that the measured ceilings allow, over this"),
+    Column("time", "ms", help="the median"),
+    Column("from", "ms", help="lower end of the interval of the median"),
+    Column("to", "ms", help="upper end"),
+    Column("next from", "ms", help="where the next run falls, lower end"),
+    Column("next to", "ms", help="upper end"),
+    Column("runs", help="what stands behind the number"),
+    Column("n", "whole", help="samples"),
+    Column("throttled", "whole", help="samples that no summary uses"),
+    Column("status", listed=True),
+    Column("reason"),
+    Column("bound by"),
+    Column("movement"),
+    Column("config"),
+    Column("geometry"),
+    Column("GFLOP/s", "number"),
+    Column("GB/s", "number"),
+    Column("mJ", "number"),
+    Column("registers", "whole"),
+    Column("shared B", "whole"),
+    Column("local B", "whole"),
+    Column("blocks/SM", "whole"),
+    Column("cluster", "whole"),
+    Column("in flight B/SM", "whole"),
+    Column("instructions"),
+)
+_TAKEN = {  # column of the page -> column of the frame
+    "gpu": "gpu", "app": "app", "size": "size_label", "cache": "cache", "launch": "launch",
+    "role": "role", "schedule": "schedule", "of floor": "floor_fraction", "time": "median",
+    "from": "low", "to": "high", "next from": "next_low", "next to": "next_high",
+    "n": "samples", "throttled": "throttled", "status": "status", "reason": "reason",
+    "bound by": "bound_by", "movement": "movement", "config": "config", "geometry": "geometry",
+    "GFLOP/s": "gflops", "GB/s": "gbytes_per_s", "mJ": "energy_mj", "registers": "registers",
+    "shared B": "shared_bytes", "local B": "local_bytes", "blocks/SM": "blocks_per_sm",
+    "cluster": "cluster_blocks", "in flight B/SM": "bytes_in_flight_per_sm",
+    "instructions": "instructions",
+}  # fmt: skip
+
+
+def _add_rows(results: Results, data: Embedded) -> int:
+    data.samples(results)
+    return data.table(
+        "rows",
+        _ROWS,
+        (
+            {
+                **{name: r[column] for name, column in _TAKEN.items()},
+                "samples": r["row"] if np.isfinite(r["median"]) else None,
+                "strategy": r["strategy"] + (" (A/A)" if r["repeat"] else ""),
+                "speed-up": None
+                if r["speedup"] is None
+                else [getattr(r["speedup"], n) for n in ("ratio", "low", "high", "claim")],
+                "consists of": r["product"] if r["repeat"] == 0 else "",
+                "runs": prose.runs(r["sessions"], r["gpus"]) if r["n"] else "",
+            }
+            for r in row_records(results)
+        ),
+    )
+
+
+def rows(results: Results, data: Embedded) -> Markup:
+    """Every row, with its samples."""
+    count = _add_rows(results, data)
+    if results.cross is not None:
+        count += _add_rows(results.cross, data)
+    return _of_gpu("rows", "Rows", _ROWS, results, count)
+
+
+_CONTROLS = (
+    Column("gpu"),
+    Column("app", listed=True),
+    Column("size", listed=True),
+    Column("cache", listed=True),
+    Column("launch", listed=True),
+    Column("role", listed=True),
+    Column("schedule"),
+    Column("baseline / baseline", "ratio"),
+    Column("verdict", listed=True),
+)
+
+
+def controls(results: Results, data: Embedded) -> Markup:
+    """Baseline against itself, in every group."""
+    found = results.comparisons[results.comparisons["control"]]
+    count = data.table(
+        "controls",
+        _CONTROLS,
+        (
+            {
+                "gpu": c.gpu, "app": c.app, "size": c.size_label, "cache": c.cache,
+                "launch": c.launch, "role": c.role, "schedule": c.schedule,
+                "baseline / baseline": [c.ratio, c.low, c.high, c.claim],
+                "verdict": "differs from itself" if c.resolved else "as it should be",
+            }
+            for c in found.itertuples()
+        ),
+    )  # fmt: skip
+    return _of_gpu("controls", "Controls", _CONTROLS, results, count)
+
+
+_POINTS = (
+    Column("gpu"),
+    Column("microbenchmark", listed=True),
+    Column("point"),
+    Column("quantity"),
+    Column("median", "number"),
+    Column("unit"),
+    Column("from", "number"),
+    Column("to", "number"),
+    Column("n", "whole", help="samples"),
+    Column("cycles", "number"),
+    Column("ns", "number"),
+    Column("clock, MHz", "whole"),
+    Column("proof", help="instructions counted in the machine code"),
+    Column("status", listed=True),
+    Column("remark"),
+)
+
+
+def points(results: Results, data: Embedded) -> Markup:
+    """Every point of every microbenchmark."""
+    count = data.table(
+        "points",
+        _POINTS,
+        (
+            {
+                "gpu": r.gpu, "microbenchmark": r.microbenchmark,
+                "point": " ".join(f"{k}={v}" for k, v in r.at.items()), "quantity": r.quantity,
+                "median": r.median, "unit": r.unit, "from": r.low, "to": r.high, "n": r.n,
+                "cycles": r.cycles, "ns": r.time_ns, "clock, MHz": r.clock_mhz, "proof": r.proof,
+                "status": r.status, "remark": "; ".join(t for t in (r.reason, r.remark) if t),
+            }
+            for r in results.points.itertuples()
+        ),
+    )  # fmt: skip
+    return _of_gpu("points", "Points", _POINTS, results, count)
+
+
+_FILES = (
+    Column("file"),
+    Column("date"),
+    Column("study", listed=True),
+    Column("command"),
+    Column("commit"),
+    Column("compilers"),
+    Column("CUDA driver, runtime"),
+    Column("device"),
+    Column("device state"),
+    Column("settings"),
+    Column("harness digest"),
+)
+_SOURCES = (
+    Column("variant"),
+    Column("digest", help="of everything that can change what was timed, judged or bounded"),
+    Column("files"),
+)
+
+
+def _pairs_of(values: dict[str, Any], sign: str = " ") -> str:
+    return ", ".join(f"{k}{sign}{v}" for k, v in values.items())
+
+
+def provenance(results: Results, data: Embedded) -> Markup:
+    """Where every file is from, and the digests of the code in them."""
+    sources: dict[tuple[str, str], list[str]] = {}
+    records = []
+    for f in results.files.itertuples():
+        p = f.provenance
+        device = p["device"]
+        records.append(
+            {
+                "file": f.path, "date": f.date, "study": f.study, "command": " ".join(p["argv"]),
+                "commit": (f.commit or "unknown") + (", uncommitted changes" if f.dirty else ""),
+                "compilers": "; ".join(
+                    (p["compiler"], p["cuda_compiler"], p["flags"], p["architectures"])
+                ),
+                "CUDA driver, runtime": f"{device['driver_version']}, {device['runtime_version']}",
+                "device": _pairs_of(device), "device state": _pairs_of(p["device_state"]),
+                "settings": _pairs_of(p["settings"], "="), "harness digest": p["harness_digest"],
+            }
+        )  # fmt: skip
+        for variant, digest in p["sources"].items():
+            sources.setdefault((variant, digest), []).append(f.path)
+    data.table("files", _FILES, records)
+    data.table(
+        "sources",
+        _SOURCES,
+        [{"variant": v, "digest": d, "files": ", ".join(p)} for (v, d), p in sources.items()],
+    )
+    return view("files", "Result files", {}, {}, [c.name for c in _FILES]) + view(
+        "sources", "Digests of the code", {}, {}, [c.name for c in _SOURCES]
+    )
+
+
+_ABSENT = (
+    Column("gpu"),
+    Column("app", listed=True),
+    Column("variant"),
+    Column("role", listed=True),
+    Column("schedule"),
+    Column("size", listed=True),
+    Column("cache", listed=True),
+    Column("launch", listed=True),
+    Column("status", listed=True),
+    Column("reason"),
+)
+
+
+def absent(results: Results, data: Embedded) -> Markup:
+    """Every row without a time and why. What a strategy declines in a table of all schedules is
+    said below that table."""
+    rows = [results.rows[results.rows["status"] != "ok"]]
+    if results.cross is not None:
+        cross = results.cross.rows
+        rows.append(cross[~cross["status"].isin(["ok", "skipped"])])
+    records = [
+        {
+            "gpu": r.gpu, "app": r.app, "variant": r.variant, "role": r.role,
+            "schedule": r.schedule, "size": r.size_label, "cache": r.cache, "launch": r.launch,
+            "status": r.status, "reason": r.reason or "no reason was recorded",
+        }
+        for frame in rows
+        for r in frame.itertuples()
+    ]  # fmt: skip
+    return _of_gpu(
+        "absent", "Rows without a time", _ABSENT, results, data.table("absent", _ABSENT, records)
+    )
+
+
+def _of_gpu(
+    name: str, label: str, columns: Sequence[Column], results: Results, count: int
+) -> Markup:
+    """A view of all columns of a GPU's part of a table; nothing without a row."""
+    if not count:
+        return Markup("")
+    gpu = results.files.iloc[0]["gpu"]
+    shown = [c.name for c in columns if c.name != "gpu"]
+    return view(name, f"{label}, {shortened(gpu, 60)}", {"gpu": gpu}, {}, shown)

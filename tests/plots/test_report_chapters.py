@@ -1,0 +1,163 @@
+"""The chapters below the apps, and what a page carries."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import synthetic
+import test_twin
+from drawn import table_rows
+from markupsafe import Markup
+
+from plots import published, reproduction, twin
+from plots.load import load
+from plots.report import documents, render
+from plots.report.answer import _by_kind
+from plots.report.chapters import registry
+from plots.report.chapters.reproduction import _with_code
+from plots.report.embedded import Column, Embedded, decoded
+from plots.strategies import ROOT
+
+
+@pytest.fixture
+def groups(save):
+    return save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "r/groups.json")
+
+
+def test_twins_are_counted_and_listed(groups, save):
+    made = save(test_twin.document(*test_twin.grid()), "r/twins.json")
+    page = render(load([groups.parent]))
+    twins = twin.recorded_twins([made])
+    rows = table_rows(page, "twins")
+    assert len(rows) == len(twins) * len(synthetic.STRATEGIES)
+    assert "NVIDIA H200, 9 twins; to be chosen" in page and "overlap" in page
+    assert twin.accuracy(twins).sentence() in page
+    one = next(r for r in rows if r["strategy"] == "tma" and "fma=16" in r["traits"])
+    assert one["gain"][0] == pytest.approx(1.2) and one["gain"][3] == "faster"
+    assert one["op/byte"] == 8  # 16 multiply-adds are 32 operations on 4 bytes
+    assert {r["remark"] for r in rows if r["gain"] is None} == {
+        "neighbouring blocks have no data in common"
+    }
+    assert 'id="twin"' not in render(load([groups]))
+
+
+def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_file):
+    results = load([groups, memory_file])
+    page = render(results)
+    rows = table_rows(page, "reproduction")
+    files = published.recorded([groups, memory_file])
+    gpus = published.gpus_of(files)
+    lines = [
+        line
+        for gpu in gpus
+        for entry in reproduction.entries([f for f in files if f.device["name"] == gpu])
+        for line in entry.lines
+    ]
+    assert len(rows) == len(lines) > 100
+    for row, line in zip(rows, lines, strict=True):
+        assert row["verdict"] == line.verdict.value
+        ratio = line.ratio()
+        assert row["here / published"] == (None if ratio is None else pytest.approx(ratio, 1e-5))
+    assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
+
+
+def test_code_in_a_sentence_is_code_and_nothing_else_is_markup():
+    said = _with_code("run `amasia cross` on <an> A100")
+    assert said == "run <code>amasia cross</code> on &lt;an&gt; A100"
+
+
+def test_a_chapter_is_a_file_that_registers_itself(groups, monkeypatch):
+    names = [part.name for part in registry.parts()]
+    for name in names:
+        assert (ROOT / "plots" / "report" / "chapters" / f"{name}.py").is_file()
+    monkeypatch.setattr(registry, "_parts", dict(registry._parts))
+
+    def body(results, data):
+        data.table("mine", (Column("n"),), [{"n": len(results.groups)}])
+        return Markup("<p>of mine</p>")
+
+    registry.register(registry.Part("mine", "A chapter of mine", body, order=-1))
+    registry.register(registry.Part("none", "Nothing", lambda results, data: Markup(""), order=0))
+    page = render(load([groups]))
+    assert page.index("<h2>A chapter of mine</h2>") < page.index('<section id="generations">')
+    assert '<a href="#mine">mine</a>' in page and "<p>of mine</p>" in page
+    assert "Nothing</h2>" not in page and 'href="#none"' not in page
+    assert table_rows(page, "mine") == [{"n": 1}]
+    with pytest.raises(ValueError, match="two chapters are called mine"):
+        registry.register(registry.Part("mine", "Another", body, order=1))
+
+
+def test_what_a_page_carries_is_json_whatever_is_in_it():
+    data = Embedded()
+    columns = (Column("a"), Column("b", "ratio"))
+    infinite = np.float64("inf")
+    values = ["</script><script>", math.nan, infinite, np.int64(3), np.bool_(True), "é\ud800"]
+    data.table("t", columns, [{"a": v, "b": [math.nan, 1 / 3]} for v in values])
+    encoded = data.encoded()
+    assert "<" not in encoded and encoded == data.encoded()
+    a, b = decoded(encoded)["tables"]["t"]["values"]
+    assert a == ["</script><script>", None, None, 3, True, "é\ud800"]
+    assert b == [[None, 0.333333]] * len(values)
+
+
+def test_two_tables_of_a_name_are_refused():
+    one, other = Embedded(), Embedded()
+    for data in (one, other):
+        data.table("t", (Column("a"),), [{"a": 1}])
+    with pytest.raises(ValueError, match="two tables are called t"):
+        one.add(other)
+
+
+def test_warnings_of_one_kind_stand_together_with_their_particulars():
+    first, second = (f"measured on another GPU ({n:012x}) than the first file's" for n in (1, 2))
+    found = {first: ["nw"], second: ["lud"], "spills": ["gemm", "nw"]}
+    assert _by_kind(found) == [
+        ("measured on another GPU (…) than the first file's", [f"nw: {first}", f"lud: {second}"]),
+        ("spills", ["gemm", "nw"]),
+    ]
+
+
+PAGE = """# Title
+
+A [link](other.md), <https://example.com> and <b>no markup</b>.
+
+![what it shows](picture.svg) ![gone](gone.svg)
+
+## Heading
+
+| a | b |
+|---|---|
+| `x` | 2 |
+"""
+
+
+@pytest.fixture
+def repository(tmp_path, save):
+    """A repository with a recorded result and a page made from it."""
+    recorded = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "results/a.json")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "docs" / "picture.svg").write_text("<svg/>", encoding="utf-8")
+    return tmp_path, recorded
+
+
+def test_a_generated_page_becomes_a_chapter_that_refers_to_nothing_outside(repository):
+    root, recorded = repository
+    text = documents.chapter("page", root)(load([recorded.parent]), Embedded())
+    assert "From docs/page.md" in text and "Title" not in text and "<h3>Heading</h3>" in text
+    assert "href" not in text and "A link, https://example.com" in text
+    assert "&lt;b&gt;no markup&lt;/b&gt;" in text
+    assert text.count("<img") == 1 and 'src="data:image/svg+xml;base64,PHN2Zy8+"' in text
+    assert "gone" in text and "<td><code>x</code></td>" in text
+
+
+def test_a_generated_page_is_shown_with_the_results_that_it_was_made_from_only(repository, save):
+    root, recorded = repository
+    body = documents.chapter("page", root)
+    other = save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "mine.json")
+    assert body(load([recorded, other]), Embedded()) == body(load([other]), Embedded()) == ""
+    assert documents.chapter("none", root)(load([recorded]), Embedded()) == ""
+    save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "results/b.json")
+    assert body(load([recorded]), Embedded()) == "" != body(load([recorded.parent]), Embedded())

@@ -1,0 +1,213 @@
+"""The report as a reader has it: in a browser, on a phone, in the dark, on paper, by keyboard."""
+
+from __future__ import annotations
+
+import json
+
+import browser
+import matplotlib.image
+import numpy as np
+import pytest
+import synthetic
+
+from plots.load import load
+from plots.report import render
+
+pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
+
+# Elements that reach beyond the window, but for those inside something that scrolls.
+TOO_WIDE = """
+  await openAll();
+  const width = document.documentElement.clientWidth;
+  const scrolls = (e) => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX)
+    || scrolls(e.parentElement));
+  const wide = all("body *")
+    .filter((e) => e.getBoundingClientRect().right > width + 1 && !scrolls(e.parentElement))
+    .map((e) => e.tagName + " " + e.textContent.slice(0, 60));
+  return { width, page: document.documentElement.scrollWidth, wide };
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page with all that a page can have."""
+    folder = tmp_path_factory.mktemp("page")
+    documents = {
+        "paper.json": synthetic.paper_like(),
+        "matched.json": synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)]),
+        "long.json": synthetic.document(
+            [
+                synthetic.group("lud", {"n": n, "distribution": f"{kind}_" * 12}, 1.0)
+                for n, kind in ((512, "uniform"), (1024, "skewed"))
+            ]
+        ),
+        "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
+    }
+    for name, document in documents.items():
+        (folder / name).write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
+    path = folder / "report.html"
+    path.write_text(render(load([folder])), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_screen_and_the_console_is_empty(page, width):
+    found, console = browser.look(page, TOO_WIDE, width, 844)
+    if found["width"] > width:
+        pytest.skip(f"the windows of this browser are {found['width']} px wide at least")
+    assert found == {"width": width, "page": width, "wide": []}
+    assert console == []
+
+
+def test_the_width_and_the_console_would_be_seen(tmp_path):
+    path = tmp_path / "wide.html"
+    path.write_text(
+        "<!DOCTYPE html><html data-ready=yes><body><p style='width:900px'>wide</p>"
+        "<script>console.error('one'); nobody();</script></body></html>",
+        encoding="utf-8",
+    )
+    found, console = browser.look(path, TOO_WIDE, 390, 844)
+    assert found["page"] > 390 and found["wide"] == ["P wide"]
+    assert console[0] == "one" and "nobody is not defined" in console[1]
+
+
+def test_tables_sort_filter_and_choose(page):
+    found, console = browser.look(
+        page,
+        """
+  await openAll();
+  const view = all(".view").find((v) => v.dataset.label.startsWith("Rows, "));
+  const count = () => view.querySelector("[role=status]").textContent;
+  const column = (name) => all("th", view).findIndex((th) => th.textContent === name);
+  const cells = (name) => all("tbody tr", view).map((r) => r.cells[column(name)].textContent);
+  const gains = () => cells("speed-up").filter((t) => t).map((t) => parseFloat(t.slice(2)));
+  const everything = count();
+  const search = view.querySelector("input");
+  search.value = "tma"; search.dispatchEvent(new Event("input"));
+  const filtered = [count(), [...new Set(cells("strategy"))]];
+  const choose = all("label", view).find((l) => l.textContent.startsWith("role")).children[0];
+  choose.value = [...choose.options].find((o) => o.textContent === "best").value;
+  choose.dispatchEvent(new Event("change"));
+  const roles = [...new Set(cells("role"))];
+  const head = all("th", view)[column("speed-up")];
+  head.querySelector("button").click();
+  const down = gains(), said = head.getAttribute("aria-sort");
+  head.querySelector("button").click();
+  return { everything, filtered, roles, down, up: gains(), said };
+""",
+    )
+    assert console == []
+    total = int(found["everything"].split()[-2])
+    assert found["everything"] == f"{total} of {total} rows" and total > 100
+    few, strategies = found["filtered"]
+    assert 0 < int(few.split()[0]) < total and strategies == ["tma"]
+    assert found["roles"] == ["best"] and found["said"] == "descending"
+    assert found["down"] == sorted(found["down"], reverse=True) and len(set(found["down"])) > 1
+    assert found["up"] == sorted(found["up"])
+
+
+def test_a_number_opens_its_samples_by_keyboard(page):
+    found, console = browser.look(
+        page,
+        """
+  const numbers = all(".heat button");
+  numbers[0].focus();
+  numbers[0].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  const moved = document.activeElement === numbers[1];
+  document.activeElement.click();
+  const dialog = document.getElementById("samples");
+  const circles = dialog.querySelectorAll("circle").length;
+  const title = dialog.querySelector("h2").textContent;
+  const median = all("text", dialog).map((t) => t.textContent).find((t) => t.includes("median"));
+  const inside = dialog.contains(document.activeElement);
+  dialog.querySelector(".close").click();
+  const shown = numbers[1].getAttribute("aria-label");
+  return { moved, circles, title, median, inside, open: dialog.open, shown };
+""",
+    )
+    assert console == []
+    assert found["moved"] and found["inside"] and not found["open"]
+    assert found["circles"] > 30 and " best" in found["title"]
+    # The median of the ratios by round is the number of the cell.
+    ratio = float(found["median"].split("median ")[1])
+    assert f"{ratio:.2f}×" in found["shown"]
+
+
+def test_figures_are_drawn_and_their_ids_differ(page):
+    found, console = browser.look(
+        page,
+        """
+  await openAll();
+  const ids = all("[id]").map((e) => e.id);
+  const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
+  const empty = all("figure[data-figure]").filter((f) => !f.querySelector("svg path"));
+  return { twice, empty: empty.map((f) => f.dataset.figure) };
+""",
+    )
+    assert (found, console) == ({"twice": [], "empty": []}, [])
+
+
+def test_text_from_a_file_stays_text(tmp_path):
+    name = '<img src=x onerror="console.error(1)"><script>console.error(2)</script>'
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    synthetic.fail(group["rows"][-1], "failed", name)
+    group["rows"][0]["config"] = name
+    gpu = synthetic.device(f"NVIDIA {name}")
+    document = synthetic.document([group], gpu=gpu)
+    synthetic.signed(document)
+    file, path = tmp_path / "a.json", tmp_path / "report.html"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    path.write_text(render(load([file])), encoding="utf-8")
+    found, console = browser.look(
+        path,
+        """
+  await openAll();
+  document.querySelector(".heat button").click();
+  return { images: document.images.length, shown: document.body.textContent.includes("onerror") };
+""",
+    )
+    assert (found, console) == ({"images": 0, "shown": True}, [])
+
+
+def brightness(path) -> float:
+    return float(np.mean(matplotlib.image.imread(path)[..., :3]))
+
+
+def test_it_is_dark_where_dark_is_wanted(page, tmp_path):
+    light, dark = tmp_path / "light.png", tmp_path / "dark.png"
+    assert browser.screenshot(page, light, 800, 900) == []
+    wanted = "--blink-settings=preferredColorScheme=0"
+    assert browser.screenshot(page, dark, 800, 900, wanted) == []
+    assert brightness(light) > 0.8 and brightness(dark) < 0.35
+
+
+def test_the_reader_chooses_dark_or_light(page):
+    found, _ = browser.look(
+        page,
+        """
+  const button = document.getElementById("theme");
+  const ground = () => getComputedStyle(document.body).backgroundColor;
+  const before = ground(); button.click(); const after = ground(); button.click();
+  return [before !== after, ground() === before];
+""",
+    )
+    assert found == [True, True]
+
+
+def test_print_shows_no_controls_and_white_paper(page):
+    """The rules for paper, applied to the screen."""
+    found, _ = browser.look(
+        page,
+        """
+  const rules = [...document.styleSheets[0].cssRules].find((r) => r.media?.mediaText === "print");
+  const style = document.createElement("style");
+  style.textContent = [...rules.cssRules].map((r) => r.cssText).join("\\n");
+  document.documentElement.dataset.theme = "dark";
+  document.head.append(style);
+  await openAll();
+  const seen = (selector) => all(selector).some((e) => e.getClientRects().length);
+  return { tools: seen(".tools"), nav: seen("nav"), heat: seen(".heat"),
+    ground: getComputedStyle(document.body).backgroundColor };
+""",
+    )
+    assert found == {"tools": False, "nav": False, "heat": True, "ground": "rgb(255, 255, 255)"}
