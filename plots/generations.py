@@ -251,6 +251,18 @@ class Step:
     def same_model(self) -> bool:
         return self.measured.new_gpu == self.measured.old_gpu
 
+    def _told_apart(self) -> str:
+        rows = self.measured.rows
+        resolved, few = int(rows["resolved"].sum()), int(rows["too_few_rounds"].sum())
+        if resolved:
+            return f"{resolved} of {len(rows)} matching rows are told apart."
+        text = f"None of the {len(rows)} matching rows is told apart"
+        if few:
+            text += f"; {few} have too few rounds for it, however much they differ"
+        if self.same_model and not few:
+            return text + ", as a repetition should be."
+        return text + ": measure with more --rounds, or several times (--sessions)."
+
     def sentences(self) -> list[str]:
         """The verdict: what the step is worth, of what it consists, and what held it back."""
         m = self.measured
@@ -289,16 +301,7 @@ class Step:
                 f"Held against each row's own floor it is {share:.2f} (1: as far from the floor as "
                 f"before; {len(floors)} rows)."
             )
-        resolved = int(m.rows["resolved"].sum())
-        if resolved == 0:
-            few = int(m.rows["too_few_rounds"].sum())
-            said.append(
-                f"None of the {len(m.rows)} rows is resolved"
-                + (f"; {few} of them have too few rounds for it" if few else "")
-                + ": measure with more --rounds, or several times (--sessions)."
-            )
-        else:
-            said.append(f"{resolved} of {len(m.rows)} matching rows are told apart.")
+        said.append(self._told_apart())
         if self.short:
             causes = pd.Series([s.outcome for s in self.short]).value_counts()
             counts = ", ".join(f"{n} {name}" for name, n in causes.items())
