@@ -145,7 +145,8 @@ def best_on_best(
         if not all(key in side for side in sides):
             continue
         fast, slow = sides[0][key], sides[1][key]
-        low, high = slow.low / fast.high, slow.high / fast.low
+        low = slow.low / fast.high
+        high = slow.high / fast.low if fast.low > 0 else math.inf  # too few rounds
         records.append(
             {
                 "app": r.app,

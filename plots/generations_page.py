@@ -63,14 +63,17 @@ Both GPUs of the comparison are in the paper's Table 1. Which V100 it was decide
 """
 
 
-def _gain(gain: StyleGain | None, name: bool = True) -> str:
+def _ratio(ratio: float, low: float, high: float, resolved: bool) -> str:
+    if not math.isfinite(high):
+        return f"{times(ratio)}, too few rounds"
+    return claimed_ratio(ratio, low, high) + ("" if resolved else ", not resolved")
+
+
+def _gain(gain: StyleGain | None) -> str:
     if gain is None:
         return "–"
-    text = claimed_ratio(gain.ratio, gain.low, gain.high)
-    who = f"`{gain.winner}` " if name else ""
-    return f"{who}{text}" + ("" if gain.resolved else ", not resolved") + (
-        ", one run" if gain.knows == "one run" else ""
-    )  # fmt: skip
+    text = f"`{gain.winner}` {_ratio(gain.ratio, gain.low, gain.high, gain.resolved)}"
+    return text + (", one run" if gain.knows == "one run" else "")
 
 
 def _counted(of: Summary | None) -> str:
@@ -194,8 +197,8 @@ def styles_section(results: Results, gpu: str) -> list[str]:
     for remark in (*_of_matrices(by_label, mine), _absent(gpu, cases, mine)):
         lines += [_wrapped(remark), ""] if remark else []
     lines += [
-        f"By app, all sizes and modes ({common.origin(mine.groups)}); geometric mean, least and "
-        "largest of the cases:",
+        f"By app, all sizes and modes ({plain(common.origin(mine.groups))}); geometric mean, least "
+        "and largest of the cases:",
         "",
     ]
     heads = {
@@ -250,8 +253,7 @@ def _step_section(step: Step) -> list[str]:
             [
                 [
                     f"{b.app} {plain(b.size_label)} {b.cache} {b.launch}",
-                    claimed_ratio(b.ratio, b.low, b.high)
-                    + ("" if b.resolved else ", not resolved"),
+                    _ratio(b.ratio, b.low, b.high, b.resolved),
                     times(b.hardware),
                     f"`{b.new_strategy}` {times(b.new_software)}",
                     f"`{b.old_strategy}` {times(b.old_software)}",
