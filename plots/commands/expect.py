@@ -28,7 +28,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "gpus", nargs="*", metavar="OLD... NEW",
         help="GPUs by name, or result files or folders of one GPU each, oldest first; one folder "
-        "of several GPUs is taken apart; none: the analysis of Svedin et al. 2021",
+        "of several GPUs is taken apart; of one GPU: what can be said of it alone; none: the whole "
+        "A100-over-V100 analysis of Svedin et al. 2021",
     )  # fmt: skip
     parser.add_argument(
         "--precision", choices=["fp32", "fp64"], default="fp32", help="of the FLOP ratio"
@@ -285,11 +286,8 @@ register(
         _arguments,
         _run,
         (
-            ("expect", "the A100-over-V100 analysis of Svedin et al. 2021, all of it"),
             ("expect V100 A100", "what datasheets and the paper promise of NEW over OLD"),
-            ("expect old.json new.json --out pair.svg", "and what two GPUs delivered, row by row"),
-            ("expect oldest.json old.json new.json", "step by step, and the last over the first"),
-            ("expect results/h200", "one GPU: styles on one chip, and what is missing"),
+            ("expect old.json new.json --out pair.svg", "and what GPUs delivered, row by row"),
         ),
         order=20,
     )

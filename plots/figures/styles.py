@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plots.figures import common
-from plots.figures.registry import FigureKind, register
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.load import Results, main_cache, main_launch, sizes_of
+from plots.prose import paragraph
 from plots.selection import Selection
 from plots.strategies import APPS
 from plots.style import new_figure, styled
@@ -105,10 +107,30 @@ def _of_selection(selection: Selection) -> Figure:
     return styles(selection.all_modes())
 
 
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    if not shown(subject.results):
+        return []
+    label = f"Gain of each style over Volta's on {subject.gpu}, {subject.mode}"
+    return [Picture("styles", label, styles, (subject.results,))]
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "Volta's style is baseline, Ampere's the best strategy that came with cp.async, Hopper's "
+        "the best of all: on one GPU, what they differ in is software. The best of several is "
+        "named after it was measured; its interval holds whichever it is."
+    )
+
+
 register(
     FigureKind(
         "styles",
         "what Volta's, Ampere's and Hopper's ways of moving data are worth on one GPU",
         _of_selection,
+        Chapter.COMPARISONS,
+        order=27,
+        heading="Styles on one chip",
+        pictures=_pictures,
+        above=_above,
     )
 )
