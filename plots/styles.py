@@ -243,9 +243,7 @@ class _Group:
         self.matched = {
             c.strategy: c
             for c in matched.itertuples()
-            if c.schedule == c.against_schedule
-            and c.strategy in self.best
-            and c.schedule == self.best[c.strategy].schedule
+            if c.strategy in self.best and c.schedule == self.best[c.strategy].schedule
         }
 
     def _times(self, comparison: Any, of_reference: bool) -> pd.Series:
@@ -330,10 +328,8 @@ def _asked(group: _Group) -> dict[str, Best | None]:
 
 def _gain(best: Best, found: bool, level: float) -> StyleGain:
     low, high = best.ends(1 - level)
-    claim = NOT_RESOLVED
-    if found and (low > 0 or high < 0):
-        claim = "faster" if low > 0 else "slower"
     value = best.value
+    claim = ("faster" if value > 0 else "slower") if found else NOT_RESOLVED
     return StyleGain(best.winner, math.exp(value), math.exp(low), math.exp(high), claim, best.knows)
 
 

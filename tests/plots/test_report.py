@@ -86,7 +86,8 @@ def test_it_is_self_contained(page):
 
 
 def test_it_has_every_figure(page):
-    # Four modes of speed-up, heat map, styles, floor, roofline, launch, expectation, balance; samples.
+    # Four modes of speed-up, heat map, styles, floor, roofline, launch, expectation, balance; the
+    # samples.
     assert page.count["figure"] == 4 + 7 + MOST_PICTURES
     assert "4 more groups" in page.words
     assert "The same, hot cache, graph launches" in page.words

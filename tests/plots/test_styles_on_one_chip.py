@@ -127,6 +127,31 @@ def test_a_large_gain_is_found_through_several_rivals():
     assert Best(("a", "b"), (lost, (Known(),))).value == 0
 
 
+def test_the_sign_test_is_exact():
+    assert OneRun((0.1,) * 5).p_above() == pytest.approx(1 / 32)
+    assert OneRun((0.1,) * 4 + (-0.1,)).p_above() == pytest.approx(6 / 32)
+    assert OneRun((0.1,) * 5).p_below() == 1.0
+
+
+def test_what_is_resolved_is_what_the_interval_shows(load_groups):
+    """No claim contradicts the interval beside it, however weak the gains."""
+    rng = np.random.default_rng(3)
+    groups = []
+    for i in range(25):
+        weak = {name: (1.0, 1 + rng.normal(0, 0.006)) for name in NAMES} | {"baseline": (1.0, 1.0)}
+        group = synthetic.group("nw", {"n": 512 + i}, 1.0, speedups=weak, rounds=15 + i, seed=i)
+        groups.append(group)
+    results = load_groups(*groups)
+    noise = results.comparisons[results.comparisons["role"] == "best"]
+    low, high = noise["noise_low"].min(), noise["noise_high"].max()
+    gains = [g for c in cases_of(results) for g in c.gains.values() if g is not None]
+    assert 5 < sum(g.resolved for g in gains) < len(gains) - 5
+    for g in gains:
+        shows = "faster" if g.low > 1 else "slower" if g.high < 1 else NOT_RESOLVED
+        # But what lies within the noise of the A/A control is not claimed.
+        assert g.claim == shows or (not g.resolved and low <= g.ratio <= high)
+
+
 def test_within_the_noise_of_the_control_nothing_is_told_apart():
     logs = tuple(np.full(31, 0.002) + np.linspace(-1e-4, 1e-4, 31))
     assert OneRun(logs).p_above() < 1e-6
