@@ -362,6 +362,68 @@ def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:
     return cases
 
 
+class _Session(_Group):
+    """The same of what one session has measured."""
+
+    def ratio(self, one: Any, other: Any | None) -> Estimate | None:
+        of = _differences(self.sessions, one.identity, None if other is None else other.identity)
+        return Known(of[0].value) if of else None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Gains of styles measured on GPUs that were left out, and how many of them fell into the
+    interval predicted from the others with ``confidence``."""
+
+    inside: int
+    n: int
+    gpus: int
+    confidence: float
+
+
+def _one_session(sessions: Sessions, gpu: str, date: str) -> Sessions:
+    only = Sessions()
+    for of_row in sessions.found.values():
+        for measured in of_row:
+            if (measured.session.gpu, measured.date) == (gpu, date):
+                only.add(measured)
+    return only
+
+
+def held_out(results: Results, confidence: float = 0.9) -> HeldOut:
+    """Leaves out each GPU that a case was measured on beside others, predicts the gains of styles
+    on it from the others, and looks whether each of its sessions falls inside."""
+    by_group = dict(tuple(results.comparisons.groupby("group", sort=False)))
+    samples = dict(tuple(results.samples.groupby("group", sort=False)))
+    rows = dict(tuple(results.rows.groupby("group", sort=False)))
+    identities = {i for of in by_group.values() for i in of["identity"]}
+    measured = [m for i in identities for m in results.sessions.found.get(i, ())]
+    there = sorted({(m.session.gpu, m.date) for m in measured})
+    inside = n = 0
+    gpus = set()
+    for gpu in sorted({gpu for gpu, _ in there}):
+        rest = results.sessions.without(gpu)
+        sessions = [_one_session(results.sessions, gpu, date) for g, date in there if g == gpu]
+        for name, of in by_group.items():
+            on = {m.session.gpu for i in of["identity"] for m in results.sessions.found.get(i, ())}
+            if gpu not in on or len(on) == 1 or name not in samples:
+                continue
+            where = rows[name], of, samples[name]
+            predicted = _asked(_Group(rest, *where))
+            for session in sessions:
+                for question, fell in _asked(_Session(session, *where)).items():
+                    best = predicted[question]
+                    if fell is None or best is None or best.knows != "between runs":
+                        continue
+                    if set(fell.names) != set(best.names):
+                        continue
+                    low, high = best.ends(confidence)
+                    n += 1
+                    inside += low <= fell.value <= high
+                    gpus.add(gpu)
+    return HeldOut(inside, n, len(gpus), confidence)
+
+
 @dataclass(frozen=True)
 class Summary:
     """A question over several cases: the geometric mean of the gains, the smallest and the largest,

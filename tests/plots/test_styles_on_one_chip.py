@@ -203,6 +203,19 @@ def test_sessions_widen_the_interval_to_where_they_fell(save):
     assert still.high / still.low < case.gains["all"].high / case.gains["all"].low
 
 
+def test_gpus_that_are_left_out_fall_into_the_interval_and_an_outlier_does_not(save):
+    dates = [f"2026-11-0{i}T00:00:00Z" for i in range(1, 5)]
+    alike = styles.held_out(sessions_of(save, dates, (0.99, 1.0, 1.005, 1.01)))
+    # Ten cases, three questions with sessions, four GPUs.
+    assert (alike.n, alike.gpus, alike.confidence) == (120, 4, 0.9)
+    assert alike.inside >= 0.9 * alike.n
+    odd = styles.held_out(sessions_of(save, dates, (1.0, 1.0, 1.001, 1.3)))
+    # tma's gains over baseline and over the others, in ten cases on the odd GPU.
+    assert (odd.inside, odd.n) == (100, 120)
+    alone = styles.held_out(sessions_of(save, dates[:1], (1.0,)))
+    assert alone.n == 0
+
+
 def test_quotients_are_of_the_same_session():
     def measured(identity, gpu, date, value):
         from plots.sessions import Measured
