@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -50,6 +50,13 @@ class Components:
     session_variance: float = 0.0
     gpu_rows: int = 0
     session_rows: int = 0
+    # Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs: however many rows,
+    # they know how GPUs differ no better than these do.
+    gpu_degrees: int = POOL_DEGREES
+
+    def of_others(self) -> Components:
+        """The same for rows of an app that is not among these; it may move otherwise."""
+        return replace(self, gpu_degrees=1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
 class _Row:
     """What a row says of itself: means of its GPUs, and the deviations from them."""
 
-    means: tuple[float, ...]
+    gpus: tuple[str, ...]
+    means: tuple[float, ...]  # of these
     within: float  # sum of squares
     within_degrees: int
     shares: float  # mean over the GPUs of 1 / sessions there
@@ -111,6 +119,7 @@ def _of(row: Sequence[SessionValue]) -> _Row:
     means = tuple(fmean(s.value for s in cell) for cell in cells)
     within = sum((s.value - m) ** 2 for cell, m in zip(cells, means, strict=True) for s in cell)
     return _Row(
+        tuple(cell[0].gpu for cell in cells),
         means,
         within,
         sum(len(cell) - 1 for cell in cells),
@@ -135,6 +144,7 @@ def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
     said = [_of(row) for row in rows if row]
     if not said:
         return Components()
+    gpus = {gpu for r in said if len(r.gpus) > 1 for gpu in r.gpus}
     repeated = [r for r in said if r.within_degrees > 0]
     error = fmean(r.error for r in said)
     session = _pooled([(r.within, r.within_degrees) for r in repeated]) if repeated else 0.0
@@ -147,7 +157,8 @@ def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
         # A mean over the sessions of a GPU still has their share of the variance within.
         share = float(np.average([r.shares for r in moved], weights=degrees))
         gpu = max(0.0, total - session * share)
-    return Components(gpu, session, len(moved), len(repeated))
+    degrees_of_gpus = max(1, min(POOL_DEGREES, len(gpus) - 1))
+    return Components(gpu, session, len(moved), len(repeated), degrees_of_gpus)
 
 
 def _interval(
@@ -174,9 +185,9 @@ def _within(said: _Row, kind: Components) -> tuple[float, float]:
 
 def _between(said: _Row, kind: Components, session: tuple[float, float]) -> tuple[float, float]:
     """The variance between the means of GPUs that is right for this row, and its degrees."""
-    degrees = POOL_DEGREES + len(said.means) - 1
+    degrees = kind.gpu_degrees + len(said.means) - 1
     expected = kind.gpu_variance + session[0] * said.shares
-    return (POOL_DEGREES * expected + said.between) / degrees, degrees
+    return (kind.gpu_degrees * expected + said.between) / degrees, degrees
 
 
 def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:

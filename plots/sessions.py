@@ -188,7 +188,7 @@ class Sessions:
         own = self._kinds.get((quantity, gpu, app), Components())
         if own.gpu_rows >= LEAST_ROWS:
             return own
-        return self._kinds.get((quantity, gpu, ""), Components())
+        return self._kinds.get((quantity, gpu, ""), Components()).of_others()
 
     def _pool(self) -> None:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
@@ -239,4 +239,4 @@ def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Compon
                 if first.app == app:
                     of_app.append(of_all[-1])
     own = pooled_components(of_app)
-    return own if own.gpu_rows >= LEAST_ROWS else pooled_components(of_all)
+    return own if own.gpu_rows >= LEAST_ROWS else pooled_components(of_all).of_others()

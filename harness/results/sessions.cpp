@@ -138,7 +138,7 @@ Components Sessions::Quantity::components(const std::string& gpu_model,
   if (all == of_model.end()) return {};
   const auto own = of_app.find(app_of(gpu_model, app));
   const bool enough = own != of_app.end() && own->second.gpu_rows >= least_pool_rows;
-  return enough ? own->second : all->second;
+  return enough ? own->second : all->second.of_others();
 }
 
 const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {

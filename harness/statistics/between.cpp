@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "harness/statistics/ranks.hpp"
@@ -135,9 +136,9 @@ Known within_of(const RowSpread& row, const Components& kind) {
 
 /// Between the means of GPUs, as it is right for this row.
 Known between_of(const RowSpread& row, const Components& kind, const Known& session) {
-  const double degrees = pool_degrees + row.gpus() - 1;
+  const double degrees = kind.gpu_degrees + row.gpus() - 1;
   const double expected = kind.gpu_variance + session.variance * row.shares;
-  return {(pool_degrees * expected + row.between) / degrees, degrees};
+  return {(kind.gpu_degrees * expected + row.between) / degrees, degrees};
 }
 
 /// Satterthwaite: the degrees of freedom of a sum of two variances that are each estimated.
@@ -181,6 +182,7 @@ Components pooled_components(const std::vector<std::vector<SessionValue>>& rows)
   Components kind;
   std::vector<Squares> within, between;
   double error = 0, shares = 0, degrees = 0;
+  std::set<std::string> gpus;  // of rows that were measured on two or more
   int said = 0;
   for (const std::vector<SessionValue>& sessions : rows) {
     if (sessions.empty()) continue;
@@ -192,11 +194,13 @@ Components pooled_components(const std::vector<std::vector<SessionValue>>& rows)
       between.push_back({row.between, row.gpus() - 1});
       shares += row.shares * (row.gpus() - 1);
       degrees += row.gpus() - 1;
+      for (const auto& [gpu, values] : row.by_gpu) gpus.insert(gpu);
     }
   }
   if (said == 0) return kind;
   kind.session_rows = static_cast<int>(within.size());
   kind.gpu_rows = static_cast<int>(between.size());
+  kind.gpu_degrees = std::clamp(static_cast<int>(gpus.size()) - 1, 1, pool_degrees);
   kind.session_variance = std::max(within.empty() ? 0 : pooled(within), error / said);
   if (!between.empty()) {
     // A mean over the sessions of a GPU still has their share of the variance within.

@@ -9,9 +9,9 @@
 
 namespace amasia {
 
-/// What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
-/// differ in how much they move, so that a row with some sessions of its own must be able to say
-/// so.
+/// What a pool counts at most beside the own deviations of a row, in degrees of freedom: rows of
+/// one kind differ in how much they move, so that a row with some sessions of its own must be able
+/// to say so.
 inline constexpr int pool_degrees = 3;
 /// No row counts with more than so many times the typical standard deviation of its kind: a single
 /// row that moved for a reason of its own must not widen the intervals of all others.
@@ -32,6 +32,16 @@ struct Components {
   double session_variance = 0;  // between sessions on one GPU, the error within a run included
   int gpu_rows = 0;             // rows measured on two GPUs or more; 0: not known
   int session_rows = 0;         // rows measured twice on one GPU; 0: no more known than the errors
+  /// Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs: however many rows,
+  /// they know how GPUs differ no better than these do.
+  int gpu_degrees = pool_degrees;
+
+  /// The same for rows of an app that is not among these; it may move otherwise.
+  Components of_others() const {
+    Components others = *this;
+    others.gpu_degrees = 1;
+    return others;
+  }
 };
 
 /// Where a new session falls with this confidence. No logarithms.

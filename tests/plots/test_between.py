@@ -4,6 +4,8 @@ whether new sessions fall where it says."""
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,8 +43,14 @@ def test_quantiles_are_those_of_the_tables():
 def test_predictions_are_those_of_the_harness(kind):
     rows = [_row(sessions) for sessions in kind["rows"]]
     found = pooled_components(rows)
-    expected = found.gpu_variance, found.session_variance, found.gpu_rows, found.session_rows
-    assert expected == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
+    components = (
+        found.gpu_variance,
+        found.session_variance,
+        found.gpu_rows,
+        found.session_rows,
+        found.gpu_degrees,
+    )
+    assert components == pytest.approx(kind["components"], rel=1e-12, abs=1e-15)
     for row, (elsewhere, here) in zip(rows, kind["predictions"], strict=True):
         for prediction, wanted in (
             (predict(row, found, 0.9), elsewhere),
@@ -67,6 +75,34 @@ def test_components_are_found():
     found = pooled_components(rows)
     assert found.gpu_variance**0.5 == pytest.approx(gpu, rel=0.06)
     assert found.session_variance**0.5 == pytest.approx(session, rel=0.06)
+
+
+def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
+    """The worst case: what a GPU does to one row it does to all of its kind. A row and its pool
+    then say the same twice, so that a little less than 90 % is promised."""
+    rng = np.random.default_rng(2)
+    gpu, inside, alone = 0.01, 0, 0
+    for _ in range(400):
+        # Two GPUs were seen, and a third comes: each moves all twenty rows by the same.
+        effects = gpu * rng.standard_normal(3)
+        rows = [[SessionValue(name, e) for name, e in zip("ab", effects, strict=False)]] * 20
+        kind = pooled_components(rows)
+        assert kind.gpu_degrees == 1
+        prediction = predict(rows[0], kind, 0.9)
+        inside += prediction.low <= math.exp(effects[2]) <= prediction.high
+        # Were the rows taken for as many GPUs, it would be outside far more often than it says.
+        sure = predict(rows[0], replace(kind, gpu_degrees=20), 0.9)
+        alone += sure.low <= math.exp(effects[2]) <= sure.high
+    assert inside / 400 >= 0.77
+    assert alone / 400 < 0.72
+
+
+def test_an_app_takes_the_pool_of_others_with_one_degree():
+    rows = [[SessionValue(gpu, 0.001 * i * g) for g, gpu in enumerate("abcde")] for i in range(9)]
+    kind = pooled_components(rows)
+    assert (kind.gpu_degrees, kind.of_others().gpu_degrees) == (3, 1)
+    new = [SessionValue("a", 0.0)]
+    assert predict(new, kind.of_others()).half_width > 2 * predict(new, kind).half_width
 
 
 def test_the_error_within_a_run_is_the_least_that_differs():
