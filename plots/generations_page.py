@@ -15,7 +15,7 @@ from plots.load import Results, main_cache, main_launch, strategy_order
 from plots.markdown import plain
 from plots.statistics import geometric_mean
 from plots.strategies import APPS, NAMES
-from plots.styles import AMPERE, HOPPER, QUESTIONS, Case, StyleGain, Summary, summary
+from plots.styles import AMPERE, HOPPER, QUESTIONS, WIDEST, Case, StyleGain, Summary, summary
 from plots.units import claimed_ratio, times
 
 COMMAND = "python -m plots generations results -o docs/generations.md"
@@ -49,7 +49,8 @@ Brackets hold the next run, on another GPU of the model, where sessions tell how
 move between runs ([between-runs.md](between-runs.md)), and else this run; *one run* says so. The
 best of several is named after it was measured: its interval is made of intervals that hold for all
 of them together, so that it holds whichever is the best. A gain is called resolved by the procedure
-of Benjamini and Hochberg over all cases and columns of the GPU, at a rate of 5 %.
+of Benjamini and Hochberg over all cases and columns of the GPU, at a rate of 5 %. Where
+rounds or GPUs are too few for so many comparisons, the page says so in place of an interval.
 """
 
 _MOVEMENT = """
@@ -64,8 +65,8 @@ Both GPUs of the comparison are in the paper's Table 1. Which V100 it was decide
 
 
 def _ratio(ratio: float, low: float, high: float, resolved: bool) -> str:
-    if not math.isfinite(high):
-        return f"{times(ratio)}, too few rounds"
+    if high > WIDEST * low:
+        return f"{times(ratio)}, too few rounds or GPUs to tell"
     return claimed_ratio(ratio, low, high) + ("" if resolved else ", not resolved")
 
 

@@ -32,6 +32,10 @@ from plots.strategies import NAMES, STRATEGIES
 
 CONFIDENCE = 0.95
 
+# An interval whose ends differ by more than this factor says nothing that is worth its ink: there
+# are too few rounds, or too few GPUs, for as many comparisons.
+WIDEST = 2.0
+
 BASELINE = "baseline"
 # What came with cp.async (sm_80), and with the bulk copies and clusters of sm_90.
 AMPERE = tuple(s.name for s in STRATEGIES if s.native_from == 80)
@@ -177,6 +181,11 @@ class StyleGain:
     @property
     def resolved(self) -> bool:
         return self.claim != NOT_RESOLVED
+
+    @property
+    def known(self) -> bool:
+        """Its interval tells something."""
+        return self.high <= WIDEST * self.low
 
 
 # What is asked of each case: column -> what it says.

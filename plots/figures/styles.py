@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -72,8 +71,8 @@ def styles(results: Results) -> Figure:
             if gain is None:
                 continue
             at = y + _lane(name)
-            known = [v for v in (gain.low, gain.high) if np.isfinite(v) and v > 0]
-            low, high = (min(known), max(known)) if len(known) == 2 else (gain.ratio, gain.ratio)
+            # What is known too poorly for an interval stands without one, hollow.
+            low, high = (gain.low, gain.high) if gain.known else (gain.ratio, gain.ratio)
             ax.errorbar(
                 [gain.ratio], [at], xerr=[[gain.ratio - low], [high - gain.ratio]], color=ink,
                 marker=shape, markersize=5, markerfacecolor=ink if gain.resolved else "white",

@@ -203,7 +203,7 @@ def test_no_resolved_row_says_what_to_do(capsys, file):
     assert "None of the 12 matching rows is told apart; 12 have too few rounds" in out
     assert "measure with more --rounds" in out
     page = generations_page.render(load(few))
-    assert "too few rounds" in page and "inf" not in page.replace("inference", "")
+    assert "too few rounds or GPUs to tell" in page and "inf" not in page.replace("inference", "")
 
 
 def test_what_does_not_match_says_what_each_side_has(capsys, save):

@@ -80,6 +80,7 @@ def test_only_the_baseline_or_too_few_rounds_claim_nothing(load_groups):
     for name in ("ampere", "hopper", "all"):
         assert case.gains[name].claim == NOT_RESOLVED
     assert case.gains["ampere"].low == 0 and case.gains["ampere"].high == math.inf
+    assert not case.gains["ampere"].known and not case.gains["all"].known
 
 
 def one_run(rng, effects, rounds=31):
