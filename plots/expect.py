@@ -7,6 +7,7 @@ binds it, it has grown at least that much.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.between import difference, difference_within
+from plots.between import Difference, difference, difference_within
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
 from plots.sessions import joined, kind_of_all
@@ -268,14 +269,29 @@ def _machines(results: Results) -> set[tuple[Any, ...]]:
     }  # fmt: skip
 
 
-def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
-    """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
-    tell how far rows move between runs, a difference is held against that, else against the samples
-    of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
-    wrongly, on average, as in `amasia compare`.
+def _extent(results: Results) -> str:
+    """What a set has measured, to say why nothing of it matches."""
+    groups = results.groups
+    apps = ", ".join(
+        f"{app} ({', '.join(sorted(set(of['cache'] + ' ' + of['launch'])))})"
+        for app, of in groups.groupby("app")
+    )
+    return apps or "no comparison group"
 
-    Raises PlotsError when a set holds several GPUs or no row matches.
-    """
+
+@dataclass(frozen=True)
+class _Judged:
+    """The matching rows of two sets with their difference where sessions tell it, their times and
+    the p-value; and how many rows each set has."""
+
+    new: Results
+    old: Results
+    rows: list[Any]
+    judged: list[tuple[Difference | None, tuple[np.ndarray, np.ndarray], float]]
+    counts: tuple[int, int]
+
+
+def _judge(new: Results, old: Results) -> _Judged:
     for results in (new, old):
         if len(results.gpus) != 1:
             raise PlotsError(
@@ -286,12 +302,17 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     a, b = _usable(new), _usable(old)
     both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
     if both.empty:
-        raise PlotsError("no row of one matches a row of the other (variant, role, size, modes)")
+        raise PlotsError(
+            "no row of one matches a row of the other (variant, role, size, modes): "
+            f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
+        )
     new_times, old_times = usable_times(new), usable_times(old)
     # A summary without its samples cannot be compared.
     matched = [
         row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
     ]
+    if not matched:
+        raise PlotsError("the rows that match have no samples to compare")
     # Rows of the same code are sessions of one row, where machines and builds agree, too.
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
     both_sessions = (joined(new.sessions, old.sessions),) if alike else (new.sessions, old.sessions)
@@ -312,12 +333,39 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
                 difference_within(sides[0], sides[2], sides[1]) if one_row else difference(*sides)
             )
         times_ = old_times[row.row_old], new_times[row.row_new]
-        judged.append((between, times_, between.p_value if between else None))
-    p_values = [independent_p_value(*times_) if p is None else p for _, times_, p in judged]
+        p = independent_p_value(*times_) if between is None else between.p_value
+        judged.append((between, times_, p))
+    return _Judged(new, old, matched, judged, (len(a), len(b)))
+
+
+def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
+    """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
+    tell how far rows move between runs, a difference is held against that, else against the samples
+    of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
+    wrongly, on average, as in `amasia compare`.
+
+    Raises PlotsError when a set holds several GPUs or no row matches.
+    """
+    return compare_all([(new, old)], confidence)[0]
+
+
+def compare_all(
+    pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
+) -> list[Measured]:
+    """compare() of several pairs (new, old), with the number of all their rows allowed for."""
+    judged = [_judge(new, old) for new, old in pairs]
+    p_values = [p for side in judged for _, _, p in side.judged]
     discoveries = benjamini_hochberg(p_values, 1 - confidence)
-    each = 1 - discoveries.level
+    found = iter(discoveries.found)
+    return [_measured(side, [next(found) for _ in side.judged], discoveries.level)
+            for side in judged]  # fmt: skip
+
+
+def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:
+    new, old = side.new, side.old
+    each = 1 - level
     records = []
-    for row, (between, times_, _), found in zip(matched, judged, discoveries.found, strict=True):
+    for row, (between, times_, _), found in zip(side.rows, side.judged, found_of, strict=True):
         if between is None:
             ratio = independent_ratio(*times_, each)
             value, low, high = ratio.ratio, ratio.low, ratio.high
@@ -339,15 +387,13 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
                 "low": float(low),
                 "high": float(high),
                 "resolved": found,
-                "too_few_rounds": not found and least > discoveries.level,
+                "too_few_rounds": not found and least > level,
                 "knows": "one run each" if between is None else "between runs",
                 # Nothing to read, write or compute has no floor.
                 "floor_ratio": row.floor_ms_old / row.floor_ms_new if row.floor_ms_new else np.nan,
                 "bound_by": row.bound_by_new,
             }
         )
-    if not records:
-        raise PlotsError("the rows that match have no samples to compare")
     ceilings = _ceiling_ratios(new, old)
     by_name = ceilings.set_index("name")["ratio"]
     measured = None
@@ -364,8 +410,8 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
         measured_ceilings=measured,
         ceilings=ceilings,
         rows=pd.DataFrame(records),
-        only_new=len(a) - len(records),
-        only_old=len(b) - len(records),
+        only_new=side.counts[0] - len(records),
+        only_old=side.counts[1] - len(records),
     )
 
 
@@ -410,6 +456,102 @@ def verdict(measured: Measured) -> str:
         f"geometric mean of {len(best)} rows), {word} the {expected.expected:.2f} that the "
         f"{source} let one expect: {mean / expected.expected:.2f} of it."
     )
+
+
+@dataclass(frozen=True)
+class OtherModule:
+    """The paper's A100 over V100 once more, with another module of the V100 than its Table 1 has:
+    what is then expected, and which part of it the quoted mean is."""
+
+    name: str
+    expectation: Expectation
+    printed: Expectation
+    mean: float
+
+    def sentences(self) -> list[str]:
+        """What changes."""
+        ratio = self.mean / self.expectation.expected
+        word = "as much as" if ratio >= 1 else "less than"
+        return [
+            f"By Table 1 one expects {self.printed}; the quoted mean of {self.mean:g} is "
+            f"{self.mean / self.printed.expected:.2f} of it, less than expected, on which the "
+            "paper's question rests.",
+            f"With the {self.name}'s data sheet one expects {self.expectation}; the same mean is "
+            f"{ratio:.2f} of it, {word} expected.",
+        ]
+
+
+def other_module(name: str = "V100 SXM2") -> OtherModule:
+    """The A100 over that V100."""
+    new, old = find_spec("A100"), find_spec("V100")
+    found = quoted_mean("A100", "V100")
+    assert found is not None
+    return OtherModule(name, expect_specs(new, find_spec(name)), expect_specs(new, old), found[0])
+
+
+def module_of_table1() -> str:
+    """Which V100 the paper's Table 1 describes: a sentence, from its figures and the two data
+    sheets."""
+    here, pcie, sxm = find_spec("V100"), find_spec("V100 PCIe"), find_spec("V100 SXM2")
+    return (
+        f"Table 1 gives its V100 {here.fp32_tflops:g} TFLOP/s, near the {pcie.fp32_tflops:g} of "
+        f"the {pcie.name} (the {sxm.name} has {sxm.fp32_tflops:g}), and {here.tdp_w:g} W, the "
+        f"power of the {sxm.name} (the {pcie.name} has {pcie.tdp_w:g} W): the figures are of two "
+        "modules."
+    )
+
+
+def quoted_values() -> pd.DataFrame:
+    """Every speed-up, ratio and share that the paper's text quotes: where, quantity, subject,
+    baseline, value (a range, a mean and a deviation as printed) and unit."""
+    rows = _read(QUOTED)
+
+    def value(r: Any) -> str:
+        parts = []
+        if pd.notna(r.value_low):
+            ends = dict.fromkeys((r.value_low, r.value_high))
+            parts.append(" to ".join(f"{end:g}" for end in ends))
+        if pd.notna(r.mean):
+            parts.append(f"mean {r.mean:g}")
+        if pd.notna(r.std_dev):
+            parts.append(f"± {r.std_dev:g}")
+        return ", ".join(parts).replace(", ±", " ±")
+
+    frame = rows[["where", "quantity", "subject", "baseline"]].fillna("")
+    return frame.assign(value=[value(r) for r in rows.itertuples()], unit=rows["unit"])
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Of one GPU: a ceiling measured on it beside the promise of its data sheet."""
+
+    name: str
+    measured: float
+    promised: float
+    unit: str
+
+    @property
+    def share(self) -> float:
+        return self.measured / self.promised
+
+
+def reached(results: Results) -> list[Reached]:
+    """What one GPU's ceilings reach of its data sheet; empty where it is not listed or has none."""
+    spec = spec_of_driver(results.gpus[0]) if results.gpus else None
+    if spec is None or results.ceilings.empty:
+        return []
+    values = _latest_ceilings(results)["value"]
+    promised = {
+        "read_bandwidth": (spec.bandwidth_gb_s, "GB/s"),
+        "write_bandwidth": (spec.bandwidth_gb_s, "GB/s"),
+        "copy_bandwidth": (spec.bandwidth_gb_s, "GB/s"),
+        "fp32_rate": (1e3 * spec.fp32_tflops, "GFLOP/s"),
+    }
+    return [
+        Reached(name, float(values[name]), promise, unit)
+        for name, (promise, unit) in promised.items()
+        if name in values.index
+    ]
 
 
 def published_table() -> pd.DataFrame:

@@ -77,6 +77,16 @@ def test_datasheets_are_plausible_and_cited():
         assert "NVIDIA" in spec.source and ("datasheet" in spec.source or "paper" in spec.source)
         assert 0.005 < spec.balance() < 0.2, spec.name
         assert np.isnan(spec.fp64_tflops) or spec.fp64_tflops < spec.fp32_tflops
+    order = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada Lovelace", "Hopper",
+             "Blackwell")  # fmt: skip
+    found = {spec.architecture: [] for spec in expect.datasheet_specs()}
+    assert tuple(found) == order
+    for spec in expect.datasheet_specs():
+        found[spec.architecture].append(spec.name)
+    # A data-centre and a consumer GPU of each, where there were both.
+    consumer = {a for a, names in found.items() if any(n.startswith(("GTX", "RTX")) for n in names)}
+    assert consumer == set(order) - {"Volta", "Hopper"}
+    assert all(any(not n.startswith(("GTX", "RTX")) for n in names) for names in found.values())
     h200 = expect.spec_of_driver("NVIDIA H200")
     assert (h200.name, h200.bandwidth_gb_s, h200.fp32_tflops, h200.sms) == (
         "H200 SXM",

@@ -97,10 +97,10 @@ def test_every_figure_has_its_place_and_every_place_its_figure(page):
     # Roofline; what is expected of GPUs, and their balance.
     assert len(places) == page.count["figure"] == 3
     for svg in page.data["figures"].values():
-        Page_of_svg(svg)
+        check_svg(svg)
 
 
-def Page_of_svg(svg):
+def check_svg(svg):
     checked = html.parser.HTMLParser()
     checked.feed(svg)
     assert svg.startswith("<svg ") and "<script" not in svg

@@ -1,0 +1,135 @@
+"""Styles on one chip: what programming as for Ampere and for Hopper gains over Volta's style."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
+from plots.load import Results, main_cache, main_launch, sizes_of
+from plots.prose import paragraph
+from plots.selection import Selection
+from plots.strategies import APPS
+from plots.style import new_figure, styled
+from plots.styles import Case, cases_of
+
+PICTURE = "generations.svg"
+# Colours of Okabe and Ito, none of a strategy's alone: the shape says the style as well.
+_STYLES = {
+    "ampere": ("s", "#0072B2", "Ampere's style: the best cp.async strategy"),
+    "all": ("D", "#D55E00", "Hopper's style: the best of all"),
+}
+
+
+def shown(results: Results) -> list[Case]:
+    """The cases of a picture, in the mode that a single picture shows: by app, small to large."""
+    cache, launch = main_cache(results.groups), main_launch(results.groups)
+    cases = [c for c in cases_of(results) if (c.cache, c.launch) == (cache, launch)]
+    apps = [*(a for a in APPS if any(c.app == a for c in cases)),
+            *sorted({c.app for c in cases} - set(APPS))]  # fmt: skip
+    place = {
+        (app, size): (apps.index(app), i)
+        for app in apps
+        for i, size in enumerate(sizes_of(results.groups, app))
+    }
+    return sorted(cases, key=lambda c: place[c.app, c.size])
+
+
+def digest_of(results: Results) -> str:
+    """What the picture is of, for its file: "amasia-styles <SHA-256>"."""
+    lines = [
+        f"{c.gpu} {c.app} {c.size_label} {name} {gain.ratio:.5g} {gain.low:.5g} {gain.high:.5g} "
+        f"{gain.claim} {gain.winner}"
+        for c in shown(results)
+        for name in _STYLES
+        if (gain := c.gains[name]) is not None
+    ]
+    return f"amasia-styles {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
+
+
+def _lane(name: str) -> float:
+    return (list(_STYLES).index(name) - (len(_STYLES) - 1) / 2) * 0.34
+
+
+@styled
+def styles(results: Results) -> Figure:
+    """One line per case of one GPU: the gain of each style over the baseline with its interval,
+    hollow where it is not resolved, and who it is. Raises PlotsError without a case."""
+    cases: Sequence[Case] = shown(results)
+    common.need(results.groups[results.groups["group"].isin([c.group for c in cases])], "styles")
+    figure = new_figure(9.4, 1.7 + 0.42 * len(cases))
+    ax = figure.subplots()
+    ends: list[float] = []
+    for y, case in enumerate(cases):
+        for name, (shape, ink, label) in _STYLES.items():
+            gain = case.gains[name]
+            if gain is None:
+                continue
+            at = y + _lane(name)
+            # What is known too poorly for an interval stands without one, hollow.
+            low, high = (gain.low, gain.high) if gain.known else (gain.ratio, gain.ratio)
+            ax.errorbar(
+                [gain.ratio], [at], xerr=[[gain.ratio - low], [high - gain.ratio]], color=ink,
+                marker=shape, markersize=5, markerfacecolor=ink if gain.resolved else "white",
+                elinewidth=1.1, capsize=2, linestyle="none", label=label,
+            )  # fmt: skip
+            ax.annotate(
+                gain.winner, (high, at), xytext=(5, 0), textcoords="offset points", va="center",
+                fontsize=6.5, color="#444444",
+            )  # fmt: skip
+            ends += [low, high]
+    ax.axvline(1, color="black", linewidth=0.8)
+    ax.set_yticks(range(len(cases)), [f"{c.app}, {c.size_label}" for c in cases], fontsize=7.5)
+    ax.set_ylim(len(cases) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+    # Names stand to the right of the last interval.
+    common.ratio_axis(ax, [*ends, 1.18 * max(ends)], axis="x", pad=0.04)
+    ax.set_xlabel("speed-up over Volta's style, the baseline (logarithmic)")
+    of = results.groups[results.groups["group"].isin([c.group for c in cases])]
+    common.title(figure, "Styles on one chip", f"{common.origin(of)}; {common.modes(of)}")
+    handles = [
+        Line2D([], [], marker=shape, color=ink, linestyle="none", markersize=6, label=label)
+        for shape, ink, label in _STYLES.values()
+    ]
+    figure.legend(
+        handles=[*handles, common.unresolved_handle()], loc="outside lower center", ncols=3
+    )
+    return figure
+
+
+def _of_selection(selection: Selection) -> Figure:
+    return styles(selection.all_modes())
+
+
+def _pictures(subject: GpuSubject) -> list[Picture]:
+    if not shown(subject.results):
+        return []
+    label = f"Gain of each style over Volta's on {subject.gpu}, {subject.mode}"
+    return [Picture("styles", label, styles, (subject.results,))]
+
+
+def _above(_: GpuSubject) -> Markup:
+    return paragraph(
+        "Volta's style is baseline, Ampere's the best strategy that came with cp.async, Hopper's "
+        "the best of all: on one GPU, what they differ in is software. The best of several is "
+        "named after it was measured; its interval holds whichever it is."
+    )
+
+
+register(
+    FigureKind(
+        "styles",
+        "what Volta's, Ampere's and Hopper's ways of moving data are worth on one GPU",
+        _of_selection,
+        Chapter.COMPARISONS,
+        order=27,
+        heading="Styles on one chip",
+        pictures=_pictures,
+        above=_above,
+    )
+)

@@ -1,0 +1,335 @@
+"""One GPU after another: what a new one gains by itself, what by new ways of moving data, what was
+to be expected, and what held it back.
+
+For one case, best on new over best on old is a product: the *hardware gain* (the same style, the
+baseline, on both) times what the other strategies gain on the new GPU (*software gain*,
+plots/styles.py), divided by what they gain on the old one. The microbenchmarks of both GPUs say
+which part of the hardware did not grow as much as its data sheet lets one expect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plots.expect import Measured, compare_all
+from plots.load import Results, usable_times
+from plots.sessions import Sessions
+from plots.statistics import corrected_confidence, geometric_mean, median_interval
+from plots.strategies import NAMES
+from plots.styles import between_runs
+
+CONFIDENCE = 0.95
+
+# Units of which less is better; of the others of _MORE more is, and the rest says neither.
+_LESS = ("cycles", "ns", "us", "ms")
+_MORE = (
+    "GB/s", "GFLOP/s", "TFLOP/s", "TOP/s", "byte/clk", "byte/clk/SM", "call/clk", "call/clk/SM",
+    "instr/clk/SM", "additions/clk/SM", "FLOP/clk/SM", "Gkeys/s", "tokens/s", "TFLOP/s/W",
+    "TOP/s/W",
+)  # fmt: skip
+
+# What the floor of a row is made of (harness/results/floor.cpp): its bound -> its ceilings.
+_CEILINGS = {
+    "bytes": ("read_bandwidth", "write_bandwidth", "copy_bandwidth"),
+    "dependency": ("dependent_op_ns",),
+}
+
+
+def _point_keys(points: pd.DataFrame) -> pd.Series:
+    at = points["at"].map(lambda at: ",".join(f"{k}={v}" for k, v in at.items()))
+    return points["microbenchmark"] + "|" + at + "|" + points["quantity"] + "|" + points["unit"]
+
+
+def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
+    """The points measured on both GPUs, by microbenchmark and quantity: n, the geometric mean, the
+    least and the largest of the ratios, above 1 when new is better. Points whose unit does not say
+    which is better (a capacity, a number of blocks) are left out."""
+    sides = []
+    for results in (new, old):
+        points = results.points[results.points["median"].notna() & (results.points["median"] > 0)]
+        sides.append(points.assign(key=_point_keys(points)).drop_duplicates("key", keep="last"))
+    columns = ["key", "microbenchmark", "quantity", "unit", "median"]
+    both = sides[0][columns].merge(sides[1][["key", "median"]], on="key", suffixes=("", "_old"))
+    both = both[both["unit"].isin((*_LESS, *_MORE))]
+    ratio = both["median"] / both["median_old"]
+    both = both.assign(ratio=np.where(both["unit"].isin(_LESS), 1 / ratio, ratio))
+    records = [
+        {
+            "microbenchmark": name,
+            "quantity": quantity,
+            "unit": unit,
+            "n": len(of),
+            "ratio": geometric_mean(of["ratio"]),
+            "least": of["ratio"].min(),
+            "most": of["ratio"].max(),
+        }
+        for (name, quantity, unit), of in both.groupby(["microbenchmark", "quantity", "unit"])
+    ]
+    return pd.DataFrame(
+        records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
+    )
+
+
+def _time_ends(
+    sessions: Sessions, row: Any, times: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """Where the next session of a row falls, in ms; within its run where that is not known."""
+    known = between_runs(sessions.of(row.identity), sessions.kind("time", row.gpu, row.app))
+    if known is not None:
+        low, high = known.ends(confidence)
+        return math.exp(low), math.exp(high)
+    found = median_interval(times, confidence)
+    return (found.low, found.high) if found.coverage >= confidence else (0.0, math.inf)
+
+
+@dataclass(frozen=True)
+class _Fastest:
+    strategy: str
+    ms: float
+    low: float
+    high: float
+    gain: float  # over the baseline
+
+
+def _fastest(results: Results, confidence: float) -> dict[tuple[str, ...], _Fastest]:
+    """(app, size, cache, launch) -> the fastest strategy at its best, with an interval that holds
+    whichever is named."""
+    rows = results.rows
+    rows = rows[(rows["status"] == "ok") & (rows["role"] == "best") & (rows["repeat"] == 0)]
+    rows = rows[rows["strategy"].isin(NAMES) & rows["median"].notna()]
+    times = usable_times(results)
+    found = {}
+    for key, of in rows.groupby(["app", "size", "cache", "launch"], sort=False):
+        base = of[of["strategy"] == "baseline"]
+        of = of[of["row"].isin(times)]
+        if base.empty or of.empty:
+            continue
+        each = corrected_confidence(confidence, len(of))
+        ends = [_time_ends(results.sessions, r, times[r.row], each) for r in of.itertuples()]
+        first = of.loc[of["median"].idxmin()]
+        found[tuple(map(str, key))] = _Fastest(
+            str(first["strategy"]),
+            float(first["median"]),
+            min(low for low, _ in ends),
+            min(high for _, high in ends),
+            float(base.iloc[0]["median"] / first["median"]),
+        )
+    return found
+
+
+BEST_COLUMNS = [
+    "app", "size_label", "cache", "launch", "hardware", "old_strategy", "old_software",
+    "new_strategy", "new_software", "ratio", "low", "high", "resolved",
+]  # fmt: skip
+
+
+def best_on_best(
+    new: Results, old: Results, measured: Measured, confidence: float = CONFIDENCE
+) -> pd.DataFrame:
+    """Per case measured on both: the fastest strategy of each GPU, and what the step consists of,
+    ``ratio`` = ``hardware`` x ``new_software`` / ``old_software``. The interval holds for all cases
+    together (Bonferroni) and whichever strategy is the fastest."""
+    rows = measured.rows
+    rows = rows[(rows["role"] == "best") & (rows["strategy"] == "baseline")]
+    each = corrected_confidence(confidence, 2 * max(1, len(rows)))
+    sides = _fastest(new, each), _fastest(old, each)
+    records = []
+    for r in rows.itertuples():
+        key = (r.app, r.size, r.cache, r.launch)
+        if not all(key in side for side in sides):
+            continue
+        fast, slow = sides[0][key], sides[1][key]
+        low = slow.low / fast.high
+        high = slow.high / fast.low if fast.low > 0 else math.inf  # too few rounds
+        records.append(
+            {
+                "app": r.app,
+                "size_label": r.size_label,
+                "cache": r.cache,
+                "launch": r.launch,
+                "hardware": r.old_ms / r.new_ms,
+                "old_strategy": slow.strategy,
+                "old_software": slow.gain,
+                "new_strategy": fast.strategy,
+                "new_software": fast.gain,
+                "ratio": slow.ms / fast.ms,
+                "low": low,
+                "high": high,
+                "resolved": low > 1 or high < 1,
+            }
+        )
+    return pd.DataFrame(records, columns=BEST_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A row that gained less than the data sheets let one expect, and why: ``outcome`` is
+    "explained" (its floor grew as little), "partly" (its floor grew too little, the row still
+    less), "not by its floor" or "no floor"."""
+
+    variant: str
+    size_label: str
+    cache: str
+    launch: str
+    ratio: float
+    low: float
+    high: float
+    expected: float
+    floor_ratio: float
+    outcome: str
+    text: str
+
+
+def _ceilings_of(bound: str, kind: str) -> tuple[str, ...]:
+    return _CEILINGS.get(bound, (f"{kind}_rate",))
+
+
+# A cause is named where a microbenchmark grew no more than the row did, and so little that at most
+# so many are named.
+_MOST_NAMED = 3
+
+
+def _slow_points(points: pd.DataFrame, high: float) -> str:
+    slow = points[points["ratio"] <= high].sort_values("ratio").head(_MOST_NAMED)
+    return ", ".join(f"{p.microbenchmark} {p.quantity} {p.ratio:.2f}" for p in slow.itertuples())
+
+
+def shortfalls(
+    measured: Measured, kinds: dict[str, str], points: pd.DataFrame, role: str = "best"
+) -> list[Shortfall]:
+    """The rows of the baseline whose whole interval stays below what the data sheets let one
+    expect. ``kinds``: app and size -> the kind of its operations. Empty without data sheets."""
+    if measured.datasheet is None:
+        return []
+    expected = measured.datasheet.expected
+    rows = measured.rows
+    rows = rows[(rows["role"] == role) & (rows["strategy"] == "baseline")]
+    by_name = measured.ceilings.set_index("name")["ratio"] if len(measured.ceilings) else {}
+    found = []
+    for r in rows[rows["high"] < expected].itertuples():
+        names = _ceilings_of(r.bound_by, kinds.get(f"{r.app} {r.size}", ""))
+        grown = ", ".join(f"{n} {by_name[n]:.2f}" for n in names if n in by_name)
+        slow = _slow_points(points, r.high)
+        beside = f"; of the microbenchmarks grew no more: {slow}" if slow else ""
+        if not np.isfinite(r.floor_ratio):
+            outcome, text = "no floor", "no floor is known to hold it against" + beside
+        elif r.floor_ratio >= expected:
+            outcome = "not by its floor"
+            text = f"its floor allows {r.floor_ratio:.2f} ({r.bound_by}: {grown or 'unknown'})"
+            text += beside
+        elif r.high >= r.floor_ratio:
+            outcome = "explained"
+            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown})"
+        else:
+            outcome = "partly"
+            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown}), the row "
+            text += "by less" + beside
+        found.append(
+            Shortfall(
+                r.variant, r.size_label, r.cache, r.launch, r.ratio, r.low, r.high, expected,
+                r.floor_ratio, outcome, text,
+            )
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class Step:
+    """One GPU over an older one, or over another of the same model."""
+
+    measured: Measured
+    best: pd.DataFrame
+    points: pd.DataFrame
+    short: list[Shortfall]
+
+    @property
+    def same_model(self) -> bool:
+        return self.measured.new_gpu == self.measured.old_gpu
+
+    def _told_apart(self) -> str:
+        rows = self.measured.rows
+        resolved, few = int(rows["resolved"].sum()), int(rows["too_few_rounds"].sum())
+        if resolved:
+            return f"{resolved} of {len(rows)} matching rows are told apart."
+        text = f"None of the {len(rows)} matching rows is told apart"
+        if few:
+            text += f"; {few} have too few rounds for it, however much they differ"
+        if self.same_model and not few:
+            return text + ", as a repetition should be."
+        return text + ": measure with more --rounds, or several times (--sessions)."
+
+    def sentences(self) -> list[str]:
+        """The verdict: what the step is worth, of what it consists, and what held it back."""
+        m = self.measured
+        said = []
+        if self.same_model:
+            said.append(
+                f"Both sides are {m.new_gpu}: this is a repetition, not a generation, and 1.00 is "
+                "expected."
+            )
+        if self.best.empty:
+            said.append("No verdict: no case has the baseline at its best on both sides.")
+            return said
+        b = self.best
+        hardware, ratio = geometric_mean(b["hardware"]), geometric_mean(b["ratio"])
+        new, old = geometric_mean(b["new_software"]), geometric_mean(b["old_software"])
+        said.append(
+            f"{m.new_gpu} over {m.old_gpu}, geometric means of {len(b)} cases: {ratio:.2f} best on "
+            f"best = {hardware:.2f} by hardware × {new:.2f} by the strategies of the new GPU / "
+            f"{old:.2f} by those of the old."
+        )
+        for expected, source in (
+            (m.datasheet, "the data sheets"),
+            (m.measured_ceilings, "the measured ceilings"),
+        ):
+            if expected is not None and not self.same_model:
+                share = hardware / expected.expected
+                said.append(
+                    f"The hardware delivers {share:.2f} of the {expected.expected:.2f} that "
+                    f"{source} let one expect (limited by {expected.limited_by})."
+                )
+        rows = m.rows[(m.rows["role"] == "best") & (m.rows["strategy"] == "baseline")]
+        floors = rows[rows["floor_ratio"] > 0]
+        if len(floors):
+            share = geometric_mean(floors["ratio"] / floors["floor_ratio"])
+            said.append(
+                f"Held against each row's own floor it is {share:.2f} (1: as far from the floor as "
+                f"before; {len(floors)} rows)."
+            )
+        said.append(self._told_apart())
+        if self.short:
+            causes = pd.Series([s.outcome for s in self.short]).value_counts()
+            counts = ", ".join(f"{n} {name}" for name, n in causes.items())
+            said.append(
+                f"{len(self.short)} of {len(rows)} rows of the baseline fall short of the data "
+                f"sheets: {counts}."
+            )
+        return said
+
+
+def steps(pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE) -> list[Step]:
+    """Steps from (new, old) results, each of one GPU. Of all rows of all pairs that are resolved a
+    share of 1 - ``confidence`` at most is so wrongly. Raises PlotsError as expect.compare()."""
+    found = []
+    for (new, old), measured in zip(pairs, compare_all(pairs, confidence), strict=True):
+        groups = new.groups
+        kinds = {
+            f"{g.app} {g.size}": str(g.kind)
+            for g in groups[["app", "size", "kind"]].itertuples(index=False)
+        }
+        points = microbenchmark_ratios(new, old)
+        found.append(
+            Step(
+                measured,
+                best_on_best(new, old, measured, confidence),
+                points,
+                shortfalls(measured, kinds, points),
+            )
+        )
+    return found

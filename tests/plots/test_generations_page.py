@@ -1,0 +1,313 @@
+"""One GPU after another: hardware gain apart from software gain, causes, and the page."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from plots import expect, generations_page
+from plots.cli import main
+from plots.figures.styles import PICTURE, digest_of
+from plots.generations import microbenchmark_ratios, steps
+from plots.load import load
+from plots.statistics import geometric_mean
+from plots.strategies import ROOT
+
+SIZE = {"n": 512}
+OLDER = synthetic.device("Tesla V100-SXM2-16GB", 70)
+
+
+@pytest.fixture
+def file(save):
+    """A result file of one GPU: (name, gpu, factor on the times, options of the group)."""
+
+    def make(name, gpu=None, factor=1.0, ceiling_scale=1.0, sizes=(512,), **options):
+        groups = [
+            synthetic.group("nw", {"n": n}, factor, seed=i + 1, **options)
+            for i, n in enumerate(sizes)
+        ]
+        return save(synthetic.document(groups, gpu=gpu, ceiling_scale=ceiling_scale), name)
+
+    return make
+
+
+@pytest.fixture
+def step(file):
+    def make(factor=2.0, ceiling_scale=0.4, **old_options):
+        new = load([file("new.json")])
+        old = load([file("old.json", synthetic.A100, factor, ceiling_scale, **old_options)])
+        return steps([(new, old)])[0]
+
+    return make
+
+
+def test_best_on_best_is_hardware_times_software(step):
+    fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
+    (b,) = step(2.0, speedups=fewer).best.itertuples()
+    assert (b.new_strategy, b.old_strategy) == ("tma", "overlap")
+    assert b.hardware == pytest.approx(2.0, rel=0.005)
+    assert b.new_software == pytest.approx(1.31, rel=0.005)
+    assert b.old_software == pytest.approx(1.22, rel=0.005)
+    assert b.ratio == pytest.approx(b.hardware * b.new_software / b.old_software)
+    assert b.low < b.ratio < b.high and b.resolved
+
+
+def test_the_sentences_hold_the_figures(step):
+    found = step(2.0)
+    text = " ".join(found.sentences())
+    b = found.best
+    assert f"{geometric_mean(b['ratio']):.2f} best on best" in text
+    assert f"{geometric_mean(b['hardware']):.2f} by hardware" in text
+    promised = 4800 / 1555
+    assert f"delivers {2.0 / promised:.2f} of the {promised:.2f} that the data sheets" in text
+    assert "0.80 of the 2.50 that the measured ceilings" in text
+    assert "own floor it is 0.80" in text and "12 of 12 matching rows are told apart" in text
+    assert "fall short of the data sheets: 1 partly" in text
+
+
+@pytest.mark.parametrize(
+    ("factor", "ceiling_scale", "outcome", "said"),
+    [
+        (2.5, 0.4, "explained", "its floor grew by 2.50 only"),
+        (1.5, 0.4, "partly", "its floor grew by 2.50 only"),
+        (1.5, 0.25, "not by its floor", "its floor allows 4.00"),
+        (3.5, 0.4, None, ""),
+    ],
+)
+def test_a_shortfall_is_held_against_the_floor_of_its_row(
+    step, factor, ceiling_scale, outcome, said
+):
+    short = step(factor, ceiling_scale).short
+    assert [s.outcome for s in short] == ([outcome] if outcome else [])
+    for s in short:
+        assert s.variant == "nw/baseline" and s.text.startswith(said)
+        # nw is bound by a chain here, or by bytes: its ceilings are named with their ratios.
+        assert f"{1 / ceiling_scale:.2f}" in s.text
+        assert "dependent_op_ns" in s.text or "copy_bandwidth" in s.text
+
+
+def with_points(save, name, scale, gpu=None):
+    group = synthetic.group("nw", SIZE, 1.0 if gpu is None else 2.0)
+    document = synthetic.document([group], gpu=gpu, ceiling_scale=1.0 if gpu is None else 0.3)
+    rows = [
+        synthetic.micro_row({"level": "L2"}, 200.0 * (scale if gpu else 1), "latency", "cycles"),
+        synthetic.micro_row({"level": "L1"}, 30.0, "latency", "cycles"),
+        synthetic.micro_row({"level": "L1"}, 192.0, "capacity", "KiB"),
+    ]
+    if gpu is None:
+        rows.append(synthetic.micro_row({"level": "DSM"}, 180.0, "latency", "cycles"))
+    rates = [synthetic.micro_row({"of": "x"}, 900.0 / (scale if gpu else 1), "bandwidth", "GB/s")]
+    document["microbenchmarks"] = [
+        synthetic.microbenchmark("memory/latency", rows, []),
+        synthetic.microbenchmark("memory/bandwidth", rates, []),
+    ]
+    return save(synthetic.signed(document), name)
+
+
+def test_microbenchmarks_are_compared_by_which_is_better(save):
+    new = load([with_points(save, "new.json", 4.0)])
+    old = load([with_points(save, "old.json", 4.0, synthetic.A100)])
+    table = microbenchmark_ratios(new, old).set_index("microbenchmark")
+    assert set(table.index) == {"memory/latency", "memory/bandwidth"}
+    latency = table.loc["memory/latency"]
+    assert (latency["n"], latency["least"], latency["most"]) == (2, 1.0, 4.0)
+    assert latency["ratio"] == pytest.approx(2.0)
+    assert table.loc["memory/bandwidth", "ratio"] == pytest.approx(4.0)
+    back = microbenchmark_ratios(old, new).set_index("microbenchmark")
+    assert back.loc["memory/latency", "ratio"] == pytest.approx(0.5)
+
+
+def test_a_microbenchmark_that_grew_no_more_is_named_as_the_cause(save):
+    new = load([with_points(save, "new.json", 1.2)])
+    old = load([with_points(save, "old.json", 1.2, synthetic.A100)])
+    (short,) = steps([(new, old)])[0].short
+    assert short.outcome == "not by its floor"
+    assert (
+        "grew no more: memory/latency latency 1.10, memory/bandwidth bandwidth 1.20" in short.text
+    )
+    fast = load([with_points(save, "fast.json", 9.0, synthetic.A100)])
+    (short,) = steps([(new, fast)])[0].short
+    assert "microbenchmarks" not in short.text
+
+
+def test_rows_of_all_pairs_are_corrected_together(file):
+    """Alone, a pair of rows all of which differ is told apart with seven rounds; beside pairs that
+    do not differ each needs more."""
+    base = {"speedups": {"baseline": (1.0, 1.0)}, "rounds": 7, "control": False}
+    new = load([file("new.json", **base)])
+    old = load([file("old.json", synthetic.A100, 2.0, **base)])
+    same = load([file("same.json", OLDER, 1.0, sizes=(512,), **base)])
+    assert expect.compare(new, old).rows["resolved"].all()
+    together = expect.compare_all([(new, old), *[(new, same)] * 5])
+    assert not together[0].rows["resolved"].any()
+    assert together[0].rows["too_few_rounds"].all()
+
+
+def run(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_three_gpus_step_by_step_and_the_last_over_the_first(capsys, file, tmp_path):
+    a = file("a.json", OLDER, 4.0, 0.2)
+    b = file("b.json", synthetic.A100, 2.0, 0.4)
+    c = file("c.json")
+    figure = tmp_path / "steps.svg"
+    status, out, _ = run(capsys, "expect", a, b, c, "--out", figure)
+    assert status == 0
+    heads = [line for line in out.splitlines() if " over " in line and not line.startswith(" ")]
+    names = "Tesla V100-SXM2-16GB", "NVIDIA A100-SXM4-40GB", "NVIDIA H200"
+    wanted = [f"{names[n]} over {names[o]}" for n, o in ((1, 0), (2, 1), (2, 0))]
+    assert [h for h in heads if h in wanted] == wanted
+    assert f"{4.0:.2f} best on best" in out and f"{2.0:.2f} best on best" in out
+    for i in (1, 2, 3):
+        assert (tmp_path / f"steps-{i}.svg").is_file()
+    assert all(f"Styles on one chip, {name}" in out for name in names)
+    # One folder of the three is taken apart, oldest first.
+    status, folder, _ = run(capsys, "expect", c.parent)
+    assert status == 0
+    found = [line for line in folder.splitlines() if line in wanted]
+    assert found == wanted
+
+
+def test_one_gpu_gets_what_can_be_said_and_what_is_missing(capsys, paper_file, save):
+    status, out, _ = run(capsys, "expect", paper_file)
+    assert status == 0
+    assert "NVIDIA H200 alone: no generation to compare it with." in out
+    assert "Missing: a result file of another GPU" in out
+    assert "read_bandwidth: 4,690 of 4,800 GB/s, 98 %" in out
+    assert "the best of all strategies over baseline" in out
+    unknown = synthetic.document([synthetic.group("nw", SIZE, 1.0)],
+                                 gpu=synthetic.device("NVIDIA Nonesuch"))  # fmt: skip
+    status, out, _ = run(capsys, "expect", save(unknown, "unknown.json"))
+    assert status == 0 and "NVIDIA Nonesuch is not in gpus.csv" in out
+    only_points = save(synthetic.memory_like(), "points.json")
+    status, out, err = run(capsys, "expect", only_points)
+    assert status == 2 and out == "" and "hold no comparison group to speak of" in err
+
+
+def test_the_same_gpu_twice_is_a_repetition(capsys, file):
+    status, out, _ = run(capsys, "expect", file("a.json"), file("b.json"))
+    assert status == 0
+    assert "this is a repetition, not a generation, and 1.00 is expected" in out
+    assert "fall short" not in out and "of the 1.00 that" not in out
+    status, _, err = run(capsys, "expect", "A100", "A100")
+    assert status == 0 and "A100 on both sides" in err
+
+
+def test_no_resolved_row_says_what_to_do(capsys, file):
+    few = file("a.json", rounds=5), file("b.json", synthetic.A100, 2.0, rounds=5)
+    status, out, _ = run(capsys, "expect", *reversed(few))
+    assert status == 0
+    assert "None of the 12 matching rows is told apart; 12 have too few rounds" in out
+    assert "measure with more --rounds" in out
+    page = generations_page.render(load(few))
+    assert "too few rounds or GPUs to tell" in page and "inf" not in page.replace("inference", "")
+
+
+def test_what_does_not_match_says_what_each_side_has(capsys, save):
+    new = save(synthetic.document([synthetic.group("nw", {"n": 1}, 1.0)]), "new.json")
+    old = save(
+        synthetic.document([synthetic.group("lud", {"n": 1}, 1.0, launch="graph")],
+                           gpu=synthetic.A100), "old.json",
+    )  # fmt: skip
+    status, out, err = run(capsys, "expect", old, new)
+    assert status == 2 and out == "" and err.count("\n") == 1
+    assert "NVIDIA A100-SXM4-40GB has lud (cold graph); NVIDIA H200 has nw (cold stream)" in err
+
+
+def test_several_gpus_by_name_and_several_in_one_argument(capsys, file, tmp_path):
+    status, out, _ = run(capsys, "expect", "K80", "P100", "V100", "A100")
+    assert status == 0 and out.count("A100 over ") == 3 and "section 6.1): 1.34" in out
+    file("r/a.json", synthetic.A100)
+    both = file("r/b.json").parent
+    status, out, err = run(capsys, "expect", both, file("c.json"))
+    assert status == 2 and "choose with --old-gpu" in err
+    status, out, err = run(capsys, "expect", both, "--new-gpu", "NVIDIA H200")
+    assert status == 2 and "give both" in err
+
+
+def test_the_v100_of_the_paper_decides_its_verdict():
+    other = expect.other_module()
+    assert round(other.printed.expected, 2) == 1.38 and other.mean == 1.34
+    assert other.expectation.flop_ratio == pytest.approx(19.49 / 15.7)
+    told = other.sentences()
+    assert "0.97 of it, less than expected" in told[0]
+    assert "1.08 of it, as much as expected" in told[1]
+    module = expect.module_of_table1()
+    assert "14.13 TFLOP/s, near the 14 of the V100 PCIe" in module and "300 W" in module
+
+
+def test_the_paper_in_one_command(capsys, tmp_path):
+    status, out, _ = run(capsys, "expect", "--out", tmp_path / "paper.svg")
+    assert status == 0
+    assert (tmp_path / "paper.svg").is_file() and (tmp_path / "paper-balance.svg").is_file()
+    quoted = expect.quoted_values()
+    raw = expect.QUOTED.read_text(encoding="utf-8").splitlines()
+    assert len(quoted) == len(raw) - 2  # a comment and the names of the columns
+    assert (quoted["value"] != "").all()
+    assert "1.07 to 1.35, mean 1.27" in set(quoted["value"])
+    for value in ("2.76", "1.89", "mean 4.28 ± 1.83", "0.7 to 17.19, mean 6.85", "A64FX"):
+        assert value in out
+
+
+def test_the_page_says_what_the_files_hold(file, tmp_path, capsys):
+    new, old = file("r/new.json"), file("r/old.json", synthetic.A100, 2.0, 0.4)
+    alone = generations_page.render(load([new]))
+    assert "A step needs two" in alone and "`tma` 1.31×" in alone
+    assert "| read_bandwidth | 4,690 GB/s | 4,800 GB/s | 98 % |" in alone
+    both = generations_page.render(load([new, old]))
+    assert "### NVIDIA H200 over NVIDIA A100-SXM4-40GB" in both and "A step needs two" not in both
+    assert all(line.count("|") >= 4 for line in both.splitlines() if line.startswith("|"))
+    assert "0.0798" in both and "Nothing is recorded" not in both
+    page = tmp_path / "generations.md"
+    assert main(["generations", str(new.parent), "-o", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == both
+    picture = (tmp_path / PICTURE).read_text(encoding="utf-8")
+    assert digest_of(load([new, old]).where(gpu="NVIDIA H200")) in picture
+    capsys.readouterr()
+    assert main(["generations", str(new.parent)]) == 0
+    assert capsys.readouterr().out == both
+
+
+def test_tensor_cores_are_no_movement(save):
+    size = {"m": 512, "n": 512, "k": 512, "mode": "bf16"}
+    group = synthetic.group("gemm", size, 1.0)
+    group["work"]["kind"] = "bf16"
+    document = synthetic.document([group, synthetic.group("nw", SIZE, 1.0)])
+    for row in document["groups"][0]["rows"]:
+        wgmma = row["variant"] in ("gemm/tma", "gemm/dsm")
+        for kernel in row["evidence"]:
+            kernel["instructions"]["HGMMA" if wgmma else "HMMA"] = 8
+    document["ceilings"].append({**document["ceilings"][3], "name": "bf16_rate"})
+    text = " ".join(generations_page.render(load([save(document)])).split())
+    assert "gemm on tensor cores" in text and "tensor cores left out" in text
+    assert "`tma`, `dsm` multiply with `wgmma`" in text
+    assert "geometric means over 1 apps" in text
+
+
+def test_names_from_a_file_stay_text(save):
+    gpu = synthetic.device("NVIDIA <b>|H200")
+    page = generations_page.render(
+        load([save(synthetic.document([synthetic.group("nw", SIZE, 1.0)], gpu=gpu))])
+    )
+    assert "<b>" not in page and "### NVIDIA &lt;b&gt;\\|H200" in page
+
+
+def test_nothing_recorded_is_a_page_too(save):
+    empty = load([save(synthetic.document([]))])
+    page = generations_page.render(empty)
+    assert "Nothing is recorded yet." in page and "Recorded: no GPU." in page
+    assert PICTURE not in page
+
+
+def test_the_page_of_the_repository_is_of_the_recorded_files():
+    files = sorted((ROOT / "results").glob("**/*.json"))
+    assert files
+    results = load([ROOT / "results"])
+    there = (ROOT / "docs" / "generations.md").read_text(encoding="utf-8")
+    assert there == generations_page.render(results), f"stale: {generations_page.COMMAND}"
+    newest = results.where(gpu=generations_page.gpus_of(results)[-1])
+    picture = (ROOT / "docs" / PICTURE).read_text(encoding="utf-8")
+    assert digest_of(newest) in picture, f"stale: {generations_page.COMMAND}"
