@@ -278,11 +278,21 @@ def _microbenchmark_records(
     return points, findings
 
 
+def _is_part_of(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """The record of a group has some of the variants of another, and no others."""
+    mine, others = ({variant for variant, _ in g["code"]} for g in (a, b))
+    return mine < others
+
+
 def _better_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Of two records of a group the one that counts, and why: of the same code the one with more
-    rounds, else the later one."""
+    """Of two records of a group the one that counts, and why: one that has all variants of the
+    other and more, as where only a library's code is still the same; of the same code the one with
+    more rounds; else the later one."""
     later = max((a, b), key=lambda g: (g["date"], g["file"]))
     earlier = b if later is a else a
+    for fuller, other in ((earlier, later), (later, earlier)):
+        if _is_part_of(other, fuller):
+            return fuller, "the one with more variants"
     why = f"the later one ({later['date']})"
     if earlier["digests"] != later["digests"]:
         return later, f"{why}, whether the code is the same is not known: the digests are " + (
@@ -480,8 +490,10 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
             unique = (kind, run["gpu"], key["app"], identity["size"], *mode)
             other = groups.get(unique)
             if other is not None and other["file"] == index:
-                continue  # a later session: the first stands for the case
-            if other is not None:
+                # A later session: the first stands for the case, if it is whole.
+                if not _is_part_of(other, record):
+                    continue
+            elif other is not None:
                 chosen, why = _better_of(other, record)
                 left = record if chosen is other else other
                 what = " of amasia cross" if kind == "cross" else ""

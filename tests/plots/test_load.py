@@ -172,6 +172,20 @@ def test_of_the_same_code_the_group_with_more_rounds_counts(save):
     assert any("the later one (2026-02-01" in note for note in notes)
 
 
+def test_a_group_with_fewer_variants_does_not_replace_a_whole_one(save):
+    """As a later session has it that could repeat a library alone, the rest being of new code."""
+    whole, part = (synthetic.group("nw", {"n": 64}, 3.0) for _ in range(2))
+    part["rows"] = [row for row in part["rows"] if row["variant"] == "nw/tma"][:1]
+    part["comparisons"] = []
+    for one, other in ((whole, part), (part, whole)):
+        save(synthetic.document([one], date="2026-01-01T00:00:00Z"), "r/a.json")
+        later = synthetic.document([other], date="2026-02-01T00:00:00Z")
+        results = load([save(later, "r/b.json").parent])
+        assert len(results.groups) == 1
+        assert set(results.rows["variant"]) == {row["variant"] for row in whole["rows"]}
+        assert any("the one with more variants counts" in note for note in results.notes)
+
+
 def test_gpus_come_newest_architecture_first(save):
     group = synthetic.group("nw", {"n": 64}, 5.0)
     save(synthetic.document([group], gpu=synthetic.device("NVIDIA A100-SXM4-40GB", 80)), "r/a.json")

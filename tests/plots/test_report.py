@@ -94,8 +94,8 @@ def test_it_is_self_contained(page):
 def test_every_figure_has_its_place_and_every_place_its_figure(page):
     places = re.findall(r'<figure data-figure="([^"]+)" role="img" aria-label="[^"]+">', page.html)
     assert sorted(places) == sorted(page.data["figures"])
-    # Roofline; what is expected of GPUs, and their balance.
-    assert len(places) == page.count["figure"] == 3
+    # Styles, roofline; what is expected of GPUs, and their balance.
+    assert len(places) == page.count["figure"] == 4
     for svg in page.data["figures"].values():
         check_svg(svg)
 
