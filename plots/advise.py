@@ -27,12 +27,14 @@ from plots.units import claimed_ratio, milliseconds
 class Advice:
     """The answer for one app, size, cache and launch mode.
 
-    strategy is None when no strategy was found faster than baseline; ``outcome`` says why:
-    "faster", "schedule" (some are, but none was found to be by the way it moves data), "not
-    resolved", "baseline" (all others are slower) or "no comparison". ``rivals`` were faster too,
-    with intervals that overlap the winner's. ``gain`` divides the winner's speed-up into schedule
-    and movement, where that is known; of outcome "schedule", the largest one's. ``low`` and
-    ``high`` are where a new run falls, where that is known; ``runs`` says what stands behind them.
+    ``kind`` is what is no size in it, such as "mode=bf16": words that differ between the cases of
+    the app; ``work`` is its bytes and operations. strategy is None when no strategy was found
+    faster than baseline; ``outcome`` says why: "faster", "schedule" (some are, but none was found
+    to be by the way it moves data), "not resolved", "baseline" (all others are slower) or "no
+    comparison". ``rivals`` were faster too, with intervals that overlap the winner's. ``gain``
+    divides the winner's speed-up into schedule and movement, where that is known; of outcome
+    "schedule", the largest one's. ``low`` and ``high`` are where a new run falls, where that is
+    known; ``runs`` says what stands behind them.
     """
 
     gpu: str
@@ -55,6 +57,8 @@ class Advice:
     remarks: tuple[str, ...] = field(default=())
     gain: Gain | None = None
     runs: str = ""
+    kind: str = ""
+    work: tuple[float, float] = (np.nan, np.nan)
 
     def sentence(self) -> str:
         """The advice in a sentence."""
@@ -174,7 +178,8 @@ def _one(
     compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
     # A comparison whose row failed, as in a file that was edited, recommends nothing.
     compared = compared[compared["strategy"].isin(of_role.index)]
-    where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch")}
+    where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch", "kind")}
+    where["work"] = (float(group["bytes"]), float(group["operations"]))
     absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
     absences = tuple(
         f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else "")
@@ -248,6 +253,28 @@ def _one(
     )
 
 
+def _words_of(size: str) -> dict[str, str]:
+    """The parameters of a size whose values are no numbers."""
+    words = {}
+    for part in size.split(","):
+        name, _, value = part.partition("=")
+        try:
+            float(value)
+        except ValueError:
+            words[name] = value
+    return words
+
+
+def _kinds_of(sizes: list[str]) -> dict[str, str]:
+    """What is no size in each of the sizes of an app: the words in which they differ."""
+    words = {size: _words_of(size) for size in sizes}
+    names = sorted({name for of in words.values() for name in of})
+    differing = [n for n in names if len({of.get(n, "") for of in words.values()}) > 1]
+    return {
+        size: " ".join(f"{n}={of[n]}" for n in differing if n in of) for size, of in words.items()
+    }
+
+
 def advise(
     results: Results,
     role: str = "best",
@@ -255,7 +282,7 @@ def advise(
     cache: str | None = None,
     launch: str | None = None,
 ) -> list[Advice]:
-    """One Advice per comparison group, by GPU, app, modes, then size from small to large.
+    """One Advice per comparison group, by GPU, app, modes, kind, then size from small to large.
 
     Raises PlotsError when the selection holds no group.
     """
@@ -274,8 +301,11 @@ def advise(
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
-            groups = groups.assign(order=groups["size"].map(order))
-            for _, group in groups.sort_values(["cache", "launch", "order"]).iterrows():
+            groups = groups.assign(
+                order=groups["size"].map(order), kind=groups["size"].map(_kinds_of(list(order)))
+            )
+            by = ["cache", "launch", "kind", "order"]
+            for _, group in groups.sort_values(by).iterrows():
                 key = group["group"]
                 found.append(
                     _one(
@@ -291,8 +321,14 @@ def advise(
 
 def from_size_on(advice: list[Advice]) -> str:
     """From which size on the winner at the largest size is the choice; ``advice`` is of one GPU,
-    app and mode, from small to large."""
+    app, mode and kind, from small to large."""
     last = advice[-1]
+    largest = [a for a in advice if a.work == last.work]
+    if len(largest) > 1:
+        return (
+            f"{len(largest)} cases have the largest size and differ in something else: what is the "
+            "choice in one need not be in the next."
+        )
     if last.outcome == "no comparison":
         return f"At the largest size ({last.size_label}) nothing was compared."
     if last.outcome == "schedule":
@@ -313,10 +349,10 @@ def from_size_on(advice: list[Advice]) -> str:
 
 
 def by_mode(advice: list[Advice]) -> list[list[Advice]]:
-    """The advice split into runs of one GPU, app, cache and launch mode."""
+    """The advice split into runs of one GPU, app, cache and launch mode, and kind."""
     split: dict[tuple[str, ...], list[Advice]] = {}
     for a in advice:
-        split.setdefault((a.gpu, a.app, a.cache, a.launch), []).append(a)
+        split.setdefault((a.gpu, a.app, a.cache, a.launch, a.kind), []).append(a)
     return list(split.values())
 
 
@@ -331,6 +367,7 @@ def as_text(results: Results, advice: list[Advice]) -> str:
         lines.append(
             f"{first.app} on {first.gpu} ({max(dates)[:10]}), {first.role} geometries, "
             f"{first.cache} cache, {first.launch} launches"
+            + (f", {first.kind}" if first.kind else "")
         )
         for a in block:
             lines.append(f"  {a.size_label}: {a.sentence()}")

@@ -123,7 +123,11 @@ def _specification(gpu: str) -> str:
 
 def _advice_of(found: Iterable[Advice]) -> list[tuple[str, list[Advice], str]]:
     return [
-        (mode_name(block[0].cache, block[0].launch), block, from_size_on(block))
+        (
+            ", ".join(filter(None, (mode_name(block[0].cache, block[0].launch), block[0].kind))),
+            block,
+            from_size_on(block),
+        )
         for block in by_mode(list(found))
     ]
 

@@ -115,6 +115,33 @@ def test_from_which_size_on(load_groups):
     assert from_size_on(lost) == "At the largest size (n=512) no strategy was found faster."
 
 
+def test_a_mode_of_arithmetic_is_no_size(load_groups):
+    def of(n, mode, values):
+        group = sized(n, values)
+        group["key"]["size"]["mode"] = mode
+        return group
+
+    found = advise(
+        load_groups(
+            of(256, "fp32", winners("overlap")),
+            of(512, "bf16", winners()),
+            of(1024, "fp32", winners("tma")),
+        )
+    )
+    blocks = by_mode(found)
+    assert [(block[0].kind, len(block)) for block in blocks] == [("mode=bf16", 1), ("mode=fp32", 2)]
+    assert from_size_on(blocks[1]) == "tma is the choice from n=1024 mode=fp32 on."
+
+
+def test_of_cases_of_one_size_none_is_the_largest(load_groups):
+    same = [sized(512, winners("tma")), sized(512, winners("overlap"))]
+    for group, bins in zip(same, ("256", "512"), strict=True):
+        group["key"]["size"]["bins"] = bins
+    (block,) = by_mode(advise(load_groups(sized(256, winners("tma")), *same)))
+    assert block[-1].work == block[-2].work
+    assert from_size_on(block).startswith("2 cases have the largest size")
+
+
 def test_text_names_gpu_date_and_modes(paper):
     text = as_text(paper, advise(paper, app="pathfinder", **MODE))
     assert text.startswith(

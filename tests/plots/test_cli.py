@@ -118,7 +118,10 @@ def test_report(capsys, save, tmp_path):
             ["figure", "speedup", "{paper}", "--width", "1"],
             "expected 3 to 40 inches as --width, not 1",
         ),
-        (["figure", "zzz", "{paper}"], 'no figure "zzz"; known: speedup, cross, matched, styles, roofline'),
+        (
+            ["figure", "zzz", "{paper}"],
+            'no figure "zzz"; known: speedup, cross, matched, styles, roofline',
+        ),
         (
             ["figure", "floor", "{paper}", "--app", "hotspt"],
             'no app "hotspt" in the result files; n',
