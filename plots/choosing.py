@@ -1,0 +1,131 @@
+"""docs/choosing.md: which strategy to try first, with what the record says for and against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+
+from plots.errors import PlotsError
+from plots.gains import Gain, gains_of
+from plots.load import Results, main_cache
+from plots.strategies import APPS, STRATEGIES
+from plots.units import times
+
+_OTHERS = [s for s in STRATEGIES if s.name != "baseline"]
+_MOST = 3  # cases that are named for and against a strategy
+
+_INTRO = """\
+# Choosing a strategy
+
+Made of the recorded results by `python -m plots choosing results -o docs/choosing.md`; no number
+here was typed.
+
+## In this order
+
+1. **Is it movement that your kernel waits for?** Hold its time against what the GPU's bandwidths
+   and rates allow ([methodology](methodology.md) says how the floors of the six apps are made).
+   At its floor no way of moving data can gain anything.
+2. **Give the plain copy what the others get.** Several loads on their way at once, the next tile
+   held in registers, warps that do nothing but copy, two stages of shared memory: much of what is
+   printed elsewhere as a gain of asynchronous copies was a baseline without these. Then choose
+   the schedule (tile, threads, work per thread), since it can cost more than movement gains.
+3. **Ask the twin of your kernel**: `python -m plots advise --tile 16KiB --intensity 8` and its
+   other traits ([twin.md](twin.md)), measured on your GPU with `--measure` or from the record. It
+   ranks all six with intervals.
+4. **Only then port.** `overlap` asks for the least (Ampere and newer), `tma` for 16-byte
+   alignment and rows that make boxes, `dsm` for something that neighbouring blocks have in
+   common, `drop_off` for data that only one thread reads. A runner-up that is not told apart from
+   the winner and is older runs on more GPUs.
+"""
+
+
+def _cell(gains: list[Gain]) -> str:
+    """ "5 of 8: 1.08 (0.97 to 1.21)": resolved gains of movement, their median and range."""
+    if not gains:
+        return "–"
+    ratios = [g.by_movement.ratio for g in gains]
+    faster = sum(g.by_movement.claim == "faster" for g in gains)
+    slower = sum(g.by_movement.claim == "slower" for g in gains)
+    against = f", {slower} slower" if slower else ""
+    return (
+        f"{faster} of {len(gains)}{against}: {median(ratios):.2f} "
+        f"({min(ratios):.2f} to {max(ratios):.2f})"
+    )
+
+
+def _case(gain: Gain) -> str:
+    part = gain.by_movement
+    total = "" if gain.same_schedule else f", {times(gain.total.ratio)} in all"
+    interval = f"{part.ratio:.2f} [{part.low:.2f}, {part.high:.2f}]"
+    return f"{gain.app} {gain.size_label}, {gain.launch}: {interval}{total}"
+
+
+def _cases(title: str, gains: Iterable[Gain]) -> list[str]:
+    lines = [f"  - {_case(gain)}" for gain in gains]
+    return [f"- {title}:", *lines] if lines else [f"- {title}: nowhere"]
+
+
+def _table(columns: list[str], lines: list[list[str]]) -> str:
+    rule = "|".join(["---"] * len(columns))
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join(["| " + " | ".join(columns) + " |", f"|{rule}|", *rows])
+
+
+def _left_out(results: Results, gains: list[Gain]) -> str:
+    apps = sorted(set(results.groups["app"]) & set(APPS) - {g.app for g in gains})
+    if not apps:
+        return ""
+    return f" Not told apart from the schedule in what is recorded of {' and '.join(apps)}."
+
+
+def _of_gpu(results: Results, gpu: str) -> list[str]:
+    mine = results.where(gpu=gpu)
+    gains = [g for g in gains_of(mine) if g.cache == main_cache(mine.groups)]
+    if not gains:
+        return [f"## {gpu}", "Schedule and movement were not told apart in what is recorded."]
+    parts = [
+        f"## {gpu}",
+        "What movement alone gained over baseline at the same schedule, caches cold: in how many "
+        "cases it was found faster, and the median and range of the ratios, resolved or not. The "
+        "baseline of every case is tuned by itself." + _left_out(mine, gains),
+        _table(
+            ["app", *(s.name for s in _OTHERS)],
+            [
+                [app, *(_cell([g for g in gains if (g.app, g.strategy) == (app, s.name)])
+                        for s in _OTHERS)]
+                for app in APPS
+                if any(g.app == app for g in gains)
+            ],
+        ),
+    ]  # fmt: skip
+    for strategy in _OTHERS:
+        own = [g for g in gains if g.strategy == strategy.name]
+        best = sorted(own, key=lambda g: g.by_movement.low, reverse=True)
+        worst = sorted(own, key=lambda g: g.by_movement.high)
+        fell = [g for g in own if g.by_movement.claim == "faster" and g.total.claim == "slower"]
+        lines = [
+            f"- What: {strategy.moves}. Alignment: {strategy.alignment}. Needs {strategy.needs}.",
+            *_cases("Gained most", [g for g in best if g.by_movement.claim == "faster"][:_MOST]),
+            *_cases("Lost most", [g for g in worst if g.by_movement.claim == "slower"][:_MOST]),
+        ]
+        if fell:
+            lines.append(
+                f"- Cases in which it gained by movement and lost in all: {len(fell)}. A schedule "
+                "that suits baseline was faster there."
+            )
+        parts += [f"### {strategy.name}", "\n".join(lines)]
+    return parts
+
+
+def render(results: Results) -> str:
+    """The page. Raises PlotsError when no comparison group is recorded."""
+    if results.groups.empty:
+        raise PlotsError("no comparison group is recorded, so nothing says what to choose")
+    parts = [_INTRO.rstrip()]
+    for gpu in results.gpus:
+        parts += _of_gpu(results, gpu)
+    parts.append(
+        "What each row was made of, and all other cases: `python -m plots advise results --app "
+        "NAME`, or the report."
+    )
+    return "\n\n".join(parts) + "\n"
