@@ -23,8 +23,10 @@
 // - drop_off: from a wait for cp.async along the fall-through path, unconditional branches
 // followed,
 //   conditional ones not taken, no block barrier comes before the first ld.shared. That holds for
-//   every wait inside a loop and for at least one per kernel: a wait before the loop may be for
-//   state that neighbours share. Which slot the load reads is not seen.
+//   at least one wait per kernel, and in a loop for every wait that no such wait follows: what
+//   comes before the loop may be state that neighbours share, and a tile that the block shares may
+//   come behind a barrier where the slots have a wait of their own. Which slot the load reads is
+//   not seen.
 
 #include <gtest/gtest.h>
 
@@ -215,30 +217,40 @@ void check_no_barrier_before_use(const ptx::Function& kernel,
   for (std::size_t i = 0; i < kernel.body.size(); ++i) {
     if (kernel.body[i].is_label()) labels[kernel.body[i].label] = i;
   }
-  const auto in_loop = [&](std::size_t at) {
+  struct Loop {
+    std::size_t begin = 0, end = 0;  // end 0: none
+  };
+  const auto loop_around = [&](std::size_t at) -> Loop {
     for (std::size_t i = at; i < kernel.body.size(); ++i) {
       const ptx::Statement& s = kernel.body[i];
       if (ptx::operation_of(s.opcode) != "bra" || s.operands.empty()) continue;
       const auto target = labels.find(s.operands[0]);
-      if (target != labels.end() && target->second < at) return true;
+      if (target != labels.end() && target->second < at) return {target->second, i};
     }
-    return false;
+    return {};
   };
-  bool waits = false;
+  std::map<std::size_t, FirstMet> waits;
+  for (std::size_t i = 0; i < kernel.body.size(); ++i) {
+    const std::string operation = ptx::operation_of(kernel.body[i].opcode);
+    if (operation == "cp.async.wait_group" || operation == "cp.async.wait_all") {
+      waits[i] = first_met(kernel, i, labels);
+    }
+  }
   bool used_at_once = false;
-  for (std::size_t wait = 0; wait < kernel.body.size(); ++wait) {
-    const std::string operation = ptx::operation_of(kernel.body[wait].opcode);
-    if (operation != "cp.async.wait_group" && operation != "cp.async.wait_all") continue;
-    waits = true;
-    const FirstMet met = first_met(kernel, wait, labels);
+  for (const auto& [wait, met] : waits) {
     used_at_once |= met.what == Met::use;
-    if (met.what == Met::barrier && in_loop(wait)) {
+    const Loop loop = loop_around(wait);
+    if (met.what != Met::barrier || loop.end == 0) continue;
+    const bool slots_have_their_own = std::any_of(waits.begin(), waits.end(), [&](const auto& w) {
+      return w.first > wait && w.first < loop.end && w.second.what == Met::use;
+    });
+    if (!slots_have_their_own) {
       violations.push_back(
           at(kernel, kernel.body[met.where]) + "a block barrier between the wait in line " +
           std::to_string(kernel.body[wait].line) + " and the first use of the slot");
     }
   }
-  if (waits && !used_at_once) {
+  if (!waits.empty() && !used_at_once) {
     violations.push_back(kernel.name + " uses no slot without a block barrier after its wait");
   }
 }
@@ -606,6 +618,22 @@ TEST(SignatureCheck, FindsABlockBarrierBeforeASlotIsUsed) {
                              "@%p1 bra skip;\nbra.uni join;\nskip:\nret;\njoin:\n"
                              "barrier.sync 1, 64;\n" +
                              use + "bra more;\n"),
+                   "a block barrier between the wait");
+  // A tile that the block shares may come behind a barrier where the slots have a wait of their
+  // own, in the same loop and after it.
+  const std::string tile = "cp.async.wait_group 1;\nbar.sync 0;\n" + use;
+  EXPECT_EQ(
+      check(Strategy::drop_off, 80, "again:\n" + async_copy + tile + async_copy + use + repeat),
+      (std::vector<std::string>{}));
+  expect_violation(
+      check(Strategy::drop_off, 80, "again:\n" + async_copy + use + async_copy + tile + repeat),
+      "a block barrier between the wait");
+  expect_violation(
+      check(Strategy::drop_off, 80, "again:\n" + async_copy + tile + repeat + async_copy + use),
+      "a block barrier between the wait");
+  expect_violation(check(Strategy::drop_off, 80,
+                         async_copy + use + "again:\n" + async_copy + tile + async_copy +
+                             "bar.sync 0;\n" + use + repeat),
                    "a block barrier between the wait");
   // A warp's own barrier is none of the block, and a wait that drains what is left needs no use.
   EXPECT_EQ(check(Strategy::drop_off, 80,
