@@ -5,6 +5,7 @@
 
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 
 namespace amasia::gemm {
 
@@ -56,6 +57,8 @@ class Gemm final : public App {
     return "matrix product C = A B, row-major, fp32, tf32 or bf16";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
 
   std::vector<Parameters> sizes(Preset preset) const override {
     struct Shape {

@@ -12,6 +12,12 @@
 namespace amasia::gemm {
 namespace {
 
+/// Why tma and dsm decline the schedules of mma.sync.
+inline const char* const rows_of_b_whole =
+    "mma.sync reads rows of B whole, with chunks permuted along all of a row; a box permutes "
+    "within "
+    "128 bytes of it, which is what wgmma reads";
+
 struct Maps {
   CUtensorMap a, b;
 };

@@ -97,17 +97,14 @@ struct Multicast : BoxRing<TileT, WalkT> {
 
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::dsm,
-    {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
-     shared<Multicast<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
-     shared<Multicast<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
-     shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
-         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
-     shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
-         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
-     persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Multicast<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
-     persistent<Multicast<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
+    {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>({3}),
+     shared<Multicast<WgmmaBf16Tile, SharedWalk>>({4}),
+     shared<Multicast<WgmmaTf32Tile, SharedWalk>>({4}),
+     shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
+     shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
+     persistent<Multicast<Fp32Tile<256>>>({4}), persistent<Multicast<Fp32Tile<128>>>({3}),
+     persistent<Multicast<WgmmaBf16Tile>>({4}), persistent<Multicast<WgmmaTf32Tile>>({4})},
+    decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -4,6 +4,7 @@
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -90,22 +91,80 @@ struct Ring {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::overlap,
-    {iso<TwoStages>(), shared<Ring<Fp32Tile<128>, SharedWalk>>("128x128-2-shared", 2),
-     shared<Ring<MmaTile<Mode::tf32, 128>, SharedWalk>>("tf32-128x128-3-shared", 3),
-     shared<Ring<MmaTile<Mode::bf16, 128>, SharedWalk>>("bf16-128x128-3-shared", 3),
-     persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
-     persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
-     persistent<Ring<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
-     persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
-     persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
-     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4)});
+/// The same for wgmma, which reads shared memory as the engine does (the asynchronous proxy), so
+/// that each thread fences what it has copied. A slice is read until the next one's multiplication
+/// has begun, so copies run two slices less ahead than there are stages.
+template <class TileT, class WalkT = Walk>
+struct WgmmaRing {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1;
+  static constexpr std::size_t shared_bytes(int stages) {
+    return static_cast<std::size_t>(stages) * Tile::slice_bytes;
+  }
+  static constexpr int bytes_in_flight(int stages) { return (stages - 2) * Tile::slice_bytes; }
+
+  unsigned char* ring;
+  Copies<Tile, Walk> copies;
+  int stages, stage = 0;
+
+  __device__ WgmmaRing(unsigned char* shared, View, const Problem& p, const Walk& walk, int count)
+      : ring(shared), copies(async::held_address(shared), p, walk, count), stages(count) {
+#pragma unroll 1
+    for (int s = 0; s < stages - 2; ++s) meanwhile();
+  }
+  __device__ void acquire() const {
+    if (stages == 3) {
+      async::wait<0>();
+    } else {
+      async::wait<1>();
+    }
+    tma::fence_async_proxy();
+    __syncthreads();  // the slice is there for all, and the one two before it is read by all
+  }
+  __device__ const unsigned char* a_tile() const { return ring + stage * Tile::slice_bytes; }
+  __device__ const unsigned char* b_tile() const { return a_tile() + Tile::a_bytes; }
+  __device__ void meanwhile() {
+    copies.start_slice();
+    copies.end_slice();
+  }
+  __device__ void release() {
+    if (++stage == stages) stage = 0;
+  }
+  __device__ void leave() const { async::wait<0>(); }
+};
+
+template <Mode MODE, int WARP_N = 64>
+using Mma128 = MmaTile<MODE, 128, WARP_N>;
+
+const bool registered =
+    register_variant<Problem>("gemm", Strategy::overlap,
+                              {iso<TwoStages>(),
+                               shared<Ring<Fp32Tile<128>, SharedWalk>>({2}),
+                               shared<Ring<Fp32Tile<128>, SharedWalk>>({3}),
+                               persistent<Ring<Fp32Tile<256>>>({2}),
+                               persistent<Ring<Fp32Tile<256>>>({3}),
+                               persistent<Ring<Fp32Tile<256>>>({4}),
+                               persistent<Ring<Fp32Tile<128>>>({2}),
+                               persistent<Ring<Fp32Tile<128>>>({3}),
+                               shared<Ring<Mma128<Mode::tf32>, SharedWalk>>({3}),
+                               persistent<Ring<Mma128<Mode::tf32>>>({3}),
+                               persistent<Ring<Mma128<Mode::tf32, 32>>>({4}),
+                               persistent<Ring<MmaTile<Mode::tf32, 256>>>({3}),
+                               persistent<Ring<MmaTile<Mode::tf32, 256>>>({4}),
+                               persistent<WgmmaRing<WgmmaTf32Tile>>({3}),
+                               persistent<WgmmaRing<WgmmaTf32Tile>>({4}),
+                               shared<WgmmaRing<WgmmaTf32Tile, SharedWalk>>({4}),
+                               shared<Ring<Mma128<Mode::bf16>, SharedWalk>>({3}),
+                               persistent<Ring<Mma128<Mode::bf16>>>({3}),
+                               persistent<Ring<Mma128<Mode::bf16, 32>>>({4}),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>({3}),
+                               persistent<Ring<MmaTile<Mode::bf16, 256>>>({4}),
+                               persistent<WgmmaRing<WgmmaBf16Tile>>({3}),
+                               persistent<WgmmaRing<WgmmaBf16Tile>>({4}),
+                               shared<WgmmaRing<WgmmaBf16Tile, SharedWalk>>({4})});
 
 }  // namespace
 }  // namespace amasia::gemm

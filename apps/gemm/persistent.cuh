@@ -126,16 +126,22 @@ std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
 }
 
 template <class Mover>
-ConfigInfo persistent_info(const std::string& name, int stages, const void* kernel) {
+ConfigInfo persistent_info(std::string_view schedule, const Movement& movement,
+                           const void* kernel) {
   using Tile = typename Mover::Tile;
-  return {name,
+  const int stages = movement.stages;
+  const std::string note = movement.note.empty() ? "" : "-" + movement.note;
+  return {std::string(schedule) + "/" + std::to_string(stages) + "-stages" + note,
           {{"tile_m", Tile::m},
            {"tile_n", Tile::n},
            {"k_slice", Tile::k},
            {"stages", stages},
            {"cluster_blocks", Mover::cluster}},
           {{kernel, Tile::threads, Mover::shared_bytes(stages), Mover::cluster,
-            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}}};
+            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}},
+          false,
+          std::string(schedule),
+          {{"stages", stages}, {"stage_bytes", Tile::slice_bytes}, {"producer_warps", 0}}};
 }
 
 template <class Tile>
@@ -144,12 +150,12 @@ Walk walk_of(const Problem& p, int cluster) {
 }
 
 template <class Mover>
-ConfigOf<Problem> persistent(const std::string& name, int stages) {
+ConfigOf<Problem> persistent(const Movement& movement) {
   using Tile = typename Mover::Tile;
   const auto kernel = reinterpret_cast<const void*>(product<Mover>);
   ConfigOf<Problem> config;
-  config.info = persistent_info<Mover>(name, stages, kernel);
-  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
+  config.info = persistent_info<Mover>(Tile::schedule.whole, movement, kernel);
+  config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
     const Walk walk = walk_of<Tile>(p, Mover::cluster);
     LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);

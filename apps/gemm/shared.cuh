@@ -1,4 +1,4 @@
-// The schedule of the configs called `shared`: as in persistent.cuh, but the blocks that the last
+// The schedules called `-shared`: as in persistent.cuh, but the blocks that the last
 // tiles would leave idle share these tiles' sums (sharing.hpp). Each piece of a sum is stored as a
 // tile of its own; a second kernel adds the pieces. Nobody waits for anybody: the order of the two
 // launches is all the synchronisation there is, so that any number of resident blocks will do, and
@@ -74,14 +74,14 @@ std::optional<std::string> sharing_objection(const Problem& p, int cluster, int 
 }
 
 template <class Mover>
-ConfigOf<Problem> shared(const std::string& name, int stages) {
+ConfigOf<Problem> shared(const Movement& movement) {
   using Tile = typename Mover::Tile;
   const auto kernel = reinterpret_cast<const void*>(product_in_pieces<Mover>);
   ConfigOf<Problem> config;
-  config.info = persistent_info<Mover>(name, stages, kernel);
+  config.info = persistent_info<Mover>(Tile::schedule.shared, movement, kernel);
   config.info.kernels.push_back(
       {reinterpret_cast<const void*>(add_pieces<Tile>), adding_threads, 0, 1, 0});
-  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
+  config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
     LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);
     const int resident = resident_blocks(kernel, shape, d.sm_count);

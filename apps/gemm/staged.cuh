@@ -9,6 +9,20 @@
 namespace amasia::gemm {
 namespace {
 
+/// Where the 16-byte chunk `chunk` of row `line` of B lies in a stage's B: in rows as in global
+/// memory; for wgmma in boxes of 128 bytes a row, as the engine would put it.
+template <class Tile>
+AMASIA_HD constexpr int b_place(int line, int chunk) {
+  if constexpr (Tile::asynchronous) {
+    return chunk / 8 * (Tile::k * 128) + line * 128 + 16 * swizzled_chunk(line, chunk % 8);
+  } else {
+    return line * Tile::b_row_bytes + 16 * Tile::b_chunk(line, chunk);
+  }
+}
+/// From a row to the next, of one chunk.
+template <class Tile>
+inline constexpr int b_line_bytes = Tile::asynchronous ? 128 : Tile::b_row_bytes;
+
 /// A thread's share of a slice: `of_a` pieces of A, then `of_b` of B, each some rows below the
 /// last.
 template <class Tile>
@@ -23,7 +37,8 @@ struct Pieces {
   static constexpr int per_chunk = (count + Tile::chunks - 1) / Tile::chunks;
   static_assert(of_a % per_chunk == 0 && of_b % per_chunk == 0, "a share is of one operand");
   AMASIA_HD static constexpr bool due(int chunk) { return (chunk + 1) * per_chunk <= count; }
-  static_assert(a_rows % 8 == 0 && Tile::b_chunk(b_rows, 1) == Tile::b_chunk(0, 1),
+  static_assert(a_rows % 8 == 0 &&
+                    b_place<Tile>(b_rows, 1) == b_place<Tile>(0, 1) + b_rows * b_line_bytes<Tile>,
                 "chunks are permuted alike in all rows of a thread's pieces");
 };
 
@@ -50,8 +65,8 @@ struct Target {
   __device__ Target(unsigned ring, int thread) {
     const int row = thread / 8, line = thread / Pieces<Tile>::b_chunks;
     a = ring + static_cast<unsigned>(row * 128 + 16 * swizzled_chunk(row, thread % 8));
-    b = ring + static_cast<unsigned>(Tile::a_bytes + line * Tile::b_row_bytes +
-                                     16 * Tile::b_chunk(line, thread % Pieces<Tile>::b_chunks));
+    b = ring +
+        static_cast<unsigned>(Tile::a_bytes + b_place<Tile>(line, thread % Pieces<Tile>::b_chunks));
   }
   __device__ void enter(int stage) {
     at = a + static_cast<unsigned>(stage * Tile::slice_bytes);
@@ -67,7 +82,7 @@ struct Target {
   __device__ void take(Visit&& visit) {
     const bool of_a = piece < Pieces<Tile>::of_a;
     const unsigned stride =
-        of_a ? Pieces<Tile>::a_rows * 128 : Pieces<Tile>::b_rows * Tile::b_row_bytes;
+        of_a ? Pieces<Tile>::a_rows * 128 : Pieces<Tile>::b_rows * b_line_bytes<Tile>;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i, at += stride) visit(at);
     piece += COUNT;

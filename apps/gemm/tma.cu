@@ -94,17 +94,13 @@ struct Boxes : BoxRing<TileT, WalkT> {
 
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::tma,
-    {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
-     shared<Boxes<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
-     shared<Boxes<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
-     shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
-         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
-     shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
-         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
-     persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
-     persistent<Boxes<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
+    {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>({3}),
+     shared<Boxes<WgmmaBf16Tile, SharedWalk>>({4}), shared<Boxes<WgmmaTf32Tile, SharedWalk>>({4}),
+     shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
+     shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
+     persistent<Boxes<Fp32Tile<256>>>({4}), persistent<Boxes<Fp32Tile<128>>>({3}),
+     persistent<Boxes<WgmmaBf16Tile>>({4}), persistent<Boxes<WgmmaTf32Tile>>({4})},
+    decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

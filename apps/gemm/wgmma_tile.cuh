@@ -1,5 +1,6 @@
-// The computation of gemm on tensor cores by wgmma (sm_90a), for the strategies whose slices come
-// as boxes: tma, dsm. Two warpgroups multiply tiles that lie in shared memory; a slice is being
+// The computation of gemm on tensor cores by wgmma (sm_90a). Two warpgroups multiply tiles that lie
+// in shared memory as boxes of 128 bytes a row: brought by the engine (boxes.cuh), or by threads
+// that put their pieces where a box would have them (staged.cuh, warpgroups.cuh). A slice is being
 // multiplied while the next one is started, so a stage is free a slice later than in the other
 // schedules.
 #pragma once
@@ -8,6 +9,7 @@
 
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 #include "variants/device/tensor_map.hpp"
 #include "variants/ptx/shared_memory.cuh"
 #include "variants/ptx/wgmma.cuh"
@@ -26,13 +28,16 @@ struct WgmmaAccumulator {
 /// 128 bytes, B comes as boxes of 64 columns, which wgmma takes as they are (Major::mn).
 struct WgmmaBf16Tile {
   static constexpr Mode mode = Mode::bf16;
+  static constexpr TileSchedule schedule = bf16_wgmma_128x256;
   static constexpr bool asynchronous = true;
   using Element = __nv_bfloat16;
   using Accumulator = WgmmaAccumulator;
   struct Fragments {};
   static constexpr int m = 128, n = 256, k = 64;
   static constexpr int threads = 256, blocks_per_sm = 1;
-  static constexpr int a_bytes = m * 128, b_bytes = k * n * 2, slice_bytes = a_bytes + b_bytes;
+  static constexpr int chunks = 3;  // shares of a slice that threads bring: of A, or of B
+  static constexpr int a_bytes = m * 128, b_row_bytes = n * 2, b_bytes = k * b_row_bytes;
+  static constexpr int slice_bytes = a_bytes + b_bytes;
   static constexpr int b_box_columns = 64;
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
@@ -94,6 +99,7 @@ __device__ inline void store_pair(float* c, float x, float y) {
 /// as it lies. A warpgroup has 64 columns of the tile.
 struct WgmmaTf32Tile {
   static constexpr Mode mode = Mode::tf32;
+  static constexpr TileSchedule schedule = tf32_wgmma_256x128;
   static constexpr bool asynchronous = true;
   using Element = float;
   using Accumulator = WgmmaAccumulator;
@@ -102,7 +108,9 @@ struct WgmmaTf32Tile {
     unsigned b[steps][4];
   };
   static constexpr int threads = 256, blocks_per_sm = 1;
-  static constexpr int a_bytes = m * 128, b_bytes = k * n * 4, slice_bytes = a_bytes + b_bytes;
+  static constexpr int chunks = 3;  // shares of a slice that threads bring: of A, or of B
+  static constexpr int a_bytes = m * 128, b_row_bytes = n * 4, b_bytes = k * b_row_bytes;
+  static constexpr int slice_bytes = a_bytes + b_bytes;
   static constexpr int b_box_columns = 32;
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
