@@ -318,8 +318,7 @@ TEST(Reference, IsTheDefinition) {
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 3; ++j) {
       EXPECT_DOUBLE_EQ(c[i * 3 + j].value, a(i, 0) * b(0, j) + a(i, 1) * b(1, j));
-      EXPECT_DOUBLE_EQ(c[i * 3 + j].magnitude,
-                       std::abs(a(i, 0) * b(0, j)) + std::abs(a(i, 1) * b(1, j)));
+      EXPECT_DOUBLE_EQ(c[i * 3 + j].scale, std::hypot(a(i, 0) * b(0, j), a(i, 1) * b(1, j)));
     }
   }
 }
@@ -379,12 +378,75 @@ TEST_P(Comparison, NanAndPoisonFail) {
 INSTANTIATE_TEST_SUITE_P(Modes, Comparison, testing::Values("fp32", "tf32", "bf16"),
                          [](const auto& mode) { return std::string(mode.param); });
 
-// A lost slice of 32 terms out of 8192 is far above the bound of every mode.
-TEST(Bound, IsFarBelowALostSliceAtFullSize) {
+/// C of A and B rounded to fewer bits than the mode's, summed without error.
+std::vector<float> with_inputs_rounded(Mode lower, const Parameters& p) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const auto coarse = [&](int which, std::int64_t columns, std::int64_t i, std::int64_t j) {
+    const float x = input_element(5, which, mode_of(p), columns, i, j);
+    return static_cast<double>(lower == Mode::bf16 ? from_bf16(round_to_bf16(x))
+                                                   : round_to_tf32(x));
+  };
+  std::vector<float> c;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t q = 0; q < k; ++q) sum += coarse(0, k, i, q) * coarse(1, n, q, j);
+      c.push_back(static_cast<float>(sum));
+    }
+  }
+  return c;
+}
+
+TEST(Verdicts, AModeComputedAsALowerOneFails) {
+  for (const auto& [mode, lower] : {std::pair{"fp32", Mode::tf32}, {"tf32", Mode::bf16}}) {
+    for (std::int64_t k : {1, 8, 600, 16384}) {
+      const Parameters p = size(12, 16, k, mode);
+      const auto expected = reference(p, 5);
+      const auto c = with_inputs_rounded(lower, p);
+      EXPECT_FALSE(compare(c.data(), 16, p, expected).passed) << mode << " " << k;
+    }
+  }
+}
+
+// Each element within its bound, and all together not.
+TEST(Verdicts, ASmallErrorOfEveryElementFailsByTheRootMeanSquare) {
+  const Parameters p = size(40, 50, 600);
+  const auto expected = reference(p, 5);
+  for (const auto& [share, passes] : {std::pair{0.5, true}, {1.5, false}}) {
+    std::vector<float> c;
+    for (const Sums& s : expected) {
+      c.push_back(static_cast<float>(s.value + share * rms_bound(Mode::fp32, 600) * s.scale));
+    }
+    const Verdict v = compare(c.data(), 50, p, expected);
+    EXPECT_EQ(v.passed, passes) << v.error;
+    EXPECT_EQ(v.mismatches, 0);
+    EXPECT_EQ(v.first_mismatches.empty(), passes);
+    if (!passes) {
+      EXPECT_EQ(v.norm, rms_norm);
+    }
+  }
+}
+
+// Eight products with a deviation of 1/3 each, of k: a lost slice of eight terms is
+// sqrt(8) / sqrt(k) of the scale. Tensor cores' own errors grow as k: beyond 32768 terms they may
+// hide one.
+TEST(Bound, IsBelowALostSliceOfEightTerms) {
   for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16}) {
-    // 32 products with a deviation of 1/3 each, over 8192 of mean magnitude 1/4.
-    const double lost = std::sqrt(32.0) / 3 / (8192 / 4.0);
-    EXPECT_LT(error_bound(mode, 8192), lost / 3);
+    for (std::int64_t k = 8; k <= (mode == Mode::fp32 ? 1 << 20 : 1 << 15); k *= 2) {
+      const double lost = std::sqrt(8.0 / static_cast<double>(k));
+      EXPECT_LT(error_bound(mode, k), lost / (k <= 8192 ? 50 : 3))
+          << mode_names[static_cast<int>(mode)] << " " << k;
+    }
+  }
+}
+
+// A mode's inputs rounded to those of the next lower one are off by at least these shares.
+TEST(Bound, IsBelowALowerMode) {
+  for (std::int64_t k = 1; k <= 1 << 20; k *= 2) {
+    EXPECT_LT(rms_bound(Mode::fp32, k), 2e-4) << k;
+    if (k <= 1 << 16) {
+      EXPECT_LT(rms_bound(Mode::tf32, k), 1e-3) << k;
+    }
   }
 }
 

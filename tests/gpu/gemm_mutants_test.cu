@@ -1,6 +1,8 @@
 // Proves that the verification of gemm can fail (tests/gpu/mutants.hpp). The right kernel is a
 // plain dot product per element; faults are in its terms. At full size a right result is made by a
 // variant and one slice of one tile's sums is taken out again.
+#include <algorithm>
+
 #include "apps/gemm/gemm.hpp"
 #include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
@@ -43,18 +45,18 @@ TEST_P(GemmMutants, AreCaught) {
 
 INSTANTIATE_TEST_SUITE_P(Faults, GemmMutants, every_fault, fault_name);
 
-/// Subtracts the terms [first, first + 32) of one element.
+/// Subtracts the terms [first, first + 8) of one element of fp32 inputs.
 __global__ void lose_slice(gemm::Problem p, std::int64_t row, std::int64_t column,
                            std::int64_t first) {
   const auto* a = reinterpret_cast<const float*>(p.a.data + row * p.a.pitch);
   float sum = 0;
-  for (std::int64_t q = first; q < first + 32; ++q) {
+  for (std::int64_t q = first; q < first + 8; ++q) {
     sum += a[q] * reinterpret_cast<const float*>(p.b.data + q * p.b.pitch)[column];
   }
   p.c.at(row, column) -= sum;
 }
 
-TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
+TEST(GemmMutantsAtFullSize, EightLostTermsOfOneElementOf8192Squared) {
   std::string reason;
   if (device_count(reason) == 0) GTEST_SKIP() << reason;
   const Device device = query_device(0);
@@ -65,9 +67,12 @@ TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
   const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
   const Variant* variant = find_variant("gemm/baseline");
   ASSERT_NE(variant, nullptr);
+  const auto config = std::find_if(variant->configs.begin(), variant->configs.end(),
+                                   [](const Config& c) { return c.info.schedule == "128x128"; });
+  ASSERT_NE(config, variant->configs.end());
   i->reset(nullptr);
   AMASIA_CUDA(cudaDeviceSynchronize());
-  const Launch run = variant->configs[1].prepare(*i, device);
+  const Launch run = config->prepare(*i, device);
   run(nullptr);
   AMASIA_CUDA(cudaDeviceSynchronize());
   EXPECT_TRUE(i->verify().passed);
@@ -76,6 +81,40 @@ TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
   const Verdict v = i->verify();
   EXPECT_FALSE(v.passed);
   EXPECT_EQ(v.mismatches, 1);
+}
+
+/// C of inputs that are rounded to tf32, of fp32 ones; or to bf16, of tf32 ones.
+__global__ void lower_mode(gemm::Problem p) {
+  const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (j >= p.n) return;
+  const auto lower = [&](float x) {
+    return p.mode == gemm::Mode::fp32 ? gemm::round_to_tf32(x)
+                                      : gemm::from_bf16(gemm::round_to_bf16(x));
+  };
+  double sum = 0;
+  for (std::int64_t q = 0; q < p.k; ++q) {
+    sum += static_cast<double>(lower(gemm::elements<float>(p.a).at(i, q))) *
+           lower(gemm::elements<float>(p.b).at(q, j));
+  }
+  p.c.at(i, j) = static_cast<float>(sum);
+}
+
+TEST(GemmMutantsOfModes, AModeComputedAsALowerOne) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  for (const char* mode : {"fp32", "tf32"}) {
+    for (const char* k : {"1", "33", "8192"}) {
+      const auto i = (*find_instance_factory("gemm"))(
+          Parameters(find_app("gemm")->parameters(),
+                     {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}}),
+          7);
+      const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+      i->reset(nullptr);
+      lower_mode<<<dim3(4, 300), 128>>>(p);
+      AMASIA_CUDA(cudaDeviceSynchronize());
+      EXPECT_FALSE(i->verify().passed) << mode << " " << k;
+    }
+  }
 }
 
 }  // namespace

@@ -83,11 +83,11 @@ TEST(GemmShared, GivesTheSameBitsEachTime) {
     ASSERT_NE(variant, nullptr);
     if (device.compute_capability < variant->traits.runs_from) continue;
     for (const Config& config : variant->configs) {
-      const std::string& name = config.info.name;
+      const std::string& name = config.info.schedule;
       if (name.find("-shared") == std::string::npos) continue;
       const std::string mode = name.substr(0, 4);
       check_config(config, device, mode == "tf32" || mode == "bf16" ? mode : "fp32",
-                   variant->name() + " " + name);
+                   variant->name() + " " + config.info.name);
       ++configs;
     }
   }
