@@ -134,7 +134,6 @@ struct WgmmaStaging {
         held[i] = *static_cast<const int4*>(from.take());
       }
     }
-    ahead.next_slice(stages, thread);
   }
   __device__ void store() {
     target.enter(filled);
@@ -151,9 +150,11 @@ struct WgmmaStaging {
   }
   __device__ const unsigned char* a_tile() const { return ring + stage * Tile::slice_bytes; }
   __device__ const unsigned char* b_tile() const { return a_tile() + Tile::a_bytes; }
+  // Nothing branches while loads are on their way: they would be waited for where the ways join.
   // Behind the last slice a thread loads what it need not, into a stage that nobody reads.
   __device__ void meanwhile() {
     store();
+    ahead.next_slice(stages, thread);
     load();
   }
   __device__ void release() {
@@ -166,25 +167,33 @@ struct WgmmaStaging {
 // have fewer elements of C, a thread holds half a slice.
 template <Mode MODE>
 using HalfSlice = Staging<MmaTile<MODE, 128, 32>, Walk, 4>;
-template <Mode MODE, class Walk>
-using QuarterSlice = Staging<MmaTile<MODE, 128>, Walk, 2>;
 
 const char* const uneven =
     "a thread's 12 pieces of a slice do not divide evenly over its 8 chunks, and a load under a "
     "condition is waited for where the ways join";
 
+const char* const few_registers =
+    "beside 128 elements of C a thread has registers for a quarter of a slice, which mma.sync is "
+    "done "
+    "with before the loads are: 8 warps of 64 x 32 hold half a slice";
+
+std::vector<Declined> declined() {
+  auto all = decline({ffma_128x256.whole, tf32_mma_128x256.whole, bf16_mma_128x256.whole}, uneven);
+  for (const TileSchedule& t : {tf32_mma_128x128, bf16_mma_128x128}) {
+    for (Declined& d : decline({t.whole, t.shared}, few_registers)) all.push_back(std::move(d));
+  }
+  return all;
+}
+
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::baseline,
     {iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>({2}),
-     persistent<Staging<Fp32Tile<128>>>({2}), shared<QuarterSlice<Mode::tf32, SharedWalk>>({2}),
-     persistent<QuarterSlice<Mode::tf32, Walk>>({2}), persistent<HalfSlice<Mode::tf32>>({2}),
+     persistent<Staging<Fp32Tile<128>>>({2}), persistent<HalfSlice<Mode::tf32>>({2}),
      persistent<WgmmaStaging<WgmmaTf32Tile>>({3}),
-     shared<WgmmaStaging<WgmmaTf32Tile, SharedWalk>>({3}),
-     shared<QuarterSlice<Mode::bf16, SharedWalk>>({2}),
-     persistent<QuarterSlice<Mode::bf16, Walk>>({2}), persistent<HalfSlice<Mode::bf16>>({2}),
+     shared<WgmmaStaging<WgmmaTf32Tile, SharedWalk>>({3}), persistent<HalfSlice<Mode::bf16>>({2}),
      persistent<WgmmaStaging<WgmmaBf16Tile>>({3}),
      shared<WgmmaStaging<WgmmaBf16Tile, SharedWalk>>({3})},
-    decline({ffma_128x256.whole, tf32_mma_128x256.whole, bf16_mma_128x256.whole}, uneven));
+    declined());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -100,27 +100,21 @@ struct WgmmaRing {
   using Walk = WalkT;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
-  static constexpr int cluster = 1;
-  static constexpr std::size_t shared_bytes(int stages) {
-    return static_cast<std::size_t>(stages) * Tile::slice_bytes;
-  }
-  static constexpr int bytes_in_flight(int stages) { return (stages - 2) * Tile::slice_bytes; }
+  static constexpr int cluster = 1, stages = 4, ahead = stages - 2;
+  static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
+  static constexpr int bytes_in_flight(int) { return ahead * Tile::slice_bytes; }
 
   unsigned char* ring;
   Copies<Tile, Walk> copies;
-  int stages, stage = 0;
+  int stage = 0;
 
-  __device__ WgmmaRing(unsigned char* shared, View, const Problem& p, const Walk& walk, int count)
-      : ring(shared), copies(async::held_address(shared), p, walk, count), stages(count) {
+  __device__ WgmmaRing(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+      : ring(shared), copies(async::held_address(shared), p, walk, stages) {
 #pragma unroll 1
-    for (int s = 0; s < stages - 2; ++s) meanwhile();
+    for (int s = 0; s < ahead; ++s) meanwhile();
   }
   __device__ void acquire() const {
-    if (stages == 3) {
-      async::wait<0>();
-    } else {
-      async::wait<1>();
-    }
+    async::wait<ahead - 1>();
     tma::fence_async_proxy();
     __syncthreads();  // the slice is there for all, and the one two before it is read by all
   }
@@ -154,7 +148,6 @@ const bool registered =
                                persistent<Ring<Mma128<Mode::tf32, 32>>>({4}),
                                persistent<Ring<MmaTile<Mode::tf32, 256>>>({3}),
                                persistent<Ring<MmaTile<Mode::tf32, 256>>>({4}),
-                               persistent<WgmmaRing<WgmmaTf32Tile>>({3}),
                                persistent<WgmmaRing<WgmmaTf32Tile>>({4}),
                                shared<WgmmaRing<WgmmaTf32Tile, SharedWalk>>({4}),
                                shared<Ring<Mma128<Mode::bf16>, SharedWalk>>({3}),
@@ -162,7 +155,6 @@ const bool registered =
                                persistent<Ring<Mma128<Mode::bf16, 32>>>({4}),
                                persistent<Ring<MmaTile<Mode::bf16, 256>>>({3}),
                                persistent<Ring<MmaTile<Mode::bf16, 256>>>({4}),
-                               persistent<WgmmaRing<WgmmaBf16Tile>>({3}),
                                persistent<WgmmaRing<WgmmaBf16Tile>>({4}),
                                shared<WgmmaRing<WgmmaBf16Tile, SharedWalk>>({4})});
 
