@@ -91,10 +91,11 @@ __global__ void lower_mode(gemm::Problem p) {
     return p.mode == gemm::Mode::fp32 ? gemm::round_to_tf32(x)
                                       : gemm::from_bf16(gemm::round_to_bf16(x));
   };
+  const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
   double sum = 0;
   for (std::int64_t q = 0; q < p.k; ++q) {
-    sum += static_cast<double>(lower(gemm::elements<float>(p.a).at(i, q))) *
-           lower(gemm::elements<float>(p.b).at(q, j));
+    const auto* b = reinterpret_cast<const float*>(p.b.data + q * p.b.pitch);
+    sum += static_cast<double>(lower(a[q])) * lower(b[j]);
   }
   p.c.at(i, j) = static_cast<float>(sum);
 }
