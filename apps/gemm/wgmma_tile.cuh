@@ -1,6 +1,6 @@
 // The computation of gemm on tensor cores by wgmma (sm_90a). Two warpgroups multiply tiles that lie
 // in shared memory as boxes of 128 bytes a row: brought by the engine (boxes.cuh), or by threads
-// that put their pieces where a box would have them (staged.cuh, warpgroups.cuh). A slice is being
+// that put their pieces where a box would have them (staged.cuh). A slice is being
 // multiplied while the next one is started, so a stage is free a slice later than in the other
 // schedules.
 #pragma once
