@@ -29,8 +29,13 @@ endif()
 
 add_library(amasia_options INTERFACE)
 target_include_directories(amasia_options INTERFACE ${PROJECT_SOURCE_DIR})
+# Ours alone: what links to Amasia::harness in a project of its own has the warnings it wants.
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(amasia_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+endif()
 target_compile_options(amasia_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>
   # Error messages quote file names; they should not quote where this checkout lies.
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
@@ -132,8 +137,7 @@ if(AMASIA_CUDA)
     endif()
   endforeach()
   target_compile_options(amasia_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror
-      ${device_options} ${assembler_warnings}>)
+    $<$<COMPILE_LANGUAGE:CUDA>:${device_options} ${assembler_warnings}>)
 endif()
 
 # The executable is meant to be copied to a cluster node: take the C++ runtime along.

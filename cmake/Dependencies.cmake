@@ -1,5 +1,10 @@
 # Libraries, found as packages. All that are missing are named at once, with the packages that have them.
 
+# Of a project that this one is a part of, the targets are linked to our libraries' names outside as well.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+endif()
+
 set(missing_libraries "")
 set(missing_packages "")
 macro(amasia_require name package)

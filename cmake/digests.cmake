@@ -4,32 +4,10 @@
 #   include(digests); amasia_add_provenance(<target>)
 # `cmake --build build/cpu --target <target>_digests` computes the digests and nothing else.
 
-# The options every kernel is compiled with, as far as they can change its code: no warnings, no folders,
-# no architectures (provenance records those apart). A build without CUDA answers what CMake would give
-# nvcc, so that it judges recorded results as a build with CUDA does.
-function(amasia_code_options result)
-  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  set(of_type "${CMAKE_CUDA_FLAGS_${type}}")
-  if(type STREQUAL "RELEASE" AND AMASIA_CUDA)
-    set(of_type "${amasia_timed_cuda_flags}")
-  endif()
-  if(NOT AMASIA_CUDA AND NOT of_type)
-    set(of_type "${CMAKE_CXX_FLAGS_${type}}")  # CMake has the same defaults for both compilers
-  endif()
-  string(JOIN " " text "" -std=c++${CMAKE_CUDA_STANDARD} ${amasia_device_options} ${CMAKE_CUDA_FLAGS}
-         ${of_type})
-  string(CONCAT folder_or_architecture "-I|-L|-isystem|-ccbin|--compiler-bindir|"
-                                       "-arch|--gpu-architecture|-gencode|--generate-code")
-  set(warning "(-Xcompiler[ =])?--?[Ww]|-Xptxas[ =]--(disable-)?warn|(-Xcudafe[ =])?--?diag[-_]")
-  string(REGEX REPLACE " (${folder_or_architecture})[ =]?[^ ]+" "" text "${text}")
-  string(REGEX REPLACE " (${warning}|--?allow-unsupported-compiler)[^ ]*" "" text "${text}")
-  string(REGEX REPLACE " +" " " text "${text}")
-  string(STRIP "${text}" text)
-  set(${result} "${text}" PARENT_SCOPE)
-endfunction()
+include(code_options)
 
 function(amasia_add_provenance target)
-  set(generated ${CMAKE_BINARY_DIR}/generated/provenance)
+  set(generated ${PROJECT_BINARY_DIR}/generated/provenance)
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_digests.cmake)
   set(patterns "")
   foreach(folder apps variants microbench harness inputs tests/effects)
@@ -47,10 +25,11 @@ function(amasia_add_provenance target)
       ${generated}/study_digests.inc ${generated}/harness_digest.inc)
   add_custom_command(
     OUTPUT ${digests}
-    BYPRODUCTS ${generated}/source_manifest.txt
+    BYPRODUCTS ${generated}/source_manifest.txt ${generated}/ceiling_manifest.txt
+               ${generated}/ground_manifest.txt
     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated} -DOPTIONS=${options}
             -P ${script}
-    DEPENDS ${sources} ${script}
+    DEPENDS ${sources} ${script} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_content.cmake
     COMMENT "Digests of the sources" VERBATIM)
   add_custom_target(${target}_digests DEPENDS ${digests})
   add_custom_target(${target}_commit

@@ -6,7 +6,8 @@
 #     - itself and what it includes,
 #     - the .cu and .cpp files of the app's folder that register nothing (instance, CPU reference,
 #       schedules, parameters and work) and what they include: inputs, verification, work model,
-#     - the ceilings, which bound every row: microbench/ceilings and what it includes,
+#     - the ceilings, which bound every row: microbench/ceilings and what it includes, and those that
+#       the app's folder registers for itself,
 #     - apps/<app>/options.cmake and OPTIONS, the options that every kernel is compiled with;
 #   a microbenchmark (a microbench/<question>/*.cu that registers one)
 #     - itself, what it includes, and those files of its folder that register nothing,
@@ -26,153 +27,17 @@
 #   microbenchmark_digests.inc  {"question/name", "<SHA-256>"}, likewise
 #   study_digests.inc           {"app", "<SHA-256>"}, likewise
 #   harness_digest.inc          "<SHA-256>"
+#   ceiling_manifest.txt        "content-hash path", one line per file that the ceilings' part covers
+#   ground_manifest.txt         "content-hash path included-path ...", one line per .cpp of variants/ and inputs/
 #   source_manifest.txt         "name content-hash path", one line per file that a digest covers: two
 #                               manifests show which file made two digests differ
 cmake_policy(SET CMP0007 NEW)
 cmake_policy(SET CMP0054 NEW)
 cmake_policy(SET CMP0057 NEW)
 
-# --- content of a file ----------------------------------------------------------------------------
-
-# Characters that no source contains stand for what CMake's lists cannot hold, and for the borders of
-# a preprocessor directive, where a line break does count.
-string(ASCII 1 begin_directive)
-string(ASCII 2 end_directive)
-string(ASCII 3 end_macro_name)
-string(ASCII 4 semicolon)
-string(ASCII 5 open_bracket)
-string(ASCII 6 close_bracket)
-string(ASCII 7 joined_lines)
-
-set(blank "[ \t${joined_lines}]")
-set(include_line "${begin_directive}#${blank}*include[^\n]*")
-set(pragma_once "${begin_directive}#${blank}*pragma${blank}+once[^\n]*")
-set(line_comment "//[^\n${end_directive}]*")
-set(block_comment "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/")
-set(raw_string "R\"\\([^)]*\\)+([^)\"][^)]*\\)+)*\"")
-set(string_literal "(u8|[uUL])?\"[^\"\\\\\n]*(\\\\.[^\"\\\\\n]*)*\"")
-set(character "'([^'\\\\\n]|\\\\[^\n][^'\n]*)'")
-set(identifier "[A-Za-z_][A-Za-z0-9_]*")
-set(number "\\.?[0-9]([eEpP][+-]|'?[A-Za-z0-9_.])*")
-# The longest first. '>' is taken alone where templates may end: formatters write both ">>" and "> >".
-set(punctuator "\\.\\.\\.|->\\*|<=>|<<<|<<=|\\+\\+|--|->|\\.\\*|::|##|&&|\\|\\||<<|[-+*/%&|^!<>=]=")
-set(other "[^ \t\n\\\\${joined_lines}]")
-string(CONCAT token "${include_line}|${pragma_once}|${line_comment}|${block_comment}|${raw_string}|"
-                    "${string_literal}|${character}|${identifier}|${number}|${punctuator}|${other}")
-set(not_content "^(//|/\\*|${begin_directive}#${blank}*(include|pragma${blank}+once))")
-
-# Content of a C++ or CUDA source: its tokens, one per line. Adjacent string literals are one.
-function(tokens_of text result)
-  string(REPLACE "\r" "" text "\n${text}\n")
-  # A raw string with a delimiter could end anywhere for a regular expression: such a file counts as it
-  # stands.
-  if(NOT text MATCHES "R\"[^ ()\\\\\n\"]+\\(")
-    string(REPLACE ";" "${semicolon}" text "${text}")
-    string(REPLACE "[" "${open_bracket}" text "${text}")
-    string(REPLACE "]" "${close_bracket}" text "${text}")
-    string(REPLACE "\\\n" "${joined_lines}" text "${text}")
-    string(REGEX REPLACE "(\n${blank}*)#([^\n]*)" "\\1${begin_directive}#\\2${end_directive}"
-           text "${text}")
-    # "#define f(x)" is a function, "#define f (x)" is not.
-    string(REGEX REPLACE "(${begin_directive}#${blank}*define${blank}+${identifier})\\("
-           "\\1${end_macro_name}(" text "${text}")
-    string(REGEX MATCHALL "${token}" tokens "${text}")
-    list(FILTER tokens EXCLUDE REGEX "${not_content}")
-    list(JOIN tokens "\n" text)
-    string(REPLACE "\"\n\"" "" text "${text}")
-  endif()
-  set(${result} "${text}" PARENT_SCOPE)
-endfunction()
-
-# Content of a CMake file: without comments, with blank space only where it separates.
-function(commands_of text result)
-  string(REGEX REPLACE "#[^\n]*" "" text "${text}")
-  string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")
-  string(REGEX REPLACE " *([()]) *" "\\1" text "${text}")
-  string(STRIP "${text}" text)
-  set(${result} "${text}" PARENT_SCOPE)
-endfunction()
-
-# Sets hash_of_<path> and, of a source, registers_<path>: the kinds of things it registers. Each file is
-# read once.
-function(read_source path)
-  get_property(known GLOBAL PROPERTY hash_of_${path} SET)
-  if(known)
-    return()
-  endif()
-  file(READ ${ROOT}/${path} text)
-  set(registers "")
-  if(path MATCHES "\\.(cu|cuh|cpp|hpp)$")
-    tokens_of("${text}" content)
-    string(REGEX MATCHALL "\nregister_(variant|comparator|microbenchmark|ceiling)\n" registers
-           "${content}")
-    string(REGEX REPLACE "\n(register_)?" "" registers "${registers}")
-  elseif(path MATCHES "\\.cmake$")
-    commands_of("${text}" content)
-  else()
-    string(REPLACE "\r" "" content "${text}")
-  endif()
-  set(hash "")  # a file without content (one that only includes others) counts for nothing
-  if(NOT content STREQUAL "")
-    string(SHA256 hash "${content}")
-  endif()
-  set_property(GLOBAL PROPERTY hash_of_${path} "${hash}")
-  set_property(GLOBAL PROPERTY registers_${path} "${registers}")
-endfunction()
-
-function(registered_in path result)
-  read_source("${path}")
-  get_property(registers GLOBAL PROPERTY registers_${path})
-  set(${result} "${registers}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/source_content.cmake)
 
 # --- which files ----------------------------------------------------------------------------------
-
-# The project's files that `path` includes, as paths from the root: found beside the file or from the
-# root, as the compiler does. And the implementation of a header.
-function(includes_of path result)
-  get_property(known GLOBAL PROPERTY includes_of_${path} SET)
-  if(NOT known)
-    file(STRINGS ${ROOT}/${path} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
-    cmake_path(GET path PARENT_PATH folder)
-    set(found "")
-    foreach(line IN LISTS lines)
-      string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" name "${line}")
-      foreach(candidate ${folder}/${name} ${name})
-        cmake_path(NORMAL_PATH candidate)
-        if(EXISTS ${ROOT}/${candidate} AND
-           candidate MATCHES "^(apps|microbench|variants|inputs|tests/effects)/")
-          list(APPEND found ${candidate})
-          break()
-        endif()
-      endforeach()
-    endforeach()
-    if(path MATCHES "\\.(hpp|cuh)$")
-      cmake_path(REPLACE_EXTENSION path LAST_ONLY cpp OUTPUT_VARIABLE implementation)
-      if(EXISTS ${ROOT}/${implementation})
-        list(APPEND found ${implementation})
-      endif()
-    endif()
-    set_property(GLOBAL PROPERTY includes_of_${path} "${found}")
-  endif()
-  get_property(found GLOBAL PROPERTY includes_of_${path})
-  set(${result} "${found}" PARENT_SCOPE)
-endfunction()
-
-# `paths` and all that they include.
-function(closure_of paths result)
-  set(open ${paths})
-  set(closed "")
-  while(open)
-    list(POP_FRONT open next)
-    if(NOT next IN_LIST closed)
-      list(APPEND closed ${next})
-      includes_of(${next} more)
-      list(APPEND open ${more})
-    endif()
-  endwhile()
-  set(${result} "${closed}" PARENT_SCOPE)
-endfunction()
 
 # Files below `folder` with one of the extensions that follow.
 function(files_of folder result)
@@ -204,33 +69,6 @@ endfunction()
 
 # --- digests --------------------------------------------------------------------------------------
 
-set(manifest "")
-
-function(digest_of name files result)
-  list(FILTER files EXCLUDE REGEX "^$")
-  list(REMOVE_DUPLICATES files)
-  list(SORT files)
-  set(hashes "")
-  foreach(path IN LISTS files)
-    read_source(${path})
-    get_property(hash GLOBAL PROPERTY hash_of_${path})
-    if(hash)
-      list(APPEND hashes ${hash})
-      string(APPEND manifest "${name} ${hash} ${path}\n")
-    endif()
-  endforeach()
-  if(ARGN)  # the options, which lie in no file
-    string(SHA256 hash "${ARGN}")
-    list(APPEND hashes ${hash})
-    string(APPEND manifest "${name} ${hash} ${ARGN}\n")
-  endif()
-  list(REMOVE_DUPLICATES hashes)
-  list(SORT hashes)
-  string(SHA256 digest "${hashes}")
-  set(${result} ${digest} PARENT_SCOPE)
-  set(manifest "${manifest}" PARENT_SCOPE)
-endfunction()
-
 set(options "options: ${OPTIONS}")
 
 # The ceilings, wherever they lie in microbench/.
@@ -260,6 +98,13 @@ foreach(app IN LISTS apps)
   endif()
   shared_of(${app} ALL shared)
   file(GLOB sources RELATIVE ${ROOT} ${ROOT}/${app}/*.cu)
+  foreach(path IN LISTS sources)
+    registered_in(${path} registers)
+    if("ceiling" IN_LIST registers)
+      closure_of(${path} own)
+      list(APPEND shared ${own})
+    endif()
+  endforeach()
   foreach(path IN LISTS sources)
     registered_in(${path} registers)
     if("variant" IN_LIST registers OR "comparator" IN_LIST registers)
@@ -308,8 +153,35 @@ files_of(inputs inputs cu cuh hpp cpp csv)
 closure_of("${harness}" included)
 digest_of(harness "${harness};${inputs};${included}" digest)
 
+# For digests of apps that are no part of this tree (app_digests.cmake).
+list(REMOVE_DUPLICATES ceilings)
+list(SORT ceilings)
+set(ceiling_lines "")
+foreach(path IN LISTS ceilings)
+  read_source(${path})
+  get_property(hash GLOBAL PROPERTY hash_of_${path})
+  if(hash)
+    string(APPEND ceiling_lines "${hash} ${path}\n")
+  endif()
+endforeach()
+
+# And of the ground's own implementations, which lie in libraries where the suite is installed.
+set(ground_lines "")
+foreach(room variants inputs)
+  files_of(${room} implementations cpp)
+  foreach(path IN LISTS implementations)
+    read_source(${path})
+    get_property(hash GLOBAL PROPERTY hash_of_${path})
+    includes_of(${path} included)
+    string(REPLACE ";" " " included "${included}")
+    string(APPEND ground_lines "${hash} ${path} ${included}\n")
+  endforeach()
+endforeach()
+
 file(CONFIGURE OUTPUT ${OUTPUT}/source_digests.inc CONTENT "${lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/study_digests.inc CONTENT "${study_lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/microbenchmark_digests.inc CONTENT "${microbenchmark_lines}" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/harness_digest.inc CONTENT "\"${digest}\"\n" @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/source_manifest.txt CONTENT "${manifest}" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT}/ceiling_manifest.txt CONTENT "${ceiling_lines}" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT}/ground_manifest.txt CONTENT "${ground_lines}" @ONLY)

@@ -20,7 +20,7 @@ namespace amasia {
 struct Work {
   double operations = 0;  // arithmetic operations, an FMA is two
   /// What computes them: the CUDA cores, or the tensor cores on inputs of this type.
-  enum class Kind { fp32, int32, tf32, bf16 } kind = Kind::fp32;
+  enum class Kind { fp32, int32, tf32, bf16, e4m3 } kind = Kind::fp32;
   double bytes_read = 0;  // compulsory device-memory traffic
   double bytes_written = 0;
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
@@ -29,7 +29,7 @@ struct Work {
 template <>
 struct Words<Work::Kind> {
   static constexpr std::string_view what = "kind of operation",
-                                    list[] = {"fp32", "int32", "tf32", "bf16"};
+                                    list[] = {"fp32", "int32", "tf32", "bf16", "e4m3"};
 };
 
 /// Outcome of comparing one output with the reference.

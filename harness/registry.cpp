@@ -42,6 +42,11 @@ std::map<std::string, InstanceFactory, std::less<>>& factories() {
   return map;
 }
 
+std::map<std::string, std::string>& outside_digests() {
+  static std::map<std::string, std::string> map;
+  return map;
+}
+
 std::vector<CeilingProbe>& probes() {
   static std::vector<CeilingProbe> list;
   return list;
@@ -116,6 +121,13 @@ bool register_ceiling(CeilingProbe probe) {
 }
 
 const std::vector<CeilingProbe>& ceiling_probes() { return probes(); }
+
+bool register_source_digests(const std::map<std::string, std::string>& digests) {
+  outside_digests().insert(digests.begin(), digests.end());
+  return true;
+}
+
+const std::map<std::string, std::string>& registered_source_digests() { return outside_digests(); }
 
 const std::vector<const App*>& apps() { return app_list(); }
 

@@ -1,6 +1,7 @@
 // The apps, variants and microbenchmarks linked into this executable, in name order.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ const App* find_app(std::string_view name);     // nullptr when unknown
 const Variant* find_variant(std::string_view name);                  // "app/strategy"
 const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
 std::vector<const Variant*> variants_of(std::string_view app);
+
+/// Digests of an app outside the tree: "app/variant" -> SHA-256 (hex), and "app" for variants that
+/// are not named. amasia_add_app() writes the source that calls it (cmake/app_digests.cmake).
+/// Returns true, for static registration.
+bool register_source_digests(const std::map<std::string, std::string>& digests);
+const std::map<std::string, std::string>& registered_source_digests();
 
 /// Names that match any of the glob patterns ("hotspot/*", "*/tma", "nw"; an app's name alone means
 /// all of it; no pattern at all means everything), in the order of variants(). Throws UsageError

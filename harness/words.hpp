@@ -37,6 +37,9 @@ enum class SpeedClaim { faster, slower, not_resolved, within_noise, invalid };
 /// than its floor; another process computing on the GPU; a baseline that did not stay what it was;
 /// power, clocks or temperature other than at the run's start.
 enum class InvalidKind { ceiling, floor, company, drift, device_state };
+/// How the intervals within a run of a group were made: exactly, for rounds that are independent;
+/// or widened where the samples show that they are not.
+enum class IntervalRule { exact, widened };
 /// Why sampling ended. A group or point that never ran has none, and says why in its warnings.
 enum class StopReason { narrow_enough, round_limit, sample_limit, time_limit };
 /// What the floor of a group is made of.
@@ -95,6 +98,10 @@ struct Words<InvalidKind> {
   static constexpr std::string_view what = "kind of disturbance",
                                     list[] = {"ceiling", "floor", "company", "drift",
                                               "device state"};
+};
+template <>
+struct Words<IntervalRule> {
+  static constexpr std::string_view what = "rule of intervals", list[] = {"exact", "widened"};
 };
 template <>
 struct Words<StopReason> {

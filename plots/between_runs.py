@@ -145,20 +145,63 @@ def _extremes(row: list[Measured]) -> tuple[Measured, Measured]:
     return min(row, key=lambda m: m.session.value), max(row, key=lambda m: m.session.value)
 
 
-def _moved_alike(least: Measured, most: Measured, sessions: Sessions) -> float:
-    """The median of what the other variants of the same case and role moved between the two
-    sessions; NaN where there is none."""
-    moves = []
+def _others(least: Measured, most: Measured, sessions: Sessions) -> list[tuple[Measured, Measured]]:
+    """The other variants of the same case and role in the same two sessions."""
+    others = []
     for row in sessions.found.values():
         first = row[0]
         same = (first.quantity, first.case) == (least.quantity, least.case)
-        if not same or first.role != least.role or first.identity == least.identity:
+        control = first.name.endswith(" (A/A)")
+        if not same or control or first.role != least.role or first.identity == least.identity:
             continue
-        values = {(m.session.gpu, m.date): m.session.value for m in row}
-        ends = [values.get((m.session.gpu, m.date)) for m in (least, most)]
-        if None not in ends:
-            moves.append(ends[1] - ends[0])
-    return median(moves) if moves else math.nan
+        at = {(m.session.gpu, m.date): m for m in row}
+        ends = [at.get((m.session.gpu, m.date)) for m in (least, most)]
+        if ends[0] is not None and ends[1] is not None:
+            others.append((ends[0], ends[1]))
+    return others
+
+
+def _moved_alike(others: list[tuple[Measured, Measured]]) -> float:
+    """The median of what others moved, as a logarithm; NaN without any."""
+    return median(b.session.value - a.session.value for a, b in others) if others else math.nan
+
+
+_ALIKE = 0.1  # by which shifts may differ, over their median, and still be one
+
+
+def _spread(values: list[float]) -> float:
+    middle = median(values)
+    return (max(values) - min(values)) / abs(middle) if middle else math.inf
+
+
+def _in_common(pairs: list[tuple[Measured, Measured]]) -> str:
+    """Whether several variants took the same time more, which is then not that of their kernels: as
+    shares of their own times they moved by different amounts. "" where they did not."""
+    if len(pairs) < 3 or pairs[0][0].quantity != "time":
+        return ""
+    shifts = [math.exp(b.session.value) - math.exp(a.session.value) for a, b in pairs]
+    shares = [b.session.value - a.session.value for a, b in pairs]
+    if _spread(shifts) > _ALIKE or _spread(shares) <= 2 * _spread(shifts):
+        return ""
+    return (
+        f"all {len(pairs)} variants took the same time more, {min(shifts):.4g} to "
+        f"{max(shifts):.4g} ms: what they share, such as the gaps between launches, and no kernel"
+    )
+
+
+def _as_far_in_one_run(row: list[Measured], least: Measured, most: Measured) -> str:
+    """A run in which a tenth of the samples is near one end and a tenth near the other: two levels,
+    or scatter."""
+    low, high = math.exp(least.session.value), math.exp(most.session.value)
+    near = 0.2 * (high - low)
+    for m in row:
+        if m.tenth_ms <= low + near and m.ninetieth_ms >= high - near:
+            return (
+                f"the run of {m.date[:10]} on {m.session.gpu[:6]} moves as far in itself, a tenth "
+                f"of its samples below {m.tenth_ms:.4g} and a tenth above {m.ninetieth_ms:.4g} ms: "
+                "it is not the GPU's alone"
+            )
+    return ""
 
 
 def likely_reason(least: Measured, most: Measured, sessions: Sessions) -> str:
@@ -166,14 +209,20 @@ def likely_reason(least: Measured, most: Measured, sessions: Sessions) -> str:
     explains it (a time that is bound by the SMs goes with one over the clock), and whether the
     other variants moved with it."""
     moved = most.session.value - least.session.value
+    others = _others(least, most, sessions)
     facts = []
-    alike = _moved_alike(least, most, sessions)
-    if math.isfinite(alike):
+    alike = _moved_alike(others)
+    if common := _in_common([(least, most), *others]):
+        facts.append(common)
+    elif math.isfinite(alike):
         facts.append(f"the others of the case moved {100 * math.expm1(alike):.1f} %")
     if math.isfinite(least.temperature_c) and math.isfinite(most.temperature_c):
         facts.append(f"{least.temperature_c:.0f} and {most.temperature_c:.0f} °C at the beginning")
     same = least.session.gpu == most.session.gpu
     facts.append("the same GPU" if same else "two GPUs")
+    both = _as_far_in_one_run(sessions.found.get(least.identity, []), least, most)
+    if both:
+        facts.append(both)
     clocks = least.sm_clock_mhz, most.sm_clock_mhz
     if not all(math.isfinite(clock) and clock > 0 for clock in clocks):
         return f"SM clock not known; {', '.join(facts)}"
@@ -219,7 +268,7 @@ def _moved(sessions: Sessions) -> str:
 
 def _by_clock(sessions: Sessions) -> str:
     """How much of what rows moved between GPUs their clocks explain, over all rows."""
-    explained, moves = [], []
+    explained, moves, shared, both = [], [], 0, 0
     for row in sessions.found.values():
         if row[0].quantity != "time" or len({m.session.gpu for m in row}) < 2:
             continue
@@ -229,11 +278,18 @@ def _by_clock(sessions: Sessions) -> str:
         if moved > 0.005 and all(math.isfinite(clock) and clock > 0 for clock in clocks):
             moves.append(moved)
             explained.append(math.log(clocks[0] / clocks[1]) > 0.5 * moved)
+            others = _others(least, most, sessions)
+            shared += bool(_in_common([(least, most), *others]))
+            both += bool(_as_far_in_one_run(row, least, most))
     if not moves:
         return "No row moved by more than 0.5 % between two GPUs."
     return (
         f"Of {len(moves)} rows that moved by more than 0.5 % between GPUs, the SM clock explains "
-        f"more than half of it in {sum(explained)} ({100 * fmean(explained):.0f} %)."
+        f"more than half of it in {sum(explained)} ({100 * fmean(explained):.0f} %). In {both} "
+        "one run moves as far in itself, within seconds on one GPU; "
+        f"{shared} moved by one time that all variants of their case share. Which L2 slices and "
+        "SMs a run got, no file says: a difference that is the GPU's own would stay with it in "
+        "every session."
     )
 
 

@@ -40,11 +40,23 @@ def claim_between_runs(claim: str, low: float, high: float) -> str:
     return NOT_BETWEEN_RUNS if claim not in UNDECIDED and low <= 1 <= high else claim
 
 
+def within_own_noise(comparison: dict[str, Any]) -> bool:
+    """Whether a ratio is no farther from 1 than the row is from itself, where the rounds in which
+    it ran twice tell the two apart."""
+    itself = comparison.get("itself")
+    if not itself or not itself["resolved"]:
+        return False
+    most = max(itself["high"], 1 / itself["low"])
+    return 1 / most <= comparison["speedup"]["ratio"] <= most
+
+
 def claim_of(comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]) -> str:
-    """The verdict after the A/A control among the comparisons of the same group."""
+    """The verdict after the A/A control among the comparisons of the same group, and the row's
+    own."""
     verdict = comparison["verdict"]
     if verdict == NOT_RESOLVED or comparison["control"]:
         return verdict
     ratio = comparison["speedup"]["ratio"]
     noise = [c["speedup"] for c in controls_of(comparisons, comparison)]
-    return WITHIN_NOISE if any(n["low"] <= ratio <= n["high"] for n in noise) else verdict
+    inside = any(n["low"] <= ratio <= n["high"] for n in noise) or within_own_noise(comparison)
+    return WITHIN_NOISE if inside else verdict

@@ -9,6 +9,7 @@ import pandas as pd
 
 from plots.gains import Part
 from plots.load import Results, paired_times, strategy_order
+from plots.recomputed import inflation_by
 from plots.statistics import Ratio, corrected_confidence, paired_ratio
 from plots.units import claimed_ratio, milliseconds, times
 
@@ -85,8 +86,12 @@ def _cell(row: pd.Series, gains: dict[tuple[str, str], Part]) -> Cell:
 
 def _over(results: Results, slow: Cell, fast: Cell, confidence: float) -> Ratio | None:
     """Time of one cell over that of another, paired by rounds; None without common rounds."""
-    ratio = paired_times(results, slow.row, fast.row)
-    return paired_ratio(*ratio, confidence) if len(ratio[0]) else None
+    over, under = paired_times(results, slow.row, fast.row)
+    if not len(over):
+        return None
+    group = results.rows.loc[results.rows["row"] == slow.row, "group"].iloc[0]
+    rule = results.groups.loc[results.groups["group"] == group, "interval_rule"].iloc[0]
+    return paired_ratio(over, under, confidence, inflation_by(rule, over / under))
 
 
 def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Table:

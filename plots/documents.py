@@ -23,6 +23,7 @@ from plots.errors import PlotsError, ResultFileError
 from plots.validation import first_error
 
 SCHEMA_NAME = "amasia-result"
+PROFILE_NAME = "amasia-profile"  # of what stands beside results (plots/profiles.py)
 SAMPLE_COLUMNS = tuple(schema.members("samples"))
 _WORDS = schema.members("group")["stop_reason"]["enum"]
 
@@ -175,7 +176,14 @@ def upgrade(document: dict[str, Any]) -> dict[str, Any]:
     """
     version = document["version"]
     document["version"] = schema.version()
-    document[MEMBER] = _NONE
+    if version < 3:
+        document[MEMBER] = _NONE
+    for group in document.get("groups", ()) if version < 4 else ():
+        # No members of those versions: whoever wrote them in changes nothing by it.
+        group.pop("interval_rule", None)
+        for item in [*group["rows"], *group["comparisons"]]:
+            for member in ("repeat_samples", "itself"):
+                item.pop(member, None)
     for group in document.get("groups", ()) if version == 1 else ():
         if group.get("stop_reason") not in _WORDS:
             group["stop_reason"] = ""
@@ -246,22 +254,37 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-# How the harness begins a result file. Such a file need not be read to the end to be known as one,
-# which of thirty megabytes takes a second; what else is wrong with it read_document() says.
-_BEGINNING = re.compile(rf'\s*\{{\s*"schema"\s*:\s*"{SCHEMA_NAME}"\s*,')
+# How the harness begins a file. It need not be read to the end to be known, which of thirty
+# megabytes takes a second; what else is wrong with a result read_document() says.
+_BEGINNING = re.compile(rf'\s*\{{\s*"schema"\s*:\s*"({SCHEMA_NAME}|{PROFILE_NAME})"\s*,')
 
 
-def _is_result(path: Path) -> bool:
+def kind_at_beginning(text: str) -> str:
+    """SCHEMA_NAME or PROFILE_NAME, by how the text begins; "" where it is no such beginning."""
+    match = _BEGINNING.match(text)
+    return match[1] if match else ""
+
+
+def _kind(path: Path) -> str:
     text = _text(path)
-    if _BEGINNING.match(text):
-        return True
+    if kind := kind_at_beginning(text):
+        return kind
     document = parse(path, text)
-    return isinstance(document, dict) and document.get("schema") == SCHEMA_NAME
+    return str(document.get("schema", "")) if isinstance(document, dict) else ""
+
+
+def _begins_as_profile(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return kind_at_beginning(file.read(200)) == PROFILE_NAME
+    except OSError:
+        return False  # read_document() says what is wrong with it
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The result files named by ``paths`` (files, or folders searched recursively for *.json) and
-    notes about JSON files in folders that are something else (tuning tables, exports).
+    notes about JSON files in folders that are something else (tuning tables, exports). Profiles,
+    which stand beside results, are passed over.
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -270,12 +293,14 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     for path in paths:
         if path.is_dir():
             for candidate in sorted(path.rglob("*.json")):
-                if _is_result(candidate):
+                kind = _kind(candidate)
+                if kind == SCHEMA_NAME:
                     found.append(candidate)
-                else:
+                elif kind != PROFILE_NAME:
                     notes.append(f"{candidate} is no result file and was left out.")
         elif path.exists():
-            found.append(path)
+            if not _begins_as_profile(path):
+                found.append(path)
         else:
             raise PlotsError(f"{path}: expected a result file or a folder of them, found nothing")
     if not found:

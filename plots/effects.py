@@ -25,6 +25,7 @@ from plots.advise import advise
 from plots.claims import NOT_RESOLVED, claim_of
 from plots.errors import ResultFileError
 from plots.load import Results
+from plots.recomputed import inflation_by
 from plots.statistics import corrected_confidence, median_interval, paired_ratio
 
 CONFIDENCE = 0.95
@@ -118,6 +119,7 @@ def claims(effects: Results, rounds: int | None = None) -> pd.DataFrame:
     planted = effects.where(app="planted")
     samples = _usable_samples(planted)
     kinds = {g.group: g.parameters["kind"] for g in planted.groups.itertuples()}
+    rules = {g.group: g.interval_rule for g in planted.groups.itertuples()}
     row_at = {(r.group, r.variant, r.role, r.repeat): r for r in planted.rows.itertuples()}
     by_group: dict[str, list[tuple[dict[str, Any], Any, Any]]] = {}
     for c in planted.comparisons.itertuples():
@@ -132,7 +134,7 @@ def claims(effects: Results, rounds: int | None = None) -> pd.DataFrame:
     lines = []
     for group, of_group in by_group.items():
         if rounds is not None:
-            _claim_after(rounds, of_group, samples)
+            _claim_after(rounds, of_group, samples, rules[group])
         for said, row, reference in of_group:
             lines.append(
                 {
@@ -152,8 +154,10 @@ def _claim_after(
     rounds: int,
     of_group: list[tuple[dict[str, Any], Any, Any]],
     samples: dict[str, tuple[np.ndarray, np.ndarray]],
+    rule: str,
 ) -> None:
-    """Replaces what is said of the comparisons of a group by what the first rounds say."""
+    """Replaces what is said of the comparisons of a group by what the first rounds say, by its
+    rule of intervals."""
     each = corrected_confidence(CONFIDENCE, len(of_group))
     for said, row, reference in of_group:
         sides = []
@@ -161,7 +165,8 @@ def _claim_after(
             at, times = samples[name]
             sides.append(dict(zip(at[at < rounds], times[at < rounds], strict=True)))
         both = [r for r in sides[0] if r in sides[1]]
-        ratio = paired_ratio([sides[0][r] for r in both], [sides[1][r] for r in both], each)
+        over, under = (np.array([side[r] for r in both]) for side in sides)
+        ratio = paired_ratio(over, under, each, inflation_by(rule, over / under))
         verdict = "faster" if ratio.ratio > 1 else "slower"
         said["verdict"] = verdict if ratio.resolved else NOT_RESOLVED
         said["speedup"] = {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high}

@@ -98,7 +98,7 @@ def _labels(cases: Sequence[Case], results: Results) -> dict[str, list[Case]]:
         for tensor in (False, True):
             of = [
                 c for c in cases
-                if c.app == app and (kinds[c.group] in ("tf32", "bf16")) == tensor
+                if c.app == app and (kinds[c.group] in ("tf32", "bf16", "e4m3")) == tensor
             ]  # fmt: skip
             if of:
                 found[app + (_TENSOR if tensor else "")] = of

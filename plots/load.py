@@ -104,8 +104,17 @@ class Results:
 
     @property
     def gpus(self) -> list[str]:
-        """GPU names, newest architecture first."""
-        order = self.files.sort_values(["compute_capability", "gpu"], ascending=[False, True])
+        """GPU names: newest architecture first, of one architecture the one with more recorded."""
+        of_group = self.groups.set_index("group")["gpu"]
+        recorded = (
+            self.rows["group"]
+            .map(of_group)
+            .value_counts()
+            .add(self.points["gpu"].value_counts(), fill_value=0)
+        )
+        order = self.files.assign(recorded=self.files["gpu"].map(recorded).fillna(0)).sort_values(
+            ["compute_capability", "recorded", "gpu"], ascending=[False, False, True]
+        )
         return list(dict.fromkeys(order["gpu"]))
 
     def where(self, **conditions: Any) -> Results:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -381,6 +382,12 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
 
 
 def gpus_of(files: Iterable[Recorded]) -> list[str]:
-    """GPU names, newest architecture first."""
-    known = {f.device["name"]: f.device["compute_capability"] for f in files}
-    return sorted(known, key=lambda name: (-known[name], name))
+    """GPU names: newest architecture first, of one architecture the one with more recorded."""
+    capability: dict[str, int] = {}
+    recorded: Counter[str] = Counter()
+    for f in files:
+        name = f.device["name"]
+        capability[name] = f.device["compute_capability"]
+        recorded[name] += sum(len(g["rows"]) for g in f.document["groups"])
+        recorded[name] += sum(len(m["rows"]) for m in f.document.get("microbenchmarks", []))
+    return sorted(capability, key=lambda name: (-capability[name], -recorded[name], name))

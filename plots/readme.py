@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from plots.figures.speedup import speedup
 from plots.gains import gains_of
 from plots.load import Results, main_cache, main_launch, main_size, strategy_order
 from plots.markdown import plain
+from plots.prediction.page import sentence
 from plots.prose import runs
 from plots.sessions import CONFIDENCE
 from plots.strategies import ROOT, built_variants
@@ -32,13 +34,38 @@ _DRAWN_BY = ("plots/style.py", "plots/figures/common.py", "plots/figures/speedup
 
 
 def select(results: Results) -> Results:
-    """What README shows: the newest architecture's GPU, cold, in a stream (or what there is)."""
+    """What README shows in full: the first of the GPUs, cold, in a stream (or what there is)."""
+    return _of_each_gpu(results)[0]
+
+
+def _of_each_gpu(results: Results) -> list[Results]:
+    """Of every GPU with comparison groups, in the order of ``Results.gpus``, its main modes."""
     if results.groups.empty:
         raise PlotsError("the result files hold no comparison group: nothing for README")
     with_groups = set(results.groups["gpu"])
-    gpu = next(g for g in results.gpus if g in with_groups)
-    mine = results.where(gpu=gpu)
-    return mine.where(cache=main_cache(mine.groups), launch=main_launch(mine.groups))
+    sides = [results.where(gpu=gpu) for gpu in results.gpus if gpu in with_groups]
+    return [
+        mine.where(cache=main_cache(mine.groups), launch=main_launch(mine.groups)) for mine in sides
+    ]
+
+
+def _answers(selected: Results) -> list[str]:
+    """A line per app: the answer at its main size."""
+    main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
+    return [
+        "- " + plain(f"{a.app}, {a.size_label}: {a.sentence()}")
+        for a in advise(selected)
+        if a.size == main[a.app]
+    ]
+
+
+def _elsewhere(others: Sequence[Results]) -> list[str]:
+    """The answers of the GPUs that are not shown in full."""
+    lines: list[str] = []
+    for other in others:
+        head = f"On {plain(f'{origin(other.groups)}; {modes(other.groups)}')}:"
+        lines += [textwrap.fill(head, 100), "", *_answers(other), ""]
+    return lines
 
 
 def picture_digest(selected: Results) -> str:
@@ -135,8 +162,31 @@ def _brackets(selected: Results) -> str:
     )
 
 
-def generated(selected: Results) -> str:
-    """The text between the markers, markers not included."""
+def _predicted(results: Results) -> str:
+    """How far off predictions are; nothing where the microbenchmarks for them are not recorded."""
+    try:
+        return sentence(results)
+    except PlotsError:
+        return ""
+
+
+def _why_absent(app: str, notes: Sequence[str]) -> str:
+    """Why nothing of an app is shown, by what was said of the files on loading."""
+    refused = [n for n in notes if n.startswith(f"{app} ") and "not valid" in n]
+    if not refused:
+        return "no recorded results"
+    return f"nothing valid is recorded ({len(refused)} refused; loading them says why)"
+
+
+def generated(
+    selected: Results,
+    others: Sequence[Results] = (),
+    predicted: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """The text between the markers, markers not included: ``selected`` in full, and the answers of
+    ``others``. ``predicted`` says how far off predictions are, which is a matter of all modes and
+    not of those that README shows; ``notes``, what was said of the files on loading."""
     main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
     controls = selected.comparisons[selected.comparisons["control"]]
     controls = controls[controls["size"] == controls["app"].map(main)]
@@ -146,13 +196,9 @@ def generated(selected: Results) -> str:
         if len(controls)
         else "No A/A control was measured. "
     )
-    headlines = [
-        "- " + plain(f"{a.app}, {a.size_label}: {a.sentence()}")
-        for a in advise(selected)
-        if a.size == main[a.app]
-    ]
+    headlines = _answers(selected)
     apps = {variant.split("/")[0] for variant in built_variants()}
-    headlines += [f"- {app}: no recorded results." for app in sorted(apps - main.keys())]
+    headlines += [f"- {app}: {_why_absent(app, notes)}." for app in sorted(apps - main.keys())]
     divided = (
         " *Of it* says what the speed-up at best consists of: what baseline gains when it changes "
         "to the strategy's *schedule* (tile, threads, work per thread), and what the *movement* of "
@@ -183,6 +229,8 @@ def generated(selected: Results) -> str:
                 break_on_hyphens=False,
             ),
             "",
+            *_elsewhere(others),
+            *([textwrap.fill(predicted, 100, break_on_hyphens=False), ""] if predicted else []),
         ]
     )
 
@@ -200,23 +248,24 @@ def _split(readme: Path) -> tuple[str, str, str]:
 
 def write(results: Results, readme: Path) -> list[Path]:
     """Writes the generated part of ``readme`` and the picture beside it; returns the files."""
-    selected = select(results)
+    selected, *others = _of_each_gpu(results)
     before, _, after = _split(readme)
     picture = readme.parent / PICTURE
     description = f"amasia-overview {picture_digest(selected)}"
     style.save(speedup(selected), picture, description)
-    readme.write_text(before + generated(selected) + after, encoding="utf-8")
+    text = generated(selected, others, _predicted(results), results.notes)
+    readme.write_text(before + text + after, encoding="utf-8")
     return [readme, picture]
 
 
 def check(results: Results, readme: Path) -> list[str]:
     """What differs between README and what would be written now, as lines; empty when nothing."""
-    selected = select(results)
+    selected, *others = _of_each_gpu(results)
     _, old, _ = _split(readme)
     differences = list(
         difflib.unified_diff(
             old.splitlines(),
-            generated(selected).splitlines(),
+            generated(selected, others, _predicted(results), results.notes).splitlines(),
             "README",
             "results",
             lineterm="",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from plots.claims import INVALID, claim_of
-from plots.statistics import corrected_confidence, median_interval
+from plots.statistics import corrected_confidence, median_interval, variance_inflation
 
 Record = dict[str, Any]
 
@@ -27,9 +27,16 @@ class Difference(Exception):
 # --- What follows ---------------------------------------------------------------------------------
 
 
-def median_record(values: Sequence[float] | np.ndarray, confidence: float) -> Record:
+def inflation_by(rule: str | None, values: Sequence[float] | np.ndarray) -> float:
+    """1, or what the rule of intervals has for values in the order of the rounds."""
+    return variance_inflation(values) if rule == "widened" else 1
+
+
+def median_record(
+    values: Sequence[float] | np.ndarray, confidence: float, inflation: float = 1
+) -> Record:
     """A median with its interval as the file has it. Raises ValueError without values."""
-    m = median_interval(values, confidence)
+    m = median_interval(values, confidence, inflation)
     return {
         "median": m.median,
         "low": m.low,
@@ -41,22 +48,24 @@ def median_record(values: Sequence[float] | np.ndarray, confidence: float) -> Re
     }
 
 
-def usable(row: Record) -> tuple[np.ndarray, np.ndarray]:
+def usable(row: Record, member: str = "samples") -> tuple[np.ndarray, np.ndarray]:
     """Rounds and times (ms) of the samples that count: throttled ones only where there are no
     others."""
-    samples = row["samples"]
+    samples = row[member]
     rounds, times = np.asarray(samples["round"]), np.asarray(samples["time_ms"], dtype=float)
     good = ~np.asarray(samples["throttled"], dtype=bool)
     return (rounds[good], times[good]) if good.any() else (rounds, times)
 
 
-def row_summary(row: Record, work: Record, floor: Record | None, confidence: float) -> Record:
+def row_summary(
+    row: Record, work: Record, floor: Record | None, confidence: float, rule: str | None = None
+) -> Record:
     """What follows from the samples of a row, by member; None where nothing does."""
     summary: Record = dict.fromkeys(("time_ms", "floor_fraction", "gflops", "gbytes_per_s"))
     times = usable(row)[1]
     if row["status"] != "ok" or len(times) == 0:
         return summary
-    summary["time_ms"] = median_record(times, confidence)
+    summary["time_ms"] = median_record(times, confidence, inflation_by(rule, times))
     median = summary["time_ms"]["median"]
     with np.errstate(over="ignore", divide="ignore"):
         per_ms = np.float64(1e-6) / median
@@ -158,26 +167,48 @@ def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
                 yield row, same, "matched"
 
 
-def comparisons_of(rows: Sequence[Record], joint_confidence: float) -> list[Record]:
-    """The comparisons of a group as the file has them, in its order."""
+def _ratio_record(
+    over: tuple[np.ndarray, np.ndarray],
+    under: tuple[np.ndarray, np.ndarray],
+    confidence: float,
+    rule: str | None = None,
+) -> Record | None:
+    """The interval of a ratio over the rounds that both have; None where there is none."""
+    _, above, below = np.intersect1d(over[0], under[0], assume_unique=True, return_indices=True)
+    if len(above) == 0:
+        return None
+    with np.errstate(over="ignore", divide="ignore"):
+        ratios = over[1][above] / under[1][below]
+        logs = np.log(ratios)
+    if not np.isfinite(logs).all():
+        raise ValueError("times without a quotient")
+    m = median_interval(logs, confidence, inflation_by(rule, ratios))
+    ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
+    resolved = m.coverage >= confidence and (low > 1 or high < 1)
+    return {
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "coverage": m.coverage,
+        "n": m.n,
+        "resolved": resolved,
+    }
+
+
+def comparisons_of(
+    rows: Sequence[Record], joint_confidence: float, rule: str | None = None
+) -> list[Record]:
+    """The comparisons of a group as the file has them, in its order. ``rule``: of its intervals."""
     pairs = list(pairs_of(rows))
     confidence = corrected_confidence(joint_confidence, len(pairs))
     comparisons: list[Record] = []
     for row, reference, role in pairs:
-        rounds, times = usable(row)
-        their_rounds, their_times = usable(reference)
-        _, mine, theirs = np.intersect1d(
-            rounds, their_rounds, assume_unique=True, return_indices=True
-        )
-        if len(mine) == 0:
+        speedup = _ratio_record(usable(reference), usable(row), confidence, rule)
+        if speedup is None:
             continue
-        with np.errstate(over="ignore", divide="ignore"):
-            logs = np.log(their_times[theirs] / times[mine])
-        if not np.isfinite(logs).all():
-            raise ValueError("times without a quotient")
-        m = median_interval(logs, confidence)
-        ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
-        resolved = m.coverage >= confidence and (low > 1 or high < 1)
+        itself = None
+        if row.get("repeat_samples"):
+            itself = _ratio_record(usable(row), usable(row, "repeat_samples"), confidence)
         schedules = {
             name: r["schedule"]
             for name, r in (("schedule", row), ("against_schedule", reference))
@@ -190,15 +221,11 @@ def comparisons_of(rows: Sequence[Record], joint_confidence: float) -> list[Reco
                 "against": reference["variant"],
                 **schedules,
                 "control": row["repeat"] > 0,
-                "speedup": {
-                    "ratio": ratio,
-                    "low": low,
-                    "high": high,
-                    "coverage": m.coverage,
-                    "n": m.n,
-                    "resolved": resolved,
-                },
-                "verdict": ("faster" if ratio > 1 else "slower") if resolved else "not resolved",
+                "speedup": speedup,
+                **({"itself": itself} if itself else {}),
+                "verdict": ("faster" if speedup["ratio"] > 1 else "slower")
+                if speedup["resolved"]
+                else "not resolved",
             }
         )
     for c in comparisons:
@@ -299,21 +326,31 @@ def _check_floor(group: Record, ceilings: Sequence[Record], at: str, whose: str)
         raise _refuse(bound, floor["bound_by"], beside, f"{at}.bound_by", whose)
 
 
+def _rounds_in(samples: Record, at: str) -> int:
+    """The round after the last of these samples, which are to be in order, one in a round."""
+    rounds = np.asarray(samples["round"])
+    wrong = np.flatnonzero(np.diff(rounds) <= 0)
+    if len(wrong):
+        i = int(wrong[0]) + 1
+        raise Difference(
+            f"expected at least {rounds[i - 1] + 1}, because rounds ascend, at {at}.round[{i}], "
+            f"found {rounds[i]}"
+        )
+    return int(rounds[-1]) + 1 if len(rounds) else 0
+
+
 def _check_rounds(group: Record, at: str, whose: str) -> None:
     """Each round once, in order, and as many as the group says: pairing relies on the one, the
     choice between two files of one group on the other."""
     rounds = 0
     for r, row in enumerate(group["rows"]):
-        of_row = np.asarray(row["samples"]["round"])
-        wrong = np.flatnonzero(np.diff(of_row) <= 0)
-        if len(wrong):
-            i = int(wrong[0]) + 1
+        own = _rounds_in(row["samples"], f"{at}.rows[{r}].samples")
+        second = f"{at}.rows[{r}].repeat_samples"
+        if row.get("repeat_samples") and _rounds_in(row["repeat_samples"], second) > own:
             raise Difference(
-                f"expected at least {of_row[i - 1] + 1}, because rounds ascend, at "
-                f"{at}.rows[{r}].samples.round[{i}], found {of_row[i]}"
+                f"expected no round beyond those of samples, {own}, at {second} ({whose})"
             )
-        if len(of_row):
-            rounds = max(rounds, int(of_row[-1]) + 1)
+        rounds = max(rounds, own)
     if rounds and rounds != group["rounds"]:
         raise _refuse(rounds, group["rounds"], "the samples", f"{at}.rounds", whose)
 
@@ -327,29 +364,45 @@ def _name(c: Record) -> str:
     )
 
 
+def _ends_at_one(interval: Record) -> bool:
+    return _same(interval["low"], 1) or _same(interval["high"], 1)
+
+
+def _check_interval(found: Record, expected: Record, at: str, whose: str) -> None:
+    for name in ("ratio", "low", "high", "coverage", "n"):
+        _check_number(found[name], expected[name], f"{at}.{name}", whose, "the samples")
+    # Where an end of the interval is 1 but for the last bits, another program may see either side.
+    if not _ends_at_one(found) and found["resolved"] != expected["resolved"]:
+        raise _refuse(
+            expected["resolved"], found["resolved"], "the samples", f"{at}.resolved", whose
+        )
+
+
 def _check_comparison(found: Record, expected: Record, at: str, group: str) -> None:
     if _name(found) != _name(expected):
         raise _refuse(_name(expected), _name(found), "the rows", at, group)
     whose = f"{group}, {_name(expected)}"
-    stored, again = found["speedup"], expected["speedup"]
-    for name in ("ratio", "low", "high", "coverage", "n"):
-        _check_number(stored[name], again[name], f"{at}.speedup.{name}", whose, "the samples")
-    # Where an end of the interval is 1 but for the last bits, another program may see either side.
-    if _same(stored["low"], 1) or _same(stored["high"], 1):
+    _check_interval(found["speedup"], expected["speedup"], f"{at}.speedup", whose)
+    itself, own = found.get("itself"), expected.get("itself")
+    if (itself is None) != (own is None):
+        is_, implied = ("an interval" if i else "nothing" for i in (itself, own))
+        raise _refuse(implied, is_, "the samples", f"{at}.itself", whose)
+    if itself and own:
+        _check_interval(itself, own, f"{at}.itself", whose)
+    if _ends_at_one(found["speedup"]):
         return
-    for member, is_, implied in (
-        ("speedup.resolved", stored["resolved"], again["resolved"]),
-        ("verdict", found["verdict"], expected["verdict"]),
-        ("claim", found["claim"], expected["claim"]),
-    ):
-        if is_ != implied:
-            raise _refuse(implied, is_, "the samples", f"{at}.{member}", whose)
+    for member in ("verdict", "claim"):
+        if found[member] != expected[member]:
+            raise _refuse(expected[member], found[member], "the samples", f"{at}.{member}", whose)
+        if itself and _ends_at_one(itself):
+            return
 
 
 def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, at: str) -> None:
     key = group["key"]
     size = ",".join(f"{name}={value}" for name, value in key["size"].items())
     whose = f"{key['app']} {size} {key['cache']} {key['launch']}"
+    rule = group.get("interval_rule")
     _check_floor(group, ceilings, f"{at}.floor", whose)
     _check_rounds(group, at, whose)
     for r, row in enumerate(group["rows"]):
@@ -359,16 +412,19 @@ def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, a
         verdict = row.get("verdict")
         if row["status"] == "ok" and verdict and not verdict["passed"]:
             raise _refuse("failed", "ok", "its verdict and samples", f"{place}.status", of_row)
-        if row["status"] != "ok" and len(row["samples"]["round"]):
+        taken = len(row["samples"]["round"]) + len(
+            (row.get("repeat_samples") or {"round": ()})["round"]
+        )
+        if row["status"] != "ok" and taken:
             raise Difference(
                 f"expected no samples of a row that is {row['status']} at {place}.samples "
-                f"({of_row}), found {len(row['samples']['round'])}"
+                f"({of_row}), found {taken}"
             )
-        summary = row_summary(row, group["work"], group.get("floor"), confidence)
+        summary = row_summary(row, group["work"], group.get("floor"), confidence, rule)
         _check_median(row.get("time_ms"), summary.pop("time_ms"), f"{place}.time_ms", of_row)
         for name, value in summary.items():
             _check_number(row.get(name), value, f"{place}.{name}", of_row, "the samples")
-    again = comparisons_of(group["rows"], confidence)
+    again = comparisons_of(group["rows"], confidence, rule)
     for expected in again if group.get("invalid") else ():
         expected["claim"] = INVALID
     for c, (found, expected) in enumerate(zip(group["comparisons"], again, strict=False)):

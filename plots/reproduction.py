@@ -355,13 +355,24 @@ def _summary(entry: Entry) -> str:
     return _range(ratios) + shares + (f" ({len(ratios)})" if len(ratios) > 1 else "")
 
 
-def _table(found: list[Entry], base: Path) -> list[str]:
+def _counts(found: Sequence[Entry]) -> str:
+    """How many rows have which status, in a sentence."""
+    counts = Counter(e.status.split(";")[0].replace("other method: ", "") for e in found)
+    some = sum(n for s, n in counts.items() if s.endswith(" agree"))
+    words = {s: n for s, n in counts.items() if not s.endswith(" agree")}
+    words |= {"agree in part": some} if some else {}
+    listed = sorted(words.items(), key=lambda w: -w[1])
+    return f"{len(found)} rows: " + ", ".join(f"{s} {n}" for s, n in listed) + "."
+
+
+def _table(found: list[Entry], base: Path, *, linked: bool = True) -> list[str]:
+    """A line per entry, its id ``linked`` to the values behind it where the page has them."""
     lines = [
         "| id | where | what | status | here / published | data |",
         "|---|---|---|---|--:|---|",
     ]
     for e in found:
-        name = f"[{e.item.id}](#{e.item.id})" if _detailed(e) else e.item.id
+        name = f"[{e.item.id}](#{e.item.id})" if linked and _detailed(e) else e.item.id
         cells = [name, _cell(e.item.where), _cell(e.item.what), e.status, _summary(e)]
         lines.append("| " + " | ".join([*cells, _link(e.link, base)]) + " |")
     return lines
@@ -489,20 +500,18 @@ def render(files: Sequence[Recorded], base: Path) -> str:
     """The page as Markdown, links relative to ``base``."""
     told = inconsistencies()
     text = _head()
-    for gpu in gpus_of(files) or [""]:
+    for place, gpu in enumerate(gpus_of(files) or [""]):
         mine = [f for f in files if not gpu or f.device["name"] == gpu]
         found = entries(mine)
-        counts = Counter(e.status.split(";")[0].replace("other method: ", "") for e in found)
-        some = sum(n for s, n in counts.items() if s.endswith(" agree"))
-        words = {s: n for s, n in counts.items() if not s.endswith(" agree")}
-        words |= {"agree in part": some} if some else {}
-        text += ["", f"## {plain(gpu) or 'No results recorded'}", "", f"{len(found)} rows: "
-                 + ", ".join(f"{s} {n}" for s, n in sorted(words.items(), key=lambda w: -w[1]))
-                 + "."]  # fmt: skip
+        text += ["", f"## {plain(gpu) or 'No results recorded'}", "", _counts(found)]
         against = contradictions(mine)
         if against:
             text += ["", "### Claims that these results contradict", ""]
             text += [f"- {_prose(paragraph)}" for paragraph in against]
+        if place:  # what the values are is told once: a row and its ratios, where it has any
+            text += ["", "Rows with a value of this GPU; what each compares is told above.", ""]
+            text += _table([e for e in found if _summary(e)], base, linked=False)
+            continue
         commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)
         if gpu and commands:
             folder = os.path.dirname(mine[0].path)

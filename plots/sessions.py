@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from plots import recomputed
 from plots.between import (
     LEAST_ROWS,
@@ -65,6 +67,8 @@ class Measured:
     commit: str
     sm_clock_mhz: float = math.nan  # median over the samples
     temperature_c: float = math.nan  # when the session began
+    tenth_ms: float = math.nan  # a tenth of the samples took less
+    ninetieth_ms: float = math.nan  # a tenth took more
 
 
 def row_identity(gpu: str, group: Record, row: Record) -> str:
@@ -127,7 +131,9 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
     where = session["uuid_hash"], session["date_utc"], session["commit"]
     temperature = _number((session["device_state"] or {}).get("temperature_c"))
 
-    def one(of: Record, quantity: str, name: str, identity: str, clock: float) -> Measured:
+    def one(
+        of: Record, quantity: str, name: str, identity: str, clock: float, ends: Sequence[float]
+    ) -> Measured:
         found = of["time_ms" if quantity == "time" else "speedup"]
         value = found["median"] if quantity == "time" else found["ratio"]
         error = log_error(found["low"], found["high"], found["coverage"])
@@ -144,6 +150,7 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             *where[1:],
             clock,
             temperature,
+            *ends,
         )
 
     for row in group["rows"]:
@@ -151,13 +158,14 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             name = _name(row)
             name += " (A/A)" if row["repeat"] else ""
             clock = _median(row["samples"]["sm_clock_mhz"])
-            yield one(row, "time", name, row_identity(gpu, group, row), clock)
+            ends = np.quantile(recomputed.usable(row)[1], (0.1, 0.9)).tolist()
+            yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
     identities = comparison_identities(gpu, group)
     for c, identity in zip(group["comparisons"], identities, strict=True):
         if identity:
             name = _name(c)
             name += f" against {c['against']}" + (" (A/A)" if c["control"] else "")
-            yield one(c, "ratio", name, identity, math.nan)
+            yield one(c, "ratio", name, identity, math.nan, (math.nan, math.nan))
 
 
 @dataclass

@@ -7,6 +7,7 @@ times from different groups (two files, or stream against graph), and two strate
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -57,11 +58,61 @@ def _rank(n: int, confidence: float) -> tuple[int, float]:
     return best
 
 
-def median_interval(sample: Sequence[float], confidence: float) -> Interval:
+def _coverage(n: int, k: int) -> float:
+    """1 - 2 P(Binomial(n, 1/2) < k); 0 from the middle on."""
+    if 2 * k > n:
+        return 0.0
+    tail = sum(math.comb(n, i) for i in range(k))
+    return (2**n - 2 * tail) / 2**n
+
+
+def _stretched_rank(n: int, confidence: float, inflation: float) -> tuple[int, float]:
+    """The rank for values that depend on each other, and what it covers."""
+    k, coverage = _rank(n, confidence)
+    if inflation == 1:
+        return k, coverage
+    stretch, middle = math.sqrt(inflation), 0.5 * (n + 1)
+    stretched = math.floor(middle - (middle - k) * stretch)
+    if stretched >= 1:
+        return stretched, coverage
+    return 1, _coverage(n, math.ceil(middle - (middle - 1) / stretch))
+
+
+def serial_correlation(values: Sequence[float] | np.ndarray) -> float:
+    """Correlation of the ranks of the values with those of the values before them; 0 for fewer than
+    three, or for equal ones."""
+    n = len(values)
+    if n < 3:
+        return 0.0
+    _, place, count = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    ends = np.cumsum(count)
+    ranks = (ends - (count + 1) / 2)[place] - (n - 1) / 2
+    squares = float(ranks @ ranks)
+    return float(ranks[1:] @ ranks[:-1]) / squares if squares > 0 else 0.0
+
+
+def variance_inflation(values: Sequence[float] | np.ndarray) -> float:
+    """How many times as large the variance of a median is because each value depends on the one
+    before (harness/statistics/serial_correlation.hpp)."""
+    n = len(values)
+    if n < 8:
+        return 1.0
+    r = serial_correlation(values)
+    if (r + 1 / n) * math.sqrt(n) <= 1.645:  # by chance in one of 20
+        return 1.0
+    unbiased = min((n * r + 1) / (n - 4), 0.98)
+    return (1 + unbiased) / (1 - unbiased)
+
+
+def median_interval(
+    sample: Sequence[float] | np.ndarray, confidence: float, inflation: float = 1
+) -> Interval:
     """Median with the sign-test interval x(k), x(n+1-k).
 
     k is the largest with coverage 1 - 2 P(Binomial(n, 1/2) < k) of at least ``confidence``; when
-    even the extremes cover less, they are returned and ``coverage`` says so.
+    even the extremes cover less, they are returned and ``coverage`` says so. ``inflation``: how
+    many times as large the variance is, because values depend on each other; k moves away from the
+    middle by its square root, and where it would leave the sample, too little is covered.
     Raises ValueError for an empty sample or a confidence outside (0, 1).
     """
     values = np.sort(np.asarray(sample, dtype=float))
@@ -70,7 +121,7 @@ def median_interval(sample: Sequence[float], confidence: float) -> Interval:
         raise ValueError("median of an empty sample")
     if not 0 < confidence < 1:
         raise ValueError("confidence must lie between 0 and 1")
-    k, coverage = _rank(n, confidence)
+    k, coverage = _stretched_rank(n, confidence, inflation)
     low, high = float(values[k - 1]), float(values[n - k])
     return Interval(float(np.median(values)), low, high, coverage, n)
 
@@ -95,14 +146,18 @@ def independent_ratio(
 
 
 def paired_ratio(
-    reference: Sequence[float], candidate: Sequence[float], confidence: float
+    reference: Sequence[float],
+    candidate: Sequence[float],
+    confidence: float,
+    inflation: float = 1,
 ) -> Ratio:
-    """The median of reference / candidate over rounds that both took part in.
+    """The median of reference / candidate over rounds that both took part in. ``inflation``: as in
+    :func:`median_interval`.
 
     Raises ValueError when the two have different lengths or none.
     """
     logs = np.log(np.asarray(reference, dtype=float)) - np.log(np.asarray(candidate, dtype=float))
-    m = median_interval(logs, confidence)
+    m = median_interval(logs, confidence, inflation)
     ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
     return Ratio(ratio, low, high, m.coverage >= confidence)
 

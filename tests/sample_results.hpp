@@ -79,6 +79,13 @@ inline GroupResult sample_group(int rows) {
   group.rows[0].samples.push_back({9, 0, 0.031, 900.0, true});
   group.rows[0].samples.push_back({10, 0, 0.030000000000000002, std::nullopt, true});
   group.rows[0].energy_mj = 6.5;
+  group.interval_rule = IntervalRule::widened;
+  for (const std::size_t round : {std::size_t{2}, std::size_t{6}}) {  // tma ran a second time there
+    Sample again = group.rows[2].samples[round];
+    again.position = 3;
+    again.time_ms *= 1.0005;
+    group.rows[2].repeat_samples.push_back(again);
+  }
   recompute(group, 0.95);
   return group;
 }

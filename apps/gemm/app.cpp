@@ -1,10 +1,13 @@
 // gemm as the harness sees it: parameters, sizes, work.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 
 namespace amasia::gemm {
 
@@ -18,17 +21,43 @@ const std::vector<ParameterSpec>& parameter_specs() {
       {"k", Kind::integer, "columns of A, rows of B", "4096", 1, most, {}},
       {"mode",
        Kind::choice,
-       "inputs: 'fp32', or rounded for the tensor cores, 'tf32' or 'bf16'; sums are fp32",
+       "inputs: 'fp32', or rounded for the tensor cores, 'tf32', 'bf16' or 'e4m3' (FP8); sums are "
+       "fp32",
        "fp32",
        1,
        1,
-       {"fp32", "tf32", "bf16"}}};
+       {std::begin(mode_names), std::end(mode_names)}},
+      {"layout",
+       Kind::choice,
+       "'nn': B lies row by row, as A does; 'tn': B is stored transposed, n x k",
+       "nn",
+       1,
+       1,
+       {std::begin(layout_names), std::end(layout_names)}}};
   return specs;
 }
 
-Mode mode_of(const Parameters& p) {
-  const std::string& text = p.text("mode");
-  return text == "bf16" ? Mode::bf16 : text == "tf32" ? Mode::tf32 : Mode::fp32;
+namespace {
+
+/// Which of `names` a choice is.
+template <class T, std::size_t COUNT>
+T choice_of(const std::string& text, const char* const (&names)[COUNT]) {
+  const auto* const found = std::find(std::begin(names), std::end(names), text);
+  return static_cast<T>(found - std::begin(names));
+}
+
+}  // namespace
+
+Mode mode_of(const Parameters& p) { return choice_of<Mode>(p.text("mode"), mode_names); }
+
+Layout layout_of(const Parameters& p) {
+  const auto layout = choice_of<Layout>(p.text("layout"), layout_names);
+  if (mode_of(p) == Mode::e4m3 && layout == Layout::nn) {
+    throw UsageError(
+        "gemm: mode e4m3 has layout tn alone, because tensor cores take 8-bit operands with the "
+        "terms of a sum side by side; add layout=tn");
+  }
+  return layout;
 }
 
 namespace {
@@ -38,12 +67,10 @@ struct Bytes {
 };
 Bytes bytes_of(const Parameters& p) {
   const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-  const bool half = mode_of(p) == Mode::bf16;
-  const std::int64_t pitch_a = half ? padded_pitch<std::uint16_t>(k) : padded_pitch<float>(k);
-  const std::int64_t pitch_b = half ? padded_pitch<std::uint16_t>(n) : padded_pitch<float>(n);
-  const std::int64_t size = element_bytes(mode_of(p));
-  return {checked_product({m, pitch_a, size}, "A in bytes"),
-          checked_product({k, pitch_b, size}, "B in bytes"),
+  const bool transposed = layout_of(p) == Layout::tn;
+  return {checked_product({m, pitch_bytes(mode_of(p), k)}, "A in bytes"),
+          checked_product({transposed ? n : k, pitch_bytes(mode_of(p), transposed ? k : n)},
+                          "B in bytes"),
           checked_product({m, padded_pitch<float>(n), 4}, "C in bytes"),
           checked_product({m, n, static_cast<std::int64_t>(sizeof(double) + sizeof(float))},
                           "expected values of C in bytes")};
@@ -53,15 +80,22 @@ class Gemm final : public App {
  public:
   std::string_view name() const override { return "gemm"; }
   std::string_view summary() const override {
-    return "matrix product C = A B, row-major, fp32, tf32 or bf16";
+    return "matrix product C = A B in fp32, tf32, bf16 or e4m3";
   }
   const std::vector<ParameterSpec>& parameters() const override { return parameter_specs(); }
+
+  std::vector<Schedule> schedules() const override { return all_schedules(); }
 
   std::vector<Parameters> sizes(Preset preset) const override {
     struct Shape {
       std::int64_t m, n, k;
     };
-    std::vector<std::pair<Shape, const char*>> sizes;
+    struct Size {
+      Shape shape;
+      const char* mode;
+      const char* layout;
+    };
+    std::vector<Size> sizes;
     switch (preset) {
       case Preset::smoke:
         // Degenerate; around the 32-tile of iso; around the 128 x 256 tiles and the 32- and
@@ -72,43 +106,58 @@ class Gemm final : public App {
              {Shape{1, 1, 1}, Shape{1, 7, 3}, Shape{33, 65, 17}, Shape{129, 127, 131},
               Shape{128, 256, 32}, Shape{257, 300, 1}, Shape{64, 513, 200}, Shape{1153, 70, 97},
               Shape{300, 1, 64}, Shape{1, 600, 320}, Shape{130, 129, 350}, Shape{1, 38400, 192}}) {
-          sizes.emplace_back(s, "fp32");
+          sizes.push_back({s, "fp32", "nn"});
         }
-        for (const char* mode : {"tf32", "bf16"}) {
-          for (const Shape& s : {Shape{1, 1, 1}, Shape{33, 65, 17}, Shape{129, 127, 131},
-                                 Shape{128, 256, 64}, Shape{257, 300, 1}, Shape{1153, 70, 97},
-                                 Shape{64, 513, 400}, Shape{3, 300, 2600}}) {
-            sizes.emplace_back(s, mode);
+        // The last two of the tensor modes have several tiles for each of a GPU's blocks, which two
+        // warpgroups take by turns, with fewer and more slices than a ring has stages.
+        for (const auto& [mode, layout] : {std::pair{"tf32", "nn"},
+                                           {"bf16", "nn"},
+                                           {"tf32", "tn"},
+                                           {"bf16", "tn"},
+                                           {"e4m3", "tn"}}) {
+          for (const Shape& s :
+               {Shape{1, 1, 1}, Shape{33, 65, 17}, Shape{129, 127, 131}, Shape{128, 256, 64},
+                Shape{257, 300, 1}, Shape{1153, 70, 97}, Shape{64, 513, 400}, Shape{3, 300, 2600},
+                Shape{1, 38400, 192}, Shape{1, 34000, 450}}) {
+            sizes.push_back({s, mode, layout});
           }
         }
+        // cuBLASLt's condition for e4m3, and more slices than a ring has stages.
+        sizes.push_back({{129, 304, 1300}, "e4m3", "tn"});
         break;
       case Preset::quick:
-        sizes = {{{2048, 2048, 2048}, "fp32"}, {{4096, 4096, 4096}, "bf16"}};
+        sizes = {{{2048, 2048, 2048}, "fp32", "nn"}, {{4096, 4096, 4096}, "bf16", "nn"}};
         break;
       case Preset::paper:
-        sizes = {{{4096, 4096, 4096}, "fp32"},
-                 {{8192, 8192, 8192}, "fp32"},
-                 {{8192, 8192, 8192}, "bf16"},
-                 {{8192, 8192, 8192}, "tf32"}};
+        sizes = {{{4096, 4096, 4096}, "fp32", "nn"}, {{8192, 8192, 8192}, "fp32", "nn"},
+                 {{8192, 8192, 8192}, "bf16", "nn"}, {{8192, 8192, 8192}, "tf32", "nn"},
+                 {{4096, 4096, 4096}, "e4m3", "tn"}, {{8192, 8192, 8192}, "e4m3", "tn"}};
         break;
       case Preset::sweep:
         for (std::int64_t n : {512, 1024, 2048, 3072, 4096, 8192}) {
-          sizes.emplace_back(Shape{n, n, n}, "fp32");
+          sizes.push_back({{n, n, n}, "fp32", "nn"});
         }
-        sizes.emplace_back(Shape{16384, 1024, 1024}, "fp32");
-        sizes.emplace_back(Shape{1024, 1024, 16384}, "fp32");
+        sizes.push_back({{16384, 1024, 1024}, "fp32", "nn"});
+        sizes.push_back({{1024, 1024, 16384}, "fp32", "nn"});
+        for (const char* mode : {"tf32", "bf16"}) {
+          for (std::int64_t n : {512, 1024, 2048, 4096, 8192}) {
+            sizes.push_back({{n, n, n}, mode, "nn"});
+          }
+          for (std::int64_t n : {4096, 8192}) sizes.push_back({{n, n, n}, mode, "tn"});
+        }
         for (std::int64_t n : {1024, 2048, 4096, 8192}) {
-          sizes.emplace_back(Shape{n, n, n}, "bf16");
+          sizes.push_back({{n, n, n}, "e4m3", "tn"});
         }
         break;
     }
     std::vector<Parameters> all;
-    for (const auto& [s, mode] : sizes) {
+    for (const auto& [s, mode, layout] : sizes) {
       all.emplace_back(parameter_specs(),
                        std::map<std::string, std::string>{{"m", std::to_string(s.m)},
                                                           {"n", std::to_string(s.n)},
                                                           {"k", std::to_string(s.k)},
-                                                          {"mode", mode}});
+                                                          {"mode", mode},
+                                                          {"layout", layout}});
     }
     return all;
   }
@@ -116,7 +165,8 @@ class Gemm final : public App {
   Work work(const Parameters& p) const override {
     const auto m = static_cast<double>(p.integer("m")), n = static_cast<double>(p.integer("n")),
                k = static_cast<double>(p.integer("k"));
-    constexpr std::array kinds{Work::Kind::fp32, Work::Kind::tf32, Work::Kind::bf16};
+    constexpr std::array kinds{Work::Kind::fp32, Work::Kind::tf32, Work::Kind::bf16,
+                               Work::Kind::e4m3};
     Work w;
     w.operations = 2 * m * n * k;
     w.kind = kinds[static_cast<std::size_t>(mode_of(p))];

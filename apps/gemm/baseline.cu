@@ -5,6 +5,7 @@
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -94,17 +95,156 @@ struct Staging {
   __device__ void leave() const {}
 };
 
-// A chunk takes mma an eighth of the time that it takes FFMA, less than a load: half a slice is
-// held, and warps have fewer elements of C to make room.
-template <Mode MODE, int N>
-using HalfSlice = Staging<MmaTile<MODE, N, 32>, Walk, 4>;
+/// The same for wgmma, which reads shared memory as the engine does, so that each thread fences
+/// what it has stored. While a slice is multiplied, the next one is stored, which a thread held
+/// since the slice before, and the one after it is loaded.
+template <class TileT, class WalkT = Walk>
+struct WgmmaStaging {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  // The third is of the slice that was multiplied last and may still be read.
+  static constexpr int cluster = 1, stages = 3;
+  static constexpr int per_chunk = Pieces<Tile>::per_chunk, count = Pieces<Tile>::count;
+  static_assert(per_chunk * Tile::chunks == count);
+  static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
+  static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
+
+  unsigned char* ring;
+  Ahead<Tile, Walk> ahead;
+  Target<Tile> target;
+  int thread, stage = 0, filled = 0;
+  int4 held[count];
+
+  __device__ WgmmaStaging(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+      : ring(shared),
+        ahead(p, walk, static_cast<int>(threadIdx.x)),
+        target(async::held_address(shared), static_cast<int>(threadIdx.x)),
+        thread(static_cast<int>(threadIdx.x)) {
+    load();
+    meanwhile();
+  }
+  __device__ void load() {
+#pragma unroll
+    for (int first = 0; first < count; first += per_chunk) {
+      Source& from = ahead.pieces_from(per_chunk, thread);
+#pragma unroll
+      for (int i = first; i < first + per_chunk; ++i) {
+        held[i] = *static_cast<const int4*>(from.take());
+      }
+    }
+  }
+  __device__ void store() {
+    target.enter(filled);
+    int i = 0;
+#pragma unroll
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) {
+      target.template take<per_chunk>([&](unsigned to) { async::store16(to, held[i++]); });
+    }
+    if (++filled == stages) filled = 0;
+  }
+  __device__ void acquire() const {
+    tma::fence_async_proxy();
+    __syncthreads();  // stored by all, and the slice two before this one is read by all
+  }
+  __device__ const unsigned char* a_tile() const { return ring + stage * Tile::slice_bytes; }
+  __device__ const unsigned char* b_tile() const { return a_tile() + Tile::a_bytes; }
+  // Nothing branches while loads are on their way: they would be waited for where the ways join.
+  // Behind the last slice a thread loads what it need not, into a stage that nobody reads.
+  __device__ void meanwhile() {
+    store();
+    ahead.next_slice(stages, thread);
+    load();
+  }
+  __device__ void release() {
+    if (++stage == stages) stage = 0;
+  }
+  __device__ void leave() const {}
+};
+
+struct OneSliceInFlight {
+  static constexpr int stages_in_flight = 1;
+};
+
+/// A producing warpgroup whose threads load a slice and store it. Its registers limit how much is
+/// on the way.
+template <class Tile, class Walk>
+struct RegisterProducer : PieceProducer<Tile, Walk>, OneSliceInFlight {
+  using Base = PieceProducer<Tile, Walk>;
+  using Fed = typename Base::Fed;
+  static constexpr int count = Pieces<Fed>::count, per_chunk = Pieces<Fed>::per_chunk;
+  static_assert(per_chunk * Tile::chunks == count);
+  static constexpr int registers = (4 * count + 40) / 8 * 8;
+
+  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, NoMaps,
+                                                 const Problem& p, const Walk& walk) {
+    const int thread = static_cast<int>(threadIdx.x);
+    Ahead<Fed, Walk> ahead(p, walk, thread);
+    Target<Fed> target(async::shared_address(stages.slices), thread);
+#pragma unroll 1
+    for (typename Stages<Tile>::State state; ahead.more(); ++state) {
+      int4 held[count];
+#pragma unroll
+      for (int first = 0; first < count; first += per_chunk) {
+        Source& from = ahead.pieces_from(per_chunk, thread);
+#pragma unroll
+        for (int i = first; i < first + per_chunk; ++i) {
+          held[i] = *static_cast<const int4*>(from.take());
+        }
+      }
+      ahead.next_slice(Stages<Tile>::count, thread);
+      stages.acquire(state);
+      target.enter(state.index);
+      int i = 0;
+#pragma unroll
+      for (int chunk = 0; chunk < Tile::chunks; ++chunk) {
+        target.template take<per_chunk>([&](unsigned to) { async::store16(to, held[i++]); });
+      }
+      Base::hand_over(stages.full(state));
+    }
+  }
+};
+
+// A chunk takes mma an eighth of the time that it takes FFMA, less than a load: with 8 warps, which
+// have fewer elements of C, a thread holds half a slice.
+template <Mode MODE>
+using HalfSlice = Staging<MmaTile<MODE, 128, 32>, Walk, 4>;
+
+const char* const uneven =
+    "a thread's 12 pieces of a slice do not divide evenly over its 8 chunks, and a load under a "
+    "condition is waited for where the ways join";
+
+const char* const few_registers =
+    "beside 128 elements of C a thread has registers for a quarter of a slice, which mma.sync is "
+    "done "
+    "with before the loads are: 8 warps of 64 x 32 hold half a slice";
+
+std::vector<Declined> declined() {
+  auto all = decline({ffma_128x256.whole, tf32_mma_128x256.whole, bf16_mma_128x256.whole}, uneven);
+  for (const TileSchedule& t : {tf32_mma_128x128, bf16_mma_128x128}) {
+    for (Declined& d : decline({t.whole, t.shared}, few_registers)) all.push_back(std::move(d));
+  }
+  for (Declined& d : declined_roles<RegisterProducer>()) all.push_back(std::move(d));
+  return all;
+}
 
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::baseline,
-    {iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>("128x128-shared", 2),
-     persistent<Staging<Fp32Tile<128>>>("128x128", 2),
-     persistent<HalfSlice<Mode::tf32, 128>>("tf32-128x128", 2),
-     persistent<HalfSlice<Mode::bf16, 128>>("bf16-128x128", 2)});
+    with_roles<RegisterProducer>(
+        {iso<ThroughRegisters>(), shared<Staging<Fp32Tile<128>, SharedWalk>>({2}),
+         persistent<Staging<Fp32Tile<128>>>({2}), persistent<HalfSlice<Mode::tf32>>({2}),
+         persistent<WgmmaStaging<WgmmaTf32Tile>>({3}),
+         shared<WgmmaStaging<WgmmaTf32Tile, SharedWalk>>({3}),
+         persistent<HalfSlice<Mode::bf16>>({2}), persistent<WgmmaStaging<WgmmaBf16Tile>>({3}),
+         shared<WgmmaStaging<WgmmaBf16Tile, SharedWalk>>({3}),
+         shared<WgmmaStaging<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({3}),
+         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::tf32>>>({3}),
+         shared<WgmmaStaging<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({3}),
+         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::bf16>>>({3}),
+         shared<WgmmaStaging<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({3}),
+         persistent<WgmmaStaging<WgmmaKMajorTile<Mode::e4m3>>>({3})}),
+    declined());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -3,7 +3,7 @@
 // it.
 #pragma once
 
-#include "apps/gemm/persistent.cuh"
+#include "apps/gemm/specialised.cuh"
 #include "variants/device/tensor_map.hpp"
 #include "variants/ptx/mbarrier.cuh"
 #include "variants/ptx/shared_memory.cuh"
@@ -12,17 +12,39 @@
 namespace amasia::gemm {
 namespace {
 
+/// Why tma and dsm decline the schedules of mma.sync.
+inline const char* const rows_of_b_whole =
+    "mma.sync reads rows of B whole, with chunks permuted along all of a row; a box permutes "
+    "within "
+    "128 bytes of it, which is what wgmma reads";
+
 struct Maps {
   CUtensorMap a, b;
 };
 
-/// Boxes of a slice: all rows of A by 128 bytes, permuted; of B `Tile::b_box_columns` columns by
-/// `b_rows` rows, side by side until there are Tile::n columns.
+/// Of a slice, as the tensor map counts them: Tile::k, but half of it in e4m3, which travels as
+/// pairs, because the engine looks at no values.
+template <class Tile>
+inline constexpr int columns_of_128_bytes = 128 / static_cast<int>(sizeof(typename Tile::Element));
+
+/// How a slice of B is cut into boxes. Layout nn: all its rows by `Tile::b_box_columns` columns,
+/// side by side until there are Tile::n columns. Layout tn: one box, Tile::n rows by 128 bytes.
+template <class Tile, Layout LAYOUT = Tile::layout>
+struct BoxesOfB {
+  static constexpr int rows = Tile::k, columns = Tile::b_box_columns, count = Tile::n / columns;
+};
+template <class Tile>
+struct BoxesOfB<Tile, Layout::tn> {
+  static constexpr int rows = Tile::n, columns = columns_of_128_bytes<Tile>, count = 1;
+};
+
+/// Boxes of a slice: all rows of A by 128 bytes, permuted; boxes of B of `b_rows` rows.
 template <class Tile>
 Maps box_maps(const Problem& p, int b_rows) {
   using Element = typename Tile::Element;
-  return {tensor_map(elements<Element>(p.a), Tile::m, Tile::k, Swizzle::bytes128),
-          tensor_map(elements<Element>(p.b), b_rows, Tile::b_box_columns, Tile::b_swizzle)};
+  return {
+      tensor_map(elements<Element>(p.a), Tile::m, columns_of_128_bytes<Tile>, Swizzle::bytes128),
+      tensor_map(elements<Element>(p.b), b_rows, BoxesOfB<Tile>::columns, Tile::b_swizzle)};
 }
 
 /// A tile of wgmma whose slices are asked for when the multiplication of another is under way. With
@@ -35,18 +57,82 @@ inline constexpr bool fetched_meanwhile = false;
 template <class Tile>
 inline constexpr bool fetched_meanwhile<FetchedMeanwhile<Tile>> = true;
 
+/// The boxes that come next: where the thread that asks for them is in its block's walk.
 template <class Tile, class Walk>
-struct BoxRing {
+struct BoxSource {
+  static constexpr int b_boxes = BoxesOfB<Tile>::count;
+  static constexpr int b_box_bytes = Tile::b_bytes / b_boxes;
+
+  const Maps& maps;
+  const Walk& walk;
+  typename Walk::Position at;
+  int row = 0, column = 0;  // of the tile, in elements
+
+  __device__ BoxSource(const Maps& m, const Walk& w) : maps(m), walk(w), at(w, first_step(w)) {
+    enter();
+  }
+  __device__ bool more() const { return at.more(walk); }
+  __device__ void enter() {
+    const TilePlace place = walk.place(at.step, rank_in(walk));
+    row = place.row * Tile::m;
+    column = place.column * Tile::n;
+  }
+  __device__ void load_a(unsigned char* stage, tma::Barrier* barrier) const {
+    tma::load_tile(stage, &maps.a, at.slice * columns_of_128_bytes<Tile>, row, barrier);
+  }
+  /// Where box `box` of the slice of B begins, in the matrix as it is stored.
+  __device__ int b_column(int box) const {
+    return Tile::layout == Layout::tn ? at.slice * columns_of_128_bytes<Tile>
+                                      : column + box * BoxesOfB<Tile>::columns;
+  }
+  __device__ int b_row() const { return Tile::layout == Layout::tn ? column : at.slice * Tile::k; }
+  __device__ void load_b(unsigned char* stage, tma::Barrier* barrier) const {
+#pragma unroll
+    for (int box = 0; box < b_boxes; ++box) {
+      tma::load_tile(stage + Tile::a_bytes + box * b_box_bytes, &maps.b, b_column(box), b_row(),
+                     barrier);
+    }
+  }
+  __device__ void next_slice() {
+    if (at.advance(walk, step_stride(walk)) && more()) enter();
+  }
+};
+
+/// The producer (specialised.cuh) whose one thread asks for boxes; `Load(source, stage, barrier)`
+/// names those of a slice.
+template <class Stages, class Walk, class Load>
+__device__ __forceinline__ void produce_boxes(const Stages& stages, const Maps& maps,
+                                              const Walk& walk, Load&& load) {
+  using Tile = typename Stages::Tile;
+  if (threadIdx.x != 0) return;
+  BoxSource<Tile, Walk> source(maps, walk);
+#pragma unroll 1
+  for (typename Stages::State state; source.more(); ++state, source.next_slice()) {
+    stages.acquire(state);
+    tma::expect(stages.full(state), Tile::slice_bytes);
+    load(source, stages.at(state), stages.full(state));
+  }
+}
+
+/// What producers of boxes have in common.
+template <class TileT, class WalkT>
+struct BoxProducer {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = Maps;
+  static constexpr int registers = 40, arrivals = 1, producer_warps = 1;
+  static constexpr int stages_in_flight = stages_that_fit<Tile>;
+};
+
+template <class Tile, class Walk>
+struct BoxRing : BoxSource<Tile, Walk> {
+  using Source = BoxSource<Tile, Walk>;
   static constexpr std::size_t shared_bytes(int stages) {
     return static_cast<std::size_t>(stages) * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
   }
   static constexpr int bytes_in_flight(int stages) { return (stages - 1) * Tile::slice_bytes; }
   static constexpr int warps = Tile::threads / 32;
-  static constexpr int b_boxes = Tile::n / Tile::b_box_columns;
-  static constexpr int b_box_bytes = Tile::b_bytes / b_boxes;
 
-  const Maps& maps;
-  const Walk& walk;
   unsigned char* ring;
   unsigned base;          // its shared address
   tma::Barrier* arrived;  // per stage; then as many that count the warps that have read
@@ -55,22 +141,15 @@ struct BoxRing {
   int stage = 0;
   unsigned parity = 0;
   bool started = false;
-  // The fetching thread's: its next slice.
-  typename Walk::Position at;
-  int row = 0, column = 0;  // row and column of the tile, in elements
-  int next = 0;
+  int next = 0;              // the fetching thread's place in the ring
   unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   __device__ BoxRing(unsigned char* shared, const Maps& m, const Walk& w, int count)
-      : maps(m),
-        walk(w),
+      : Source(m, w),
         ring(shared),
         base(async::shared_address(shared)),
         arrived(reinterpret_cast<tma::Barrier*>(shared + count * Tile::slice_bytes)),
-        stages(count),
-        at(w, first_step(w)) {
-    enter();
-  }
+        stages(count) {}
   /// `readers`: blocks whose warps arrive when they have read a stage.
   __device__ void init(int readers) const {
     if (threadIdx.x != 0) return;
@@ -79,12 +158,6 @@ struct BoxRing {
       tma::init(arrived + stages + s, static_cast<unsigned>(readers * warps));
     }
     tma::fence_init();
-  }
-  __device__ bool more() const { return at.more(walk); }
-  __device__ void enter() {
-    const TilePlace place = walk.place(at.step, rank_in(walk));
-    row = place.row * Tile::m;
-    column = place.column * Tile::n;
   }
   __device__ tma::Barrier* arrived_next() const { return arrived + next; }
   __device__ tma::Barrier* read_next() const { return arrived + stages + next; }
@@ -95,19 +168,9 @@ struct BoxRing {
   }
   __device__ void wait_until_read() const { tma::wait(read_next(), next_parity); }
   __device__ unsigned char* next_place() const { return ring + next * Tile::slice_bytes; }
-  __device__ void load_a(tma::Barrier* barrier) const {
-    tma::load_tile(next_place(), &maps.a, at.slice * Tile::k, row, barrier);
-  }
-  __device__ void load_b(tma::Barrier* barrier) const {
-#pragma unroll
-    for (int box = 0; box < b_boxes; ++box) {
-      tma::load_tile(next_place() + Tile::a_bytes + box * b_box_bytes, &maps.b,
-                     column + box * Tile::b_box_columns, at.slice * Tile::k, barrier);
-    }
-  }
   __device__ void advance() {
     if (++next == stages) next = 0, next_parity ^= 1;
-    if (at.advance(walk, step_stride(walk)) && more()) enter();
+    this->next_slice();
   }
   __device__ void wait_arrived() const { tma::wait(arrived + stage, parity); }
   __device__ bool has_read() const { return !Tile::asynchronous || started; }

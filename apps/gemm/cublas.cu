@@ -59,8 +59,9 @@ class Multiplier {
                                                        : CUBLAS_COMPUTE_32F;
     const int size = element_bytes(problem_.mode);
     const float zero = 0;
+    const auto b_as_stored = problem_.layout == Layout::tn ? CUBLAS_OP_T : CUBLAS_OP_N;
     check(
-        multiply_(handle_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(problem_.n),
+        multiply_(handle_, b_as_stored, CUBLAS_OP_N, static_cast<int>(problem_.n),
                   static_cast<int>(problem_.m), static_cast<int>(problem_.k), &problem_.alpha,
                   problem_.b.data, type, static_cast<int>(problem_.b.pitch / size), problem_.a.data,
                   type, static_cast<int>(problem_.a.pitch / size), &zero, problem_.c.data,
@@ -84,7 +85,8 @@ ConfigOf<Problem> gemm_ex() {
     const auto multiplier = std::make_shared<const Multiplier>(p);
     return [multiplier](Stream stream) { multiplier->run(stream); };
   };
-  config.unsupported = [](const Problem&, const Device&) -> std::optional<std::string> {
+  config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
+    if (p.mode == Mode::e4m3) return "cublasGemmEx has no 8-bit floating point; gemm/cublaslt does";
     if (library().loaded()) return std::nullopt;
     return library().reason();
   };

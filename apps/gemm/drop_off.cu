@@ -193,18 +193,27 @@ struct OwnSlots {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-ConfigOf<Problem> without_tensor_cores(ConfigOf<Problem> config) {
-  config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
-    if (p.mode == Mode::fp32) return std::nullopt;
-    return "in tensor-core modes no thread owns a row of A: mma spreads a fragment over the warp";
-  };
-  return config;
+std::vector<Declined> declined() {
+  std::vector<std::string_view> tensor_cores = mma_schedules();
+  for (std::string_view name : wgmma_schedules()) tensor_cores.push_back(name);
+  auto all =
+      decline(tensor_cores,
+              "on tensor cores no thread owns a row of A: a fragment is spread over the warp");
+  all.push_back(
+      {std::string(ffma_128x128.shared), "at 255 registers the position in a shared sum spills"});
+  for (Declined& d : decline(both({ffma_producer_128x256}),
+                             "rows of A go into slots of the very thread that multiplies them: no "
+                             "other warp brings them")) {
+    all.push_back(std::move(d));
+  }
+  return all;
 }
 
-const bool registered = register_variant<Problem>(
-    "gemm", Strategy::drop_off,
-    {iso<OwnRow>(), without_tensor_cores(persistent<OwnSlots<Fp32Tile<256>>>("128x256", 3)),
-     without_tensor_cores(persistent<OwnSlots<Fp32Tile<128>>>("128x128", 3))});
+const bool registered =
+    register_variant<Problem>("gemm", Strategy::drop_off,
+                              {iso<OwnRow>(), persistent<OwnSlots<Fp32Tile<256>>>({3}),
+                               persistent<OwnSlots<Fp32Tile<128>>>({3})},
+                              declined());
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -38,6 +38,33 @@ struct HalfEach : SharedTiles<2> {
   // Nobody stores into a block that has left: the last stores are before the last barrier.
 };
 
+/// The half of a slice of B that each block brings to both: half the boxes, or, where they are odd
+/// in number, half the rows of each.
+template <class Tile>
+struct HalfOfB {
+  static constexpr int all_boxes = BoxesOfB<Tile>::count;
+  static constexpr bool splits_rows = all_boxes % pair != 0;
+  static constexpr int rows = BoxesOfB<Tile>::rows / (splits_rows ? pair : 1);
+  static constexpr int boxes = splits_rows ? all_boxes : all_boxes / pair;
+  static constexpr int box_bytes = Tile::b_bytes / all_boxes;
+  static constexpr std::uint16_t everyone = (1u << pair) - 1;
+  static_assert(boxes >= 1 && box_bytes % 128 == 0 && everyone == 3, "whole rows, for both");
+
+  template <class Source>
+  static __device__ void multicast(const Source& from, unsigned char* stage,
+                                   tma::Barrier* barrier) {
+    const int rank = static_cast<int>(dsm::rank());
+    const int first_row = splits_rows ? rank * rows : 0, first_box = splits_rows ? 0 : rank * boxes;
+    unsigned char* const half = stage + Tile::a_bytes + first_box * box_bytes +
+                                (splits_rows ? rank * (box_bytes / pair) : 0);
+#pragma unroll
+    for (int box = 0; box < boxes; ++box) {
+      tma::load_tile_multicast(half + box * box_bytes, &from.maps.b, from.b_column(first_box + box),
+                               from.b_row() + first_row, barrier, everyone);
+    }
+  }
+};
+
 template <class TileT, class WalkT = Walk>
 struct Multicast : BoxRing<TileT, WalkT> {
   using Tile = TileT;
@@ -45,12 +72,7 @@ struct Multicast : BoxRing<TileT, WalkT> {
   using View = Maps;
   using Base = BoxRing<TileT, WalkT>;
   static constexpr int cluster = pair;
-  // The half of B that each block brings: half its boxes, or, where there is one, half its rows.
-  static constexpr bool splits_rows = Base::b_boxes == 1;
-  static constexpr int b_rows = splits_rows ? Tile::k / pair : Tile::k;
-  static constexpr int b_boxes = splits_rows ? 1 : Base::b_boxes / pair;
-  static constexpr std::uint16_t everyone = (1u << pair) - 1;
-  static View view(const Problem& p) { return box_maps<Tile>(p, b_rows); }
+  static View view(const Problem& p) { return box_maps<Tile>(p, HalfOfB<Tile>::rows); }
 
   __device__ Multicast(unsigned char* shared, const View& view, const Problem&, const Walk& walk,
                        int stages)
@@ -66,16 +88,8 @@ struct Multicast : BoxRing<TileT, WalkT> {
     this->wait_until_read();  // by the warps of both blocks
     tma::Barrier* const barrier = this->arrived_next();
     tma::expect(barrier, Tile::slice_bytes);  // both halves of B, whoever sends them
-    this->load_a(barrier);
-    const int rank = static_cast<int>(dsm::rank());
-    const int line = this->at.slice * Tile::k + (splits_rows ? rank * b_rows : 0);
-    unsigned char* const half = this->next_place() + Tile::a_bytes + rank * (Tile::b_bytes / pair);
-#pragma unroll
-    for (int box = 0; box < b_boxes; ++box) {
-      const int columns = (splits_rows ? 0 : rank * b_boxes + box) * Tile::b_box_columns;
-      tma::load_tile_multicast(half + box * Base::b_box_bytes, &this->maps.b,
-                               this->column + columns, line, barrier, everyone);
-    }
+    this->load_a(this->next_place(), barrier);
+    HalfOfB<Tile>::multicast(*this, this->next_place(), barrier);
     this->advance();
   }
   __device__ void acquire() {
@@ -95,19 +109,49 @@ struct Multicast : BoxRing<TileT, WalkT> {
   __device__ void leave() const { dsm::cluster_sync(); }  // while its barriers are arrived at
 };
 
+template <class Tile, class Walk>
+struct BoxesForBoth : BoxProducer<Tile, Walk> {
+  static constexpr int cluster = pair;
+  static Maps view(const Problem& p) { return box_maps<Tile>(p, HalfOfB<Tile>::rows); }
+  static __device__ void enter() { dsm::cluster_sync(); }
+  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
+                                                 const Problem&, const Walk& walk) {
+    produce_boxes(stages, maps, walk, [](const auto& source, unsigned char* stage, auto* barrier) {
+      source.load_a(stage, barrier);
+      HalfOfB<Tile>::multicast(source, stage, barrier);
+    });
+  }
+  /// Half of B in this stage came from the other block, which waits for these warps as well.
+  static __device__ void release(tma::Barrier* empty) {
+    __syncwarp();
+    if (threadIdx.x % 32 < pair) dsm::arrive_read(dsm::remote_address(empty, threadIdx.x % 32));
+  }
+  static __device__ void leave() { dsm::cluster_sync(); }  // while its barriers are arrived at
+};
+
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::dsm,
-    {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
-     shared<Multicast<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
-     shared<Multicast<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
-     shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
-         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
-     shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
-         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
-     persistent<Multicast<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Multicast<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Multicast<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
-     persistent<Multicast<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
+    with_roles<BoxesForBoth>(
+        {iso<HalfEach>(), shared<Multicast<Fp32Tile<128>, SharedWalk>>({3}),
+         shared<Multicast<WgmmaBf16Tile, SharedWalk>>({4}),
+         shared<Multicast<WgmmaTf32Tile, SharedWalk>>({4}),
+         shared<Multicast<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
+         shared<Multicast<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
+         persistent<Multicast<Fp32Tile<256>>>({4}), persistent<Multicast<Fp32Tile<128>>>({3}),
+         persistent<Multicast<WgmmaBf16Tile>>({4}), persistent<Multicast<WgmmaTf32Tile>>({4}),
+         shared<Multicast<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
+         persistent<Multicast<WgmmaKMajorTile<Mode::tf32>>>({4}),
+         shared<Multicast<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
+         persistent<Multicast<WgmmaKMajorTile<Mode::bf16>>>({4}),
+         shared<Multicast<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
+         persistent<Multicast<WgmmaKMajorTile<Mode::e4m3>>>({4}),
+         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::tf32>>, SharedWalk>>(
+             {4, "meanwhile"}),
+         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::bf16>>, SharedWalk>>(
+             {4, "meanwhile"}),
+         shared<Multicast<FetchedMeanwhile<WgmmaKMajorTile<Mode::e4m3>>, SharedWalk>>(
+             {4, "meanwhile"})}),
+    decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -3,6 +3,7 @@
 
 #include "apps/common/fp32_tile.cuh"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 
 namespace amasia::gemm {
 
@@ -11,6 +12,8 @@ struct Fp32Tile : matrix::Fp32Tile<N> {
   using Base = matrix::Fp32Tile<N>;
   using typename Base::Accumulator;
   static constexpr Mode mode = Mode::fp32;
+  static constexpr Layout layout = Layout::nn;
+  static constexpr TileSchedule schedule = N == 128 ? ffma_128x128 : ffma_128x256;
 
   /// The thread's elements of the tile at (tile_row, tile_column) to C. 32-bit arithmetic but for
   /// one pointer: registers that live here are taken from the accumulators' loop, and what the

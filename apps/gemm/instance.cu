@@ -15,21 +15,27 @@ constexpr int threads = 256;
 
 template <class T>
 __device__ T stored(float x) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (sizeof(T) == 1) {
+    return round_to_e4m3(x);
+  } else if constexpr (sizeof(T) == 2) {
     return round_to_bf16(x);
   } else {
     return x;
   }
 }
 
-// Zeros behind the rows: a slice of A may reach past k.
+// Zeros behind the rows: a slice may reach past k.
 template <class T>
-__global__ void generate(Grid<T> x, Mode mode, int which, std::uint64_t seed) {
+__global__ void generate(Grid<T> x, Mode mode, int which, bool transposed, std::uint64_t seed) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= x.pitch) return;
   for (std::int64_t i = blockIdx.y; i < x.rows; i += gridDim.y) {
-    x.at(i, j) =
-        j < x.columns ? stored<T>(input_element(seed, which, mode, x.columns, i, j)) : T{0};
+    float element = 0;
+    if (j < x.columns) {
+      element = transposed ? input_element(seed, which, mode, x.rows, j, i)
+                           : input_element(seed, which, mode, x.columns, i, j);
+    }
+    x.at(i, j) = stored<T>(element);
   }
 }
 
@@ -40,13 +46,13 @@ __global__ void generate(Grid<T> x, Mode mode, int which, std::uint64_t seed) {
 constexpr int check_tile = 64, check_depth = 16;
 
 __global__ void __launch_bounds__(threads)
-    expect(Grid<double> value, float* magnitude, std::int64_t k, Mode mode, std::uint64_t seed) {
+    expect(Grid<double> value, float* scale, std::int64_t k, Mode mode, std::uint64_t seed) {
   __shared__ double left[check_depth][check_tile + 1];
   __shared__ double right[check_depth][check_tile + 1];
   const std::int64_t row = std::int64_t{blockIdx.y} * check_tile;
   const std::int64_t column = std::int64_t{blockIdx.x} * check_tile;
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-  double sum[4][4] = {}, of_magnitudes[4][4] = {};
+  double sum[4][4] = {}, of_squares[4][4] = {};
   for (std::int64_t k0 = 0; k0 < k; k0 += check_depth) {
     for (int e = threadIdx.x; e < check_tile * check_depth; e += threads) {
       const std::int64_t i = row + e / check_depth, p = k0 + e % check_depth;
@@ -62,7 +68,7 @@ __global__ void __launch_bounds__(threads)
         for (int j = 0; j < 4; ++j) {
           const double term = left[p][y + 16 * i] * right[p][x + 16 * j];
           sum[i][j] += term;
-          of_magnitudes[i][j] += fabs(term);
+          of_squares[i][j] += term * term;
         }
       }
     }
@@ -73,21 +79,23 @@ __global__ void __launch_bounds__(threads)
       const std::int64_t r = row + y + 16 * i, c = column + x + 16 * j;
       if (r >= value.rows || c >= value.columns) continue;
       value.at(r, c) = sum[i][j];
-      magnitude[r * value.pitch + c] = static_cast<float>(of_magnitudes[i][j]);
+      scale[r * value.pitch + c] = static_cast<float>(sqrt(of_squares[i][j]));
     }
   }
 }
 
-__global__ void judge(Grid<const float> c, Grid<const double> value, const float* magnitude,
-                      double bound, VerificationReport* report) {
+__global__ void judge(Grid<const float> c, Grid<const double> value, const float* scale,
+                      double bound, VerificationReport* report, double* squares) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= c.columns) return;
+  double of_thread = 0;
   for (std::int64_t i = blockIdx.y; i < c.rows; i += gridDim.y) {
     const double got = c.at(i, j), expected = value.at(i, j);
-    const double error =
-        got == expected ? 0 : fabs(got - expected) / magnitude[i * value.pitch + j];
+    const double error = got == expected ? 0 : fabs(got - expected) / scale[i * value.pitch + j];
     report->add(error, bound, {i, j, got, expected});
+    of_thread += error * error;
   }
+  atomicAdd(squares, of_thread);
 }
 
 // The CPU does the same sums for shapes up to this many terms: a second opinion that costs
@@ -105,16 +113,18 @@ class DeviceInstance final : public InstanceOf<Problem> {
       : parameters_(p),
         seed_(seed),
         mode_(mode_of(p)),
+        layout_(layout_of(p)),
         m_(p.integer("m")),
         n_(p.integer("n")),
         k_(p.integer("k")),
         pitch_(padded_pitch<float>(n_)),
-        a_(static_cast<std::size_t>(m_ * pitch_of(k_)) * element_bytes(mode_)),
-        b_(static_cast<std::size_t>(k_ * pitch_of(n_)) * element_bytes(mode_)),
+        a_(static_cast<std::size_t>(m_ * pitch_bytes(mode_, k_))),
+        b_(static_cast<std::size_t>(transposed() ? n_ * pitch_bytes(mode_, k_)
+                                                 : k_ * pitch_bytes(mode_, n_))),
         c_(static_cast<std::size_t>(m_ * pitch_)) {
-    problem_ = {
-        mode_, m_, n_, k_, fill(a_, 0, m_, k_), fill(b_, 1, k_, n_), {c_.data(), m_, n_, pitch_},
-        1};
+    const Operand a = fill(a_, 0, m_, k_, false);
+    const Operand b = transposed() ? fill(b_, 1, n_, k_, true) : fill(b_, 1, k_, n_, false);
+    problem_ = {mode_, layout_, m_, n_, k_, a, b, {c_.data(), m_, n_, pitch_}, 1};
     AMASIA_CUDA(cudaDeviceSynchronize());
     reset(nullptr);
     AMASIA_CUDA(cudaDeviceSynchronize());
@@ -133,56 +143,62 @@ class DeviceInstance final : public InstanceOf<Problem> {
   }
 
  private:
-  std::int64_t pitch_of(std::int64_t columns) const {
-    return mode_ == Mode::bf16 ? padded_pitch<std::uint16_t>(columns)
-                               : padded_pitch<float>(columns);
-  }
+  bool transposed() const { return layout_ == Layout::tn; }
   Operand fill(const DeviceArray<unsigned char>& bytes, int which, std::int64_t rows,
-               std::int64_t columns) const {
-    const std::int64_t pitch = pitch_of(columns);
-    const dim3 blocks = blocks_for(rows, pitch);
-    if (mode_ == Mode::bf16) {
-      generate<<<blocks, threads>>>(
-          Grid<std::uint16_t>{reinterpret_cast<std::uint16_t*>(bytes.data()), rows, columns, pitch},
-          mode_, which, seed_);
+               std::int64_t columns, bool transposed) const {
+    if (mode_ == Mode::e4m3) {
+      fill_with<std::uint8_t>(bytes, which, rows, columns, transposed);
+    } else if (mode_ == Mode::bf16) {
+      fill_with<std::uint16_t>(bytes, which, rows, columns, transposed);
     } else {
-      generate<<<blocks, threads>>>(
-          Grid<float>{reinterpret_cast<float*>(bytes.data()), rows, columns, pitch}, mode_, which,
-          seed_);
+      fill_with<float>(bytes, which, rows, columns, transposed);
     }
+    return {bytes.data(), rows, columns * element_bytes(mode_), pitch_bytes(mode_, columns)};
+  }
+  template <class T>
+  void fill_with(const DeviceArray<unsigned char>& bytes, int which, std::int64_t rows,
+                 std::int64_t columns, bool transposed) const {
+    const auto pitch = pitch_bytes(mode_, columns) / static_cast<std::int64_t>(sizeof(T));
+    generate<<<blocks_for(rows, pitch), threads>>>(
+        Grid<T>{reinterpret_cast<T*>(bytes.data()), rows, columns, pitch}, mode_, which, transposed,
+        seed_);
     AMASIA_CUDA(cudaGetLastError());
-    const int size = element_bytes(mode_);
-    return {bytes.data(), rows, columns * size, pitch * size};
   }
 
   void sum_up() {
     value_ = DeviceArray<double>(static_cast<std::size_t>(m_ * n_));
-    magnitude_ = DeviceArray<float>(static_cast<std::size_t>(m_ * n_));
+    scale_ = DeviceArray<float>(static_cast<std::size_t>(m_ * n_));
     const dim3 blocks(static_cast<unsigned>((n_ + check_tile - 1) / check_tile),
                       static_cast<unsigned>((m_ + check_tile - 1) / check_tile));
-    expect<<<blocks, threads>>>(Grid<double>{value_.data(), m_, n_, n_}, magnitude_.data(), k_,
-                                mode_, seed_);
+    expect<<<blocks, threads>>>(Grid<double>{value_.data(), m_, n_, n_}, scale_.data(), k_, mode_,
+                                seed_);
     AMASIA_CUDA(cudaGetLastError());
   }
 
   Verdict on_device() const {
-    const Verdict v{true, "max |C - AB| / (|A||B|)", 0, error_bound(mode_, k_), m_ * n_, 0};
+    const Verdict v{true, error_norm, 0, error_bound(mode_, k_), m_ * n_, 0};
     const DeviceReport report;
+    const DeviceArray<double> squares(1);
+    AMASIA_CUDA(cudaMemset(squares.data(), 0, sizeof(double)));
     judge<<<blocks_for(m_, n_), threads>>>(Grid<const float>{c_.data(), m_, n_, pitch_},
                                            Grid<const double>{value_.data(), m_, n_, n_},
-                                           magnitude_.data(), v.bound, report.data());
+                                           scale_.data(), v.bound, report.data(), squares.data());
     AMASIA_CUDA(cudaGetLastError());
-    return report.complete(v, "got");
+    double sum = 0;
+    squares.download(&sum);
+    return with_rms(report.complete(v, "got"), std::sqrt(sum / static_cast<double>(m_ * n_)), mode_,
+                    k_);
   }
 
   Parameters parameters_;
   std::uint64_t seed_;
   Mode mode_;
+  Layout layout_;
   std::int64_t m_, n_, k_, pitch_;
   DeviceArray<unsigned char> a_, b_;
   DeviceArray<float> c_;
-  DeviceArray<double> value_;     // (m, n), as they should be; made on first use
-  DeviceArray<float> magnitude_;  // (m, n)
+  DeviceArray<double> value_;  // (m, n), as they should be; made on first use
+  DeviceArray<float> scale_;   // (m, n)
   Problem problem_;
 };
 

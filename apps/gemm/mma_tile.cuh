@@ -3,10 +3,20 @@
 #pragma once
 
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 #include "variants/device/tensor_map.hpp"
 #include "variants/ptx/mma.cuh"
 
 namespace amasia::gemm {
+
+constexpr TileSchedule mma_schedule(Mode mode, int n, int warp_n) {
+  if (mode == Mode::tf32) {
+    if (n == 256) return tf32_mma_128x256;
+    return warp_n == 64 ? tf32_mma_128x128 : tf32_mma_128x128_8_warps;
+  }
+  if (n == 256) return bf16_mma_128x256;
+  return warp_n == 64 ? bf16_mma_128x128 : bf16_mma_128x128_8_warps;
+}
 
 /// A 128 x N tile of C from slices of 128 bytes of k: A as in Fp32Tile, rows of 128 bytes with
 /// their chunks permuted; B in rows of N elements, its chunks permuted such that the lanes that
@@ -16,6 +26,8 @@ namespace amasia::gemm {
 template <Mode MODE, int N, int WARP_N = 64>
 struct MmaTile {
   static constexpr Mode mode = MODE;
+  static constexpr Layout layout = Layout::nn;
+  static constexpr TileSchedule schedule = mma_schedule(MODE, N, WARP_N);
   static constexpr bool asynchronous = false;
   static constexpr int size = element_bytes(MODE);
   static constexpr int m = 128, n = N, k = 128 / size;

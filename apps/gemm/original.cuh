@@ -18,6 +18,7 @@ inline constexpr int side = 32;
 inline constexpr int side_elements = side * side;
 using Side = Tile<float, side, side, 4>;
 inline constexpr int iso_threads = side_elements;
+inline constexpr int pair_bytes = 2 * Side::bytes;  // a tile of A and one of B
 
 __device__ inline int tile_row() { return static_cast<int>(threadIdx.x) / side; }
 __device__ inline int tile_column() { return static_cast<int>(threadIdx.x) % side; }
@@ -70,7 +71,10 @@ ConfigOf<Problem> iso() {
                   {"stages", Mover::stages},
                   {"cluster_blocks", Mover::cluster}},
                  {{kernel, iso_threads, Mover::shared_bytes, Mover::cluster,
-                   static_cast<std::size_t>(Mover::bytes_in_flight)}}};
+                   static_cast<std::size_t>(Mover::bytes_in_flight)}},
+                 false,
+                 std::string(iso_name),
+                 {{"stages", Mover::stages}, {"stage_bytes", pair_bytes}, {"producer_warps", 0}}};
   config.prepare = [kernel](const Problem& p, const Device&) -> Launch {
     const auto rows = round_up(ceil_div(p.m, side), Mover::cluster) / Mover::cluster;
     const LaunchShape shape{dim3(static_cast<unsigned>(ceil_div(p.n, side) * Mover::cluster),
@@ -81,9 +85,10 @@ ConfigOf<Problem> iso() {
     return [=](Stream stream) { launch(original<Mover>, shape, stream, view, p); };
   };
   config.unsupported = [](const Problem& p, const Device&) -> std::optional<std::string> {
-    if (p.mode == Mode::fp32) return std::nullopt;
-    return std::string("the original, the CUDA sample's matrixMul, multiplies in fp32, not ") +
-           mode_names[static_cast<int>(p.mode)];
+    if (p.mode == Mode::fp32 && p.layout == Layout::nn) return std::nullopt;
+    return std::string(
+               "the original, the CUDA sample's matrixMul, is mode fp32 and layout nn, not ") +
+           name_of(p.mode) + " and " + name_of(p.layout);
   };
   return config;
 }
@@ -99,7 +104,6 @@ struct SharedTiles {
   __device__ float b(int s, int i) const { return b_tile(s)[i * side + tile_column()]; }
   __device__ void leave() const {}
 };
-inline constexpr int pair_bytes = 2 * Side::bytes;
 
 }  // namespace
 }  // namespace amasia::gemm

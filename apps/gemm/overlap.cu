@@ -4,6 +4,7 @@
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -90,22 +91,82 @@ struct Ring {
   __device__ void leave() const { async::wait<0>(); }
 };
 
+/// The same for wgmma, which reads shared memory as the engine does (the asynchronous proxy), so
+/// that each thread fences what it has copied. A slice is read until the next one's multiplication
+/// has begun, so copies run two slices less ahead than there are stages.
+template <class TileT, class WalkT = Walk>
+struct WgmmaRing {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1, stages = 4, ahead = stages - 2;
+  static constexpr std::size_t shared_bytes(int) { return stages * Tile::slice_bytes; }
+  static constexpr int bytes_in_flight(int) { return ahead * Tile::slice_bytes; }
+
+  unsigned char* ring;
+  Copies<Tile, Walk> copies;
+  int stage = 0;
+
+  __device__ WgmmaRing(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+      : ring(shared), copies(async::held_address(shared), p, walk, stages) {
+#pragma unroll 1
+    for (int s = 0; s < ahead; ++s) meanwhile();
+  }
+  __device__ void acquire() const {
+    async::wait<ahead - 1>();
+    tma::fence_async_proxy();
+    __syncthreads();  // the slice is there for all, and the one two before it is read by all
+  }
+  __device__ const unsigned char* a_tile() const { return ring + stage * Tile::slice_bytes; }
+  __device__ const unsigned char* b_tile() const { return a_tile() + Tile::a_bytes; }
+  __device__ void meanwhile() {
+    copies.start_slice();
+    copies.end_slice();
+  }
+  __device__ void release() {
+    if (++stage == stages) stage = 0;
+  }
+  __device__ void leave() const { async::wait<0>(); }
+};
+
+/// Half the stages are on their way, the others there or being multiplied.
+template <class Tile, class Walk>
+using Producer = CopyProducer<Tile, Walk, Stages<Tile>::count / 2>;
+
+template <Mode MODE, int WARP_N = 64>
+using Mma128 = MmaTile<MODE, 128, WARP_N>;
+
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::overlap,
-    {iso<TwoStages>(), shared<Ring<Fp32Tile<128>, SharedWalk>>("128x128-2-shared", 2),
-     shared<Ring<MmaTile<Mode::tf32, 128>, SharedWalk>>("tf32-128x128-3-shared", 3),
-     shared<Ring<MmaTile<Mode::bf16, 128>, SharedWalk>>("bf16-128x128-3-shared", 3),
-     persistent<Ring<Fp32Tile<256>>>("128x256-2", 2),
-     persistent<Ring<Fp32Tile<256>>>("128x256-3", 3),
-     persistent<Ring<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Ring<Fp32Tile<128>>>("128x128-2", 2),
-     persistent<Ring<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 128>>>("tf32-128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-3", 3),
-     persistent<Ring<MmaTile<Mode::tf32, 256>>>("tf32-128x256-4", 4),
-     persistent<Ring<MmaTile<Mode::bf16, 128>>>("bf16-128x128-3", 3),
-     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-3", 3),
-     persistent<Ring<MmaTile<Mode::bf16, 256>>>("bf16-128x256-4", 4)});
+    with_roles<Producer>({iso<TwoStages>(),
+                          shared<Ring<Fp32Tile<128>, SharedWalk>>({2}),
+                          shared<Ring<Fp32Tile<128>, SharedWalk>>({3}),
+                          persistent<Ring<Fp32Tile<256>>>({2}),
+                          persistent<Ring<Fp32Tile<256>>>({3}),
+                          persistent<Ring<Fp32Tile<256>>>({4}),
+                          persistent<Ring<Fp32Tile<128>>>({2}),
+                          persistent<Ring<Fp32Tile<128>>>({3}),
+                          shared<Ring<Mma128<Mode::tf32>, SharedWalk>>({3}),
+                          persistent<Ring<Mma128<Mode::tf32>>>({3}),
+                          persistent<Ring<Mma128<Mode::tf32, 32>>>({4}),
+                          persistent<Ring<MmaTile<Mode::tf32, 256>>>({3}),
+                          persistent<Ring<MmaTile<Mode::tf32, 256>>>({4}),
+                          persistent<WgmmaRing<WgmmaTf32Tile>>({4}),
+                          shared<WgmmaRing<WgmmaTf32Tile, SharedWalk>>({4}),
+                          shared<Ring<Mma128<Mode::bf16>, SharedWalk>>({3}),
+                          persistent<Ring<Mma128<Mode::bf16>>>({3}),
+                          persistent<Ring<Mma128<Mode::bf16, 32>>>({4}),
+                          persistent<Ring<MmaTile<Mode::bf16, 256>>>({3}),
+                          persistent<Ring<MmaTile<Mode::bf16, 256>>>({4}),
+                          persistent<WgmmaRing<WgmmaBf16Tile>>({4}),
+                          shared<WgmmaRing<WgmmaBf16Tile, SharedWalk>>({4}),
+                          shared<WgmmaRing<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
+                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::tf32>>>({4}),
+                          shared<WgmmaRing<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
+                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::bf16>>>({4}),
+                          shared<WgmmaRing<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
+                          persistent<WgmmaRing<WgmmaKMajorTile<Mode::e4m3>>>({4})}));
 
 }  // namespace
 }  // namespace amasia::gemm

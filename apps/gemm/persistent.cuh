@@ -53,7 +53,7 @@ __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover&
   using Tile = typename Mover::Tile;
   typename Tile::Fragments fragments[2] = {};
   const auto meanwhile = [&] { mover.meanwhile(); };
-  wgmma::hold(acc.c);
+  acc.hold();
 #pragma unroll 1
   for (int slice = 0; slice < slices; slice += 2) {
     mover.acquire();
@@ -65,7 +65,7 @@ __device__ __forceinline__ void multiply_asynchronously(Accumulator& acc, Mover&
     mover.release();
   }
   wgmma::wait<0>();
-  wgmma::hold(acc.c);
+  acc.hold();
 }
 
 /// The block's part of the walk; store(accumulator, step, thread) takes each sum.
@@ -97,45 +97,80 @@ __device__ __forceinline__ void multiply_steps(const typename Mover::View& view,
   mover.leave();
 }
 
+/// A sum to its tile of C. shared.cuh has the other kind of walk, whose sums may be in pieces.
+template <class Tile, class Accumulator>
+__device__ __forceinline__ void store_sum(const Accumulator& acc, const Problem& p,
+                                          const Walk& walk, Walk::Step step, float*, int thread) {
+  const TilePlace place = walk.place(step, rank_in(walk));
+  Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+}
+
+/// `pieces`: for walks that share sums.
 template <class Mover>
 __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
-    product(const __grid_constant__ typename Mover::View view, const Problem p, const Walk walk,
-            int stages) {
+    product(const __grid_constant__ typename Mover::View view, const Problem p,
+            const typename Mover::Walk walk, float* pieces, int stages) {
   using Tile = typename Mover::Tile;
-  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, Walk::Step step, int thread) {
-    const TilePlace place = walk.place(step, rank_in(walk));
-    Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, auto step, int thread) {
+    store_sum<Tile>(acc, p, walk, step, pieces, thread);
   });
 }
 
-/// Why a tile does not serve a problem on a device; each kind of tile says so for itself.
-template <class Tile>
+/// The kernel of a mover. specialised.cuh has another one for its own.
+template <class Mover>
+struct KernelOf {
+  static constexpr auto function = product<Mover>;
+  static constexpr int threads = Mover::Tile::threads, producer_warps = 0;
+  static constexpr bool for_90a = Mover::Tile::asynchronous;
+};
+
+/// Why a mover does not serve a problem on a device.
+template <class Mover>
 std::optional<std::string> tile_objection(const Problem& p, const Device& d) {
+  using Tile = typename Mover::Tile;
   if (p.mode != Tile::mode) {
-    return std::string("computes in mode ") + mode_names[static_cast<int>(Tile::mode)] + ", not " +
-           mode_names[static_cast<int>(p.mode)];
+    return std::string("computes in mode ") + name_of(Tile::mode) + ", not " + name_of(p.mode);
   }
-  if (Tile::mode != Mode::fp32 && d.compute_capability < 80) {
-    return std::string("tensor cores have ") + mode_names[static_cast<int>(Tile::mode)] +
-           " from compute capability 8.0";
+  if (p.layout != Tile::layout) {
+    if (Tile::mode == Mode::fp32) {
+      return "FFMA multiplies rows of B, which layout tn has as columns: no strategy transposes "
+             "them on the way";
+    }
+    if (!Tile::asynchronous) return "mma.sync is fed by rows of B, layout nn; wgmma takes both";
+    return std::string("computes in layout ") + name_of(Tile::layout) + ", not " +
+           name_of(p.layout);
   }
-  if (Tile::asynchronous && d.compute_capability != 90) {
-    return "wgmma exists on compute capability 9.0 alone";
+  const bool eight_bits = Tile::mode == Mode::e4m3;
+  if (Tile::mode != Mode::fp32 && d.compute_capability < (eight_bits ? 89 : 80)) {
+    return std::string("tensor cores have ") + name_of(Tile::mode) + " from compute capability " +
+           (eight_bits ? "8.9" : "8.0");
+  }
+  if (KernelOf<Mover>::for_90a && d.compute_capability != 90) {
+    return Tile::asynchronous ? "wgmma exists on compute capability 9.0 alone"
+                              : "warps hand registers to others on compute capability 9.0 alone";
   }
   return std::nullopt;
 }
 
 template <class Mover>
-ConfigInfo persistent_info(const std::string& name, int stages, const void* kernel) {
+ConfigInfo persistent_info(std::string_view schedule, const Movement& movement,
+                           const void* kernel) {
   using Tile = typename Mover::Tile;
-  return {name,
+  const int stages = movement.stages;
+  const std::string note = movement.note.empty() ? "" : "-" + movement.note;
+  return {std::string(schedule) + "/" + std::to_string(stages) + "-stages" + note,
           {{"tile_m", Tile::m},
            {"tile_n", Tile::n},
            {"k_slice", Tile::k},
            {"stages", stages},
            {"cluster_blocks", Mover::cluster}},
-          {{kernel, Tile::threads, Mover::shared_bytes(stages), Mover::cluster,
-            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}}};
+          {{kernel, KernelOf<Mover>::threads, Mover::shared_bytes(stages), Mover::cluster,
+            static_cast<std::size_t>(Mover::bytes_in_flight(stages))}},
+          false,
+          std::string(schedule),
+          {{"stages", stages},
+           {"stage_bytes", Tile::slice_bytes},
+           {"producer_warps", KernelOf<Mover>::producer_warps}}};
 }
 
 template <class Tile>
@@ -144,22 +179,25 @@ Walk walk_of(const Problem& p, int cluster) {
 }
 
 template <class Mover>
-ConfigOf<Problem> persistent(const std::string& name, int stages) {
+ConfigOf<Problem> persistent(const Movement& movement) {
   using Tile = typename Mover::Tile;
-  const auto kernel = reinterpret_cast<const void*>(product<Mover>);
+  using Kernel = KernelOf<Mover>;
+  const auto kernel = reinterpret_cast<const void*>(Kernel::function);
   ConfigOf<Problem> config;
-  config.info = persistent_info<Mover>(name, stages, kernel);
-  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
+  config.info = persistent_info<Mover>(Tile::schedule.whole, movement, kernel);
+  config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
     const Walk walk = walk_of<Tile>(p, Mover::cluster);
-    LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
+    LaunchShape shape{dim3(1), dim3(Kernel::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);
     const int resident = resident_blocks(kernel, shape, d.sm_count);
     const std::int64_t blocks = walk.steps() * Mover::cluster;
     shape.grid.x = static_cast<unsigned>(blocks < resident ? blocks : resident);
     const auto view = Mover::view(p);
-    return [=](Stream stream) { launch(product<Mover>, shape, stream, view, p, walk, stages); };
+    return [=](Stream stream) {
+      launch(Kernel::function, shape, stream, view, p, walk, nullptr, stages);
+    };
   };
-  config.unsupported = tile_objection<Tile>;
+  config.unsupported = tile_objection<Mover>;
   return config;
 }
 

@@ -4,6 +4,7 @@
 #include "apps/gemm/original.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
+#include "variants/ptx/bulk.cuh"
 
 namespace amasia::gemm {
 namespace {
@@ -60,15 +61,70 @@ struct AtOnce {
   __device__ void leave() const {}
 };
 
+/// The same for wgmma, which reads shared memory as the engine does: each thread fences its copies,
+/// and the multiplication is waited for before the stage is filled again.
+template <class TileT, class WalkT = Walk>
+struct WgmmaAtOnce {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int cluster = 1;
+  static constexpr std::size_t shared_bytes(int) { return Tile::slice_bytes; }
+  static constexpr int bytes_in_flight(int) { return Tile::slice_bytes; }
+
+  unsigned char* stage;
+  Copies<Tile, Walk> copies;
+
+  __device__ WgmmaAtOnce(unsigned char* shared, View, const Problem& p, const Walk& walk, int)
+      : stage(shared), copies(async::held_address(shared), p, walk, 1) {}
+  __device__ void acquire() {
+    copies.start_slice();
+    copies.end_slice();
+    async::wait<0>();
+    tma::fence_async_proxy();
+    __syncthreads();
+  }
+  __device__ const unsigned char* a_tile() const { return stage; }
+  __device__ const unsigned char* b_tile() const { return stage + Tile::a_bytes; }
+  __device__ void meanwhile() const {}
+  __device__ void release() const {
+    wgmma::wait<0>();
+    __syncthreads();
+  }
+  __device__ void leave() const {}
+};
+
+template <class Tile, class Walk>
+using Producer = CopyProducer<Tile, Walk, 1>;
+
+template <Mode MODE, int WARP_N = 64>
+using Mma128 = MmaTile<MODE, 128, WARP_N>;
+
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::register_bypass,
-    {iso<AtOnceTiles>(), shared<AtOnce<Fp32Tile<128>, SharedWalk>>("128x128-shared", 1),
-     persistent<AtOnce<Fp32Tile<128>>>("128x128", 1),
-     persistent<AtOnce<Fp32Tile<256>>>("128x256", 1),
-     persistent<AtOnce<MmaTile<Mode::tf32, 128>>>("tf32-128x128", 1),
-     persistent<AtOnce<MmaTile<Mode::tf32, 256>>>("tf32-128x256", 1),
-     persistent<AtOnce<MmaTile<Mode::bf16, 128>>>("bf16-128x128", 1),
-     persistent<AtOnce<MmaTile<Mode::bf16, 256>>>("bf16-128x256", 1)});
+    with_roles<Producer>({iso<AtOnceTiles>(),
+                          shared<AtOnce<Fp32Tile<128>, SharedWalk>>({1}),
+                          persistent<AtOnce<Fp32Tile<128>>>({1}),
+                          persistent<AtOnce<Fp32Tile<256>>>({1}),
+                          shared<AtOnce<Mma128<Mode::tf32>, SharedWalk>>({1}),
+                          persistent<AtOnce<Mma128<Mode::tf32>>>({1}),
+                          persistent<AtOnce<Mma128<Mode::tf32, 32>>>({1}),
+                          persistent<AtOnce<MmaTile<Mode::tf32, 256>>>({1}),
+                          persistent<WgmmaAtOnce<WgmmaTf32Tile>>({1}),
+                          shared<WgmmaAtOnce<WgmmaTf32Tile, SharedWalk>>({1}),
+                          shared<AtOnce<Mma128<Mode::bf16>, SharedWalk>>({1}),
+                          persistent<AtOnce<Mma128<Mode::bf16>>>({1}),
+                          persistent<AtOnce<Mma128<Mode::bf16, 32>>>({1}),
+                          persistent<AtOnce<MmaTile<Mode::bf16, 256>>>({1}),
+                          persistent<WgmmaAtOnce<WgmmaBf16Tile>>({1}),
+                          shared<WgmmaAtOnce<WgmmaBf16Tile, SharedWalk>>({1}),
+                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({1}),
+                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::tf32>>>({1}),
+                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({1}),
+                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::bf16>>>({1}),
+                          shared<WgmmaAtOnce<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({1}),
+                          persistent<WgmmaAtOnce<WgmmaKMajorTile<Mode::e4m3>>>({1})}));
 
 }  // namespace
 }  // namespace amasia::gemm

@@ -1,4 +1,4 @@
-// The schedule of the configs called `shared`: as in persistent.cuh, but the blocks that the last
+// The schedules called `-shared`: as in persistent.cuh, but the blocks that the last
 // tiles would leave idle share these tiles' sums (sharing.hpp). Each piece of a sum is stored as a
 // tile of its own; a second kernel adds the pieces. Nobody waits for anybody: the order of the two
 // launches is all the synchronisation there is, so that any number of resident blocks will do, and
@@ -14,25 +14,22 @@
 namespace amasia::gemm {
 namespace {
 
-template <class Mover>
-__global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
-    product_in_pieces(const __grid_constant__ typename Mover::View view, const Problem p,
-                      const SharedWalk walk, float* pieces, int stages) {
-  using Tile = typename Mover::Tile;
-  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, int step, int thread) {
-    if (walk.is_whole(step)) {
-      const TilePlace place = walk.place(step, rank_in(walk));
-      Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
-    } else {
-      Problem piece = p;
-      piece.c = {pieces, Tile::m, Tile::n, Tile::n};
-      piece.m = Tile::m;
-      piece.n = Tile::n;
-      piece.c.data += (std::int64_t{walk.piece(step).slot} * walk.cluster + rank_in(walk)) *
-                      (Tile::m * Tile::n);
-      Tile::store(acc, piece, 0, 0, thread);
-    }
-  });
+template <class Tile, class Accumulator>
+__device__ __forceinline__ void store_sum(const Accumulator& acc, const Problem& p,
+                                          const SharedWalk& walk, int step, float* pieces,
+                                          int thread) {
+  if (walk.is_whole(step)) {
+    const TilePlace place = walk.place(step, rank_in(walk));
+    Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
+  } else {
+    Problem piece = p;
+    piece.c = {pieces, Tile::m, Tile::n, Tile::n};
+    piece.m = Tile::m;
+    piece.n = Tile::n;
+    piece.c.data +=
+        (std::int64_t{walk.piece(step).slot} * walk.cluster + rank_in(walk)) * (Tile::m * Tile::n);
+    Tile::store(acc, piece, 0, 0, thread);
+  }
 }
 
 inline constexpr int adding_threads = 256;
@@ -74,15 +71,16 @@ std::optional<std::string> sharing_objection(const Problem& p, int cluster, int 
 }
 
 template <class Mover>
-ConfigOf<Problem> shared(const std::string& name, int stages) {
+ConfigOf<Problem> shared(const Movement& movement) {
   using Tile = typename Mover::Tile;
-  const auto kernel = reinterpret_cast<const void*>(product_in_pieces<Mover>);
+  using Kernel = KernelOf<Mover>;
+  const auto kernel = reinterpret_cast<const void*>(Kernel::function);
   ConfigOf<Problem> config;
-  config.info = persistent_info<Mover>(name, stages, kernel);
+  config.info = persistent_info<Mover>(Tile::schedule.shared, movement, kernel);
   config.info.kernels.push_back(
       {reinterpret_cast<const void*>(add_pieces<Tile>), adding_threads, 0, 1, 0});
-  config.prepare = [stages, kernel](const Problem& p, const Device& d) -> Launch {
-    LaunchShape shape{dim3(1), dim3(Tile::threads), Mover::shared_bytes(stages), Mover::cluster};
+  config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
+    LaunchShape shape{dim3(1), dim3(Kernel::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);
     const int resident = resident_blocks(kernel, shape, d.sm_count);
     const SharedWalk walk(walk_of<Tile>(p, Mover::cluster), resident / Mover::cluster,
@@ -96,12 +94,12 @@ ConfigOf<Problem> shared(const std::string& name, int stages) {
         static_cast<std::size_t>(walk.pieces()) * Mover::cluster * tile_elements);
     const auto view = Mover::view(p);
     return [=](Stream stream) {
-      launch(product_in_pieces<Mover>, shape, stream, view, p, walk, pieces->data(), stages);
+      launch(Kernel::function, shape, stream, view, p, walk, pieces->data(), stages);
       if (walk.shared > 0) launch(add_pieces<Tile>, adding, stream, p, walk, pieces->data());
     };
   };
   config.unsupported = [](const Problem& p, const Device& d) -> std::optional<std::string> {
-    if (auto objection = tile_objection<Tile>(p, d)) return objection;
+    if (auto objection = tile_objection<Mover>(p, d)) return objection;
     return sharing_objection<Tile>(p, Mover::cluster, d.sm_count * Tile::blocks_per_sm);
   };
   return config;

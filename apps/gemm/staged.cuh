@@ -3,33 +3,63 @@
 // tiles.
 #pragma once
 
-#include "apps/gemm/persistent.cuh"
+#include <numeric>
+
+#include "apps/gemm/specialised.cuh"
 #include "variants/ptx/cp_async.cuh"
 
 namespace amasia::gemm {
 namespace {
 
+/// Where the 16-byte chunk `chunk` of row `line` of B lies in a stage's B: in rows as in global
+/// memory; for wgmma in boxes of 128 bytes a row, as the engine would put it, of which layout tn
+/// has one.
+template <class Tile>
+AMASIA_HD constexpr int b_place(int line, int chunk) {
+  if constexpr (Tile::asynchronous) {
+    return chunk / 8 * (Tile::k * 128) + line * 128 + 16 * swizzled_chunk(line, chunk % 8);
+  } else {
+    return line * Tile::b_row_bytes + 16 * Tile::b_chunk(line, chunk);
+  }
+}
+/// From a row to the next, of one chunk.
+template <class Tile>
+inline constexpr int b_line_bytes = Tile::asynchronous ? 128 : Tile::b_row_bytes;
+
 /// A thread's share of a slice: `of_a` pieces of A, then `of_b` of B, each some rows below the
-/// last.
+/// last. The threads may be too few for eight rows of B at one time, in which the engine's
+/// permutation repeats: they then bring the rows of some boxes of it, pass by pass.
 template <class Tile>
 struct Pieces {
   static constexpr int of_a = Tile::a_bytes / 16 / Tile::threads;
   static constexpr int of_b = Tile::b_bytes / 16 / Tile::threads;
   static constexpr int count = of_a + of_b;
-  static constexpr int b_chunks = Tile::b_row_bytes / 16;  // of a row
-  static constexpr int a_rows = Tile::threads / 8;         // from one piece to the next
+  static constexpr int b_row_chunks = Tile::b_row_bytes / 16;
+  // Of a row, in one pass.
+  static constexpr int b_chunks =
+      Tile::asynchronous ? std::gcd(b_row_chunks, Tile::threads / 8) : b_row_chunks;
+  static constexpr int b_passes = b_row_chunks / b_chunks, of_pass = of_b / b_passes;
+  static_assert(b_passes * b_chunks == b_row_chunks && b_passes * of_pass == of_b);
+  static_assert(b_passes == 1 || b_chunks % 8 == 0, "a pass brings boxes whole");
+  static constexpr int a_rows = Tile::threads / 8;  // from one piece to the next
   static constexpr int b_rows = Tile::threads / b_chunks;
   /// Pieces in even shares, while a slice's chunks are multiplied.
   static constexpr int per_chunk = (count + Tile::chunks - 1) / Tile::chunks;
-  static_assert(of_a % per_chunk == 0 && of_b % per_chunk == 0, "a share is of one operand");
+  static_assert(of_a % per_chunk == 0 && of_pass % per_chunk == 0,
+                "a share is of one operand, and of one pass");
   AMASIA_HD static constexpr bool due(int chunk) { return (chunk + 1) * per_chunk <= count; }
-  static_assert(a_rows % 8 == 0 && Tile::b_chunk(b_rows, 1) == Tile::b_chunk(0, 1),
+  /// Is `piece` the first one of a pass of B behind the first?
+  AMASIA_HD static constexpr bool begins_pass(int piece) {
+    return b_passes > 1 && piece > of_a && (piece - of_a) % of_pass == 0;
+  }
+  static_assert(a_rows % 8 == 0 &&
+                    b_place<Tile>(b_rows, 1) == b_place<Tile>(0, 1) + b_rows * b_line_bytes<Tile>,
                 "chunks are permuted alike in all rows of a thread's pieces");
 };
 
 /// Where a thread's pieces of one operand lie in global memory. Rows beyond the matrix repeat one
 /// inside: rows of A beyond m make rows of C that are not stored, rows of B beyond k meet the zeros
-/// behind the rows of A.
+/// behind the rows of A (in layout tn they make columns of C that are not stored).
 struct Source {
   const unsigned char* at;
   int rows_left;    // below this one
@@ -50,8 +80,8 @@ struct Target {
   __device__ Target(unsigned ring, int thread) {
     const int row = thread / 8, line = thread / Pieces<Tile>::b_chunks;
     a = ring + static_cast<unsigned>(row * 128 + 16 * swizzled_chunk(row, thread % 8));
-    b = ring + static_cast<unsigned>(Tile::a_bytes + line * Tile::b_row_bytes +
-                                     16 * Tile::b_chunk(line, thread % Pieces<Tile>::b_chunks));
+    b = ring +
+        static_cast<unsigned>(Tile::a_bytes + b_place<Tile>(line, thread % Pieces<Tile>::b_chunks));
   }
   __device__ void enter(int stage) {
     at = a + static_cast<unsigned>(stage * Tile::slice_bytes);
@@ -67,18 +97,34 @@ struct Target {
   __device__ void take(Visit&& visit) {
     const bool of_a = piece < Pieces<Tile>::of_a;
     const unsigned stride =
-        of_a ? Pieces<Tile>::a_rows * 128 : Pieces<Tile>::b_rows * Tile::b_row_bytes;
+        of_a ? Pieces<Tile>::a_rows * 128 : Pieces<Tile>::b_rows * b_line_bytes<Tile>;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i, at += stride) visit(at);
     piece += COUNT;
     if (piece == Pieces<Tile>::of_a) at += b - a - Tile::a_bytes;
+    if (Pieces<Tile>::begins_pass(piece)) {
+      at += Tile::k * 128 * (Pieces<Tile>::b_chunks / 8 - 1);  // all rows of a box are behind it
+    }
   }
+};
+
+/// What else tells where a thread is in B. Layout tn, whose rows are the tile's columns: how many
+/// are below its first, in the matrix. Layout nn in several passes: its first column, in bytes.
+template <Layout LAYOUT, bool PASSES>
+struct PlaceInB {};
+template <bool PASSES>
+struct PlaceInB<Layout::tn, PASSES> {
+  int b_rows_below = 0;
+};
+template <>
+struct PlaceInB<Layout::nn, true> {
+  std::int64_t b_column = 0;
 };
 
 /// Where the copies of a block are: ahead of the computation by some slices, perhaps in another
 /// tile.
 template <class Tile, class Walk>
-struct Ahead {
+struct Ahead : PlaceInB<Tile::layout, (Pieces<Tile>::b_passes > 1)> {
   using P = Pieces<Tile>;
   const Problem& problem;
   const Walk& walk;
@@ -103,8 +149,22 @@ struct Ahead {
         std::int64_t{place.column} * Tile::b_row_bytes + thread % P::b_chunks * 16;
     rows_below = row < last ? last - row : 0;
     a = problem.a.data + (row < last ? row : last) * problem.a.pitch + thread % 8 * 16;
-    b = problem.b.data + (column < problem.b.pitch ? column : problem.b.pitch - 16);
+    if constexpr (Tile::layout == Layout::tn) {
+      enter_transposed(place.column * Tile::n + thread / 8, thread);
+    } else {
+      b = column_of_b(column);
+      if constexpr (P::b_passes > 1) this->b_column = column;
+    }
     begin();
+  }
+  /// Row 0 of B from this byte on, or, beyond the matrix, from its last piece.
+  __device__ const unsigned char* column_of_b(std::int64_t at_byte) const {
+    return problem.b.data + (at_byte < problem.b.pitch ? at_byte : problem.b.pitch - 16);
+  }
+  __device__ void enter_transposed(int row, int thread) {
+    const int last = static_cast<int>(problem.n) - 1;
+    this->b_rows_below = row < last ? last - row : 0;
+    b = problem.b.data + (row < last ? row : last) * problem.b.pitch + thread % 8 * 16;
   }
   __device__ void begin() {
     piece = 0;
@@ -112,15 +172,26 @@ struct Ahead {
               P::a_rows * static_cast<int>(problem.a.pitch)};
   }
   __device__ void begin_b(int thread) {
-    const int line = at.slice * Tile::k + thread / P::b_chunks,
-              last = static_cast<int>(problem.k) - 1;
-    source = {b + (line < last ? line : last) * problem.b.pitch, last - line, P::b_rows,
-              P::b_rows * static_cast<int>(problem.b.pitch)};
+    if constexpr (Tile::layout == Layout::tn) {
+      source = {b + 128 * at.slice, this->b_rows_below, P::b_rows,
+                P::b_rows * static_cast<int>(problem.b.pitch)};
+    } else {
+      const int line = at.slice * Tile::k + thread / P::b_chunks,
+                last = static_cast<int>(problem.k) - 1;
+      const unsigned char* top = b;
+      if constexpr (P::b_passes > 1) {
+        if (P::begins_pass(piece)) {
+          top = column_of_b(this->b_column + (piece - P::of_a) / P::of_pass * (16 * P::b_chunks));
+        }
+      }
+      source = {top + (line < last ? line : last) * problem.b.pitch, last - line, P::b_rows,
+                P::b_rows * static_cast<int>(problem.b.pitch)};
+    }
   }
   __device__ void skip_a() { piece = P::of_a; }
   /// Where the next pieces of this slice come from; call before each `per_chunk` of them.
   __device__ Source& pieces_from(int count, int thread) {
-    if (piece == P::of_a) begin_b(thread);
+    if (piece == P::of_a || P::begins_pass(piece)) begin_b(thread);
     piece += count;
     return source;
   }
@@ -162,6 +233,62 @@ struct Copies {
     async::commit();
     ahead.next_slice(stages, thread);
     target.enter(ahead.stage);
+  }
+};
+
+/// A tile as the threads of one producing warpgroup see it (specialised.cuh).
+template <class Tile>
+struct FedByOneWarpgroup : Tile {
+  static constexpr int threads = warpgroup;
+};
+
+/// What producers of pieces have in common.
+template <class TileT, class WalkT>
+struct PieceProducer : ForOneBlock {
+  using Tile = TileT;
+  using Walk = WalkT;
+  using Fed = FedByOneWarpgroup<Tile>;
+  using View = NoMaps;
+  static View view(const Problem&) { return {}; }
+  static constexpr int producer_warps = warpgroup / 32, arrivals = producer_warps;
+
+  /// What the calling thread has put into a stage is there.
+  static __device__ __forceinline__ void hand_over(tma::Barrier* full) {
+    if (Tile::asynchronous) tma::fence_async_proxy();  // wgmma reads as the engine does
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tma::arrive(full);
+  }
+};
+
+/// Slices by cp.async, IN_FLIGHT of them on their way at one time; with one, each is waited for at
+/// once.
+template <class Tile, class Walk, int IN_FLIGHT>
+struct CopyProducer : PieceProducer<Tile, Walk> {
+  using Base = PieceProducer<Tile, Walk>;
+  static constexpr int registers = 40, stages_in_flight = IN_FLIGHT;
+  // A slice is released when the next one is being multiplied, so that one has to be there.
+  static_assert(IN_FLIGHT < Stages<Tile>::count);
+
+  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, NoMaps,
+                                                 const Problem& p, const Walk& walk) {
+    Copies<typename Base::Fed, Walk> copies(async::shared_address(stages.slices), p, walk,
+                                            Stages<Tile>::count);
+    typename Stages<Tile>::State filling, arriving;
+    int on_their_way = 0;
+#pragma unroll 1
+    for (; copies.ahead.more(); ++filling) {
+      stages.acquire(filling);
+      copies.start_slice();
+      copies.end_slice();
+      if (++on_their_way < IN_FLIGHT) continue;
+      async::wait<IN_FLIGHT - 1>();
+      Base::hand_over(stages.full(arriving));
+      ++arriving;
+      --on_their_way;
+    }
+    async::wait<0>();
+#pragma unroll 1
+    for (; on_their_way > 0; --on_their_way, ++arriving) Base::hand_over(stages.full(arriving));
   }
 };
 

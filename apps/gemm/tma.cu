@@ -56,7 +56,7 @@ struct Boxes : BoxRing<TileT, WalkT> {
   using Walk = WalkT;
   using View = Maps;
   using Base = BoxRing<TileT, WalkT>;
-  static View view(const Problem& p) { return box_maps<Tile>(p, Tile::k); }
+  static View view(const Problem& p) { return box_maps<Tile>(p, BoxesOfB<Tile>::rows); }
   static constexpr int cluster = 1;
 
   __device__ Boxes(unsigned char* shared, const View& view, const Problem&, const Walk& walk,
@@ -73,8 +73,8 @@ struct Boxes : BoxRing<TileT, WalkT> {
     this->wait_until_read();
     tma::Barrier* const barrier = this->arrived_next();
     tma::expect(barrier, Tile::slice_bytes);
-    this->load_a(barrier);
-    this->load_b(barrier);
+    this->load_a(this->next_place(), barrier);
+    this->load_b(this->next_place(), barrier);
     this->advance();
   }
   __device__ void acquire() {
@@ -92,19 +92,39 @@ struct Boxes : BoxRing<TileT, WalkT> {
   __device__ void leave() const {}
 };
 
+template <class Tile, class Walk>
+struct OwnBoxes : BoxProducer<Tile, Walk>, ForOneBlock {
+  static Maps view(const Problem& p) { return box_maps<Tile>(p, BoxesOfB<Tile>::rows); }
+  static __device__ __forceinline__ void produce(const Stages<Tile>& stages, const Maps& maps,
+                                                 const Problem&, const Walk& walk) {
+    produce_boxes(stages, maps, walk, [](const auto& source, unsigned char* stage, auto* barrier) {
+      source.load_a(stage, barrier);
+      source.load_b(stage, barrier);
+    });
+  }
+};
+
 const bool registered = register_variant<Problem>(
     "gemm", Strategy::tma,
-    {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>("128x128-3-shared", 3),
-     shared<Boxes<WgmmaBf16Tile, SharedWalk>>("bf16-wgmma-128x256-4-shared", 4),
-     shared<Boxes<WgmmaTf32Tile, SharedWalk>>("tf32-wgmma-256x128-4-shared", 4),
-     shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>(
-         "bf16-wgmma-128x256-4-shared-meanwhile", 4),
-     shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>(
-         "tf32-wgmma-256x128-4-shared-meanwhile", 4),
-     persistent<Boxes<Fp32Tile<256>>>("128x256-4", 4),
-     persistent<Boxes<Fp32Tile<128>>>("128x128-3", 3),
-     persistent<Boxes<WgmmaBf16Tile>>("bf16-wgmma-128x256-4", 4),
-     persistent<Boxes<WgmmaTf32Tile>>("tf32-wgmma-256x128-4", 4)});
+    with_roles<OwnBoxes>(
+        {iso<TwoBoxes>(), shared<Boxes<Fp32Tile<128>, SharedWalk>>({3}),
+         shared<Boxes<WgmmaBf16Tile, SharedWalk>>({4}),
+         shared<Boxes<WgmmaTf32Tile, SharedWalk>>({4}),
+         shared<Boxes<FetchedMeanwhile<WgmmaBf16Tile>, SharedWalk>>({4, "meanwhile"}),
+         shared<Boxes<FetchedMeanwhile<WgmmaTf32Tile>, SharedWalk>>({4, "meanwhile"}),
+         persistent<Boxes<Fp32Tile<256>>>({4}), persistent<Boxes<Fp32Tile<128>>>({3}),
+         persistent<Boxes<WgmmaBf16Tile>>({4}), persistent<Boxes<WgmmaTf32Tile>>({4}),
+         shared<Boxes<WgmmaKMajorTile<Mode::tf32>, SharedWalk>>({4}),
+         persistent<Boxes<WgmmaKMajorTile<Mode::tf32>>>({4}),
+         shared<Boxes<WgmmaKMajorTile<Mode::bf16>, SharedWalk>>({4}),
+         persistent<Boxes<WgmmaKMajorTile<Mode::bf16>>>({4}),
+         shared<Boxes<WgmmaKMajorTile<Mode::e4m3>, SharedWalk>>({4}),
+         persistent<Boxes<WgmmaKMajorTile<Mode::e4m3>>>({4}),
+         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::tf32>>, SharedWalk>>({4, "meanwhile"}),
+         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::bf16>>, SharedWalk>>({4, "meanwhile"}),
+         shared<Boxes<FetchedMeanwhile<WgmmaKMajorTile<Mode::e4m3>>, SharedWalk>>(
+             {4, "meanwhile"})}),
+    decline(mma_schedules(), rows_of_b_whole));
 
 }  // namespace
 }  // namespace amasia::gemm

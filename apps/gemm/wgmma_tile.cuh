@@ -1,40 +1,83 @@
-// The computation of gemm on tensor cores by wgmma (sm_90a), for the strategies whose slices come
-// as boxes: tma, dsm. Two warpgroups multiply tiles that lie in shared memory; a slice is being
+// The computation of gemm on tensor cores by wgmma (sm_90a). Warpgroups multiply tiles that lie
+// in shared memory as boxes of 128 bytes a row: brought by the engine (boxes.cuh), or by threads
+// that put their pieces where a box would have them (staged.cuh). A slice is being
 // multiplied while the next one is started, so a stage is free a slice later than in the other
 // schedules.
 #pragma once
 
 #include <cuda_bf16.h>
 
+#include <cstdint>
+#include <type_traits>
+
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
+#include "apps/gemm/schedules.hpp"
 #include "variants/device/tensor_map.hpp"
+#include "variants/ptx/e4m3.cuh"
 #include "variants/ptx/shared_memory.cuh"
-#include "variants/ptx/wgmma.cuh"
+#include "variants/ptx/wgmma_narrow.cuh"
 
 namespace amasia::gemm {
 
+/// What a thread of a warpgroup sums: `BLOCKS` products of 64 rows each and N columns.
+template <int BLOCKS, int N>
 struct WgmmaAccumulator {
-  float c[128];
+  float c[BLOCKS][N / 2];
   __device__ void clear() {
 #pragma unroll
-    for (float& x : c) x = 0;
+    for (auto& block : c) {
+#pragma unroll
+      for (float& x : block) x = 0;
+    }
+  }
+  __device__ void hold() {
+#pragma unroll
+    for (auto& block : c) wgmma::hold(block);
   }
 };
 
-/// bf16, a 128 x 256 tile of C: a warpgroup has 64 rows of it. A slice is 64 deep; a row of A is
-/// 128 bytes, B comes as boxes of 64 columns, which wgmma takes as they are (Major::mn).
-struct WgmmaBf16Tile {
-  static constexpr Mode mode = Mode::bf16;
+/// An M x N tile of C by WARPGROUPS warpgroups, each of which has as many rows of it, as blocks of
+/// 64. A slice is 128 bytes deep; a row of A has these 128 bytes. In layout tn a column of B has
+/// them as well, and wgmma takes both as they are (Major::k), in any mode; in layout nn B comes as
+/// boxes of 64 columns, which it takes in bf16 (Major::mn).
+template <Mode MODE, Layout LAYOUT, int M, int N, int WARPGROUPS>
+struct WgmmaTile {
+  static constexpr Mode mode = MODE;
+  static constexpr Layout layout = LAYOUT;
+  static_assert(layout == Layout::tn || mode == Mode::bf16);
   static constexpr bool asynchronous = true;
-  using Element = __nv_bfloat16;
-  using Accumulator = WgmmaAccumulator;
+  static constexpr int blocks = M / WARPGROUPS / 64;
+  static_assert(blocks * WARPGROUPS * 64 == M && N % 64 == 0);
+  using Element = std::conditional_t<MODE == Mode::tf32, float, __nv_bfloat16>;  // e4m3 in pairs
+  using Accumulator = WgmmaAccumulator<blocks, N>;
   struct Fragments {};
-  static constexpr int m = 128, n = 256, k = 64;
-  static constexpr int threads = 256, blocks_per_sm = 1;
-  static constexpr int a_bytes = m * 128, b_bytes = k * n * 2, slice_bytes = a_bytes + b_bytes;
-  static constexpr int b_box_columns = 64;
+  static constexpr int m = M, n = N, k = 128 / element_bytes(MODE);
+  static constexpr int threads = 128 * WARPGROUPS, blocks_per_sm = 1;
+  static constexpr int b_row_bytes = layout == Layout::tn ? 128 : n * 2;
+  static constexpr int a_bytes = m * 128, b_bytes = n * 128;
+  static constexpr int slice_bytes = a_bytes + b_bytes;
+  static constexpr int b_box_columns = 64;  // layout nn
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
+
+  /// c += the product of 64 rows of A and N columns of B, 32 bytes deep.
+  static __device__ __forceinline__ void multiply_add(float (&c)[N / 2], std::uint64_t a,
+                                                      std::uint64_t b) {
+    using namespace wgmma;
+    static_assert(N == 256 || N == 128 || (N == 192 && mode == Mode::bf16));
+    if constexpr (mode == Mode::bf16) {
+      constexpr Major of_b = layout == Layout::tn ? Major::k : Major::mn;
+      if constexpr (N == 256) m64n256k16<Major::k, of_b>(c, a, b);
+      if constexpr (N == 192) m64n192k16<Major::k, of_b>(c, a, b);
+      if constexpr (N == 128) m64n128k16<Major::k, of_b>(c, a, b);
+    } else if constexpr (mode == Mode::tf32) {
+      if constexpr (N == 256) m64n256k8(c, a, b);
+      if constexpr (N == 128) m64n128k8(c, a, b);
+    } else {
+      if constexpr (N == 256) m64n256k32(c, a, b);
+      if constexpr (N == 128) m64n128k32(c, a, b);
+    }
+  }
 
   /// Starts acc += A B of one slice, calls meanwhile() and waits for the slice before it.
   template <int PARITY, class Meanwhile>
@@ -42,12 +85,17 @@ struct WgmmaBf16Tile {
                                                   const unsigned char* a, const unsigned char* b,
                                                   int thread, Meanwhile&& meanwhile) {
     using namespace wgmma;
-    const std::uint64_t left = k_major(a + thread / 128 * 64 * 128);
-    const std::uint64_t right = mn_major(b, 128 * k);
+    const std::uint64_t left = k_major(a + thread / 128 * (blocks * 64 * 128));
+    const std::uint64_t right = layout == Layout::tn ? k_major(b) : mn_major(b, 128 * k);
     fence();
 #pragma unroll
-    for (int step = 0; step < k / 16; ++step) {
-      m64n256k16<Major::k, Major::mn>(acc.c, advance(left, 32 * step), advance(right, 2048 * step));
+    for (int step = 0; step < 4; ++step) {
+      const std::uint64_t y = advance(right, layout == Layout::tn ? 32 * step : 2048 * step);
+#pragma unroll
+      for (int block = 0; block < blocks; ++block) {
+        const std::uint64_t x = advance(left, 64 * 128 * block + 32 * step);
+        multiply_add(acc.c[block], x, y);
+      }
     }
     commit();
     meanwhile();
@@ -56,24 +104,41 @@ struct WgmmaBf16Tile {
 
   static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
                                                int tile_row, int tile_column, int thread) {
-    const int first_row = tile_row + thread / 32 * 16 + thread % 32 / 4;
+    const int first_row =
+        tile_row + thread / 128 * (blocks * 64) + thread % 128 / 32 * 16 + thread % 32 / 4;
     const int first_column = tile_column + thread % 4 * 2;
     const int columns_left = static_cast<int>(p.n) - first_column;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = first_row + 8 * half;
+    for (int half = 0; half < 2 * blocks; ++half) {
+      const int row = first_row + half / 2 * 64 + half % 2 * 8;
       if (row >= p.m) break;
       float* const c = &p.c.at(row, first_column);
 #pragma unroll
       for (int j = 0; j < n / 8; ++j) {
         // A pair that begins inside may end in the padding.
         if (8 * j < columns_left) {
-          const float* x = &acc.c[4 * j + 2 * half];
+          const float* x = &acc.c[half / 2][4 * j + half % 2 * 2];
           *reinterpret_cast<float2*>(c + 8 * j) = make_float2(p.alpha * x[0], p.alpha * x[1]);
         }
       }
     }
   }
+};
+
+struct WgmmaBf16Tile : WgmmaTile<Mode::bf16, Layout::nn, 128, 256, 2> {
+  static constexpr TileSchedule schedule = bf16_wgmma_128x256;
+  static constexpr int chunks = 3;  // shares of a slice that threads bring: of A, or of B
+};
+
+constexpr TileSchedule k_major_schedule(Mode mode) {
+  if (mode == Mode::tf32) return tf32_tn_wgmma_128x256;
+  return mode == Mode::bf16 ? bf16_tn_wgmma_128x256 : e4m3_wgmma_128x256;
+}
+
+template <Mode MODE>
+struct WgmmaKMajorTile : WgmmaTile<MODE, Layout::tn, 128, 256, 2> {
+  static constexpr TileSchedule schedule = k_major_schedule(MODE);
+  static constexpr int chunks = 3;
 };
 
 /// Two words from a shared address, a multiple of 8.
@@ -88,21 +153,24 @@ __device__ inline void store_pair(float* c, float x, float y) {
                : "memory");
 }
 
-/// tf32, a 256 x 128 tile of C. wgmma takes tf32 from shared memory only where k runs along the
-/// rows, which is so for A and not for B. The tile is therefore computed transposed: C^T = B^T A^T,
-/// with B^T from registers, where a thread can load it across (fragments.hpp), and A^T, which is A
-/// as it lies. A warpgroup has 64 columns of the tile.
-struct WgmmaTf32Tile {
+/// tf32, an M x 64 WARPGROUPS tile of C. wgmma takes tf32 from shared memory only where k runs
+/// along the rows, which is so for A and not for B. The tile is therefore computed transposed: C^T
+/// = B^T A^T, with B^T from registers, where a thread can load it across (fragments.hpp), and A^T,
+/// which is A as it lies. A warpgroup has 64 columns of the tile.
+template <int M, int WARPGROUPS>
+struct WgmmaTf32 {
   static constexpr Mode mode = Mode::tf32;
+  static constexpr Layout layout = Layout::nn;
   static constexpr bool asynchronous = true;
   using Element = float;
-  using Accumulator = WgmmaAccumulator;
-  static constexpr int m = 256, n = 128, k = 32, steps = k / 8;
+  using Accumulator = WgmmaAccumulator<1, M>;
+  static constexpr int m = M, n = 64 * WARPGROUPS, k = 32, steps = k / 8;
   struct Fragments {
     unsigned b[steps][4];
   };
-  static constexpr int threads = 256, blocks_per_sm = 1;
-  static constexpr int a_bytes = m * 128, b_bytes = k * n * 4, slice_bytes = a_bytes + b_bytes;
+  static constexpr int threads = 128 * WARPGROUPS, blocks_per_sm = 1;
+  static constexpr int a_bytes = m * 128, b_row_bytes = n * 4, b_bytes = k * b_row_bytes;
+  static constexpr int slice_bytes = a_bytes + b_bytes;
   static constexpr int b_box_columns = 32;
   static constexpr Swizzle b_swizzle = Swizzle::bytes128;
 
@@ -126,7 +194,14 @@ struct WgmmaTf32Tile {
     const std::uint64_t right = k_major(a);
     fence();
 #pragma unroll
-    for (int step = 0; step < steps; ++step) m64n256k8(acc.c, f[step], advance(right, 32 * step));
+    for (int step = 0; step < steps; ++step) {
+      if constexpr (M == 256) {
+        m64n256k8(acc.c[0], f[step], advance(right, 32 * step));
+      } else {
+        static_assert(M == 128);
+        m64n128k8(acc.c[0], f[step], advance(right, 32 * step));
+      }
+    }
     commit();
     meanwhile();
     wgmma::wait<1>();
@@ -149,11 +224,16 @@ struct WgmmaTf32Tile {
 #pragma unroll
       for (int i = 0; i < 2; ++i, c += p.c.pitch) {
         if (8 * j + i < rows_left) {
-          store_pair(c, p.alpha * acc.c[4 * j + i], p.alpha * acc.c[4 * j + 2 + i]);
+          store_pair(c, p.alpha * acc.c[0][4 * j + i], p.alpha * acc.c[0][4 * j + 2 + i]);
         }
       }
     }
   }
+};
+
+struct WgmmaTf32Tile : WgmmaTf32<256, 2> {
+  static constexpr TileSchedule schedule = tf32_wgmma_256x128;
+  static constexpr int chunks = 3;  // shares of a slice that threads bring: of A, or of B
 };
 
 }  // namespace amasia::gemm

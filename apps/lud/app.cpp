@@ -1,4 +1,5 @@
 // lud as the harness sees it: parameters, sizes, work.
+#include <algorithm>
 #include <memory>
 
 #include "apps/lud/cpu_reference.hpp"
@@ -10,18 +11,24 @@
 
 namespace amasia::lud {
 
+namespace {
+
+/// In the order of Input.
+std::vector<std::string> names_of_inputs() {
+  return {"random", "rodinia", "uniform", "graded", "ill_conditioned"};
+}
+
+}  // namespace
+
 const std::vector<ParameterSpec>& parameter_specs() {
   using Kind = ParameterSpec::Kind;
   // 2^20 keeps the tiles of a matrix, and rows and columns, within 32 bits on the device.
   static const std::vector<ParameterSpec> specs = {
       {"n", Kind::integer, "order of the matrix", "8192", 1, std::int64_t{1} << 20, {}},
-      {"input",
-       Kind::choice,
-       "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|)",
-       "random",
-       1,
-       1,
-       {"random", "rodinia"}},
+      {"input", Kind::choice,
+       "'random': strictly diagonally dominant; 'rodinia': 10 exp(-0.001 |i - j|); not dominant: "
+       "'uniform', 'graded', 'ill_conditioned'",
+       "random", 1, 1, names_of_inputs()},
       {"matrix_file",
        Kind::file,
        "matrix in Rodinia's text format (default: generated)",
@@ -40,7 +47,9 @@ const std::vector<ParameterSpec>& parameter_specs() {
 }
 
 Input input_of(const Parameters& p) {
-  return p.text("input") == "rodinia" ? Input::rodinia : Input::random;
+  const std::vector<std::string> names = names_of_inputs();
+  const auto found = std::find(names.begin(), names.end(), p.text("input"));
+  return static_cast<Input>(found - names.begin());
 }
 
 namespace {
@@ -69,6 +78,10 @@ class Lud final : public App {
           sizes.emplace_back(n, "random");
         }
         sizes.emplace_back(400, "rodinia");
+        // Stability: within a sub-block, at its edge, and behind several diagonal blocks.
+        for (std::int64_t n : {4, 33, 160, 389}) sizes.emplace_back(n, "ill_conditioned");
+        sizes.emplace_back(300, "uniform");
+        sizes.emplace_back(300, "graded");
         break;
       case Preset::quick:
         sizes = {{2048, "random"}};

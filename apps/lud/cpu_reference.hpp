@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/lud/lud.hpp"
@@ -26,10 +27,26 @@ constexpr const char* name_of(Normalisation which) {
 /// cover n^2 elements whose partial sums are far below their bound, and 32 u the panels at small n.
 double error_bound(std::int64_t n);
 
+/// What error_bound() is multiplied by for a result on a matrix that is not dominant. One: the
+/// strategies claim to be backward stable, and a method that solves with inverses of triangles is
+/// refused. A library leaves the unit diagonal in U, and need not claim that: it is given the
+/// condition of the triangles that Input::ill_conditioned has.
+double slack_of(Normalisation which, Input input);
+
+/// How far a decomposition without pivoting was from needing it.
+struct Growth {
+  double factor = 0;          // max |L| |U| / max |A|
+  double smallest_pivot = 0;  // its magnitude / max |A|
+  std::int64_t step = 0;      // that pivot's, from 1
+};
+
+/// What a verdict says was compared: the norm, the normalisation, growth and smallest pivot.
+std::string norm_of(Normalisation which, const Growth& growth);
+
 /// Componentwise backward error of `got` (n x n, rows `pitch` apart) in fp64 on the CPU; for small
-/// n.
-Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix,
-                Normalisation which);
+/// n. `slack`: of the bound.
+Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, Normalisation which,
+                double slack = 1);
 /// The normalisation that reproduces the first row and column better.
 Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "apps/lud/diagonal.hpp"
+#include "variants/geometry/box.hpp"
 
 namespace amasia::lud {
 
@@ -44,126 +45,182 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
   *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-/// 1 / x to within a rounding, without the branch of the division and without scaling: for |x| from
-/// 2^-126 to 2^126.
-__device__ inline float reciprocal_of(float x) {
+/// 1 / x, the first half: an approximation, for |x| from 2^-126 to 2^126, without the branch of the
+/// division and without scaling.
+__device__ __forceinline__ float approximate_reciprocal(float x) {
+#ifdef __CUDA_ARCH__
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+#else
+  return 1 / x;
+#endif
+}
+/// The second half: to within a rounding.
+__device__ __forceinline__ float refined_reciprocal(float x, float r) {
   return fmaf(r, fmaf(-x, r, 1.0f), r);
 }
 
-/// Decomposes a diagonal sub-block, four columns at a time; one warp, a row per lane. What a row
-/// loses is a combination of the four pivot rows as they stand in shared memory, before they are
-/// decomposed themselves; its coefficients are a lane's own affair, and so is the decomposition of
-/// the 4 x 4 elements on the diagonal, which every lane does. So a lane waits for others only once
-/// in four columns, for the elements on the next four's diagonal, which come first.
+/// to -= a b with one rounding, whatever the compiler makes of the surroundings.
+__device__ __forceinline__ void lose(float& to, float a, float b) { to = fmaf(-a, b, to); }
+
+/// The 4 x 4 elements on the diagonal, which every lane decomposes for itself: a pivot at a time,
+/// in two halves, so that other work can stand where the reciprocal is waited for.
+struct Corner {
+  float element[4][4], reciprocal[4];
+
+  __device__ __forceinline__ void load(const float* from) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) load4(element[q], from + q * block_pitch);
+  }
+  /// Steps 0 to 7, in this order: two per pivot.
+  static constexpr int steps = 8;
+  __device__ __forceinline__ void step(int number) {
+    const int q = number / 2;
+    if (number % 2 == 0) {
+      reciprocal[q] = approximate_reciprocal(element[q][q]);
+      return;
+    }
+    reciprocal[q] = refined_reciprocal(element[q][q], reciprocal[q]);
+#pragma unroll
+    for (int i = q + 1; i < 4; ++i) {
+      element[i][q] *= reciprocal[q];
+#pragma unroll
+      for (int j = q + 1; j < 4; ++j) lose(element[i][j], element[i][q], element[q][j]);
+    }
+  }
+};
+
+/// Decomposes a diagonal sub-block, four columns at a time; one warp, a row per lane.
+///
+///   1. corner:       the 4 x 4 elements on the diagonal, by every lane for itself
+///   2. column of L:  a row's own four elements
+///   3. row of U:     the pivot rows to the right of them. Of the next four columns, which the
+///   chain
+///                    waits for, by every lane for itself; each of the others by one lane, in place
+///   4. update:       a row loses its part of L times the rows of U; the next corner's columns
+///                    first, so that the next step 1 runs among the updates of the others
+///
+/// So a lane waits for others only once in four columns, for the next corner. Rows lose finished
+/// rows of U, one after the other. Combining the four pivot rows as they stand would spare step 3,
+/// but the combination's coefficients contain the inverse of the corner's L, and its rounding
+/// errors grow with the corner's condition.
+///
+/// What several lanes compute for themselves, one of them stores in the end. All must round alike
+/// (lose()), or rows would lose other numbers than those that L and U are said to consist of, and
+/// the difference would grow with the corner's condition as well.
 __device__ inline void factor_sub_block(DiagonalBlock& d, int step, int lane) {
   float* const first = d.lu + step * sub * (block_pitch + 1);
   float* const own = first + lane * block_pitch;
   float* const transposed = d.transposed[step] + lane;
-  float row[sub], corner[4][4];
-#pragma unroll
-  for (int q = 0; q < 4; ++q) load4(corner[q], first + q * block_pitch);
+  float row[sub];
+  Corner corner;
+  corner.load(first);
 #pragma unroll
   for (int j = 0; j < sub; j += 4) load4(row + j, own + j);
+  __syncwarp();  // step 3 writes to other lanes' rows
+#pragma unroll
+  for (int i = 0; i < Corner::steps; ++i) corner.step(i);
 #pragma unroll
   for (int k = 0; k < sub; k += 4) {
-    float reciprocal[4], l[4], m[4], pivots[2][4][4];
+    const bool has_next = k + 4 < sub, has_more = k + 8 < sub;
+    float* const pivot_rows = first + k * block_pitch;
+    float pivots[2][4][4];  // of this chunk of four columns, and of the next
+    float(&next)[4][4] = pivots[k / 4 % 2 ^ 1];
+    float column[4];
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      if (k + 4 < sub) load4(pivots[k / 4 % 2 ^ 1][q], first + (k + q) * block_pitch + k + 4);
+      if (has_next) load4(next[q], pivot_rows + q * block_pitch + k + 4);
+      if (has_more) column[q] = pivot_rows[q * block_pitch + lane];
     }
-#pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      reciprocal[q] = reciprocal_of(corner[q][q]);
-#pragma unroll
-      for (int i = q + 1; i < 4; ++i) {
-        corner[i][q] *= reciprocal[q];
-#pragma unroll
-        for (int j = q + 1; j < 4; ++j) corner[i][j] -= corner[i][q] * corner[q][j];
-      }
-    }
-    // The row's own four elements: of L where they lie below the diagonal, otherwise of U.
+    // 2. column of L, where the elements lie below the diagonal; the others are of U
+    float l[4];
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       float value = row[k + q];
 #pragma unroll
-      for (int p = 0; p < q; ++p) value -= l[p] * corner[p][q];
+      for (int p = 0; p < q; ++p) lose(value, l[p], corner.element[p][q]);
       const bool below = lane > k + q;
-      l[q] = below ? value * reciprocal[q] : 0.0f;
+      l[q] = below ? value * corner.reciprocal[q] : 0.0f;
       row[k + q] = below ? l[q] : value;
     }
+    // 3. row of U
+    if (has_more) {
 #pragma unroll
-    for (int q = 3; q >= 0; --q) {
-      m[q] = l[q];
+      for (int q = 1; q < 4; ++q) {
 #pragma unroll
-      for (int p = q + 1; p < 4; ++p) m[q] -= m[p] * corner[p][q];
+        for (int p = 0; p < q; ++p) lose(column[q], corner.element[q][p], column[p]);
+        if (lane >= k + 8) pivot_rows[q * block_pitch + lane] = column[q];
+      }
+      __syncwarp();
     }
-    // Pivot rows are loaded four columns ahead; the first four before all this arithmetic.
+    if (has_next) {
+#pragma unroll
+      for (int q = 1; q < 4; ++q) {
+#pragma unroll
+        for (int p = 0; p < q; ++p) {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) lose(next[q][e], corner.element[q][p], next[p][e]);
+        }
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      if (lane == k + q) d.reciprocal[step * sub + lane] = corner.reciprocal[q];
+      transposed[(k + q) * sub_pitch] = row[k + q];
+    }
+    // 4. update; rows of U are loaded a chunk ahead
+    int done = 0;  // steps of the next corner: a chunk later than it is loaded, two with each
 #pragma unroll
     for (int j = k + 4; j < sub; j += 4) {
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
-        if (j + 4 < sub) load4(pivots[j / 4 % 2 ^ 1][q], first + (k + q) * block_pitch + j + 4);
+        if (j + 4 < sub) load4(pivots[j / 4 % 2 ^ 1][q], pivot_rows + q * block_pitch + j + 4);
       }
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) row[j + e] -= m[q] * pivots[j / 4 % 2][q][e];
+        for (int e = 0; e < 4; ++e) lose(row[j + e], l[q], pivots[j / 4 % 2][q][e]);
       }
       if (lane / 4 == k / 4 + 1) store4(own + j, row + j);
       if (j == k + 4) {
         __syncwarp();
-#pragma unroll
-        for (int q = 0; q < 4; ++q) load4(corner[q], first + (j + q) * block_pitch + j);
+        corner.load(first + j * (block_pitch + 1));
+      } else {
+        if (done > 0 && done < Corner::steps) corner.step(done++);
+        if (done < Corner::steps) corner.step(done++);
       }
+    }
+#pragma unroll
+    for (int i = 0; i < Corner::steps; ++i) {
+      if (has_next && i >= done) corner.step(i);
     }
     __syncwarp();
-    if (lane / 4 == k / 4) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        if (lane % 4 == q) d.reciprocal[step * sub + lane] = reciprocal[q];
-      }
-    }
-#pragma unroll
-    for (int q = 0; q < 4; ++q) transposed[(k + q) * sub_pitch] = row[k + q];
   }
 #pragma unroll
   for (int j = 0; j < sub; j += 4) store4(own + j, row + j);
 }
 
 /// Solves L X = B (a column of X per lane) or X U = B (a row per lane) with a diagonal sub-block,
-/// or, where B is the identity, inverts it; one warp. Line k of the triangle, k's column of L or
-/// row of U, is what x[k] takes from the later elements, once it has been scaled. A chunk of the
-/// next line is loaded as soon as that of this one is used.
-__device__ inline void solve_sub_block(DiagonalBlock& d, const DiagonalResult& result,
-                                       const Task& t, int lane) {
-  const bool inverse = t.kind == Task::invert;
+/// in place; one warp. Line k of the triangle, k's column of L or row of U, is what x[k] takes from
+/// the later elements, once it has been scaled. A chunk of the next line is loaded as soon as that
+/// of this one is used.
+__device__ inline void solve_sub_block(DiagonalBlock& d, const Task& t, int lane) {
   const int corner = t.step * sub;
-  // The lane's first element of B and of X, and from one to the next.
-  float* const from =
+  // The lane's first element of B, and of X.
+  float* const own =
       d.lu + t.i * sub * block_pitch + t.j * sub + lane * (t.lower ? 1 : block_pitch);
-  float* to = from;
-  int stride = block_pitch;
-  if (inverse) {
-    to = (t.lower ? result.lower : result.upper) + corner * (panel_width + 1) +
-         lane * (t.lower ? 1 : panel_width);
-    stride = panel_width;
-  }
   const float* const lines = t.lower ? d.transposed[t.step] : d.lu + corner * (block_pitch + 1);
   const int pitch = t.lower ? sub_pitch : block_pitch;
   const float* const scales = t.lower ? d.one : d.reciprocal + corner;
 
   float x[sub], line[sub], scale[4];
-  if (inverse) {
+  if (t.lower) {
 #pragma unroll
-    for (int i = 0; i < sub; ++i) x[i] = i == lane ? 1.0f : 0.0f;
-  } else if (t.lower) {
-#pragma unroll
-    for (int i = 0; i < sub; ++i) x[i] = from[i * block_pitch];
+    for (int i = 0; i < sub; ++i) x[i] = own[i * block_pitch];
   } else {
 #pragma unroll
-    for (int i = 0; i < sub; i += 4) load4(x + i, from + i);
+    for (int i = 0; i < sub; i += 4) load4(x + i, own + i);
   }
 #pragma unroll
   for (int i = 0; i < sub; i += 4) load4(line + i, lines + i);
@@ -184,10 +241,10 @@ __device__ inline void solve_sub_block(DiagonalBlock& d, const DiagonalResult& r
   }
   if (t.lower) {
 #pragma unroll
-    for (int i = 0; i < sub; ++i) to[i * stride] = x[i];
+    for (int i = 0; i < sub; ++i) own[i * block_pitch] = x[i];
   } else {
 #pragma unroll
-    for (int i = 0; i < sub; i += 4) store4(to + i, x + i);
+    for (int i = 0; i < sub; i += 4) store4(own + i, x + i);
   }
 }
 
@@ -244,6 +301,25 @@ __device__ inline void update_sub_block(DiagonalBlock& d, const Task& t, int lan
   }
 }
 
+/// U of diagonal sub-block i as panels are solved with it (SolveTile::substitute): transposed, its
+/// chunks permuted as those of A are, with reciprocals on the diagonal; one warp.
+__device__ inline void store_triangle_of_u(const DiagonalBlock& d, const DiagonalResult& to, int i,
+                                           int lane) {
+  float* const square = to.upper + i * sub * (panel_width + 1);
+  const int chunk = lane % 8;
+#pragma unroll
+  for (int part = 0; part < sub / 4; ++part) {
+    const int row = lane / 8 + 4 * part;  // a column of U
+    float v[4];
+    load4(v, d.transposed[i] + row * sub_pitch + 4 * chunk);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      if (4 * chunk + e == row) v[e] = d.reciprocal[i * sub + row];
+    }
+    store4(square + row * panel_width + 4 * swizzled_chunk(row, chunk), v);
+  }
+}
+
 /// Sub-block (i, j), which is finished, to where it is wanted; one warp.
 __device__ inline void store_sub_block(const DiagonalBlock& d, const DiagonalResult& to, int i,
                                        int j, int lane) {
@@ -259,12 +335,13 @@ __device__ inline void store_sub_block(const DiagonalBlock& d, const DiagonalRes
       *reinterpret_cast<float4*>(to.matrix + (row + 4 * part) * to.pitch + column) = v[part];
     }
   }
-  if (i == j || !to.panels_follow) return;
-  float* const extra = (i > j ? to.lower : to.upper) + row * panel_width + column;
+  if (!to.panels_follow) return;
+  float* const extra = (i >= j ? to.lower : to.upper) + row * panel_width + column;
 #pragma unroll
   for (int part = 0; part < sub / 4; ++part) {
     *reinterpret_cast<float4*>(extra + 4 * part * panel_width) = v[part];
   }
+  if (i == j) store_triangle_of_u(d, to, i, lane);
 }
 
 static __constant__ TaskTable tasks = task_table();
@@ -291,8 +368,8 @@ __device__ inline void factor_block(DiagonalBlock& d, const DiagonalResult& to, 
       } else {
         update_sub_block<sub, sub>(d, t, lane);
       }
-    } else if (t.kind == Task::solve || (t.kind == Task::invert && to.panels_follow)) {
-      solve_sub_block(d, to, t, lane);
+    } else if (t.kind == Task::solve) {
+      solve_sub_block(d, t, lane);
     }
     if (t.stores) store_sub_block(d, to, t.stored_i, t.stored_j, lane);
     if (phase + 1 < phases) __syncthreads();

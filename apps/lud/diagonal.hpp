@@ -5,9 +5,8 @@
 // step decomposes a diagonal sub-block, solves its row and its column with it, and updates the next
 // diagonal sub-block: that is the chain, in three phases with a barrier behind each. While one warp
 // decomposes, others do what is not on the chain, as late as can be: the updates that this step's
-// solving and the next diagonal sub-block need, by all steps before in one product; the inverses of
-// diagonal sub-blocks, which only the panels of the matrix are solved with; and what the last step
-// has finished is stored.
+// solving and the next diagonal sub-block need, by all steps before in one product; and what the
+// last step has finished is stored.
 #pragma once
 
 #include <array>
@@ -21,15 +20,16 @@ namespace amasia::lud {
 inline constexpr int sub = solve_edge;
 inline constexpr int subs = panel_width / sub;
 inline constexpr int block_warps = 8;
-/// 3 step + {decompose, solve, update}; the last step has no update.
+/// 3 step + {decompose, solve, update}; the last step has nothing to solve, its second phase only
+/// stores, and it has no update.
 inline constexpr int phases = 3 * subs - 1;
 
 struct Task {
-  enum Kind { none, decompose, solve, invert, update } kind = none;
-  /// decompose, solve, invert: the step. update: the first step whose panels are subtracted, and
+  enum Kind { none, decompose, solve, update } kind = none;
+  /// decompose, solve: the step. update: the first step whose panels are subtracted, and
   /// the one behind the last.
   int step = 0, end = 0;
-  bool lower = false;  // solve, invert: with L of the diagonal sub-block; otherwise with U
+  bool lower = false;  // solve: with L of the diagonal sub-block; otherwise with U
   int i = 0, j = 0;    // solve, update: the sub-block
   /// update: the whole sub-block, its upper or lower half, or a quarter.
   enum Part { whole, half, quarter } part = whole;
@@ -70,16 +70,11 @@ AMASIA_HD constexpr Task task_of(int phase, int warp) {
       t.j = which < left ? step + 1 + which : which < 2 * left ? step : step + 1;
       t.part = step == 1 ? Task::whole : Task::half;
       t.lower_rows = step == 2 && other % 2 == 1;
-    } else if (step == 3) {
-      t.kind = Task::invert;
-      t.step = other / 2;
-      t.lower = other % 2 == 0;
     }
   } else if (phase % 3 == 1) {
     t.lower = warp % 2 == 0;
     if (left == 0) {
-      if (warp < 2) t.kind = Task::invert;
-      t.stores = warp == 2;
+      t.stores = warp == 0;
       t.stored_i = t.stored_j = step;
     } else if (warp < 2 * left) {
       t.kind = Task::solve;
@@ -100,7 +95,7 @@ AMASIA_HD constexpr Task task_of(int phase, int warp) {
 AMASIA_HD constexpr std::uint32_t packed(const Task& t) {
   const int fields[] = {t.kind, t.step,       t.end,           t.lower,  t.i,        t.j,
                         t.part, t.lower_rows, t.right_columns, t.stores, t.stored_i, t.stored_j};
-  const int bits[] = {3, 2, 2, 1, 2, 2, 2, 1, 1, 1, 2, 2};
+  const int bits[] = {2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 2, 2};
   std::uint32_t word = 0;
   int at = 0;
   for (int f = 0; f < 12; at += bits[f++]) word |= static_cast<std::uint32_t>(fields[f]) << at;
@@ -113,7 +108,7 @@ AMASIA_HD constexpr Task unpacked(std::uint32_t word) {
     return field;
   };
   Task t;
-  t.kind = static_cast<Task::Kind>(take(3));
+  t.kind = static_cast<Task::Kind>(take(2));
   t.step = take(2);
   t.end = take(2);
   t.lower = take(1);

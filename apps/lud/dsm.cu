@@ -3,13 +3,10 @@
 // share L's tile: each block fetches two rows and reads the others in its neighbours' shared
 // memory.
 #include "apps/lud/blocked.cuh"
+#include "apps/lud/box_ring.cuh"
 #include "apps/lud/rodinia.cuh"
 #include "variants/copies/tile_through_registers.cuh"
-#include "variants/device/tensor_map.hpp"
-#include "variants/geometry/ring.hpp"
 #include "variants/ptx/cluster.cuh"
-#include "variants/ptx/mbarrier.cuh"
-#include "variants/ptx/shared_memory.cuh"
 #include "variants/ptx/tensor.cuh"
 
 namespace amasia::lud {
@@ -102,10 +99,6 @@ __global__ void __launch_bounds__(internal_threads) rodinia_internal(RodiniaStep
   dsm::cluster_wait();
 }
 
-struct BlockedMaps {
-  CUtensorMap a, b;          // of the matrix: parts of A and of B
-  CUtensorMap lower, upper;  // the same of the diagonal block's L and U
-};
 /// Block 1 fetches the lower half of the diagonal block, block 0 the upper and, from its
 /// neighbour's shared memory, the lower one; then it goes on alone.
 struct SharedHalves {
@@ -135,84 +128,51 @@ struct SharedHalves {
   }
 };
 
-/// tma's ring, its shared operand brought by both blocks. A stage is free when the warps of both
-/// have read it, because both write into it.
+/// An operand that both blocks need comes in parts, every second one by either, multicast to both.
+/// A stage is empty when the warps of both have read it, because both write into it.
 template <class TileT>
-struct Multicast {
+struct Multicast : BoxRing<TileT> {
   using Tile = TileT;
+  using Ring = BoxRing<Tile>;
   using Diagonal = SharedHalves;
   using View = BlockedMaps;
-  static constexpr int cluster = 2, stages = 3;
-  static constexpr std::size_t shared_bytes =
-      stages * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
-  static constexpr std::size_t bytes_in_flight = (stages - 1) * Tile::slice_bytes;
-  // An operand comes in parts, of which a block fetches every second one if both need it.
+  using Ring::consumer, Ring::produced, Ring::slices, Ring::storage, Ring::t;
+  static constexpr int cluster = 2, stages = Ring::stages;
   static constexpr int a_rows = Tile::a_half_rows, b_rows = Tile::b_half_rows;
   static constexpr int b_columns = Tile::b_half_columns;
   static constexpr int a_part = a_rows * Tile::k * 4, b_part = b_rows * b_columns * 4;
   static constexpr std::uint16_t everyone = (1 << cluster) - 1;
 
-  static View view(const Problem& p) {
-    const auto readable = [](const Grid<float>& g) {
-      return Grid<const float>{g.data, g.rows, g.columns, g.pitch};
-    };
-    return {tensor_map(readable(p.matrix), a_rows, Tile::k, Swizzle::bytes128),
-            tensor_map(readable(p.matrix), b_rows, b_columns),
-            tensor_map(readable(p.lower), a_rows, Tile::k, Swizzle::bytes128),
-            tensor_map(readable(p.upper), b_rows, b_columns)};
-  }
+  static View view(const Problem& p) { return blocked_maps(p, a_rows, Tile::k, b_rows, b_columns); }
 
-  unsigned char* ring;     // (stages, slice)
-  unsigned base;           // its shared address
-  tma::Barrier* arrived;   // (stages)
-  tma::Barrier* released;  // (stages): warps of the cluster that have read it
-  const View& maps;
   const Problem& problem;
-  const TileProduct& t;
-  int slices;
-  int stage = 0;
-  unsigned parity = 0;
-  // The loaders', one thread of each warp that loads: what they fetch next.
-  int next = 0, next_stage = 0;
-  unsigned next_parity = 1;  // a ring's first round waits for nothing
 
   __device__ Multicast(unsigned char* shared, const View& view, const Problem& p,
                        const TileProduct& tile, int thread)
-      : ring(shared),
-        base(async::shared_address(shared)),
-        arrived(reinterpret_cast<tma::Barrier*>(shared + stages * Tile::slice_bytes)),
-        released(arrived + stages),
-        maps(view),
-        problem(p),
-        t(tile),
-        slices(tile.depth / Tile::k) {
-    if (thread == 0) {
-#pragma unroll
-      for (int s = 0; s < stages; ++s) {
-        tma::init(arrived + s, 1);
-        tma::init(released + s, cluster * Tile::threads / 32);
-      }
-      tma::fence_init();
-    }
+      : Ring(shared, view, tile), problem(p) {
+    this->init(thread, cluster * Tile::threads / 32);
     dsm::cluster_sync();  // before anyone's copies arrive
     if (Tile::loads(thread)) {
 #pragma unroll 1
-      for (int s = 0; s < stages - 1; ++s) fetch(Tile::loader(thread));
+      for (int s = 0; s < stages - 1; ++s) produce(Tile::loader(thread));
     }
   }
 
-  /// A loader's parts of a slice.
-  __device__ void fetch(int loader) {
-    if (next == slices) return;
-    tma::wait(released + next_stage, next_parity);  // read by the warps of both blocks
-    tma::Barrier* const barrier = arrived + next_stage;
-    const CUtensorMap* a_map = t.a_source == Source::matrix ? &maps.a : &maps.lower;
-    const CUtensorMap* b_map = t.b_source == Source::matrix ? &maps.b : &maps.upper;
+  /// A producer's parts of the next slice.
+  __device__ void produce(int loader) {
+    if (produced == slices) return;
+    this->acquire_empty();
     // All parts of both operands, whoever sends them; the phase is not complete before this.
-    if (loader == 0) tma::expect(barrier, Tile::bytes_of_slice(t));
+    if (loader == 0) tma::expect(this->full_of_next(), Tile::bytes_of_slice(t));
+    load_slice(this->next_stage(), this->full_of_next(), loader);
+    this->advance();
+  }
+  __device__ __forceinline__ void load_slice(unsigned char* to, tma::Barrier* full,
+                                             int loader) const {
+    const CUtensorMap* const a_map = this->map_of_a();
+    const CUtensorMap* const b_map = this->map_of_b();
     const int rank = static_cast<int>(dsm::rank());
-    const int column = t.a_column + next * Tile::k, line = t.b_row + next * Tile::k;
-    unsigned char* const to = ring + next_stage * Tile::slice_bytes;
+    const int column = t.a_column + produced * Tile::k, line = t.b_row + produced * Tile::k;
     const int a_bytes = Tile::boxes_of_a(t) * Tile::a_bytes;
     const int of_a = a_bytes / a_part, all = of_a + Tile::boxes_of_b(t) * Tile::b_bytes / b_part;
 #pragma unroll Tile::loaders == 1 ? 4 : 1
@@ -228,29 +188,24 @@ struct Multicast {
       const int from_column = is_a ? column : t.b_column + (below ? 0 : part * b_columns);
       const int from_row = is_a ? t.a_row + part * a_rows : line + (below ? part * b_rows : 0);
       if (shared_by_both) {
-        tma::load_tile_multicast(place, map, from_column, from_row, barrier, everyone);
+        tma::load_tile_multicast(place, map, from_column, from_row, full, everyone);
       } else {
-        tma::load_tile(place, map, from_column, from_row, barrier);
+        tma::load_tile(place, map, from_column, from_row, full);
       }
     }
-    ++next;
-    if (++next_stage == stages) next_stage = 0, next_parity ^= 1;
   }
+
   __device__ void acquire() {
     const int thread = static_cast<int>(threadIdx.x);
-    if (Tile::loads(thread)) fetch(Tile::loader(thread));
-    tma::wait(arrived + stage, parity);
+    if (Tile::loads(thread)) produce(Tile::loader(thread));
+    this->wait_full();
   }
-  __device__ unsigned slice() const {
-    return base + static_cast<unsigned>(stage * Tile::slice_bytes);
-  }
-  __device__ void between(int) const {}
   __device__ void release() {
     __syncwarp();
     if (threadIdx.x % 32 < cluster) {
-      dsm::arrive_read(dsm::remote_address(released + stage, threadIdx.x % 32));
+      dsm::arrive_read(dsm::remote_address(storage.empty + consumer.index, threadIdx.x % 32));
     }
-    if (++stage == stages) stage = 0, parity ^= 1;
+    ++consumer;
   }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
     dsm::cluster_arrive();

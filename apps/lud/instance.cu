@@ -1,5 +1,7 @@
 // The problem on the device: allocation, inputs, verification.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -15,11 +17,11 @@ namespace {
 
 constexpr int threads = 256;
 
-__global__ void generate(Grid<float> matrix, std::uint64_t seed, float diagonal) {
+__global__ void generate(Grid<float> matrix, Input input, std::uint64_t seed, float diagonal) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= matrix.columns) return;
   for (std::int64_t i = blockIdx.y; i < matrix.rows; i += gridDim.y) {
-    matrix.at(i, j) = random_element(seed, matrix.columns, i, j, diagonal);
+    matrix.at(i, j) = generated_element(input, seed, matrix.columns, i, j, diagonal);
   }
 }
 
@@ -37,9 +39,25 @@ __global__ void generate_toeplitz(Grid<float> matrix, const float* table) {
 // with the kernels it judges. Where L or U has no element, zero stands in.
 constexpr int check_tile = 64, check_depth = 16;
 
+/// The largest of non-negative doubles, which order like their bits; zero before the kernel.
+struct Largest {
+  unsigned long long product, element;  // of |L| |U|, and of |A|
+
+  static __device__ void raise(unsigned long long* to, double value) {
+    if (!isfinite(value)) return;
+    const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+    if (bits > *to) atomicMax(to, bits);
+  }
+  static double value(unsigned long long bits) {
+    double v;
+    std::memcpy(&v, &bits, sizeof v);
+    return v;
+  }
+};
+
 __global__ void __launch_bounds__(threads)
     check_product(Grid<const float> matrix, Grid<const float> lu, bool unit_lower, double bound,
-                  VerificationReport* report) {
+                  VerificationReport* report, Largest* largest) {
   __shared__ double lower[check_depth][check_tile + 1];
   __shared__ double upper[check_depth][check_tile + 1];
   const std::int64_t n = lu.rows;
@@ -73,15 +91,20 @@ __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
   }
+  double product = 0, element = 0;
   for (int p = 0; p < 4; ++p) {
     for (int q = 0; q < 4; ++q) {
       const std::int64_t i = row + y + 16 * p, j = column + x + 16 * q;
       if (i >= n || j >= n) continue;
       const double a = matrix.at(i, j);
+      product = fmax(product, magnitude[p][q]);
+      element = fmax(element, fabs(a));
       const double error = a == value[p][q] ? 0 : fabs(a - value[p][q]) / magnitude[p][q];
       report->add(error, bound, {i, j, value[p][q], a});
     }
   }
+  Largest::raise(&largest->product, product);
+  Largest::raise(&largest->element, element);
 }
 
 // The CPU does the same sums for matrices up to this order: a second opinion that costs
@@ -115,11 +138,20 @@ class DeviceInstance final : public LudInstance {
   }
   bool repeatable() const override { return false; }  // L and U are no matrix to decompose again
 
+  /// On a dominant matrix a method that is not backward stable has the same errors as one that is.
+  int challenges() const override { return input_of(parameters_) != Input::ill_conditioned; }
+  void pose(int challenge) override {
+    if (challenge == challenge_) return;
+    challenge_ = challenge;
+    fill();
+  }
+
   Verdict verify() override {
     const Normalisation which = normalisation();
     Verdict v = on_device(which);
     if (n_ > largest_on_cpu || !v.passed) return v;
-    return compare(download_result().elements.data(), n_, download(pristine_), which);
+    return compare(download_result().elements.data(), n_, download(pristine_), which,
+                   slack_of(which, input()));
   }
 
   HostMatrix download_result() const override { return download(matrix_); }
@@ -132,17 +164,20 @@ class DeviceInstance final : public LudInstance {
     return {array.data(), n_, n_, pitch_};
   }
 
+  bool from_file() const { return challenge_ == 0 && !parameters_.text("matrix_file").empty(); }
+  Input input() const { return challenge_ > 0 ? Input::ill_conditioned : input_of(parameters_); }
+
   // The padding stays NaN: whoever takes it for data fails verification.
   void fill() {
     pristine_.poison(nullptr);
     const Grid<float> to{pristine_.data(), n_, n_, pitch_};
     const dim3 blocks(static_cast<unsigned>((n_ + threads - 1) / threads),
                       static_cast<unsigned>(n_ < 16384 ? n_ : 16384));
-    if (!parameters_.text("matrix_file").empty()) {
-      const HostMatrix host = host_matrix(parameters_, seed_);
-      AMASIA_CUDA(cudaMemcpy2D(to.data, pitch_ * sizeof(float), host.elements.data(),
+    if (from_file()) {
+      if (given_.elements.empty()) given_ = host_matrix(parameters_, seed_);
+      AMASIA_CUDA(cudaMemcpy2D(to.data, pitch_ * sizeof(float), given_.elements.data(),
                                n_ * sizeof(float), n_ * sizeof(float), n_, cudaMemcpyHostToDevice));
-    } else if (input_of(parameters_) == Input::rodinia) {
+    } else if (input() == Input::rodinia) {
       const std::vector<float> table = rodinia_table(n_);
       const DeviceArray<float> on_device(table.size());
       on_device.upload(table.data());
@@ -150,7 +185,7 @@ class DeviceInstance final : public LudInstance {
       AMASIA_CUDA(cudaGetLastError());
       AMASIA_CUDA(cudaDeviceSynchronize());  // before the table goes
     } else {
-      generate<<<blocks, threads>>>(to, seed_,
+      generate<<<blocks, threads>>>(to, input(), seed_,
                                     least_diagonal(n_, std::sqrt(static_cast<float>(n_))));
       AMASIA_CUDA(cudaGetLastError());
     }
@@ -181,20 +216,39 @@ class DeviceInstance final : public LudInstance {
   }
 
   Verdict on_device(Normalisation which) const {
-    const Verdict v{true,    std::string("max |A - LU| / (|L||U|), ") + name_of(which),
-                    0,       error_bound(n_),
-                    n_ * n_, 0};
+    const Verdict v{true, "", 0, slack_of(which, input()) * error_bound(n_), n_ * n_, 0};
     const DeviceReport report;
+    DeviceArray<Largest> largest(1);
+    AMASIA_CUDA(cudaMemset(largest.data(), 0, sizeof(Largest)));
     const auto tiles = static_cast<unsigned>((n_ + check_tile - 1) / check_tile);
-    check_product<<<dim3(tiles, tiles), threads>>>(
-        grid(pristine_), grid(matrix_), which == Normalisation::unit_lower, v.bound, report.data());
+    check_product<<<dim3(tiles, tiles), threads>>>(grid(pristine_), grid(matrix_),
+                                                   which == Normalisation::unit_lower, v.bound,
+                                                   report.data(), largest.data());
     AMASIA_CUDA(cudaGetLastError());
-    return report.complete(v, "LU is");
+    Verdict found = report.complete(v, "LU is");
+    Largest of_matrix;
+    largest.download(&of_matrix);
+    found.norm = norm_of(which, growth(of_matrix));
+    return found;
+  }
+
+  Growth growth(const Largest& largest) const {
+    std::vector<float> pivots(n_);
+    AMASIA_CUDA(cudaMemcpy2D(pivots.data(), sizeof(float), matrix_.data(),
+                             (pitch_ + 1) * sizeof(float), sizeof(float), n_,
+                             cudaMemcpyDeviceToHost));
+    const auto least = std::min_element(pivots.begin(), pivots.end(),
+                                        [](float a, float b) { return std::abs(a) < std::abs(b); });
+    const double element = Largest::value(largest.element);
+    return {Largest::value(largest.product) / element, std::abs(*least) / element,
+            least - pivots.begin() + 1};
   }
 
   Parameters parameters_;
   std::uint64_t seed_;
   std::int64_t n_, pitch_;
+  int challenge_ = 0;
+  HostMatrix given_;  // from a file
   DeviceArray<float> pristine_, matrix_, lower_, upper_;
   Problem problem_;
 };

@@ -29,14 +29,15 @@ HostMatrix host_matrix(const Parameters& p, std::uint64_t seed) {
     return matrix;
   }
   matrix.elements.resize(static_cast<std::size_t>(checked_product({n, n}, "n x n")));
-  const bool rodinia = input_of(p) == Input::rodinia;
+  const Input input = input_of(p);
+  const bool rodinia = input == Input::rodinia;
   const std::vector<float> table = rodinia ? rodinia_table(n) : std::vector<float>{};
   const float diagonal = least_diagonal(n, std::sqrt(static_cast<float>(n)));
 #pragma omp parallel for
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       matrix.elements[i * n + j] =
-          rodinia ? table[std::abs(i - j)] : random_element(seed, n, i, j, diagonal);
+          rodinia ? table[std::abs(i - j)] : generated_element(input, seed, n, i, j, diagonal);
     }
   }
   return matrix;
@@ -70,13 +71,21 @@ std::optional<std::string> objection_to(const HostMatrix& matrix) {
   }
   const std::vector<double> lu = reference(matrix);
   for (std::int64_t k = 0; k < n; ++k) {
-    const double pivot = lu[k * n + k];
-    // A pivot that is rounding error only: the matrix is singular, or needs pivoting.
-    if (!std::isfinite(pivot) || std::abs(pivot) <= std::ldexp(largest, -40)) {
+    const double pivot = std::abs(lu[k * n + k]);
+    // A pivot that is rounding error of fp64 only: the matrix is singular, or needs pivoting.
+    if (!std::isfinite(pivot) || pivot <= std::ldexp(largest, -40)) {
       return fmt::format(
           "elimination without pivoting meets a zero pivot in row {}: the matrix is singular or "
           "needs pivoting",
           k + 1);
+    }
+    double terms = pivot;  // (|L| |U|)(k, k)
+    for (std::int64_t p = 0; p < k; ++p) terms += std::abs(lu[k * n + p] * lu[p * n + k]);
+    if (pivot <= std::ldexp(terms, -24)) {
+      return fmt::format(
+          "the pivot of row {} is {:.2g}, what is left of numbers of {:.2g}, and less than an fp32 "
+          "rounding of these: the matrix is nearly singular or needs pivoting",
+          k + 1, pivot, terms);
     }
   }
   // |L| |U| is at most n times max |L| max |U|, a bound too coarse to refuse with: rows of U and L.

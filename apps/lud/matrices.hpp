@@ -27,8 +27,9 @@ HostMatrix host_matrix(const Parameters& p, std::uint64_t seed);
 
 /// Why elimination without pivoting must not be trusted with this matrix; empty when it may. A
 /// row-wise or column-wise strictly dominant matrix needs no trial. Any other is eliminated in
-/// fp64: a zero pivot, or |L| |U| more than `largest_growth` times the largest element, is a
-/// reason.
+/// fp64, and a reason is, with the step: a zero pivot; one no larger than what an fp32 rounding
+/// leaves of the numbers that it is the difference of, so that none of its digits would be right;
+/// |L| |U| more than `largest_growth` times the largest element.
 std::optional<std::string> objection_to(const HostMatrix& matrix);
 inline constexpr double largest_growth = 1e3;  // three of fp32's seven digits
 /// Largest order of a matrix that is not dominant: the trial is O(n^3) on the CPU.

@@ -5,6 +5,7 @@
 
 #include "apps/common/fp32_tile.cuh"
 #include "apps/lud/blocked.hpp"
+#include "variants/ptx/shared_words.cuh"
 
 namespace amasia::lud {
 
@@ -196,7 +197,7 @@ struct ChainTile {
 
 /// A tile of a panel: what a product would bring to shared memory is solved with, slice by slice.
 struct SolveTile : ChainTile {
-  // For four an SM's registers leave 128 to a thread, and these kernels need 148 to 166.
+  // For four an SM's registers leave 128 to a thread, and these kernels need more.
   static constexpr int blocks_per_sm = 3;
   static constexpr int scratch_bytes = box_bytes;  // before the mover's stages
 
@@ -211,117 +212,153 @@ struct SolveTile : ChainTile {
     }
   }
 
-  /// A step of L X = B (BESIDE: X has the rows of the diagonal block, 32 columns; A is L, B comes
-  /// a square of 32 x 32 per step) or X U = B (X has 32 rows; A is what comes in squares). L and U
-  /// have the inverses of their diagonal sub-blocks in place of these. A warp's accumulator is
-  /// what its square of B loses, and, once it is solved, less X.
+  /// Step `step` of a blocked substitution (Golub and Van Loan, 3.1.4), by squares of 32 x 32: of
+  /// L X = B (BESIDE: X has the rows of the diagonal block and 32 columns, and B comes a square
+  /// per step), or of X U = B (X has 32 rows, and is what comes in squares). A warp's
+  /// accumulator is what its square of B loses, and, once it is solved, less X.
   ///
-  /// The step's square of X goes through the scratch, with the permutation of A: B less its losses,
-  /// then the product with the inverse, a quarter per warp; then the warps behind it multiply.
+  ///   1. losses:        of the step's square of B, to the scratch                  one warp
+  ///   2. substitution:  with the triangle on the diagonal; X replaces the losses  all
+  ///   3. update:        squares behind it lose the product with the new one       those behind
+  ///
+  /// Substitution is backward stable whatever the triangle's condition. A product with its inverse
+  /// would not be: its residual grows with |L| |L^-1| (Higham, Accuracy and Stability of Numerical
+  /// Algorithms, 2nd edition, 8.1 and 14.2).
   template <bool BESIDE, class Between>
   static __device__ __forceinline__ void solve(Accumulator& acc, unsigned slice, int step,
                                                unsigned scratch, int thread, Between&& between) {
-    constexpr int tm = rows_per_thread, tn = columns_per_thread;
-    constexpr unsigned row_bytes = k * 4;
     const int warp = thread / 32, lane = thread % 32;
     // Of L four boxes come first, of U they come second.
-    const unsigned triangle = slice + (BESIDE ? 0 : box_bytes);
-    const unsigned old = slice + (BESIDE ? chain_warps * box_bytes : 0);
-    const unsigned inverse = triangle + static_cast<unsigned>(step * box_bytes);
-    const auto place = [&](int row, int chunk) {
-      return scratch + static_cast<unsigned>(row) * row_bytes +
-             static_cast<unsigned>(16 * swizzled_chunk(row, chunk));
-    };
+    const unsigned boxes = slice + (BESIDE ? 0 : box_bytes);
+    const unsigned square_of_b = slice + (BESIDE ? chain_warps * box_bytes : 0);
     __syncthreads();  // the last square of X is read
-    if (warp == step) {
-      const int row = lane % 8, chunk = lane / 8;
-#pragma unroll
-      for (int i = 0; i < tm; ++i) {
-#pragma unroll
-        for (int g = 0; g < tn / 4; ++g) {
-          const float* const c = &acc.c[i][4 * g];
-          async::store_float4(place(row + 8 * i, chunk + 4 * g),
-                              make_float4(c[0], c[1], c[2], c[3]));
-        }
-      }
-      __syncwarp();
-      // By whole rows now: B beside the diagonal is not permuted.
-#pragma unroll 4
-      for (int line = lane / 8; line < box; line += 4) {
-        const int of_old = BESIDE ? lane % 8 : swizzled_chunk(line, lane % 8);
-        const float4 b = async::load_float4(old + static_cast<unsigned>(line) * row_bytes +
-                                            static_cast<unsigned>(16 * of_old));
-        const unsigned at = place(line, lane % 8);
-        const float4 lost = async::load_float4(at);
-        async::store_float4(at,
-                            make_float4(b.x - lost.x, b.y - lost.y, b.z - lost.z, b.w - lost.w));
-      }
-    }
-    __syncthreads();
-    // Rows 8 warp + lane / 8 and four below, four columns; operands are read ahead as in
-    // multiply().
-    const int row = 8 * warp + lane / 8, column_chunk = lane % 8;
-    constexpr int ahead = 2;
-    float x[2][4] = {}, left[2][2][4], right[4][4];
-    const auto keep = [](float* to, float4 v) {
-      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    };
-    const auto fetch_left = [&](int buffer, int i, int chunk) {
-      const unsigned at = static_cast<unsigned>(row + 4 * i) * row_bytes +
-                          static_cast<unsigned>(16 * swizzled_chunk(row + 4 * i, chunk));
-      keep(left[buffer][i], async::load_float4((BESIDE ? inverse : scratch) + at));
-    };
-    const auto fetch_right = [&](int line) {
-      const unsigned at = static_cast<unsigned>(line) * row_bytes;
-      keep(right[line % 4],
-           async::load_float4(BESIDE ? place(line, column_chunk)
-                                     : inverse + at + static_cast<unsigned>(16 * column_chunk)));
-    };
-#pragma unroll
-    for (int i = 0; i < 2; ++i) fetch_left(0, i, 0);
-#pragma unroll
-    for (int line = 0; line < ahead; ++line) fetch_right(line);
-#pragma unroll 2
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        fetch_right((4 * chunk + q + ahead) % box);
-        if (q < 2) fetch_left((chunk + 1) & 1, q, (chunk + 1) % chunks);
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-#pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            x[i][e] = fmaf(left[chunk & 1][i][q], right[q][e], x[i][e]);
-          }
-        }
-      }
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const float* const own = x[i];
-      async::store_float4(place(row + 4 * i, column_chunk),
-                          make_float4(own[0], own[1], own[2], own[3]));
-    }
+    if (warp == step) store_losses(acc, scratch, lane);
+    substitute<BESIDE>(boxes + static_cast<unsigned>(step * box_bytes), square_of_b, scratch, warp,
+                       lane);
     __syncthreads();
     if (warp > step) {
-      const unsigned own = triangle + static_cast<unsigned>(warp * box_bytes);
+      const unsigned own = boxes + static_cast<unsigned>(warp * box_bytes);
       multiply<BESIDE>(acc, BESIDE ? own : scratch, BESIDE ? scratch : own, thread, between);
       return;
     }
-    if (warp == step) {
-#pragma unroll
-      for (int i = 0; i < tm; ++i) {
-#pragma unroll
-        for (int g = 0; g < tn / 4; ++g) {
-          const float4 v = async::load_float4(place(lane % 8 + 8 * i, lane / 8 + 4 * g));
-          float* const c = &acc.c[i][4 * g];
-          c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
-        }
-      }
-    }
+    if (warp == step) keep_solution(acc, scratch, lane);
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) between(chunk);
+  }
+
+  /// The scratch holds a square of X with the permutation of A.
+  static __device__ __forceinline__ unsigned place(unsigned scratch, int row, int chunk) {
+    return scratch + static_cast<unsigned>(row * k * 4) +
+           static_cast<unsigned>(16 * swizzled_chunk(row, chunk));
+  }
+
+  static __device__ __forceinline__ void store_losses(const Accumulator& acc, unsigned scratch,
+                                                      int lane) {
+#pragma unroll
+    for (int i = 0; i < rows_per_thread; ++i) {
+#pragma unroll
+      for (int g = 0; g < columns_per_thread / 4; ++g) {
+        const float* const c = &acc.c[i][4 * g];
+        async::store_float4(place(scratch, lane % 8 + 8 * i, lane / 8 + 4 * g),
+                            make_float4(c[0], c[1], c[2], c[3]));
+      }
+    }
+  }
+
+  /// Solves T x = b for the 32 right-hand sides that B less its losses has: columns with T = L,
+  /// whose diagonal is one (BESIDE), or rows with T = U^T, whose diagonal holds reciprocals. T lies
+  /// permuted as A does. The losses are there after a barrier within; x replaces them.
+  ///
+  /// A warp has eight right-hand sides, and four lanes share each: lane `part` of them has
+  /// unknowns part, part + 4, ... Four unknowns at a time go round by shuffle, and each lane solves
+  /// for the four itself; so there are 8 exchanges, not 31. The two lines that come next are
+  /// updated first, the rest while the next exchange is on its way; of T everything is read one
+  /// exchange ahead.
+  template <bool BESIDE>
+  static __device__ __forceinline__ void substitute(unsigned triangle, unsigned square_of_b,
+                                                    unsigned scratch, int warp, int lane) {
+    constexpr int four = 4, groups = box / four;
+    const int part = lane % four, side = lane / four;
+    // Eight columns are the warp's chunk of either half, and its rows are eight in a row: so all
+    // lanes are in different banks, but for B beside the diagonal, which is not permuted.
+    const int column = 4 * (warp + 4 * (side / four)) + side % four;
+    const auto place_of = [&](int group) {
+      return BESIDE ? place(scratch, four * group + part, column / 4) +
+                          static_cast<unsigned>(4 * (column % 4))
+                    : place(scratch, 8 * warp + side, group) + static_cast<unsigned>(4 * part);
+    };
+    const auto place_of_b = [&](int group) {
+      return BESIDE
+                 ? square_of_b + static_cast<unsigned>((four * group + part) * k * 4 + 4 * column)
+                 : place_of(group) - scratch + square_of_b;
+    };
+    float own[groups];                                   // the lane's unknowns
+    float corner[2][four][four], line[2][groups][four];  // of T, for this group and the next
+    const auto read = [&](float* to, int row, int group) {
+      const float4 v = async::load_float4(place(triangle, row, group));
+      to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    };
+    const auto fetch = [&](int group) {
+#pragma unroll
+      for (int q = BESIDE; q < four; ++q) read(corner[group % 2][q], four * group + q, group);
+#pragma unroll
+      for (int r = group + 1; r < groups; ++r) read(line[group % 2][r], four * r + part, group);
+    };
+    fetch(0);
+#pragma unroll
+    for (int group = 0; group < groups; ++group) own[group] = async::load_float(place_of_b(group));
+    __syncthreads();
+#pragma unroll
+    for (int group = 0; group < groups; ++group) own[group] -= async::load_float(place_of(group));
+    float y[2][four];
+    const auto exchange = [&](int group) {
+#pragma unroll
+      for (int q = 0; q < four; ++q) y[group % 2][q] = __shfl_sync(~0u, own[group], q, four);
+    };
+    exchange(0);
+#pragma unroll
+    for (int group = 0; group < groups; ++group) {
+      float* const solved = y[group % 2];
+      const auto& t = corner[group % 2];
+      const auto& lines = line[group % 2];
+      if (group + 1 < groups) fetch(group + 1);
+#pragma unroll
+      for (int q = 0; q < four; ++q) {
+#pragma unroll
+        for (int p = 0; p < q; ++p) solved[q] -= t[q][p] * solved[p];
+        if (!BESIDE) solved[q] *= t[q][q];
+      }
+#pragma unroll
+      for (int q = 0; q < four; ++q) {
+#pragma unroll
+        for (int r = group + 1; r < groups && r < group + 3; ++r) {
+          own[r] -= lines[r][q] * solved[q];
+        }
+      }
+      if (group + 1 < groups) exchange(group + 1);
+#pragma unroll
+      for (int q = 0; q < four; ++q) {
+        if (part == q) own[group] = solved[q];
+#pragma unroll
+        for (int r = group + 3; r < groups; ++r) own[r] -= lines[r][q] * solved[q];
+      }
+    }
+#pragma unroll
+    for (int group = 0; group < groups; ++group) async::store_float(place_of(group), own[group]);
+  }
+
+  /// The solved square, from the scratch: one warp.
+  static __device__ __forceinline__ void keep_solution(Accumulator& acc, unsigned scratch,
+                                                       int lane) {
+#pragma unroll
+    for (int i = 0; i < rows_per_thread; ++i) {
+#pragma unroll
+      for (int g = 0; g < columns_per_thread / 4; ++g) {
+        const float4 v = async::load_float4(place(scratch, lane % 8 + 8 * i, lane / 8 + 4 * g));
+        float* const c = &acc.c[i][4 * g];
+        c[0] = -v.x, c[1] = -v.y, c[2] = -v.z, c[3] = -v.w;
+      }
+    }
   }
 };
 

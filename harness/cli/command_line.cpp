@@ -28,7 +28,10 @@ void refuse_unknown_command(const std::string& word) {
 }
 
 int dispatch(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == child_flag) return serve_child(perform_task);
+  if (argc > 1 && std::string_view(argv[1]) == child_flag) {
+    if (argc == 2) return serve_child(perform_task);
+    if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
+  }
   catch_interrupts();
   refuse_unknown_command(argc > 1 ? argv[1] : "");
   const Parser parser = make_parser();

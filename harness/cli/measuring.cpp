@@ -166,17 +166,17 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
   return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
 }
 
-TuningTable recorded_winners(const MeasureRequest& r, const std::optional<Device>& device) {
-  if (!r.tuning.empty()) {
-    if (!std::filesystem::exists(r.tuning)) {
-      throw UsageError(fmt::format("no tuning file {}: make one with amasia tune", r.tuning));
+}  // namespace
+
+TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device) {
+  if (!tuning.empty()) {
+    if (!std::filesystem::exists(tuning)) {
+      throw UsageError(fmt::format("no tuning file {}: make one with amasia tune", tuning));
     }
-    return TuningTable::read(r.tuning);
+    return TuningTable::read(tuning);
   }
   return device ? TuningTable::read(default_tuning_path(*device)) : TuningTable{};
 }
-
-}  // namespace
 
 ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   CampaignRequest& c = r.campaign;
@@ -188,7 +188,8 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
     const std::string device = machine.device ? machine.device->name : "";
     if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
-    print_preview({title, plan_campaign(c, cases, recorded_winners(r, machine.device), device),
+    print_preview({title,
+                   plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device),
                    machine, !r.tuning.empty() || machine.device});
     return exit_ok;
   }
@@ -196,7 +197,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases.apps, c, device);
-  const Campaign plan = plan_campaign(c, cases, recorded_winners(r, device), device.name);
+  const Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
 
   SessionOptions options = r.session;
   options.ceilings = plan.ceilings;

@@ -1,6 +1,7 @@
 // What `run` and `study` do with a request: plan it, run it, write and say what came out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,9 @@ namespace amasia {
 /// Verifies, times and compares what `request.campaign` asks for, or shows it (--dry-run). Its
 /// effort is final; modes that are still empty are an error of the caller.
 ExitStatus measure(MeasureRequest request, const std::vector<std::string>& argv);
+
+/// The winners in the file `tuning`, which must exist; "" for those recorded of the device, if any.
+/// Throws UsageError, ResultError.
+TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device);
 
 }  // namespace amasia

@@ -105,13 +105,17 @@ void add_roles(CLI::App& command, std::vector<Role>& roles) {
                   {Role::iso, Role::best, Role::matched, Role::cross});
 }
 
-void add_device(CLI::App& command, SessionOptions& session) {
+void add_device_of_child(CLI::App& command, SessionOptions& session) {
   add_number(command, "--device", session.device_index, integer_between(0, 1023), "N", "0",
              "index of the GPU");
   add_number(command, "--group-timeout", session.extra_seconds,
              number_between(shortest, longest, "seconds"), "SECONDS",
              fmt::format("{}", session.extra_seconds),
              "what a group may take beyond --seconds before it counts as hanging");
+}
+
+void add_device(CLI::App& command, SessionOptions& session) {
+  add_device_of_child(command, session);
   command.add_flag("--in-process", session.in_process,
                    "no child processes (for debuggers and compute-sanitizer)");
 }
@@ -171,6 +175,11 @@ void add_keeping(CLI::App& command, SessionOptions& session) {
       ->excludes(resume);
 }
 
+void add_tuning(CLI::App& command, std::string& tuning) {
+  add_output(command, "--tuning", tuning, "recorded winners, for the role best",
+             "results/<gpu>/tuning.json");
+}
+
 void add_measuring(CLI::App& command, MeasureRequest& r) {
   command.add_flag("--energy", r.effort.energy, "measure energy per run in a hot batch");
   add_number(command, "--point-seconds", r.campaign.point_seconds,
@@ -179,8 +188,7 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
              "cap on the samples of one point of a microbenchmark");
   add_seed(command, r.campaign.seed);
   add_device(command, r.session);
-  add_output(command, "--tuning", r.tuning, "recorded winners, for the role best",
-             "results/<gpu>/tuning.json");
+  add_tuning(command, r.tuning);
   defaulting_to(
       command
           .add_option("--records", r.session.records,

@@ -33,12 +33,16 @@ void add_modes(CLI::App& command, CampaignRequest& campaign);
 void add_roles(CLI::App& command, std::vector<Role>& roles);
 /// --device, --group-timeout, --in-process.
 void add_device(CLI::App& command, SessionOptions& session);
+/// The same without --in-process.
+void add_device_of_child(CLI::App& command, SessionOptions& session);
 void add_seed(CLI::App& command, std::uint64_t& seed);
 /// Rounds, seconds, precision, confidence. `own` names whose the defaults are: "the study's", or
 /// "" for those of Effort.
 void add_effort(CLI::App& command, EffortAsked& asked, const std::string& own);
 void add_confidence(CLI::App& command, double& confidence);
 void add_dry_run(CLI::App& command, bool& dry_run);
+/// The file of recorded winners.
+void add_tuning(CLI::App& command, std::string& tuning);
 /// --out, --resume, --overwrite.
 void add_keeping(CLI::App& command, SessionOptions& session);
 /// What `run` and `study` share beyond the above.

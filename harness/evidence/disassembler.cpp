@@ -19,26 +19,12 @@
 #include <utility>
 
 #include "harness/evidence/sass.hpp"
+#include "harness/text/tool.hpp"
 
 namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool executable_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-std::string on_path(std::string_view program) {
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? std::string_view{} : path;
-  while (!rest.empty()) {
-    const fs::path folder(next_field(rest, ':'));
-    if (!folder.empty() && executable_file(folder / program)) return folder / program;
-  }
-  return "";
-}
 
 /// Runs a program without a shell and hands its output over line by line. False when it cannot be
 /// started or fails.
@@ -91,45 +77,9 @@ bool list_kernels(std::vector<std::string> command, const std::string& executabl
   return ran && !found.empty();  // one that was killed may have listed half a kernel
 }
 
-/// A folder for a while.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "amasia-XXXXXX").string();
-    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }  // empty when there is none
-
- private:
-  fs::path path_;
-};
-
 }  // namespace
 
-std::string find_cuobjdump() {
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return fs::path(value == nullptr ? "" : value);
-  };
-  std::vector<fs::path> candidates{variable("CUOBJDUMP"), on_path("cuobjdump")};
-  for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (!variable(home).empty()) candidates.push_back(variable(home) / "bin" / "cuobjdump");
-  }
-  if (const std::string nvcc = on_path("nvcc"); !nvcc.empty()) {
-    std::error_code ignored;
-    candidates.push_back(fs::canonical(nvcc, ignored).parent_path() / "cuobjdump");
-  }
-  candidates.emplace_back("/usr/local/cuda/bin/cuobjdump");
-  const auto found = std::find_if(candidates.begin(), candidates.end(), executable_file);
-  return found == candidates.end() ? "" : found->string();
-}
+std::string find_cuobjdump() { return find_tool("cuobjdump", "CUOBJDUMP"); }
 
 bool list_kernels_in_parallel(const std::vector<std::string>& command,
                               const std::string& executable,
@@ -158,7 +108,7 @@ bool list_kernels_in_parallel(const std::vector<std::string>& command,
 
 bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
                   const std::vector<std::size_t>& modules, KernelCodes& found) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   if (folder.path().empty()) return false;
   std::vector<KernelCodes> listed(modules.size());
   std::atomic<std::size_t> next = 0;

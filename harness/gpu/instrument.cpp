@@ -76,6 +76,8 @@ class CudaGroup : public GroupInstrument {
     return sampler_.time(*runs_.at(index), *instance_, plan_.key.cache);
   }
 
+  void count(int index) override { sampler_.count(*runs_.at(index), *instance_, plan_.key.cache); }
+
   Verdict verify(int index) override { return verdict_of(*runs_.at(index), challenges_.at(index)); }
 
   std::optional<double> energy_mj(int index) override {

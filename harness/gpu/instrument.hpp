@@ -27,6 +27,11 @@ class GroupInstrument {
   /// Whether the whole run waits in the launch queue until all of it is enqueued.
   virtual bool can_be_blocked(int index) const = 0;
   virtual TimedRun time(int index) = 0;
+  /// Once more in the same round. The same, but for a device whose answers a script decides.
+  virtual TimedRun time_again(int index) { return time(index); }
+  /// Runs once in the state of the caches that time() brings about, between the marks that tell a
+  /// profiler to count. Returns when the run has ended.
+  virtual void count(int index) = 0;
   /// Runs once more and compares the output.
   virtual Verdict verify(int index) = 0;
   /// Millijoules per run; nothing where they cannot be measured.

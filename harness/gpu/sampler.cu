@@ -1,3 +1,5 @@
+#include <cuda_profiler_api.h>
+
 #include <algorithm>
 #include <chrono>
 #include <vector>
@@ -71,17 +73,30 @@ void Sampler::run_once(const PreparedRun& run, Instance& instance) {
   AMASIA_CUDA(cudaStreamSynchronize(stream_));
 }
 
-TimedRun Sampler::time(const PreparedRun& run, Instance& instance, CacheMode cache) {
-  const int sms = device_.sm_count;
-  AMASIA_CUDA(cudaMemsetAsync(stamps_.data(), 0, stamps_.bytes(), stream_));
+void Sampler::make_ready(const PreparedRun& run, Instance& instance, CacheMode cache) {
   instance.reset(stream_);
   if (cache == CacheMode::hot) {
     run.enqueue(stream_);
     if (!instance.repeatable()) instance.reset(stream_);
   } else {
-    read_all<<<4 * sms, 512, 0, stream_>>>(reinterpret_cast<const int4*>(flush_.data()),
-                                           flush_.size() / 4, sink_.data());
+    read_all<<<4 * device_.sm_count, 512, 0, stream_>>>(
+        reinterpret_cast<const int4*>(flush_.data()), flush_.size() / 4, sink_.data());
   }
+}
+
+void Sampler::count(const PreparedRun& run, Instance& instance, CacheMode cache) {
+  make_ready(run, instance, cache);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  AMASIA_CUDA(cudaProfilerStart());
+  run.enqueue(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  AMASIA_CUDA(cudaProfilerStop());
+}
+
+TimedRun Sampler::time(const PreparedRun& run, Instance& instance, CacheMode cache) {
+  const int sms = device_.sm_count;
+  AMASIA_CUDA(cudaMemsetAsync(stamps_.data(), 0, stamps_.bytes(), stream_));
+  make_ready(run, instance, cache);
   const bool blocked = run.can_be_blocked();
   // A long run in hot mode has filled the queue already: wait for it before the gate is closed.
   AMASIA_CUDA(cudaStreamSynchronize(stream_));

@@ -29,6 +29,9 @@ class Sampler {
 
   /// Restores and poisons, brings the caches into the mode's state, runs once, timed.
   TimedRun time(const PreparedRun& run, Instance& instance, CacheMode cache);
+  /// The same, not timed but between the marks of a profiler, and not behind the spin kernel: a
+  /// profiler may let no launch return before its kernel has ended.
+  void count(const PreparedRun& run, Instance& instance, CacheMode cache);
   /// Restores and poisons, runs once, waits: for verification.
   void run_once(const PreparedRun& run, Instance& instance);
   /// Millijoules per run over a back-to-back batch of at least `seconds`; nothing without an energy
@@ -44,6 +47,8 @@ class Sampler {
   static std::string flush_method();
 
  private:
+  /// Restores and poisons, and brings the caches into the mode's state.
+  void make_ready(const PreparedRun& run, Instance& instance, CacheMode cache);
   std::optional<double> clock_from_stamps() const;
 
   Device device_;

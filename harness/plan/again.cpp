@@ -9,6 +9,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/again.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
 
@@ -79,11 +80,12 @@ Effort effort_in(const Provenance& provenance) {
   return effort;
 }
 
-Again plan_again(const ResultFile& file) {
+Again plan_again(const ResultFile& file, const std::vector<std::string>& only) {
   Again again;
   const Effort effort = effort_in(file.provenance);
   for (const GroupResult* shown : shown_groups(file)) {
     const GroupResult& group = *shown;
+    if (!is_asked(only, group.key.to_string())) continue;
     PlannedGroup plan;
     plan.key = group.key;
     plan.preset = group.preset;
@@ -105,7 +107,7 @@ Again plan_again(const ResultFile& file) {
     const bool measured =
         std::any_of(shown->rows.begin(), shown->rows.end(),
                     [](const MicrobenchmarkRow& r) { return r.value.has_value(); });
-    if (!measured) continue;
+    if (!measured || !is_asked(only, shown->name)) continue;
     if (find_microbenchmark(shown->name) == nullptr) {
       again.not_possible.push_back({shown->name, "it is not part of this program"});
       continue;

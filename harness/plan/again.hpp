@@ -24,7 +24,7 @@ struct Again {
 /// Every row of the file that has a time, of a file of sessions those of the first session that has
 /// the case, and every microbenchmark with a point that has a value. Energy is not measured again.
 /// What is not part of this program is told with the reason.
-Again plan_again(const ResultFile& file);
+Again plan_again(const ResultFile& file, const std::vector<std::string>& only = {});
 
 /// The effort that the settings of a file name; what they do not name is the default.
 Effort effort_in(const Provenance& provenance);

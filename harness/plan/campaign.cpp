@@ -112,6 +112,18 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
   return plan;
 }
 
+std::vector<PlannedGroup> plan_counting(const CampaignRequest& request,
+                                        const std::vector<AppCases>& cases,
+                                        const TuningTable& tuning, const std::string& device) {
+  std::vector<PlannedGroup> groups = plan_campaign(request, {cases, {}}, tuning, device).groups;
+  for (PlannedGroup& g : groups) {
+    g.effort = Effort{};
+    g.effort.count_only = true;
+    std::erase_if(g.rows, [](const PlannedRow& row) { return row.repeat > 0; });
+  }
+  return groups;
+}
+
 std::vector<PlannedGroup> plan_search(const CampaignRequest& request,
                                       const std::vector<AppCases>& cases) {
   std::vector<PlannedGroup> groups;

@@ -73,6 +73,11 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
 std::vector<PlannedGroup> plan_search(const CampaignRequest& request,
                                       const std::vector<AppCases>& cases);
 
+/// The rows of a comparison without those that repeat another, to be counted by a profiler.
+std::vector<PlannedGroup> plan_counting(const CampaignRequest& request,
+                                        const std::vector<AppCases>& cases,
+                                        const TuningTable& tuning, const std::string& device);
+
 /// Every config of every variant, run once against the reference.
 std::vector<PlannedGroup> plan_verification(const CampaignRequest& request,
                                             const std::vector<AppCases>& cases);

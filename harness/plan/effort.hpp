@@ -14,6 +14,7 @@ struct Effort {
   double confidence = 0.95;  // joint, over all comparisons of the group
   bool energy = false;
   bool verify_only = false;
+  bool count_only = false;  // under a profiler: every right row once between its marks, no time
 };
 
 /// For one point of a microbenchmark.

@@ -158,7 +158,8 @@ Json to_json(const PlannedGroup& g) {
             {"precision", e.precision},
             {"confidence", e.confidence},
             {"energy", e.energy},
-            {"verify_only", e.verify_only}}},
+            {"verify_only", e.verify_only},
+            {"count_only", e.count_only}}},
           {"rows", rows}};
 }
 
@@ -182,6 +183,7 @@ PlannedGroup planned_group_from_json(const Json& j) {
   g.effort.confidence = e.at("confidence").get<double>();
   g.effort.energy = e.at("energy").get<bool>();
   g.effort.verify_only = e.at("verify_only").get<bool>();
+  g.effort.count_only = e.at("count_only").get<bool>();
   for (const Json& r : j.at("rows")) {
     std::vector<ScheduleWinner> by_schedule;
     for (const Json& w : r.at("by_schedule")) {
@@ -200,7 +202,10 @@ PlannedGroup planned_group_from_json(const Json& j) {
 double expected_seconds(const PlannedGroup& g) {
   constexpr double start_up = 2;  // context, inputs, reference
   constexpr double verification = 0.1;
+  constexpr double profiler_passes =
+      10;  // of a process each: what can be counted at a time is little
   const double rows = static_cast<double>(g.rows.size());
+  if (g.effort.count_only) return profiler_passes * (start_up + 2 * rows * verification);
   return start_up + 2 * rows * verification + (g.effort.verify_only ? 0 : g.effort.seconds / 2) +
          (g.effort.energy ? rows : 0);
 }

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <stdexcept>
@@ -89,14 +90,39 @@ bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-[[noreturn]] void become_child(int in, int out, const std::string& path) {
+/// Performs the task in `text` and answers to `out`, a line at a time.
+int serve(const TaskPerformer& perform, const std::string& text, int out) {
+  const auto answer = [out](const Json& j) { write_all(out, one_line(j)); };
+  int last_row = -2;
+  try {
+    const Json result = perform(Json::parse(text), [&](int row, const std::string& line) {
+      if (row == last_row && line.empty()) return;
+      last_row = row;
+      answer(Json{{"row", row}, {"line", line}});
+    });
+    answer(Json{{"result", result}});
+    return 0;
+  } catch (const UsageError& error) {
+    answer(Json{{"error", error.what()}, {"usage", true}});
+  } catch (const std::exception& error) {
+    answer(Json{{"error", error.what()}});
+  }
+  // Skip destructors of a possibly broken CUDA context: they would report the same error again.
+  std::cout.flush();
+  _exit(1);
+}
+
+[[noreturn]] void become_child(int in, int out, const std::vector<std::string>& command) {
   // A group of its own: Ctrl-C reaches the parent only, which then ends this process. If the parent
   // is killed outright, the kernel ends this process too.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
-  execl(path.c_str(), path.c_str(), child_flag, static_cast<char*>(nullptr));
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execv(argv.front(), argv.data());
   _exit(127);
 }
 
@@ -131,50 +157,54 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_signal != 0; }
 
-ChildOutcome run_in_child(const Json& task, double seconds,
-                          const std::function<void(const std::string&)>& on_line) {
-  Descriptor task_read, task_write, answer_read, answer_write;
-  open_pipe(task_read, task_write);
-  open_pipe(answer_read, answer_write);
-  const std::string path = executable_path();
+Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
+                  const std::function<void(const std::string&)>& on_line) {
+  Descriptor input_read, input_write, output_read, output_write;
+  open_pipe(input_read, input_write);
+  open_pipe(output_read, output_write);
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("cannot fork: {}", std::strerror(errno)));
-  if (child == 0) become_child(task_read.get(), answer_write.get(), path);
-  task_read.close();
-  answer_write.close();
-  write_all(task_write.get(), one_line(task));  // a dead child shows below
-  task_write.close();
+  if (child == 0) become_child(input_read.get(), output_write.get(), command);
+  input_read.close();
+  output_write.close();
+  write_all(input_write.get(), input);  // a dead child shows below
+  input_write.close();
 
-  ChildOutcome outcome;
+  Ended ended;
   std::string pending;
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     if (interrupted()) {
-      outcome.interrupted = true;
+      ended.interrupted = true;
       break;
     }
     if (Clock::now() >= deadline) {
-      outcome.timed_out = true;
+      ended.timed_out = true;
       break;
     }
-    pollfd waiting{answer_read.get(), POLLIN, 0};
+    pollfd waiting{output_read.get(), POLLIN, 0};
     const int ready = poll(&waiting, 1, 100);
     if (ready <= 0) continue;
     char buffer[65536];
-    const ssize_t n = ::read(answer_read.get(), buffer, sizeof buffer);
+    const ssize_t n = ::read(output_read.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     pending.append(buffer, static_cast<std::size_t>(n));
     std::size_t end;
     while ((end = pending.find('\n')) != std::string::npos) {
-      take_line(pending.substr(0, end), outcome, on_line);
+      on_line(pending.substr(0, end));
       pending.erase(0, end + 1);
     }
   }
-  if (outcome.timed_out || outcome.interrupted) kill(-child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  if (ended.timed_out || ended.interrupted) kill(-child, SIGKILL);
+  while (waitpid(child, &ended.status, 0) < 0 && errno == EINTR) {
   }
+  return ended;
+}
+
+void conclude(ChildOutcome& outcome, const Ended& ended, double seconds) {
+  outcome.interrupted = ended.interrupted;
+  outcome.timed_out = ended.timed_out;
   if (outcome.interrupted) {
     outcome.finished = false;
     outcome.failure = "interrupted";
@@ -182,9 +212,18 @@ ChildOutcome run_in_child(const Json& task, double seconds,
     outcome.finished = false;
     outcome.failure = fmt::format("no result within {:.0f} s (hang)", seconds);
   } else if (!outcome.finished && outcome.failure.empty()) {
-    outcome.failure = describe_end(status);
-    outcome.killed = WIFSIGNALED(status) && comes_from_outside(WTERMSIG(status));
+    outcome.failure = describe_end(ended.status);
+    outcome.killed = WIFSIGNALED(ended.status) && comes_from_outside(WTERMSIG(ended.status));
   }
+}
+
+ChildOutcome run_in_child(const Json& task, double seconds,
+                          const std::function<void(const std::string&)>& on_line) {
+  ChildOutcome outcome;
+  const Ended ended =
+      run_program({executable_path(), child_flag}, task_text(task), seconds,
+                  [&](const std::string& line) { take_line(line, outcome, on_line); });
+  conclude(outcome, ended, seconds);
   return outcome;
 }
 
@@ -205,26 +244,22 @@ ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
   return outcome;
 }
 
+std::string task_text(const Json& task) { return one_line(task); }
+
 int serve_child(const TaskPerformer& perform) {
-  const auto answer = [](const Json& j) { write_all(STDOUT_FILENO, one_line(j)); };
-  std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
-  int last_row = -2;
-  try {
-    const Json result = perform(Json::parse(text), [&](int row, const std::string& line) {
-      if (row == last_row && line.empty()) return;
-      last_row = row;
-      answer(Json{{"row", row}, {"line", line}});
-    });
-    answer(Json{{"result", result}});
-    return 0;
-  } catch (const UsageError& error) {
-    answer(Json{{"error", error.what()}, {"usage", true}});
-  } catch (const std::exception& error) {
-    answer(Json{{"error", error.what()}});
-  }
-  // Skip destructors of a possibly broken CUDA context: they would report the same error again.
-  std::cout.flush();
-  _exit(1);
+  const std::string text((std::istreambuf_iterator<char>(std::cin)),
+                         std::istreambuf_iterator<char>());
+  return serve(perform, text, STDOUT_FILENO);
+}
+
+int serve_child(const TaskPerformer& perform, const std::string& task_path,
+                const std::string& answer_path) {
+  std::ifstream file(task_path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Emptied: a profiler starts the program several times, and the last answer counts.
+  const OpenFile answer(answer_path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file || !answer.is_open()) return 1;
+  return serve(perform, text, answer.get());
 }
 
 }  // namespace amasia

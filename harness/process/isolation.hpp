@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,23 @@ ChildOutcome run_in_process(const nlohmann::ordered_json& task, const TaskPerfor
 
 /// The child's side: reads the task from stdin, answers on stdout, returns the exit status.
 int serve_child(const TaskPerformer& perform);
+/// The same with files instead, for a child that another program starts, maybe several times.
+int serve_child(const TaskPerformer& perform, const std::string& task_path,
+                const std::string& answer_path);
+
+/// How a program ended.
+struct Ended {
+  int status = 0;  // as of waitpid(2)
+  bool timed_out = false, interrupted = false;
+};
+/// Runs a program by its path, `input` on its stdin, for at most `seconds`; `on_line` receives each
+/// line of its stdout.
+Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
+                  const std::function<void(const std::string&)>& on_line);
+/// What became of the task, where the lines of the answer do not say it.
+void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
+/// The task as the child reads it.
+std::string task_text(const nlohmann::ordered_json& task);
 
 /// Folds one line of a child's stdout into the outcome. What is not of the protocol is the chatter
 /// of a library and goes to `on_line`.
@@ -43,7 +61,7 @@ void take_line(const std::string& line, ChildOutcome& outcome,
 void catch_interrupts();
 bool interrupted();
 
-/// The option by which the parent starts its child.
+/// The option by which the parent starts its child; for one with files, two names follow.
 inline constexpr const char* child_flag = "--child-task";
 
 }  // namespace amasia

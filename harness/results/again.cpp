@@ -12,6 +12,7 @@
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/statistics/false_discovery.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -116,14 +117,17 @@ class Comparer {
  public:
   Comparer(const ResultFile& recorded, const ResultFile& now,
            const std::vector<const ResultFile*>& more,
-           const std::map<std::string, std::string>& obstacles)
+           const std::map<std::string, std::string>& obstacles,
+           const std::vector<std::string>& only)
       : recorded_(recorded),
         now_(now),
         sessions_(files_of(recorded, more)),
-        obstacles_(obstacles) {}
+        obstacles_(obstacles),
+        only_(only) {}
 
   std::vector<Candidate> rows() {
     for (const GroupResult* shown : shown_groups(recorded_)) {
+      if (!is_asked(only_, shown->key.to_string())) continue;
       const GroupResult* again = same_case(now_, *shown);
       for (const Row& row : shown->rows) {
         if (row.time_ms && row.status == RowStatus::ok) add(*shown, again, row);
@@ -132,7 +136,9 @@ class Comparer {
         if (again != nullptr && !c.control) add(*shown, *again, c);
       }
     }
-    for (const MicrobenchmarkResult* m : shown_microbenchmarks(recorded_)) add(*m);
+    for (const MicrobenchmarkResult* m : shown_microbenchmarks(recorded_)) {
+      if (is_asked(only_, m->name)) add(*m);
+    }
     return std::move(candidates_);
   }
 
@@ -296,10 +302,17 @@ class Comparer {
   const ResultFile& now_;
   Sessions sessions_;
   const std::map<std::string, std::string>& obstacles_;
+  const std::vector<std::string>& only_;
   std::vector<Candidate> candidates_{};
 };
 
 }  // namespace
+
+bool is_asked(const std::vector<std::string>& only, std::string_view name) {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
+           return glob_match(pattern, name);
+         });
+}
 
 int Repetition::count(Outcome outcome) const {
   return static_cast<int>(std::count_if(
@@ -308,10 +321,11 @@ int Repetition::count(Outcome outcome) const {
 
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,
                       const std::vector<const ResultFile*>& more,
-                      const std::map<std::string, std::string>& obstacles) {
+                      const std::map<std::string, std::string>& obstacles,
+                      const std::vector<std::string>& only) {
   Repetition result;
   result.differences = differences_of(recorded.provenance, now.provenance);
-  std::vector<Candidate> candidates = Comparer(recorded, now, more, obstacles).rows();
+  std::vector<Candidate> candidates = Comparer(recorded, now, more, obstacles, only).rows();
   std::vector<double> p_values;
   for (const Candidate& c : candidates) {
     if (c.row.outcome != Outcome::not_possible) p_values.push_back(c.p);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/results/result.hpp"
@@ -45,10 +46,15 @@ struct Repetition {
 /// 5 %. The sessions of `recorded` and `more` say how far rows move between runs; where they do
 /// not, the samples of one run on each side count as independent.
 /// `obstacles`: why something of the file was not measured, by its name, "nw/tma (best) at nw
-/// rows=64 cold stream" or that of a microbenchmark.
+/// rows=64 cold stream" or that of a microbenchmark. `only`: see is_asked().
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,
                       const std::vector<const ResultFile*>& more = {},
-                      const std::map<std::string, std::string>& obstacles = {});
+                      const std::map<std::string, std::string>& obstacles = {},
+                      const std::vector<std::string>& only = {});
+
+/// Whether a case ("nw rows=64 cold stream") or a microbenchmark is among those asked for: the
+/// whole name matches one of the globs, or there are none.
+bool is_asked(const std::vector<std::string>& only, std::string_view name);
 
 Table to_table(const Repetition& repetition);
 

@@ -19,6 +19,14 @@ SpeedClaim without_noise(SpeedVerdict verdict) {
   return SpeedClaim::not_resolved;
 }
 
+/// Whether a ratio is no farther from 1 than the row is from itself. A row that is not told from
+/// itself says nothing here: what it scatters is in the interval already.
+bool within_own_noise(const Comparison& comparison) {
+  if (!comparison.itself || !comparison.itself->resolved) return false;
+  const double most = std::max(comparison.itself->high, 1 / comparison.itself->low);
+  return comparison.speedup.ratio <= most && comparison.speedup.ratio >= 1 / most;
+}
+
 }  // namespace
 
 SpeedVerdict verdict_on(const RatioInterval& speedup) {
@@ -40,7 +48,7 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
                comparison.speedup.ratio >= control.speedup.low &&
                comparison.speedup.ratio <= control.speedup.high;
       });
-  return inside ? SpeedClaim::within_noise : said;
+  return inside || within_own_noise(comparison) ? SpeedClaim::within_noise : said;
 }
 
 std::string to_string(const Invalidity& invalidity) {

@@ -12,8 +12,8 @@ namespace amasia {
 SpeedVerdict verdict_on(const RatioInterval& speedup);
 
 /// The verdict after the A/A control, which is among `comparisons`, all of one group: within the
-/// noise when the ratio is no larger than what the baseline of that role differed from itself. A
-/// control is what it is.
+/// noise when the ratio is no larger than what the baseline of that role differed from itself, or
+/// the row from itself. A control is what it is.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
 
 /// "company: another process ...; end the other process ..."

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/results/claim.hpp"
+#include "harness/statistics/serial_correlation.hpp"
 
 namespace amasia {
 
@@ -109,7 +110,25 @@ const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
   return nullptr;
 }
 
-std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence) {
+double inflation_by(std::optional<IntervalRule> rule, const std::vector<double>& values) {
+  return rule == IntervalRule::widened ? variance_inflation(values) : 1;
+}
+
+MedianInterval time_of(const Row& row, double confidence, std::optional<IntervalRule> rule) {
+  const std::vector<double> times = usable_times(row);
+  return median_interval(times, confidence, inflation_by(rule, times));
+}
+
+std::optional<RatioInterval> against_itself(const Row& row, double confidence) {
+  Row second;
+  second.samples = row.repeat_samples;
+  const auto [first, again] = paired_times(row, second);
+  if (first.empty()) return std::nullopt;
+  return paired_ratio(first, again, confidence);
+}
+
+std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence,
+                                     std::optional<IntervalRule> rule) {
   const std::vector<RowPair> pairs = pairs_of(rows);
   const double confidence =
       corrected_confidence(joint_confidence, std::max<int>(1, static_cast<int>(pairs.size())));
@@ -124,7 +143,9 @@ std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_
     c.against = reference->variant;
     c.against_schedule = reference->schedule;
     c.control = row->repeat > 0;
-    c.speedup = paired_ratio(reference_times, times, confidence);
+    c.speedup = paired_ratio(reference_times, times, confidence,
+                             inflation_by(rule, quotients(reference_times, times)));
+    c.itself = against_itself(*row, confidence);
     c.verdict = verdict_on(c.speedup);
     comparisons.push_back(std::move(c));
   }

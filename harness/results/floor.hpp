@@ -12,7 +12,7 @@ namespace amasia {
 
 /// Floors in ms from the ceilings of the same result file, by name and unit:
 ///   read_bandwidth, write_bandwidth, copy_bandwidth   GB/s (1e9), bytes read + written
-///   fp32_rate, tf32_rate, bf16_rate GFLOP/s, int32_rate Gop/s    1e9 operations a second
+///   fp32_rate, tf32_rate, bf16_rate, e4m3_rate GFLOP/s, int32_rate Gop/s  1e9 operations a second
 ///   dependent_op_ns                                   ns of one operation that waits for the last
 /// Traffic of which a part f is written is timed as a mixture of the two nearest measured streams
 /// (f = 0 read, f = 1/2 copy, f = 1 write). nullopt when a ceiling that this work needs is missing

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "harness/registry.hpp"
+
 namespace amasia {
 namespace {
 
@@ -27,9 +29,15 @@ constexpr Build build =
 }  // namespace
 
 const std::map<std::string, std::string>& source_digests() {
-  static const std::map<std::string, std::string> digests{
+  static const auto digests = [] {
+    std::map<std::string, std::string> all{
 #include "source_digests.inc"
-  };
+    };
+    for (const auto& [name, digest] : registered_source_digests()) {
+      if (name.find('/') != std::string::npos) all[name] = digest;
+    }
+    return all;
+  }();
   return digests;
 }
 
@@ -52,8 +60,12 @@ std::string source_digest(const std::string& name) {
     const auto found = digests->find(name);
     if (found != digests->end()) return found->second;
   }
-  const auto of_app = study_digests().find(name.substr(0, name.find('/')));
-  return of_app == study_digests().end() ? "" : of_app->second;
+  const std::string app = name.substr(0, name.find('/'));
+  for (const auto* digests : {&study_digests(), &registered_source_digests()}) {
+    const auto found = digests->find(app);
+    if (found != digests->end()) return found->second;
+  }
+  return "";
 }
 
 const std::string& harness_digest() {

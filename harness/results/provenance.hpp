@@ -13,7 +13,8 @@ namespace amasia {
 /// "app/strategy" -> SHA-256 (hex) over all that can change what is timed, judged or bounded: the
 /// variant with what it includes, the app's instance, reference and schedules, the ceilings, and
 /// the options the compiler gets. By content: moving, renaming, reformatting or commenting changes
-/// nothing. Covers every variant and comparator in the source tree, built or not. Result files of
+/// nothing. Covers every variant and comparator in the source tree, built or not, and those of an
+/// app outside it that is linked. Result files of
 /// schema version 1 carry digests of an older kind, which cover less and equal none of these.
 const std::map<std::string, std::string>& source_digests();
 
@@ -25,8 +26,8 @@ const std::map<std::string, std::string>& microbenchmark_digests();
 /// (tests/effects). They are no part of the suite, nor of what a result file says of the tree.
 const std::map<std::string, std::string>& study_digests();
 
-/// Digest of one variant, comparator or microbenchmark, "" when the source tree has none of that
-/// name.
+/// Digest of one variant, comparator or microbenchmark, "" when neither the source tree nor an app
+/// outside it has one of that name.
 std::string source_digest(const std::string& name);
 
 /// The same over harness/ and inputs/ with what they include: what times, generates and compares.

@@ -118,23 +118,34 @@ class Floors {
   std::vector<Ceiling> lowest_, highest_;
 };
 
+/// The round after the last of these samples, which are to be in order, one in a round.
+int rounds_in(const std::vector<Sample>& samples, const Place& columns) {
+  int next = 0;
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    if (samples[s].round < next) {
+      const Place column(columns, "round");
+      throw ResultError(fmt::format("{}: expected at least {}, because rounds ascend, found {}",
+                                    Place(column, s).to_string(), next, samples[s].round));
+    }
+    next = samples[s].round + 1;
+  }
+  return next;
+}
+
 /// Each round once, in order, and as many as the group says: pairing relies on the one, the choice
 /// between two files of one group on the other.
 void check_rounds(const GroupResult& group, const Place& at, const Source& source) {
   const Place rows(at, "rows");
   int rounds = 0;
   for (std::size_t r = 0; r < group.rows.size(); ++r) {
-    int next = 0;
-    const std::vector<Sample>& samples = group.rows[r].samples;
-    for (std::size_t s = 0; s < samples.size(); ++s) {
-      if (samples[s].round < next) {
-        const Place row(rows, r), columns(row, "samples"), column(columns, "round");
-        throw ResultError(fmt::format("{}: expected at least {}, because rounds ascend, found {}",
-                                      Place(column, s).to_string(), next, samples[s].round));
-      }
-      next = samples[s].round + 1;
+    const Place row(rows, r);
+    const int own = rounds_in(group.rows[r].samples, Place(row, "samples"));
+    const Place second(row, "repeat_samples");
+    if (rounds_in(group.rows[r].repeat_samples, second) > own) {
+      throw ResultError(fmt::format("{}: expected no round beyond those of samples, {} ({})",
+                                    second.to_string(), own, source.whose));
     }
-    rounds = std::max(rounds, next);
+    rounds = std::max(rounds, own);
   }
   if (rounds > 0 && rounds != group.rounds) {
     refuse(Place(at, "rounds"), fmt::format("{}", rounds), fmt::format("{}", group.rounds), source);
@@ -147,10 +158,11 @@ void check_row(const Row& found, const Row& expected, const Place& at, const Sou
     refuse(Place(at, "status"), std::string(word_of(RowStatus::failed)),
            std::string(word_of(found.status)), {"its verdict and samples", source.whose});
   }
-  if (found.status != RowStatus::ok && !found.samples.empty()) {
+  if (found.status != RowStatus::ok && !(found.samples.empty() && found.repeat_samples.empty())) {
     throw ResultError(fmt::format("{}: expected no samples of a row that is {}, found {} ({})",
                                   Place(at, "samples").to_string(), word_of(found.status),
-                                  found.samples.size(), source.whose));
+                                  found.samples.size() + found.repeat_samples.size(),
+                                  source.whose));
   }
   check_median(found.time_ms, expected.time_ms, Place(at, "time_ms"), source);
   check_number(found.floor_fraction, expected.floor_fraction, Place(at, "floor_fraction"), source);
@@ -164,6 +176,25 @@ std::string name_of(const Comparison& c) {
                      c.against_schedule.empty() ? "" : " ", c.against_schedule);
 }
 
+bool ends_at_one(const RatioInterval& interval) {
+  return same_number(interval.low, 1) || same_number(interval.high, 1);
+}
+
+void check_interval(const RatioInterval& found, const RatioInterval& expected, const Place& at,
+                    const Source& source) {
+  for_each_field<RatioInterval>([&](const auto& field) {
+    if constexpr (!std::is_same_v<typename std::decay_t<decltype(field)>::Value, bool>) {
+      check_number(static_cast<double>(found.*field.member),
+                   static_cast<double>(expected.*field.member), Place(at, field.name), source);
+    }
+  });
+  // Where an end of the interval is 1 but for the last bits, another compiler may see either side.
+  if (!ends_at_one(found) && found.resolved != expected.resolved) {
+    refuse(Place(at, "resolved"), expected.resolved ? "true" : "false",
+           found.resolved ? "true" : "false", source);
+  }
+}
+
 void check_comparison(const Comparison& found, const Comparison& expected, const Place& at,
                       const std::string& group) {
   const Source source{"the samples", group + ", " + name_of(expected)};
@@ -173,24 +204,19 @@ void check_comparison(const Comparison& found, const Comparison& expected, const
     };
     refuse(at, text(expected), text(found), {"the rows", group});
   }
-  const Place speedup(at, "speedup");
-  for_each_field<RatioInterval>([&](const auto& field) {
-    if constexpr (!std::is_same_v<typename std::decay_t<decltype(field)>::Value, bool>) {
-      check_number(static_cast<double>(found.speedup.*field.member),
-                   static_cast<double>(expected.speedup.*field.member), Place(speedup, field.name),
-                   source);
-    }
-  });
+  check_interval(found.speedup, expected.speedup, Place(at, "speedup"), source);
+  const Place itself(at, "itself");
+  if (found.itself.has_value() != expected.itself.has_value()) {
+    refuse(itself, expected.itself ? "an interval" : "nothing",
+           found.itself ? "an interval" : "nothing", source);
+  }
+  if (found.itself) check_interval(*found.itself, *expected.itself, itself, source);
   const auto check_word = [&](const Place& place, std::string_view is, std::string_view implied) {
     if (is != implied) refuse(place, std::string(implied), std::string(is), source);
   };
-  // Where an end of the interval is 1 but for the last bits, another compiler may see either side.
-  const bool at_one = same_number(found.speedup.low, 1) || same_number(found.speedup.high, 1);
-  if (at_one) return;
-  const auto yes_or_no = [](bool value) { return value ? "true" : "false"; };
-  check_word(Place(speedup, "resolved"), yes_or_no(found.speedup.resolved),
-             yes_or_no(expected.speedup.resolved));
+  if (ends_at_one(found.speedup)) return;
   check_word(Place(at, "verdict"), word_of(found.verdict), word_of(expected.verdict));
+  if (found.itself && ends_at_one(*found.itself)) return;
   check_word(Place(at, "claim"), word_of(found.claim), word_of(expected.claim));
 }
 

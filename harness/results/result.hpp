@@ -22,7 +22,7 @@ namespace amasia {
 
 /// 1: digests of the code over files by path, no claim in a comparison. 2: digests of the code by
 /// content, claims. 3: a digest over the content of the file.
-inline constexpr int result_schema_version = 3;
+inline constexpr int result_schema_version = 4;
 
 /// One timed run. `round` is the round of the interleaved schedule, `position` the place in it.
 struct Sample {
@@ -68,6 +68,8 @@ struct Row {
   std::optional<Verdict> verdict{};
   std::vector<KernelEvidence> evidence{};
   std::vector<Sample> samples{};
+  /// A second run in some of the rounds: what the row differs from itself.
+  std::vector<Sample> repeat_samples{};
   std::optional<MedianInterval> time_ms{};  // of the samples not throttled
   std::optional<double> floor_fraction{};   // floor / median
   std::optional<double> gflops{};
@@ -89,6 +91,8 @@ struct Comparison {
   std::string against_schedule{};  // of the reference
   bool control = false;            // baseline against itself: the noise floor
   RatioInterval speedup{};         // time(reference) / time(variant)
+  /// The row's first run over its second in the rounds that have both; nothing where none has.
+  std::optional<RatioInterval> itself{};
   SpeedVerdict verdict = SpeedVerdict::not_resolved;
   SpeedClaim claim = SpeedClaim::not_resolved;
 };
@@ -139,6 +143,8 @@ struct GroupResult {
   std::optional<Floor> floor{};
   int rounds = 0;
   std::optional<StopReason> stop_reason{};
+  /// None in groups from before intervals were widened: they are exact.
+  std::optional<IntervalRule> interval_rule{};
   bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
   std::vector<Row> rows{};
   std::vector<Comparison> comparisons{};

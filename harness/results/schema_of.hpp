@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/parameters.hpp"
+#include "harness/results/content_digest.hpp"
 #include "harness/results/field.hpp"
 #include "harness/words.hpp"
 
@@ -158,6 +159,32 @@ struct SchemaOf<Parameters> {
 };
 
 }  // namespace detail
+
+/// The schema of a kind of file: `schema` and `version`, the members of File, a digest over all.
+template <class File>
+nlohmann::ordered_json file_schema(const std::string& schema, int version, const std::string& title,
+                                   const std::string& description) {
+  using detail::Json;
+  Json definitions = Json::object();
+  Json file = detail::struct_schema<File>(definitions);
+  Json required = {"schema", "version"};
+  for (const Json& name : file["required"]) required.push_back(name);
+  Json properties = {{"schema", {{"const", schema}}}, {"version", {{"const", version}}}};
+  properties.update(file["properties"]);
+  required.push_back(digest_member);
+  properties[digest_member] = {{"type", "string"},
+                               {"pattern", "^sha256:[0-9a-f]{64}$"},
+                               {"description", "over the content of the file, but for itself"}};
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"$id", schema + "-" + std::to_string(version)},
+          {"title", title + ", version " + std::to_string(version)},
+          {"description", description},
+          {"type", "object"},
+          {"required", std::move(required)},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)},
+          {"$defs", std::move(definitions)}};
+}
 
 template <class T>
 nlohmann::ordered_json schema_of(const Rules& rules, nlohmann::ordered_json& definitions) {

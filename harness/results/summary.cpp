@@ -40,14 +40,14 @@ void recompute(GroupResult& group, double confidence) {
     row.gbytes_per_s.reset();
     const auto times = usable_times(row);
     if (row.status == RowStatus::ok && !times.empty()) {
-      row.time_ms = median_interval(times, confidence);
+      row.time_ms = time_of(row, confidence, group.interval_rule);
       const double seconds = row.time_ms->median * 1e-3;
       row.gflops = known(group.work.operations / seconds * 1e-9);
       row.gbytes_per_s = known((group.work.bytes_read + group.work.bytes_written) / seconds * 1e-9);
     }
     row.floor_fraction = share_of_floor(group.floor, row);
   }
-  group.comparisons = compare_rows(group.rows, confidence);
+  group.comparisons = compare_rows(group.rows, confidence, group.interval_rule);
   set_claims(group);
 }
 

@@ -86,6 +86,7 @@ std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Devic
 }  // namespace
 
 void warn_of_dependent_samples(GroupResult& result) {
+  const bool widened = result.interval_rule == IntervalRule::widened;
   // By chance in one group of a thousand, whatever the number of its comparisons.
   constexpr double level_of_a_group = 0.001;
   constexpr std::size_t least_rounds = 8;  // with fewer the limit is near 1
@@ -96,17 +97,19 @@ void warn_of_dependent_samples(GroupResult& result) {
     if (!pair) continue;
     const auto [reference, times] = paired_times(*pair->reference, *pair->row);
     if (times.size() < least_rounds) continue;
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < times.size(); ++i) ratios.push_back(reference[i] / times[i]);
+    const std::vector<double> ratios = quotients(reference, times);
     const int n = static_cast<int>(ratios.size());
     const double found = serial_correlation(ratios);
     const double by_chance = serial_correlation_by_chance(n, level);
     if (found <= by_chance) continue;
     result.warnings.push_back(fmt::format(
         "{} {}: its ratio to {} in a round resembles that in the round before (rank correlation "
-        "{:.2f} over {} rounds, by chance below {:.2f}): the interval takes rounds for independent "
-        "and is too narrow; repeated runs say what it is (amasia run --sessions)",
-        c.variant, word_of(c.role), c.control ? "itself" : c.against, found, n, by_chance));
+        "{:.2f} over {} rounds, by chance below {:.2f}): the interval {}; repeated runs say more "
+        "(amasia run --sessions)",
+        c.variant, word_of(c.role), c.control ? "itself" : c.against, found, n, by_chance,
+        widened
+            ? fmt::format("is widened for it, {:.2g} times", std::sqrt(variance_inflation(ratios)))
+            : "takes rounds for independent and is too narrow"));
   }
 }
 
@@ -118,6 +121,12 @@ void summarise(GroupResult& result, double confidence) {
       result.warnings.push_back(
           fmt::format("{} {} differs from itself by {:.2f} %: no smaller difference counts here",
                       c.variant, word_of(c.role), 100 * std::abs(c.speedup.ratio - 1)));
+    }
+    if (c.itself && c.itself->resolved) {
+      result.warnings.push_back(fmt::format(
+          "{} {} differs from itself by {:.2f} % in the rounds in which it ran twice: no smaller "
+          "difference of it from {} counts here",
+          c.variant, word_of(c.role), 100 * std::abs(c.itself->ratio - 1), c.against));
     }
   }
 }

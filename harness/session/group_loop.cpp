@@ -30,6 +30,8 @@ constexpr double launch_s = 10e-6;
 /// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
 /// again for each time that it gets three times as long.
 constexpr int probes_of_row = 2, probes_in_full = 600;
+/// A row other than the baselines runs a second time in one of so many rounds.
+constexpr int rounds_for_repeats = 4;
 
 StoppingRule stopping_rule(const Effort& effort) {
   StoppingRule rule;
@@ -51,6 +53,11 @@ class GroupLoop {
     result_.key = plan.key;
     result_.preset = plan.preset;
     result_.seed = plan.seed;
+    // A search compares medians to choose, and claims nothing: it is not to take more rounds.
+    const bool compares = std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlannedRow& r) {
+      return r.role != Role::candidate;
+    });
+    if (compares) result_.interval_rule = IntervalRule::widened;
   }
 
   GroupResult run() {
@@ -65,13 +72,20 @@ class GroupLoop {
     for (const PlannedRow& planned : plan_.rows) {
       if (const auto schedule = schedule_for(planned)) prepare(planned, *schedule);
     }
+    if (plan_.effort.count_only) {
+      count_all();
+      result_.wall_s = watch_.seconds();
+      return std::move(result_);
+    }
     if (!plan_.effort.verify_only) time_all();
     for (const int index : active_) {
       if (!plan_.effort.verify_only && row(index).status == RowStatus::ok) verify_again(index);
     }
     export_outputs();
     for (Row& row : result_.rows) {
-      if (row.status != RowStatus::ok) row.samples.clear();  // a wrong result has no time
+      if (row.status == RowStatus::ok) continue;
+      row.samples.clear();  // a wrong result has no time
+      row.repeat_samples.clear();
     }
     warn();
     result_.probe = readings_of(probes_);
@@ -84,6 +98,15 @@ class GroupLoop {
   /// Progress of a row, by its place in the plan: the result has no rows that fell away.
   void report(int index, const std::string& text) const {
     progress_(planned_index_[static_cast<std::size_t>(index)], text);
+  }
+
+  /// What a profiler counts comes in the order of the rows that are right. It starts this process
+  /// several times, and counts on the same rows each time.
+  void count_all() {
+    for (const int index : active_) {
+      report(index, "counting");
+      group_->count(index);
+    }
   }
 
   /// What the app writes comes from one run that is named: the first right row's, once more.
@@ -186,13 +209,19 @@ class GroupLoop {
       group_->time(index);
     }
     const Stopwatch watch;
-    const int entries = static_cast<int>(active_.size());
+    const auto rows = static_cast<int>(active_.size());
+    const std::vector<int> repeated = repeated_rows();
+    const auto slots =
+        (static_cast<int>(repeated.size()) + rounds_for_repeats - 1) / rounds_for_repeats;
+    const int entries = rows + slots;
     double last_report = 0;
     for (int round = 0;; ++round) {
       const std::vector<int> order = round_order(entries, round);
       for (int position = 0; position < entries; ++position) {
-        sample(active_[static_cast<std::size_t>(order[static_cast<std::size_t>(position)])], round,
-               position);
+        const int entry = order[static_cast<std::size_t>(position)];
+        sample(entry < rows ? active_[static_cast<std::size_t>(entry)]
+                            : repeated_in(repeated, round, entry - rows, entries, slots),
+               round, position);
       }
       result_.rounds = round + 1;
       const double elapsed = watch.seconds();
@@ -208,13 +237,34 @@ class GroupLoop {
     }
   }
 
+  /// The rows that run a second time in some rounds: those that are compared with another row. The
+  /// baseline has its control for that, and a search compares every row with every other.
+  std::vector<int> repeated_rows() const {
+    std::vector<int> repeated;
+    for (const int index : active_) {
+      const Row& r = row(index);
+      const bool baseline = r.variant.ends_with("/baseline") && r.role != Role::matched;
+      if (!baseline && r.role != Role::candidate) repeated.push_back(index);
+    }
+    return repeated;
+  }
+
+  /// They take turns; each cycle of the order begins with another, so that none keeps its places.
+  static int repeated_in(const std::vector<int>& repeated, int round, int slot, int entries,
+                         int slots) {
+    const int turn = round * slots + slot + round / rounds_per_cycle(entries);
+    return repeated[static_cast<std::size_t>(turn) % repeated.size()];
+  }
+
   void sample(int index, int round, int position) {
     if (row(index).status != RowStatus::ok) return;
     report(index, "");
+    // The earlier of two in a round is the row's sample, whichever place of the order it has.
+    const bool second = !row(index).samples.empty() && row(index).samples.back().round == round;
     Sample s;
     bool is_time = false;
     for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
-      const TimedRun timed = group_->time(index);
+      const TimedRun timed = second ? group_->time_again(index) : group_->time(index);
       s = Sample{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
       is_time = std::isfinite(s.time_ms) && s.time_ms > 0;
       if (!is_time) continue;
@@ -234,13 +284,13 @@ class GroupLoop {
           s.time_ms, throttle_repeats + 1);
       return;
     }
-    row(index).samples.push_back(s);
+    (second ? row(index).repeat_samples : row(index).samples).push_back(s);
     probe(round, 1);
   }
 
   /// Probes the device as often as there is time for.
   void probe(int round, int most) {
-    if (plan_.effort.verify_only) return;
+    if (plan_.effort.verify_only || plan_.effort.count_only) return;
     for (int i = 0; i < most; ++i) {
       const double now = watch_.seconds();
       const bool too_soon = static_cast<int>(probes_.size()) >= probes_in_full &&
@@ -256,13 +306,17 @@ class GroupLoop {
 
   bool precise_enough() const {
     std::vector<RatioInterval> speedups;
-    for (const Comparison& c : compare_rows(result_.rows, plan_.effort.confidence)) {
+    for (const Comparison& c :
+         compare_rows(result_.rows, plan_.effort.confidence, result_.interval_rule)) {
       speedups.push_back(c.speedup);
     }
     if (!speedups.empty()) return rule_.precise(speedups);
     // Candidates only: each time on its own.
     return std::all_of(active_.begin(), active_.end(), [&](int index) {
-      return row(index).status != RowStatus::ok || rule_.precise(usable_times(row(index)));
+      const Row& r = row(index);
+      return r.status != RowStatus::ok ||
+             (!r.samples.empty() &&
+              rule_.precise(time_of(r, plan_.effort.confidence, result_.interval_rule)));
     });
   }
 
@@ -304,7 +358,8 @@ class GroupLoop {
 
   std::string estimate(double elapsed) const {
     double widest = 0;
-    for (const Comparison& c : compare_rows(result_.rows, plan_.effort.confidence)) {
+    for (const Comparison& c :
+         compare_rows(result_.rows, plan_.effort.confidence, result_.interval_rule)) {
       widest = std::max(widest, half_width(c.speedup));
     }
     const Row& first = row(active_.front());

@@ -184,11 +184,19 @@ Verdict check_reference(const std::string& app, const Parameters& size, std::uin
 
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const LineSink& on_line,
                          bool& was_interrupted) {
+  const auto run = [&](const Json& task, double seconds) {
+    return perform(task, seconds, options, on_line);
+  };
+  return run_isolated(std::move(plan), options, run, on_line, was_interrupted);
+}
+
+GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const TaskRunner& run,
+                         const LineSink& on_line, bool& was_interrupted) {
   const double limit = plan.effort.seconds + options.extra_seconds;
   bool tried_again = false;
   for (;;) {
     const Json task{{"task", "group"}, {"index", options.device_index}, {"plan", to_json(plan)}};
-    const ChildOutcome outcome = perform(task, limit, options, on_line);
+    const ChildOutcome outcome = run(task, limit);
     if (outcome.finished) {
       try {
         GroupResult result = group_from_json(outcome.result);

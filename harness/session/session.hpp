@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/plan/plan.hpp"
+#include "harness/process/isolation.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/validity.hpp"
@@ -60,6 +61,13 @@ Verdict check_reference(const std::string& app, const Parameters& size, std::uin
 /// Runs one group, leaving out whatever row crashes, until the rest finishes. With its summaries. A
 /// child that is killed from outside is started again before a row is blamed.
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options,
+                         const std::function<void(const std::string&)>& on_line, bool& interrupted);
+
+/// Performs a task, within so many seconds.
+using TaskRunner = std::function<ChildOutcome(const nlohmann::ordered_json& task, double seconds)>;
+
+/// The same with `run` in place of a child of its own.
+GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const TaskRunner& run,
                          const std::function<void(const std::string&)>& on_line, bool& interrupted);
 
 /// The same, and judges it: a group that is invalid is measured once more, and what the second

@@ -28,4 +28,13 @@ double serial_correlation_by_chance(int n, double level) {
   return normal_quantile(1 - level) / std::sqrt(static_cast<double>(n)) - 1.0 / n;
 }
 
+double variance_inflation(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  if (n < least_dependent) return 1;
+  const double r = serial_correlation(values);
+  if ((r + 1 / n) * std::sqrt(n) <= chance_of_correlation) return 1;
+  const double unbiased = std::min((n * r + 1) / (n - 4), most_correlation);
+  return (1 + unbiased) / (1 - unbiased);
+}
+
 }  // namespace amasia

@@ -14,4 +14,16 @@ double serial_correlation(const std::vector<double>& values);
 /// std::invalid_argument for a level outside (0, 1) or n < 1.
 double serial_correlation_by_chance(int n, double level);
 
+/// How many times as large the variance of a median of these values is as it would be if each were
+/// independent of the one before: (1 + r) / (1 - r) of a series whose values keep a share r of the
+/// last one's distance from the middle, r being serial_correlation() without its bias. 1 for fewer
+/// than `least_dependent` values, and where r is no larger than chance gives it in 19 of 20 series
+/// of independent values: those are not to be widened, because a group goes on until its intervals
+/// are narrow (docs/methodology.md has what remains of the coverage).
+double variance_inflation(const std::vector<double>& values);
+
+inline constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)
+inline constexpr int least_dependent = 8;         // of fewer a correlation says next to nothing
+inline constexpr double most_correlation = 0.98;  // at which 100 values are worth one
+
 }  // namespace amasia

@@ -13,6 +13,17 @@ void check_confidence(double confidence) {
   }
 }
 
+/// 1 - 2 P(Binomial(n, 1/2) < k); 0 from the middle on.
+double coverage_of(int n, int k) {
+  if (2 * k > n) return 0;
+  long double tail = 0;
+  for (int i = 0; i < k; ++i) {
+    tail += std::exp(std::lgamma(n + 1.0L) - std::lgamma(i + 1.0L) - std::lgamma(n - i + 1.0L) -
+                     n * std::log(2.0L));
+  }
+  return static_cast<double>(1 - 2 * tail);
+}
+
 struct Rank {
   int k = 1;            // 1-based: the interval is x(k) to x(n+1-k)
   double coverage = 0;  // 1 - 2 P(Binomial(n, 1/2) < k)
@@ -40,6 +51,16 @@ Rank interval_rank(int n, double confidence) {
   return best;
 }
 
+/// The same for values that depend on each other.
+Rank interval_rank(int n, double confidence, double inflation) {
+  const Rank independent = interval_rank(n, confidence);
+  if (inflation == 1) return independent;
+  const double stretch = std::sqrt(inflation), middle = 0.5 * (n + 1);
+  const int k = static_cast<int>(std::floor(middle - (middle - independent.k) * stretch));
+  if (k >= 1) return {k, independent.coverage};
+  return {1, coverage_of(n, static_cast<int>(std::ceil(middle - (middle - 1) / stretch)))};
+}
+
 void check_times(const std::vector<double>& times) {
   if (times.empty()) throw std::invalid_argument("a ratio needs at least one time on each side");
   for (const double time : times) {
@@ -56,15 +77,16 @@ bool resolves(const RatioInterval& interval, bool covered) {
 
 }  // namespace
 
-MedianInterval median_interval(std::vector<double> sample, double confidence) {
+MedianInterval median_interval(std::vector<double> sample, double confidence, double inflation) {
   check_confidence(confidence);
+  if (!(inflation >= 1)) throw std::invalid_argument("an inflation below 1");
   if (sample.empty()) throw std::invalid_argument("the median of no values");
   if (!std::all_of(sample.begin(), sample.end(), [](double x) { return std::isfinite(x); })) {
     throw std::invalid_argument("a value of the sample is not finite");
   }
   std::sort(sample.begin(), sample.end());
   const std::size_t n = sample.size();
-  const Rank rank = interval_rank(static_cast<int>(n), confidence);
+  const Rank rank = interval_rank(static_cast<int>(n), confidence, inflation);
   const std::size_t k = static_cast<std::size_t>(rank.k);
   MedianInterval result;
   const double lower_middle = sample[(n - 1) / 2], upper_middle = sample[n / 2];
@@ -87,7 +109,8 @@ double half_width(const RatioInterval& interval) {
 }
 
 RatioInterval paired_ratio(const std::vector<double>& reference,
-                           const std::vector<double>& candidate, double confidence) {
+                           const std::vector<double>& candidate, double confidence,
+                           double inflation) {
   check_confidence(confidence);
   if (reference.size() != candidate.size()) {
     throw std::invalid_argument("a paired comparison needs as many times on each side");
@@ -99,7 +122,7 @@ RatioInterval paired_ratio(const std::vector<double>& reference,
   for (std::size_t i = 0; i < reference.size(); ++i) {
     log_ratio.push_back(std::log(reference[i] / candidate[i]));
   }
-  const MedianInterval logs = median_interval(std::move(log_ratio), confidence);
+  const MedianInterval logs = median_interval(std::move(log_ratio), confidence, inflation);
   RatioInterval result;
   result.ratio = std::exp(logs.median);
   result.low = std::exp(logs.low);
@@ -108,6 +131,14 @@ RatioInterval paired_ratio(const std::vector<double>& reference,
   result.n = logs.n;
   result.resolved = resolves(result, logs.coverage >= confidence);
   return result;
+}
+
+std::vector<double> quotients(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < std::min(over.size(), under.size()); ++i) {
+    list.push_back(over[i] / under[i]);
+  }
+  return list;
 }
 
 RatioInterval independent_ratio(const std::vector<double>& reference,

@@ -15,8 +15,13 @@ struct MedianInterval {
   double minimum = 0, maximum = 0;
 };
 
-/// Throws std::invalid_argument for an empty sample or a confidence outside (0, 1).
-MedianInterval median_interval(std::vector<double> sample, double confidence);
+/// `inflation`: how many times as large the variance of the median is because the values depend on
+/// each other (variance_inflation()). The ends move away from the middle by its square root, in
+/// ranks. Where that is beyond the extremes, these are low and high, and `coverage` is that of the
+/// ranks of independent values which such a stretch would bring there.
+/// Throws std::invalid_argument for an empty sample, a confidence outside (0, 1) or an inflation
+/// below 1.
+MedianInterval median_interval(std::vector<double> sample, double confidence, double inflation = 1);
 
 /// Exact: median and interval of exp(log-ratio). resolved: the interval excludes 1.
 struct RatioInterval {
@@ -31,10 +36,14 @@ double half_width(const MedianInterval& interval);
 double half_width(const RatioInterval& interval);
 
 /// reference[i] / candidate[i], pairs of the same round. `confidence` is per comparison, corrected
-/// already (see corrected_confidence). Throws std::invalid_argument when sizes differ, are 0, or a
-/// time is not positive and finite.
+/// already (see corrected_confidence); `inflation` as above. Throws std::invalid_argument when
+/// sizes differ, are 0, or a time is not positive and finite.
 RatioInterval paired_ratio(const std::vector<double>& reference,
-                           const std::vector<double>& candidate, double confidence);
+                           const std::vector<double>& candidate, double confidence,
+                           double inflation = 1);
+
+/// over[i] / under[i], of as many as both have.
+std::vector<double> quotients(const std::vector<double>& over, const std::vector<double>& under);
 
 /// Two independent samples (two result files): ratio of medians, interval from the two exact median
 /// intervals each at (1 + confidence) / 2 (Bonferroni), so coverage is at least `confidence`.

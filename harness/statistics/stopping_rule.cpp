@@ -15,7 +15,10 @@ std::optional<StopReason> StoppingRule::reason(int count, double elapsed_seconds
 
 bool StoppingRule::precise(std::vector<double> values) const {
   if (values.empty()) return false;
-  const MedianInterval interval = median_interval(std::move(values), confidence);
+  return precise(median_interval(std::move(values), confidence));
+}
+
+bool StoppingRule::precise(const MedianInterval& interval) const {
   return interval.coverage >= confidence && half_width(interval) <= precision;
 }
 

@@ -27,6 +27,7 @@ struct StoppingRule {
 
   /// Whether the median of these values is known precisely enough. False for none.
   bool precise(std::vector<double> values) const;
+  bool precise(const MedianInterval& interval) const;
   /// Whether all of these ratios are, each at the confidence that makes them hold jointly.
   bool precise(const std::vector<RatioInterval>& ratios) const;
 };

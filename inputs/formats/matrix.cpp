@@ -11,14 +11,13 @@
 namespace amasia::formats {
 namespace {
 
-/// `what`: "a number", for the error.
-template <class T>
-T parse(const TextReader& file, std::string_view text, const std::string& what) {
-  const auto [value, error] = parse_number<T>(text);
-  if (error == std::errc::result_out_of_range) {
-    file.fail("expected " + what + " within range, found " + in_quotes(text));
+std::int64_t parse_order(const TextReader& file, std::string_view text) {
+  const auto [value, error] = parse_number<std::int64_t>(text);
+  if (error != std::errc{}) {
+    file.fail(std::string("expected the order of the matrix") +
+              (error == std::errc::result_out_of_range ? " within range" : "") + ", found " +
+              in_quotes(text));
   }
-  if (error != std::errc{}) file.fail("expected " + what + ", found " + in_quotes(text));
   return value;
 }
 
@@ -30,7 +29,7 @@ std::vector<float> read_matrix_file(const std::string& path, std::int64_t n) {
   const auto next = [&file] { return file.word("a number"); };
   const std::optional<std::string_view> first = next();
   if (!first) file.fail("expected the order of the matrix, the file is empty");
-  const auto order = parse<std::int64_t>(file, *first, "the order of the matrix");
+  const auto order = parse_order(file, *first);
   if (order != n) {
     file.fail("expected a matrix of order " + std::to_string(n) + ", found " +
               std::to_string(order) +
@@ -43,8 +42,14 @@ std::vector<float> read_matrix_file(const std::string& path, std::int64_t n) {
     if (static_cast<std::int64_t>(elements.size()) == count) {
       file.fail("expected the end of the file after " + size + ", found " + in_quotes(*word));
     }
-    const auto value = parse<float>(file, *word, "a number");
-    if (!std::isfinite(value)) file.fail("expected a finite number, found " + in_quotes(*word));
+    const auto [value, error] = parse_number<float>(*word);
+    if (error != std::errc{} || !std::isfinite(value)) {
+      const auto at = static_cast<std::int64_t>(elements.size());
+      file.fail(std::string("expected a finite number ") +
+                (error == std::errc::result_out_of_range ? "within range " : "") + "in row " +
+                std::to_string(at / n + 1) + ", column " + std::to_string(at % n + 1) + ", found " +
+                in_quotes(*word));
+    }
     elements.push_back(value);
   }
   if (static_cast<std::int64_t>(elements.size()) < count) {

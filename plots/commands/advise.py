@@ -12,6 +12,8 @@ from plots.advise import advise, as_text
 from plots.commands.options import results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError
+from plots.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
+from plots.observed import as_text as as_observed
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +32,17 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     kernel.add_argument("--traits", type=Path, metavar="FILE", help="TOML file of traits")
     kernel.add_argument(
+        "--ncu", type=Path, metavar="REPORT",
+        help="derive traits from a report of Nsight Compute: its CSV export, or the .ncu-rep",
+    )  # fmt: skip
+    kernel.add_argument(
+        "--cubin", type=Path, metavar="FILE",
+        help="derive traits from machine code: a cubin, an object file or a program",
+    )  # fmt: skip
+    kernel.add_argument("--block", metavar="X,Y,Z", help="threads of a block, for --cubin")
+    kernel.add_argument("--grid", metavar="X,Y,Z", help="blocks of a launch, for --cubin")
+    kernel.add_argument("--kernel", metavar="NAME", help="which kernel of the report or the cubin")
+    kernel.add_argument(
         "--measure", metavar="AMASIA",
         help="measure with this program on this GPU, instead of asking what was recorded",
     )  # fmt: skip
@@ -47,6 +60,22 @@ def _asked(options: argparse.Namespace) -> dict[str, str]:
         if (value := getattr(options, name)) is not None:
             asked[name] = value
     return asked
+
+
+def _observed(options: argparse.Namespace) -> Observed | None:
+    """What a report and machine code say of the kernel; of the launch, the report says more."""
+    if options.cubin is None and (options.block or options.grid):
+        raise PlotsError("--block and --grid are the launch shape of a --cubin")
+    if options.ncu is None and options.cubin is None:
+        if options.kernel:
+            raise PlotsError("--kernel names one in a report (--ncu) or in a --cubin")
+        return None
+    counted = from_report(options.ncu, options.kernel) if options.ncu else None
+    block = options.block or (counted and counted.traits.get("threads"))
+    if options.cubin is None:
+        return counted
+    code = from_cubin(options.cubin, block, options.grid, options.kernel)
+    return code if counted is None else merged(code, counted)
 
 
 def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
@@ -78,21 +107,37 @@ def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
     return of_gpu
 
 
-def _for_own_kernel(options: argparse.Namespace, asked: dict[str, str]) -> str:
+def _for_own_kernel(
+    options: argparse.Namespace, asked: dict[str, str], observed: Observed | None
+) -> str:
     recorded = twin.recorded_twins(options.results)
     # What nobody names is as in the record, whichever GPU that is of.
     of_gpu = _of_gpu(recorded, options.gpu)
+    said = ""
+    if observed is not None:
+        derived, changes = observed.traits, []
+        if not options.measure:
+            derived, changes = within_record(observed, of_gpu)
+        said = as_observed(observed, asked, changes, "so as in most recorded twins") + "\n"
+        # Two names of one trait: what is given by hand replaces what was derived.
+        same = [{"tile", "rows"}, {"intensity", "fma"}]
+        replaced = {name for pair in same if pair & asked.keys() for name in pair} | asked.keys()
+        asked = {**{k: v for k, v in derived.items() if k not in replaced}, **asked}
+        if not {"tile", "rows"} & asked.keys():
+            print(said, end="")
+            raise PlotsError(f"give the {BY_HAND['tile']}")
     traits = twin.traits_of(asked, of_gpu)
     if options.measure:
-        return twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
+        return said + twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
     found = twin.answer(traits, of_gpu)
-    return twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
+    return said + twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
 
 
 def _run(options: argparse.Namespace) -> int:
     asked = _asked(options)
-    if asked or options.measure:
-        print(_for_own_kernel(options, asked), end="")
+    observed = _observed(options)
+    if asked or options.measure or observed is not None:
+        print(_for_own_kernel(options, asked, observed), end="")
         return 0
     results = selection_of(options).all_modes()
     print(as_text(results, advise(results, role=options.role)), end="")

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from plots import choosing
-from plots.commands.options import results_argument, written_whole
+from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
 from plots.selection import load_aloud
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    results_argument(parser)
-    parser.add_argument("--out", "-o", type=Path, help="a file (default: stdout)")
-
-
 def _run(options: argparse.Namespace) -> int:
     text = choosing.render(load_aloud(options.results))
-    if options.out is None:
-        print(text, end="")
-        return 0
-    with written_whole(options.out) as file:
-        file.write(text)
+    print_or_write(text, options.out)
     return 0
 
 
@@ -30,7 +20,7 @@ register(
     Command(
         "choosing",
         "which strategy to try first, and what the record says for and against it, as Markdown",
-        _arguments,
+        page_arguments,
         _run,
         (
             ("choosing results", "on the terminal"),

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from plots import effects, effects_page, style
-from plots.commands.options import results_argument, written_whole
+from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
 from plots.figures.detection import PICTURE, digest_of
 from plots.figures.detection import detection as draw
@@ -14,20 +14,15 @@ from plots.selection import load_aloud
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    results_argument(parser)
-    parser.add_argument(
-        "--out", "-o", type=Path, help=f"a file, with {PICTURE} beside it (default: stdout)"
-    )
+    page_arguments(parser, PICTURE)
 
 
 def _run(options: argparse.Namespace) -> int:
     study = effects.study_in(load_aloud(options.results), [Path(p) for p in options.results])
     text = effects_page.render(study)
+    print_or_write(text, options.out)
     if options.out is None:
-        print(text, end="")
         return 0
-    with written_whole(options.out) as file:
-        file.write(text)
     if study is not None:
         style.save(draw(study.effects), options.out.parent / PICTURE, digest_of(study.effects))
     return 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from plots import generations_page, style
-from plots.commands.options import results_argument, written_whole
+from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
 from plots.figures.styles import PICTURE, digest_of
 from plots.figures.styles import styles as draw
@@ -14,20 +13,15 @@ from plots.selection import load_aloud
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    results_argument(parser)
-    parser.add_argument(
-        "--out", "-o", type=Path, help=f"a file, with {PICTURE} beside it (default: stdout)"
-    )
+    page_arguments(parser, PICTURE)
 
 
 def _run(options: argparse.Namespace) -> int:
     results = load_aloud(options.results)
     text = generations_page.render(results)
+    print_or_write(text, options.out)
     if options.out is None:
-        print(text, end="")
         return 0
-    with written_whole(options.out) as file:
-        file.write(text)
     gpus = generations_page.gpus_of(results)
     if gpus:
         newest = results.where(gpu=gpus[-1])

@@ -27,6 +27,22 @@ def results_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def page_arguments(parser: argparse.ArgumentParser, picture: str = "") -> None:
+    """Those of a command that writes a page of docs/, with ``picture`` beside it if it has one."""
+    results_argument(parser)
+    beside = f", with {picture} beside it" if picture else ""
+    parser.add_argument("--out", "-o", type=Path, help=f"a file{beside} (default: stdout)")
+
+
+def print_or_write(text: str, out: Path | None) -> None:
+    """A page to stdout, or whole into the file ``out``."""
+    if out is None:
+        print(text, end="")
+        return
+    with written_whole(out) as file:
+        file.write(text)
+
+
 def selection_arguments(parser: argparse.ArgumentParser) -> None:
     """Which GPU, app and modes of the files."""
     parser.add_argument("--gpu", help="as the driver names it (default: the newest)")

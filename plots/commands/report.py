@@ -13,6 +13,7 @@ from plots.cache import Cache, default_folder
 from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import Command, register
 from plots.load import find_files, load
+from plots.profiles import paths_beside
 from plots.strategies import ROOT
 
 
@@ -30,7 +31,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _page_key(cache: Cache, paths: list[str]) -> str:
     """What decides the page: its template, the apps that it counts the lines of, the documents that
-    it may show, and the bytes and names of the result files."""
+    it may show, and the bytes and names of the result files and of the profiles beside them."""
     found, notes = find_files([Path(path) for path in paths])
     ours = [
         *(ROOT / "plots" / "templates").iterdir(),
@@ -38,7 +39,7 @@ def _page_key(cache: Cache, paths: list[str]) -> str:
         *(path for path in (ROOT / "docs").glob("*") if path.suffix in (".md", ".svg")),
     ]
     parts: list[bytes | str] = ["page", *notes]
-    for path in [*sorted(ours), *found]:
+    for path in [*sorted(ours), *found, *paths_beside(found)]:
         parts += [str(path), hashlib.sha256(path.read_bytes()).digest()]
     return cache.key(*parts)
 

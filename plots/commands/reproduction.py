@@ -6,23 +6,14 @@ import argparse
 from pathlib import Path
 
 from plots import published, reproduction
-from plots.commands.options import results_argument, written_whole
+from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-
-
-def _arguments(parser: argparse.ArgumentParser) -> None:
-    results_argument(parser)
-    parser.add_argument("--out", "-o", type=Path, help="a file (default: stdout)")
 
 
 def _run(options: argparse.Namespace) -> int:
     base = options.out.parent if options.out else Path()
     text = reproduction.render(published.recorded([Path(p) for p in options.results]), base)
-    if options.out is None:
-        print(text, end="")
-        return 0
-    with written_whole(options.out) as file:
-        file.write(text)
+    print_or_write(text, options.out)
     return 0
 
 
@@ -30,7 +21,7 @@ register(
     Command(
         "reproduction",
         "every table of the source documents beside our results, as Markdown",
-        _arguments,
+        page_arguments,
         _run,
         (
             ("reproduction results", "on the terminal"),

@@ -28,6 +28,7 @@ _LEVELS = {
     "int32_rate": "int32",
     "tf32_rate": "tf32",
     "bf16_rate": "bf16",
+    "e4m3_rate": "e4m3",
 }
 _SPREAD = 0.036  # decades between two strategies of a column
 _APART = 1.95  # factor between columns, at least

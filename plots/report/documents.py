@@ -54,6 +54,7 @@ def as_html(page: Path) -> Markup:
         tokens = tokens[3:]
     html = reader.renderer.render(_without_links(tokens, page), reader.options, {})
     html = html.replace("<table>", '<div class="wide tall" tabindex="0"><table>')
+    html = html.replace("<pre>", '<pre tabindex="0">')  # it scrolls, too
     return Markup(html.replace("</table>", "</table></div>"))
 
 

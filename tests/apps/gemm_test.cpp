@@ -17,16 +17,19 @@
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/sharing.hpp"
+#include "apps/gemm/turns.hpp"
 #include "harness/registry.hpp"
+#include "variants/geometry/box.hpp"
 
 namespace amasia::gemm {
 namespace {
 
-Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const char* mode = "fp32") {
+Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& mode = "fp32") {
   return Parameters(parameter_specs(), {{"m", std::to_string(m)},
                                         {"n", std::to_string(n)},
                                         {"k", std::to_string(k)},
-                                        {"mode", mode}});
+                                        {"mode", mode},
+                                        {"layout", mode == "e4m3" ? "tn" : "nn"}});
 }
 
 // ---- tile_walk.hpp
@@ -81,6 +84,47 @@ TEST(Walk, SlicesReachTheLastTerm) {
     const Walk walk(10, 10, k, 128, 256, 32, 1);
     EXPECT_GE(walk.slices * 32, k);
     EXPECT_LT((walk.slices - 1) * 32, k);
+  }
+}
+
+// ---- turns.hpp
+
+/// Fills the ring as the producer does, slice by slice of the walk, and asks each team where it
+/// finds those of its steps.
+template <int STAGES, int TEAMS, class AnyWalk>
+void expect_turns(const AnyWalk& walk, typename AnyWalk::Step first,
+                  typename AnyWalk::Step stride) {
+  using Step = typename AnyWalk::Step;
+  typename AnyWalk::Position at(walk, first);
+  PipelineState<STAGES> filling;
+  Turns<STAGES, TEAMS> turns;
+  int nth = 0;
+  for (Step step = first; walk.has(step); step += stride, ++nth) {
+    for (int team = 0; team < TEAMS; ++team) EXPECT_EQ(turns.is_of(team), team == nth % TEAMS);
+    const Range run = walk.run(step);
+    PipelineState<STAGES> state = turns.state();
+    for (int slice = run.first; slice < run.end; ++slice, ++state, ++filling) {
+      ASSERT_TRUE(at.more(walk));
+      EXPECT_EQ(at.step, step);
+      EXPECT_EQ(at.slice, slice);
+      EXPECT_EQ(state.index, filling.index);
+      EXPECT_EQ(state.phase, filling.phase);
+      at.advance(walk, stride);
+    }
+    turns.pass(run.end - run.first);
+  }
+  EXPECT_FALSE(at.more(walk));
+}
+
+TEST(Turns, TeamsFindTheirSlicesWhereTheProducerPutThem) {
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {500, 390, 3000}, {4096, 4096, 640}}) {
+    const Walk walk(m, n, k, 128, 128, 64, 1);
+    for (int block = 0; block < 132; block += 19) {
+      expect_turns<7, 2>(walk, block, 132);
+      expect_turns<4, 1>(walk, block, 132);
+      const SharedWalk shared(walk, 132, 12);
+      if (block < shared.workers) expect_turns<7, 2>(shared, block, shared.workers);
+    }
   }
 }
 
@@ -285,6 +329,53 @@ TEST(Rounding, Tf32IsNearestTiesAway) {
   EXPECT_EQ(round_to_tf32(-1.0f - 0x1p-11f), -1.0f - 0x1p-10f);
 }
 
+/// The values of e4m3 from 0 upwards, by code, as the format is defined.
+std::vector<double> sizes_of_e4m3() {
+  std::vector<double> all;
+  for (int code = 0; code < 0x7f; ++code) {
+    const int exponent = code / 8, fraction = code % 8;
+    all.push_back(exponent == 0 ? std::ldexp(fraction, -9)
+                                : std::ldexp(8 + fraction, exponent - 7 - 3));
+  }
+  return all;
+}
+
+TEST(Rounding, E4m3HasAllItsCodes) {
+  const auto sizes = sizes_of_e4m3();
+  EXPECT_EQ(sizes.back(), 448);
+  for (int code = 0; code < 0x7f; ++code) {
+    const auto positive = static_cast<std::uint8_t>(code),
+               negative = static_cast<std::uint8_t>(code | 0x80);
+    EXPECT_EQ(from_e4m3(positive), sizes[code]) << code;
+    EXPECT_EQ(from_e4m3(negative), -sizes[code]) << code;
+    EXPECT_TRUE(std::signbit(from_e4m3(negative))) << code;
+    EXPECT_EQ(round_to_e4m3(from_e4m3(positive)), positive);
+    EXPECT_EQ(round_to_e4m3(from_e4m3(negative)), negative);
+  }
+}
+
+TEST(Rounding, E4m3IsNearestTiesToEven) {
+  const auto sizes = sizes_of_e4m3();
+  for (int code = 0; code + 1 < 0x7f; ++code) {
+    const auto middle = static_cast<float>((sizes[code] + sizes[code + 1]) / 2);
+    const int even = code % 2 == 0 ? code : code + 1;
+    for (int sign : {0, 0x80}) {
+      const auto of = [&](float x) { return int{round_to_e4m3(sign != 0 ? -x : x)}; };
+      EXPECT_EQ(of(middle), even | sign) << code;
+      EXPECT_EQ(of(std::nextafter(middle, 0.0f)), code | sign) << code;
+      EXPECT_EQ(of(std::nextafter(middle, 1000.0f)), (code + 1) | sign) << code;
+    }
+  }
+}
+
+TEST(Rounding, E4m3EndsAtItsLargest) {
+  for (float x : {448.0f, 449.0f, 464.0f, 1e30f, std::numeric_limits<float>::max()}) {
+    EXPECT_EQ(int{round_to_e4m3(x)}, 0x7e) << x;
+    EXPECT_EQ(int{round_to_e4m3(-x)}, 0xfe) << x;
+  }
+  EXPECT_EQ(int{round_to_e4m3(std::numeric_limits<float>::denorm_min())}, 0);
+}
+
 TEST(Input, IsOfTheModeAndOfBothSigns) {
   int negative = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -293,6 +384,7 @@ TEST(Input, IsOfTheModeAndOfBothSigns) {
     EXPECT_LE(std::abs(x), 1.0f);
     EXPECT_EQ(input_element(5, 0, Mode::tf32, 10, i / 10, i % 10), round_to_tf32(x));
     EXPECT_EQ(input_element(5, 0, Mode::bf16, 10, i / 10, i % 10), from_bf16(round_to_bf16(x)));
+    EXPECT_EQ(input_element(5, 0, Mode::e4m3, 10, i / 10, i % 10), from_e4m3(round_to_e4m3(x)));
     EXPECT_NE(x, input_element(5, 1, Mode::fp32, 10, i / 10, i % 10));
     EXPECT_NE(x, input_element(6, 0, Mode::fp32, 10, i / 10, i % 10));
   }
@@ -318,8 +410,7 @@ TEST(Reference, IsTheDefinition) {
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 3; ++j) {
       EXPECT_DOUBLE_EQ(c[i * 3 + j].value, a(i, 0) * b(0, j) + a(i, 1) * b(1, j));
-      EXPECT_DOUBLE_EQ(c[i * 3 + j].magnitude,
-                       std::abs(a(i, 0) * b(0, j)) + std::abs(a(i, 1) * b(1, j)));
+      EXPECT_DOUBLE_EQ(c[i * 3 + j].scale, std::hypot(a(i, 0) * b(0, j), a(i, 1) * b(1, j)));
     }
   }
 }
@@ -376,15 +467,135 @@ TEST_P(Comparison, NanAndPoisonFail) {
   EXPECT_FALSE(judge(c).passed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Comparison, testing::Values("fp32", "tf32", "bf16"),
+INSTANTIATE_TEST_SUITE_P(Modes, Comparison, testing::Values("fp32", "tf32", "bf16", "e4m3"),
                          [](const auto& mode) { return std::string(mode.param); });
 
-// A lost slice of 32 terms out of 8192 is far above the bound of every mode.
-TEST(Bound, IsFarBelowALostSliceAtFullSize) {
+/// C of A and B rounded to fewer bits than the mode's, summed without error.
+std::vector<float> with_inputs_rounded(Mode lower, const Parameters& p) {
+  const std::int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+  const auto coarse = [&](int which, std::int64_t columns, std::int64_t i, std::int64_t j) {
+    const float x = input_element(5, which, mode_of(p), columns, i, j);
+    if (lower == Mode::e4m3) return double{from_e4m3(round_to_e4m3(x))};
+    return double{lower == Mode::bf16 ? from_bf16(round_to_bf16(x)) : round_to_tf32(x)};
+  };
+  std::vector<float> c;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t q = 0; q < k; ++q) sum += coarse(0, k, i, q) * coarse(1, n, q, j);
+      c.push_back(static_cast<float>(sum));
+    }
+  }
+  return c;
+}
+
+TEST(Verdicts, AModeComputedAsALowerOneFails) {
+  for (const auto& [mode, lower] :
+       {std::pair{"fp32", Mode::tf32}, {"tf32", Mode::bf16}, {"bf16", Mode::e4m3}}) {
+    for (std::int64_t k : {1, 8, 600, 16384}) {
+      const Parameters p = size(12, 16, k, mode);
+      const auto expected = reference(p, 5);
+      const auto c = with_inputs_rounded(lower, p);
+      EXPECT_FALSE(compare(c.data(), 16, p, expected).passed) << mode << " " << k;
+    }
+  }
+}
+
+// Each element within its bound, and all together not.
+TEST(Verdicts, ASmallErrorOfEveryElementFailsByTheRootMeanSquare) {
+  const Parameters p = size(40, 50, 600);
+  const auto expected = reference(p, 5);
+  for (const auto& [share, passes] : {std::pair{0.5, true}, {1.5, false}}) {
+    std::vector<float> c;
+    for (const Sums& s : expected) {
+      c.push_back(static_cast<float>(s.value + share * rms_bound(Mode::fp32, 600) * s.scale));
+    }
+    const Verdict v = compare(c.data(), 50, p, expected);
+    EXPECT_EQ(v.passed, passes) << v.error;
+    EXPECT_EQ(v.mismatches, 0);
+    EXPECT_EQ(v.first_mismatches.empty(), passes);
+    if (!passes) {
+      EXPECT_EQ(v.norm, rms_norm);
+    }
+  }
+}
+
+// Eight products with a deviation of 1/3 each, of k: a lost slice of eight terms is
+// sqrt(8) / sqrt(k) of the scale. Tensor cores' own errors grow as k: beyond 32768 terms they may
+// hide one.
+TEST(Bound, IsBelowALostSliceOfEightTerms) {
   for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16}) {
-    // 32 products with a deviation of 1/3 each, over 8192 of mean magnitude 1/4.
-    const double lost = std::sqrt(32.0) / 3 / (8192 / 4.0);
-    EXPECT_LT(error_bound(mode, 8192), lost / 3);
+    for (std::int64_t k = 8; k <= (mode == Mode::fp32 ? 1 << 20 : 1 << 15); k *= 2) {
+      const double lost = std::sqrt(8.0 / static_cast<double>(k));
+      EXPECT_LT(error_bound(mode, k), lost / (k <= 8192 ? 50 : 3))
+          << mode_names[static_cast<int>(mode)] << " " << k;
+    }
+  }
+}
+
+// The same of e4m3, whose tensor cores keep 14 bits: up to 2048 terms. From there to 8192 a lost
+// instruction of 32 terms is still refused, and a slice of 128 by a factor of two.
+TEST(Bound, OfE4m3IsBelowALostSlice) {
+  for (std::int64_t k = 32; k <= 8192; k *= 2) {
+    const auto lost = [&](double terms) { return std::sqrt(terms / static_cast<double>(k)); };
+    if (k <= 2048) {
+      EXPECT_LT(error_bound(Mode::e4m3, k), lost(8)) << k;
+    }
+    EXPECT_LT(error_bound(Mode::e4m3, k), lost(32)) << k;
+    if (k >= 128) {
+      EXPECT_LT(error_bound(Mode::e4m3, k), lost(128) / 2) << k;
+    }
+  }
+}
+
+/// A sum as Hopper's tensor cores make it of e4m3: 32 terms and the sum so far, each cut off 13
+/// bits below the leading one of the largest.
+double sum_in_14_bits(const std::vector<double>& terms) {
+  double sum = 0;
+  for (std::size_t first = 0; first < terms.size(); first += 32) {
+    const std::size_t end = std::min(first + 32, terms.size());
+    double largest = std::abs(sum);
+    for (std::size_t i = first; i < end; ++i) largest = std::max(largest, std::abs(terms[i]));
+    if (largest == 0) continue;
+    const double unit = std::ldexp(1.0, std::ilogb(largest) - 13);
+    sum = std::trunc(sum / unit) * unit;
+    for (std::size_t i = first; i < end; ++i) sum += std::trunc(terms[i] / unit) * unit;
+  }
+  return sum;
+}
+
+TEST(Bound, OfE4m3AcceptsSumsOf14Bits) {
+  for (std::int64_t k : {1, 32, 300, 2048, 8192}) {
+    const Parameters p = size(20, 20, k, "e4m3");
+    const auto expected = reference(p, 5);
+    std::vector<float> c;
+    for (std::int64_t i = 0; i < 20; ++i) {
+      for (std::int64_t j = 0; j < 20; ++j) {
+        std::vector<double> terms;
+        for (std::int64_t q = 0; q < k; ++q) {
+          terms.push_back(double{input_element(5, 0, Mode::e4m3, k, i, q)} *
+                          input_element(5, 1, Mode::e4m3, 20, q, j));
+        }
+        c.push_back(static_cast<float>(sum_in_14_bits(terms)));
+      }
+    }
+    const Verdict v = compare(c.data(), 20, p, expected);
+    EXPECT_TRUE(v.passed) << k << ": " << v.norm << " " << v.error << " > " << v.bound;
+    // And is not so wide that another factor of ten would go unseen.
+    if (k >= 2048) {
+      EXPECT_GT(v.error, v.bound / 10) << k;
+    }
+  }
+}
+
+// A mode's inputs rounded to those of the next lower one are off by at least these shares.
+TEST(Bound, IsBelowALowerMode) {
+  for (std::int64_t k = 1; k <= 1 << 20; k *= 2) {
+    EXPECT_LT(rms_bound(Mode::fp32, k), 2e-4) << k;
+    EXPECT_LT(rms_bound(Mode::bf16, k), 1e-2) << k;
+    if (k <= 1 << 16) {
+      EXPECT_LT(rms_bound(Mode::tf32, k), 1e-3) << k;
+    }
   }
 }
 
@@ -399,6 +610,11 @@ TEST(App, CountsWorkAndBytes) {
   EXPECT_EQ(w.kind, Work::Kind::fp32);
   EXPECT_EQ(app->work(size(100, 200, 300, "bf16")).kind, Work::Kind::bf16);
   EXPECT_EQ(app->work(size(100, 200, 300, "bf16")).bytes_read, 2.0 * (100 * 300 + 300 * 200));
+  EXPECT_EQ(app->work(size(100, 200, 300, "e4m3")).kind, Work::Kind::e4m3);
+  EXPECT_EQ(app->work(size(100, 200, 300, "e4m3")).bytes_read, 1.0 * (100 * 300 + 300 * 200));
+  // Rows of 384 bytes, of A and of B as it is stored.
+  EXPECT_EQ(app->device_bytes(size(100, 200, 300, "e4m3")),
+            384 * (100 + 200) + 4 * 100 * 224 + 12 * 100 * 200);
   // A (100 x 320), B (300 x 224), C (100 x 224) padded, and 12 bytes of reference per element.
   EXPECT_EQ(app->device_bytes(size(100, 200, 300)),
             4 * (100 * 320 + 300 * 224 + 100 * 224) + 12 * 100 * 200);
@@ -410,6 +626,41 @@ TEST(App, LargestShapesDoNotOverflow) {
   EXPECT_THROW(size(most + 1, 1, 1), UsageError);
   EXPECT_THROW(size(0, 1, 1), UsageError);
   EXPECT_THROW(size(1, 1, 1, "fp8"), UsageError);
+}
+
+// So that no shape that the parameters allow fails where a tensor map is made.
+TEST(App, EveryShapeHasATensorMap) {
+  const std::int64_t most = std::int64_t{1} << 20;
+  for (Mode mode : {Mode::fp32, Mode::tf32, Mode::bf16, Mode::e4m3}) {
+    for (std::int64_t columns : {std::int64_t{1}, std::int64_t{1001}, most}) {
+      const int size = std::max(element_bytes(mode), mode == Mode::e4m3 ? 2 : 1);
+      const std::int64_t pitch = pitch_bytes(mode, columns);
+      EXPECT_GE(pitch, columns * element_bytes(mode));
+      EXPECT_EQ(objection_to({0, most, pitch / size, pitch / size, size, 256, 128 / size,
+                              Swizzle::bytes128}),
+                std::nullopt)
+          << name_of(mode) << " " << columns;
+    }
+  }
+}
+
+TEST(App, SaysThatE4m3HasLayoutTnAlone) {
+  const Parameters p(parameter_specs(), {{"mode", "e4m3"}});
+  try {
+    find_app("gemm")->device_bytes(p);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("add layout=tn"), std::string::npos) << error.what();
+  }
+}
+
+TEST(App, LayoutTnTakesAsMuchMemoryAsItsOwnRowsNeed) {
+  const Parameters p(
+      parameter_specs(),
+      {{"m", "100"}, {"n", "200"}, {"k", "300"}, {"mode", "bf16"}, {"layout", "tn"}});
+  EXPECT_EQ(layout_of(p), Layout::tn);
+  EXPECT_EQ(find_app("gemm")->device_bytes(p),
+            2 * (100 * 320 + 200 * 320) + 4 * 100 * 224 + 12 * 100 * 200);
 }
 
 }  // namespace

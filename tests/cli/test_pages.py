@@ -137,6 +137,19 @@ def test_measuring_ends_with_the_next_command(tmp_path):
     assert last_line(tuned).startswith("next: amasia run stub/tma ")
 
 
+def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
+    stub = runner("amasia-stub")
+    exact = stub("verify", "stub", "--size", "n=1000", cwd=tmp_path)
+    assert exact.returncode == 0, exact.stderr
+    assert "largest error" not in exact.stdout
+    script = json.dumps({"rows": {"stub/tma": {"error": 0.25}, "stub/dsm": {"error": 0.5}}})
+    near = stub("verify", "stub", "--size", "n=1000", cwd=tmp_path, AMASIA_STUB=script)
+    assert near.returncode == 0, near.stderr
+    assert re.search(
+        r"\n  largest error 0.5 of 1 accepted: stub/dsm \S+ \(relative\)\n", near.stdout
+    )
+
+
 def test_compare_sums_up_new_against_old(amasia, tmp_path):
     stub = runner("amasia-stub")
     for name, ms in (("old", 1.0), ("new", 0.5)):

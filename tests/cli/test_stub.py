@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -19,6 +20,8 @@ import pytest
 from programs import program, runner
 
 from plots.content_digest import content_digest
+from plots.documents import read_document
+from plots.errors import ResultFileError
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"
@@ -123,6 +126,39 @@ def test_sides_signs_and_control(stub: Stub) -> None:
     assert speedups["stub/dsm"] == (pytest.approx(0.5), "slower")
     assert speedups["control"] == (1, "not resolved")
     assert "tma ran 4.000x" in result.stderr and "dsm ran 2.000x" in result.stderr
+
+
+def test_python_finds_the_same_widened_intervals(stub: Stub) -> None:
+    """Times that swing over the rounds, and a row that differs from itself: both readers compute
+    intervals and claims again, and refuse what either would have made otherwise."""
+    swing = [1 + 0.01 * math.sin(2 * math.pi * i / 30) for i in range(60)]
+    rows = {"stub/tma": {"times": swing}, "stub/dsm": {"ms": 0.98, "second": [1.03]}}
+    rounds = ("--min-rounds", "60", "--max-rounds", "60")
+    assert stub.measure(*rounds, script={"rows": rows}).returncode == 0
+    assert read_document(stub.out)["version"] == 4
+    group = stub.group()
+    assert group["interval_rule"] == "widened"
+    found = {c["variant"]: c for c in group["comparisons"] if not c["control"]}
+    assert found["stub/dsm"]["verdict"] == "faster"
+    assert found["stub/dsm"]["claim"] == "within A/A noise"
+    assert found["stub/dsm"]["itself"]["ratio"] == pytest.approx(1 / 1.03)
+    warnings = " ".join(group["warnings"])
+    assert "stub/dsm iso differs from itself" in warnings and "is widened for it" in warnings
+
+    for edit in (
+        lambda g: g.pop("interval_rule"),
+        lambda g: [c.pop("itself", None) for c in g["comparisons"]],
+        lambda g: [r.pop("repeat_samples", None) for r in g["rows"]],
+    ):
+        document = json.loads(stub.out.read_text())
+        edit(document["groups"][0])
+        document["digest"] = content_digest(document)
+        edited = stub.folder / "edited.json"
+        edited.write_text(json.dumps(document))
+        refused = stub.run("export", str(edited))
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        with pytest.raises(ResultFileError, match="as the samples have it"):
+            read_document(edited)
 
 
 def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
@@ -522,17 +558,35 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
 # One output for one run.
 
 
+def stopped(process: subprocess.Popen) -> bool:
+    """Stops it where it is; false if it has ended."""
+    process.send_signal(signal.SIGSTOP)
+    state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    return state is not None and state.si_code == os.CLD_STOPPED
+
+
 def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
+    """The first is stopped meanwhile: what its journal shows then is so until it goes on. Only a
+    first that has its result, and hence no journal, may be continued or replaced."""
     arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out)]
+    refusals = 0
     with stub.start(*arguments, script=SLOW) as first:
         wait_until(lambda: finished_groups(stub.journal) >= 1)
-        while first.poll() is None:
-            for option in ([], ["--resume"], ["--overwrite"]):
-                second = stub.measure(*THREE, *option, script=SLOW)
-                if first.poll() is None:
-                    assert second.returncode == 2, second.stderr
-                    assert "another run" in second.stderr
-        assert first.returncode == 0
+        while stopped(first):
+            try:
+                if stub.journal.exists():
+                    before = stub.journal.read_bytes()
+                    for option in ([], ["--resume"], ["--overwrite"]):
+                        second = stub.measure(*THREE, *option, script=SLOW)
+                        assert second.returncode == 2, second.stderr
+                        assert "another run" in second.stderr
+                        assert stub.journal.read_bytes() == before
+                        refusals += 1
+            finally:
+                first.send_signal(signal.SIGCONT)
+            time.sleep(0.1)
+        assert first.wait(timeout=60) == 0
+    assert refusals >= 3
     assert len(json.loads(stub.out.read_text())["groups"]) == 3
     assert no_litter(stub.folder)
 
@@ -909,6 +963,19 @@ def test_a_dry_run_shows_what_would_be_measured_again(stub: Stub) -> None:
     result = stub.run("reproduce", str(stub.out), "--dry-run")
     assert result.returncode == 0 and stub.opened() == []
     assert "3 groups" in result.stdout and "stub/tma" in result.stdout
+
+
+def test_a_part_of_a_file_is_measured_again(stub: Stub) -> None:
+    assert stub.measure(*THREE, script=NOISY).returncode == 0
+    stub.log.unlink()
+    command = ("reproduce", str(stub.out), "--out", str(stub.folder / "again.json"))
+    result = stub.run(*command, "--only", "stub n=2000 *", script=NOISY)
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == ["n=2000"]
+    assert "n=2000" in result.stdout and "n=3000" not in result.stdout
+    refused = stub.run(*command, "--only", "stub n=2001 cold stream")
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert "nothing in the file has such a name; did you mean stub n=2000" in refused.stderr
 
 
 def test_points_are_measured_again(stub: Stub) -> None:

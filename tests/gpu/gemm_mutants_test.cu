@@ -1,6 +1,10 @@
 // Proves that the verification of gemm can fail (tests/gpu/mutants.hpp). The right kernel is a
 // plain dot product per element; faults are in its terms. At full size a right result is made by a
 // variant and one slice of one tile's sums is taken out again.
+#include <algorithm>
+#include <cmath>
+
+#include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
@@ -43,18 +47,18 @@ TEST_P(GemmMutants, AreCaught) {
 
 INSTANTIATE_TEST_SUITE_P(Faults, GemmMutants, every_fault, fault_name);
 
-/// Subtracts the terms [first, first + 32) of one element.
+/// Subtracts the terms [first, first + 8) of one element of fp32 inputs.
 __global__ void lose_slice(gemm::Problem p, std::int64_t row, std::int64_t column,
                            std::int64_t first) {
   const auto* a = reinterpret_cast<const float*>(p.a.data + row * p.a.pitch);
   float sum = 0;
-  for (std::int64_t q = first; q < first + 32; ++q) {
+  for (std::int64_t q = first; q < first + 8; ++q) {
     sum += a[q] * reinterpret_cast<const float*>(p.b.data + q * p.b.pitch)[column];
   }
   p.c.at(row, column) -= sum;
 }
 
-TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
+TEST(GemmMutantsAtFullSize, EightLostTermsOfOneElementOf8192Squared) {
   std::string reason;
   if (device_count(reason) == 0) GTEST_SKIP() << reason;
   const Device device = query_device(0);
@@ -65,9 +69,12 @@ TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
   const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
   const Variant* variant = find_variant("gemm/baseline");
   ASSERT_NE(variant, nullptr);
+  const auto config = std::find_if(variant->configs.begin(), variant->configs.end(),
+                                   [](const Config& c) { return c.info.schedule == "128x128"; });
+  ASSERT_NE(config, variant->configs.end());
   i->reset(nullptr);
   AMASIA_CUDA(cudaDeviceSynchronize());
-  const Launch run = variant->configs[1].prepare(*i, device);
+  const Launch run = config->prepare(*i, device);
   run(nullptr);
   AMASIA_CUDA(cudaDeviceSynchronize());
   EXPECT_TRUE(i->verify().passed);
@@ -76,6 +83,94 @@ TEST(GemmMutantsAtFullSize, OneLostSliceOfOneElementOf8192Squared) {
   const Verdict v = i->verify();
   EXPECT_FALSE(v.passed);
   EXPECT_EQ(v.mismatches, 1);
+}
+
+/// What terms [first, first + count) of element (row, column) add to it, and how large such a sum
+/// typically is.
+gemm::Sums part(const Parameters& p, std::uint64_t seed, std::int64_t row, std::int64_t column,
+                std::int64_t first, int count) {
+  gemm::Sums sum;
+  for (std::int64_t q = first; q < first + count; ++q) {
+    const double a = gemm::input_element(seed, 0, gemm::mode_of(p), p.integer("k"), row, q),
+                 b = gemm::input_element(seed, 1, gemm::mode_of(p), p.integer("n"), q, column);
+    sum.value += a * b;
+    sum.scale += a * b * a * b;
+  }
+  sum.scale = std::sqrt(sum.scale);
+  return sum;
+}
+
+// The sums of e4m3 have 14 bits, so that its bound is the widest: at 4096 terms a lost
+// multiplication of wgmma, 32 terms, has to be refused all the same. Of the last row's elements the
+// first one whose terms there are no smaller than typical.
+TEST(GemmMutantsAtFullSize, ALostMultiplicationOfE4m3) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  const Device device = query_device(0);
+  if (device.compute_capability != 90) GTEST_SKIP() << "e4m3 is multiplied by wgmma";
+  const Parameters p(find_app("gemm")->parameters(), {{"mode", "e4m3"}, {"layout", "tn"}});
+  const auto i = (*find_instance_factory("gemm"))(p, 7);
+  const gemm::Problem problem = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+  const Variant* variant = find_variant("gemm/tma");
+  ASSERT_NE(variant, nullptr);
+  const auto config =
+      std::find_if(variant->configs.begin(), variant->configs.end(),
+                   [](const Config& c) { return c.info.schedule == "e4m3-wgmma-128x256"; });
+  ASSERT_NE(config, variant->configs.end());
+  i->reset(nullptr);
+  const Launch run = config->prepare(*i, device);
+  run(nullptr);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  EXPECT_TRUE(i->verify().passed);
+  const std::int64_t row = problem.m - 1, first = problem.k / 2;
+  std::int64_t column = 0;
+  while (std::abs(part(p, 7, row, column, first, 32).value) <
+         part(p, 7, row, column, first, 32).scale) {
+    ++column;
+  }
+  float* const c = &problem.c.at(row, column);
+  float got = 0;
+  AMASIA_CUDA(cudaMemcpy(&got, c, sizeof got, cudaMemcpyDeviceToHost));
+  got -= static_cast<float>(part(p, 7, row, column, first, 32).value);
+  AMASIA_CUDA(cudaMemcpy(c, &got, sizeof got, cudaMemcpyHostToDevice));
+  const Verdict v = i->verify();
+  EXPECT_FALSE(v.passed);
+  EXPECT_EQ(v.mismatches, 1);
+}
+
+/// C of inputs that are rounded to tf32, of fp32 ones; or to bf16, of tf32 ones.
+__global__ void lower_mode(gemm::Problem p) {
+  const std::int64_t i = blockIdx.y, j = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (j >= p.n) return;
+  const auto lower = [&](float x) {
+    return p.mode == gemm::Mode::fp32 ? gemm::round_to_tf32(x)
+                                      : gemm::from_bf16(gemm::round_to_bf16(x));
+  };
+  const auto* a = reinterpret_cast<const float*>(p.a.data + i * p.a.pitch);
+  double sum = 0;
+  for (std::int64_t q = 0; q < p.k; ++q) {
+    const auto* b = reinterpret_cast<const float*>(p.b.data + q * p.b.pitch);
+    sum += static_cast<double>(lower(a[q])) * lower(b[j]);
+  }
+  p.c.at(i, j) = static_cast<float>(sum);
+}
+
+TEST(GemmMutantsOfModes, AModeComputedAsALowerOne) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  for (const char* mode : {"fp32", "tf32"}) {
+    for (const char* k : {"1", "33", "8192"}) {
+      const auto i = (*find_instance_factory("gemm"))(
+          Parameters(find_app("gemm")->parameters(),
+                     {{"m", "300"}, {"n", "500"}, {"k", k}, {"mode", mode}}),
+          7);
+      const gemm::Problem p = dynamic_cast<InstanceOf<gemm::Problem>&>(*i).problem();
+      i->reset(nullptr);
+      lower_mode<<<dim3(4, 300), 128>>>(p);
+      AMASIA_CUDA(cudaDeviceSynchronize());
+      EXPECT_FALSE(i->verify().passed) << mode << " " << k;
+    }
+  }
 }
 
 }  // namespace

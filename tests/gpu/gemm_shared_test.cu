@@ -45,10 +45,10 @@ struct SameBits {
 };
 
 void check_config(const Config& config, const Device& device, const std::string& mode,
-                  const std::string& what) {
+                  const std::string& layout, const std::string& what) {
   const auto instance = (*find_instance_factory("gemm"))(
       Parameters(find_app("gemm")->parameters(),
-                 {{"m", "500"}, {"n", "390"}, {"k", "3000"}, {"mode", mode}}),
+                 {{"m", "500"}, {"n", "390"}, {"k", "3000"}, {"mode", mode}, {"layout", layout}}),
       7);
   if (config.unsupported(*instance, device)) return;
   const gemm::Problem& p = dynamic_cast<InstanceOf<gemm::Problem>&>(*instance).problem();
@@ -83,11 +83,13 @@ TEST(GemmShared, GivesTheSameBitsEachTime) {
     ASSERT_NE(variant, nullptr);
     if (device.compute_capability < variant->traits.runs_from) continue;
     for (const Config& config : variant->configs) {
-      const std::string& name = config.info.name;
+      const std::string& name = config.info.schedule;
       if (name.find("-shared") == std::string::npos) continue;
-      const std::string mode = name.substr(0, 4);
-      check_config(config, device, mode == "tf32" || mode == "bf16" ? mode : "fp32",
-                   variant->name() + " " + name);
+      const std::string first = name.substr(0, 4);
+      const bool tensor = first == "tf32" || first == "bf16" || first == "e4m3";
+      const bool tn = first == "e4m3" || name.find("-tn-") != std::string::npos;
+      check_config(config, device, tensor ? first : "fp32", tn ? "tn" : "nn",
+                   variant->name() + " " + config.info.name);
       ++configs;
     }
   }

@@ -1,6 +1,10 @@
 // Proves that the verification of lud can fail (tests/gpu/mutants.hpp). The right kernel is the
 // reference loop in fp32, one elimination step per launch; faults are in its updates. At a size
 // where the loop takes too long, a right result is made by a variant and one tile of it is spoiled.
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include "apps/lud/blocked.hpp"
 #include "apps/lud/lud.hpp"
 #include "harness/variant.hpp"
@@ -45,6 +49,103 @@ TEST_P(LudMutants, AreCaught) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, LudMutants, every_fault, fault_name);
+
+/// Which of the two triangles of a diagonal sub-block is inverted instead of solved with.
+enum class Inverted { neither, lower, upper };
+
+class LudUnstableMutants : public testing::TestWithParam<Inverted> {};
+
+/// n x n floats of a matrix in device memory, and back.
+std::vector<float> elements_of(const Grid<float>& m) {
+  std::vector<float> host(static_cast<std::size_t>(m.rows * m.columns));
+  AMASIA_CUDA(cudaMemcpy2D(host.data(), m.columns * sizeof(float), m.data, m.pitch * sizeof(float),
+                           m.columns * sizeof(float), m.rows, cudaMemcpyDeviceToHost));
+  return host;
+}
+void store(const Grid<float>& m, const std::vector<float>& host) {
+  AMASIA_CUDA(cudaMemcpy2D(m.data, m.pitch * sizeof(float), host.data(), m.columns * sizeof(float),
+                           m.columns * sizeof(float), m.rows, cudaMemcpyHostToDevice));
+}
+
+/// The inverse of a triangle of `edge` lines by substitution, in fp32; T(i, j) for j <= i.
+template <class Triangle>
+std::vector<float> inverse_of(int edge, Triangle&& t) {
+  std::vector<float> x(static_cast<std::size_t>(edge * edge));
+  for (int c = 0; c < edge; ++c) {
+    for (int i = c; i < edge; ++i) {
+      float sum = i == c ? 1.0f : 0.0f;
+      for (int k = c; k < i; ++k) sum = std::fma(-t(i, k), x[k * edge + c], sum);
+      x[i * edge + c] = sum / t(i, i);
+    }
+  }
+  return x;
+}
+
+/// A right result, but for a panel of 32 rows of U, or columns of L, that is a product with the
+/// inverse of the triangle on the diagonal: every element is right to within that triangle's
+/// condition, which the timed matrix hides and the challenge shows.
+TEST_P(LudUnstableMutants, AreCaughtByTheChallenge) {
+  std::string reason;
+  if (device_count(reason) == 0) GTEST_SKIP() << reason;
+  constexpr int n = 301, edge = lud::solve_edge;
+  const auto instance = (*find_instance_factory("lud"))(
+      Parameters(find_app("lud")->parameters(), {{"n", std::to_string(n)}}), 7);
+  const Grid<float> m = dynamic_cast<InstanceOf<lud::Problem>&>(*instance).problem().matrix;
+  ASSERT_EQ(instance->challenges(), 1);
+  for (int challenge : {0, 1}) {
+    instance->pose(challenge);
+    instance->reset(nullptr);
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    const std::vector<float> a = elements_of(m);
+    for (int k = 0; k + 1 < n; ++k) {
+      const auto left = static_cast<unsigned>(n - k - 1);
+      scale_column<<<(left + 127) / 128, 128>>>(m, k);
+      subtract_outer_product<<<dim3((left + 127) / 128, left), 128>>>(m, k, Fault::none);
+    }
+    AMASIA_CUDA(cudaDeviceSynchronize());
+    std::vector<float> lu = elements_of(m);
+    const auto at = [&](int i, int j) -> float& { return lu[i * n + j]; };
+    if (GetParam() == Inverted::lower) {  // U(0:32, 32:) = L^-1 A: the ill-conditioned L is first
+      const std::vector<float> x =
+          inverse_of(edge, [&](int i, int k) { return i == k ? 1.0f : at(i, k); });
+      for (int i = 0; i < edge; ++i) {
+        for (int j = edge; j < n; ++j) {
+          float sum = 0;
+          for (int k = 0; k <= i; ++k) sum = std::fma(x[i * edge + k], a[k * n + j], sum);
+          at(i, j) = sum;
+        }
+      }
+    } else if (GetParam() == Inverted::upper) {  // L(64:, 32:64) = B U^-1: the second U
+      const std::vector<float> x =
+          inverse_of(edge, [&](int i, int k) { return at(edge + k, edge + i); });
+      for (int i = 2 * edge; i < n; ++i) {
+        float b[edge];
+        for (int j = 0; j < edge; ++j) {
+          b[j] = a[i * n + edge + j];
+          for (int k = 0; k < edge; ++k) b[j] = std::fma(-at(i, k), at(k, edge + j), b[j]);
+        }
+        for (int j = 0; j < edge; ++j) {
+          float sum = 0;
+          for (int k = 0; k <= j; ++k) sum = std::fma(x[j * edge + k], b[k], sum);
+          at(i, edge + j) = sum;
+        }
+      }
+    }
+    store(m, lu);
+    const Verdict v = instance->verify();
+    EXPECT_EQ(v.passed, challenge == 0 || GetParam() == Inverted::neither) << v.norm << v.error;
+    EXPECT_EQ(v.first_mismatches.empty(), v.passed);
+  }
+  instance->pose(0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Inverses, LudUnstableMutants,
+                         testing::Values(Inverted::neither, Inverted::lower, Inverted::upper),
+                         [](const auto& info) {
+                           return std::string(info.param == Inverted::lower   ? "OfL"
+                                              : info.param == Inverted::upper ? "OfU"
+                                                                              : "None");
+                         });
 
 /// Leaves one update of a tile out, by adding the product of 128 columns of L and rows of U again;
 /// no later step sees it, so this is the least that a lost tile can do.

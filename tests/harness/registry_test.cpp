@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/ceiling.hpp"
+#include "harness/results/provenance.hpp"
 #include "tests/messages.hpp"
 
 namespace amasia {
@@ -114,6 +115,21 @@ TEST(Registry, MistakesOfTheProgrammerAreRefused) {
   EXPECT_THROW(register_instance_factory("alpha", {}), std::logic_error);
   EXPECT_EQ(variants().size(), 10u);
 }
+
+TEST(Registry, AnAppOutsideTheTreeBringsItsDigests) {
+  const std::string known = source_digest("hotspot/tma");
+  ASSERT_FALSE(registered_source_digests().empty());  // as below, before main()
+  EXPECT_EQ(source_digest("outside/tma"), "0123");
+  EXPECT_EQ(source_digests().at("outside/tma"), "0123");
+  // A variant whose file is not named after it has that of the whole app.
+  EXPECT_EQ(source_digest("outside/other"), "4567");
+  EXPECT_EQ(source_digests().count("outside"), 0u);
+  EXPECT_EQ(source_digest("elsewhere/tma"), "");
+  EXPECT_EQ(source_digest("hotspot/tma"), known);
+}
+
+const bool digests_registered =
+    register_source_digests({{"outside/tma", "0123"}, {"outside", "4567"}});
 
 TEST(SelectVariants, ByPatternInRegistryOrderWithoutRepeats) {
   EXPECT_EQ(names(select_variants({"zeta"})), (Names{"zeta/baseline", "zeta/tma"}));

@@ -34,7 +34,7 @@ static_assert(word_of(Role::candidate) == "candidate" && word_of(RowStatus::cras
 static_assert(word_of(SpeedVerdict::not_resolved) == "not resolved");
 static_assert(word_of(SpeedClaim::within_noise) == "within A/A noise");
 static_assert(word_of(StopReason::time_limit) == "time limit");
-static_assert(word_of(Bound::dependency) == "dependency" && word_of(Work::Kind::bf16) == "bf16");
+static_assert(word_of(Bound::dependency) == "dependency" && word_of(Work::Kind::e4m3) == "e4m3");
 
 TEST(Words, WhatIsNoneNamesThoseThereAre) {
   EXPECT_EQ(message_of<UsageError>([] { from_word<CacheMode>("warm"); }),

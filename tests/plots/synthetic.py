@@ -447,7 +447,7 @@ def document(
     return signed(
         {
             "schema": "amasia-result",
-            "version": 3,
+            "version": 4,
             "provenance": provenance(variants, date, gpu),
             "ceilings": of_gpu,
             "groups": groups,

@@ -100,6 +100,42 @@ def test_what_all_variants_of_a_case_do_is_said():
     assert "the others of the case moved 5.3 %" in likely_reason(ends[0], ends[1], sessions)
 
 
+def _case(shift, tenths=(math.nan, math.nan)):
+    """Three variants of 4, 5 and 7 ms in two runs, each longer in the second by ``shift`` of it;
+    their sessions, and the ends of the first."""
+    sessions = Sessions()
+    for i, ms in enumerate((4.0, 5.0, 7.0)):
+        for gpu, value in (("a", ms), ("b", ms + shift(ms))):
+            session = SessionValue(gpu, math.log(value))
+            sessions.add(
+                Measured(
+                    "time", "H", "nw", "nw n=1", f"v{i}", "iso", f"v{i}", session,
+                    f"2026-11-0{gpu}", "", 1980.0, 40.0,
+                    *(tenths if gpu == "b" else (value, value)),
+                )
+            )  # fmt: skip
+    return sessions, sessions.found["v0"]
+
+
+def test_a_time_that_all_variants_share_is_told_from_a_share_of_each():
+    sessions, ends = _case(lambda ms: 0.36)
+    text = likely_reason(*ends, sessions)
+    assert "all 3 variants took the same time more, 0.36 to 0.36 ms" in text
+    assert "the others of the case moved" not in text
+    sessions, ends = _case(lambda ms: 0.08 * ms)
+    text = likely_reason(*ends, sessions)
+    assert "took the same time" not in text and "the others of the case moved 8.0 %" in text
+
+
+def test_a_run_that_moves_as_far_in_itself_is_named():
+    sessions, ends = _case(lambda ms: 0.36, (4.01, 4.37))
+    assert "on b moves as far in itself, a tenth of its samples below 4.01" in likely_reason(
+        *ends, sessions
+    )
+    sessions, ends = _case(lambda ms: 0.36, (4.34, 4.37))
+    assert "in itself" not in likely_reason(*ends, sessions)
+
+
 def test_one_gpu_says_that_nothing_follows(save, capsys):
     path = save(run("one", "2026-11-20T10:00:00Z"))
     assert main(["between", str(path)]) == 0

@@ -28,7 +28,7 @@ def test_it_is_sha256_of_what_it_says_it_hashes():
 
 def test_it_is_what_the_harness_wrote():
     golden = json.loads((ROOT / "tests" / "golden" / "result.json").read_text(encoding="utf-8"))
-    assert golden["version"] == 3 and list(golden)[-1] == "digest"
+    assert golden["version"] == 4 and list(golden)[-1] == "digest"
     assert content_digest(golden) == golden["digest"]
 
 

@@ -9,6 +9,7 @@ import contextlib
 import copy
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from plots.content_digest import content_digest
 from plots.documents import read_document
 from plots.errors import PlotsError, ResultFileError
 from plots.load import load
+from plots.machine_code import kernels_in, tile_loop
+from plots.observed import from_report
 from plots.strategies import ROOT
 
 _KEPT = {
@@ -101,7 +104,7 @@ def test_any_value_anywhere(tmp_path, where, value, again, gone):
     file = tmp_path / "fuzzed.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     taken = tried(file)
-    if taken and not again and document["version"] == 3:
+    if taken and not again and document["version"] >= 3:
         assert content_digest(document) == content_digest(DOCUMENTS[number])
 
 
@@ -119,7 +122,7 @@ def test_any_text_anywhere(tmp_path, text, at, length, put):
     changed = text[:at] + put + text[at + length :]
     file = tmp_path / "fuzzed.json"
     file.write_bytes(changed.encode("utf-8", "surrogatepass"))
-    if tried(file) and '"version": 3' in text:
+    if tried(file) and re.search('"version": [34]', text):
         assert content_digest(json.loads(changed)) == content_digest(json.loads(text))
 
 
@@ -150,3 +153,46 @@ def test_what_is_measured_is_taken(tmp_path, medians, rounds, half, throttled, s
     file = tmp_path / "measured.json"
     file.write_text(json.dumps(synthetic.document([group])), encoding="utf-8")
     assert tried(file)
+
+
+NCU_TEXTS = [
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/golden/ncu").iterdir())
+]
+
+
+@given(
+    text=st.sampled_from(NCU_TEXTS),
+    at=st.integers(0, 20_000),
+    length=st.integers(0, 60),
+    put=st.one_of(
+        st.text(max_size=5),
+        st.sampled_from(['"ID"', '"', ",", "\n", "==ERROR== ", "n/a", "1e999", "(0, 0, 0)", "\0"]),
+    ),
+)
+def test_any_report_of_a_profiler(tmp_path, text, at, length, put):
+    at %= len(text)
+    file = tmp_path / "fuzzed.csv"
+    file.write_text(text[:at] + put + text[at + length :], encoding="utf-8", errors="replace")
+    try:
+        for name in (None, "tma"):
+            assert from_report(file, name).traits
+    except PlotsError as error:
+        assert "\n" not in str(error) and str(error).startswith(f"{file}: ")
+
+
+LISTING = (ROOT / "tests/golden/evidence/kernels.sm_90.sass").read_text(encoding="utf-8")
+
+
+@given(
+    at=st.integers(0, 200_000),
+    length=st.integers(0, 200),
+    put=st.sampled_from(["", "BRA 0x10", "@P0 ", ";", "/*0000*/", "Function : x", "EXIT ", "0x"]),
+)
+def test_any_listing_of_machine_code(at, length, put):
+    at %= len(LISTING)
+    changed = LISTING[:at] + put + LISTING[at + length :]
+    kernels = list(kernels_in(changed, " Function x:\n REG:1 STACK:0 SHARED:1 LOCAL:1 x\n"))
+    assert kernels
+    for kernel in kernels:
+        loop = tile_loop(kernel)
+        assert loop is None or (loop.ways and loop.tiles >= 1)

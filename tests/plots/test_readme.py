@@ -78,6 +78,12 @@ def test_an_app_without_results_is_named(paper):
     assert "\n- lud: no recorded results.\n" in text and "- hotspot: not" not in text
 
 
+def test_an_app_whose_measurements_are_not_valid_is_not_called_unrecorded(paper):
+    notes = ["lud n=64 cold graph in a.json is left out, because its measurement is not valid: x"]
+    text = readme.generated(readme.select(paper), notes=notes)
+    assert "\n- lud: nothing valid is recorded (1 refused; loading them says why).\n" in text
+
+
 def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
     group = synthetic.group("gemm", {"n": 64}, 1.0, comparator="cublas")
     group["rows"][0] = {**group["rows"][0]}

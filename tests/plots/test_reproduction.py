@@ -23,10 +23,17 @@ H800_CELL = Comparison("000-04", "latency", "H800", 40, 40, "point a b c=d", tol
 
 
 @pytest.fixture(scope="module")
-def recorded():
+def record():
     """The repository's own results, with paths as the page has them."""
     files = published.recorded([ROOT / "results"])
     return [published.Recorded(str((ROOT / f.path).relative_to(ROOT)), f.document) for f in files]
+
+
+@pytest.fixture(scope="module")
+def recorded(record):
+    """Those of the GPU that the page tells in full."""
+    first = published.gpus_of(record)[0]
+    return [f for f in record if f.device["name"] == first]
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +216,9 @@ def test_a_point_means_one_recorded_row(recorded):
         for s in published.selectors(c.own):
             if s.kind != "point":
                 continue
-            for of_file in rows[s.name]:
+            # One that was written after the last recording has none yet, and the page says so.
+            assert s.name in rows or (ROOT / "microbench" / f"{s.name}.cu").exists(), c.own
+            for of_file in rows.get(s.name, []):
                 found = [r for r in of_file if r["quantity"] == s.quantity
                          and all(r["at"].get(k) == v for k, v in s.at.items())]  # fmt: skip
                 assert len(found) == 1, (c.id, c.own)
@@ -448,8 +457,8 @@ TOLD = [
 
 
 @pytest.fixture(scope="module")
-def page(recorded):
-    return reproduction.render(recorded, (ROOT / "docs").relative_to(ROOT))
+def page(record):
+    return reproduction.render(record, (ROOT / "docs").relative_to(ROOT))
 
 
 @pytest.mark.parametrize("told", TOLD, ids=lambda told: f"{told[0]} {told[1]}")
@@ -546,7 +555,9 @@ def test_a_row_is_one_short_line_and_its_values_are_behind_its_id(page):
     for item in published.inventory():
         rows = [line for line in page.splitlines()
                 if re.match(rf"\| \[?{item.id}[\] ]", line)]  # fmt: skip
-        assert len(rows) == 1, item.id
+        linked = [row for row in rows if row.startswith("| [")]
+        # In full once; where another GPU has a value, a line of that, too.
+        assert len(rows) >= 1 and len(linked) <= 1 and rows[:1] == (linked or rows[:1]), item.id
         assert "<br>" not in rows[0] and len(rows[0]) < 640 and rows[0].count(" | ") == 5, item.id
         if rows[0].startswith(f"| [{item.id}](#{item.id})"):
             assert page.count(f'<a id="{item.id}"></a>') == 1

@@ -13,6 +13,8 @@ from plots.statistics import (
     least_p_value,
     median_interval,
     paired_ratio,
+    serial_correlation,
+    variance_inflation,
 )
 
 
@@ -107,3 +109,21 @@ def test_a_p_value_is_where_the_interval_begins_to_exclude():
     assert not independent_ratio(a, b, 1 - p + 1e-9).resolved
     assert independent_p_value(a, a) == 1
     assert independent_p_value(a[:9], a[:9] + 5) == pytest.approx(least_p_value(9)) == 2.0**-7
+
+
+def test_dependence_widens_as_in_the_harness():
+    # tests/harness/statistics/serial_correlation_test.cpp and statistics_test.cpp have the same.
+    pairs = [5, 6, 1, 2, 13, 14, 15, 16, 3, 4, 11, 12, 7, 8, 9, 10]
+    assert serial_correlation(pairs) == pytest.approx(133.25 / 340)
+    assert variance_inflation(pairs) == pytest.approx(4.074626865671641)
+    assert serial_correlation([1, 1, 2, 2]) == 0.25
+    assert variance_inflation([1, 9, 2, 8, 3, 7, 4, 6, 5]) == 1
+    assert variance_inflation([1, 2, 3, 4, 5, 6, 7]) == 1
+    values = range(1, 42)
+    exact = median_interval(values, 0.95)
+    wide = median_interval(values, 0.95, 4)
+    assert (wide.low, wide.high, wide.coverage) == (7, 35, exact.coverage)
+    assert median_interval(values, 0.95, 2).low == 11
+    beyond = median_interval(values, 0.95, 100)
+    assert (beyond.low, beyond.high) == (1, 41) and 0.4 < beyond.coverage < 0.5
+    assert median_interval(range(1, 10), 0.95, 1e6).coverage == 0

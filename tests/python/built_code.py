@@ -16,6 +16,19 @@ def objects(folder: str) -> list[Path]:
     return sorted(BUILD.glob(f"CMakeFiles/{folder}_*.dir/{folder}/*/*.cu.o"))
 
 
+def example_objects() -> list[Path]:
+    """The same of the apps of examples/, where the build has them."""
+    return sorted(BUILD.glob("examples/*/CMakeFiles/*.dir/*.cu.o"))
+
+
+def kept_code(file: Path) -> Path:
+    """Where the build kept the intermediate code of an object file."""
+    if file.is_relative_to(BUILD / "examples"):
+        example = file.relative_to(BUILD / "examples").parts[0]
+        return BUILD / "examples" / example / "code" / example
+    return BUILD / "code" / file.parent.relative_to(file.parents[2])
+
+
 def architectures() -> str:
     """What the build folder has code for: "75-real;90a-real"."""
     cache = BUILD / "CMakeCache.txt"

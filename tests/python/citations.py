@@ -32,7 +32,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 SECTION = re.compile(r'\b((?:docs/)?[\w-]+\.md|[A-Z]{6,})[,:] "([^"]+)"')
 TABLE = re.compile(r"\b([A-Z]{6,}): the (?:table|section)\b")
 # Files of other projects, and those that a script writes.
-FOREIGN = {"compare.py", "summary.md"}
+FOREIGN = {"compare.py", "report.csv", "summary.md"}
 IMPLIED = (".hpp", ".cpp", ".cu", ".cuh", ".py")
 
 

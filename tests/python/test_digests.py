@@ -45,9 +45,9 @@ def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
 
 def refuse_old_kind(path: Path, file: dict) -> None:
     """Fail when the file's digests were made by paths and includes (schema version 1): they cover
-    less than today's, and equal none of them.
+    less than today's, and equal none of them. Profiles never had them.
     """
-    assert file["version"] > 1, (
+    assert file["schema"] == "amasia-profile" or file["version"] > 1, (
         f"{path.name} has digests of the old kind (schema version 1), which no program of today "
         "gives: it can be read, but not whether it was made by this code. Measure again"
     )
@@ -88,11 +88,52 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
     )
 
 
+def digests_of_example(folder: Path, out: Path) -> dict[str, str]:
+    """Return what `amasia_add_app` makes of the sources of an example, in this build."""
+    provenance = PROGRAM.parent / "generated" / "provenance"
+    if not (provenance / "ceiling_manifest.txt").exists():
+        pytest.fail(f"{provenance} has no digests: build {PROGRAM}, or set AMASIA_BUILD")
+    sources = ";".join(map(str, sorted([*folder.glob("*.cu"), *folder.glob("*.cpp")])))
+    options = (provenance / "code_options.txt").read_text().strip()
+    subprocess.run(
+        [
+            "cmake", f"-DROOT={ROOT}", f"-DMANIFESTS={provenance}", f"-DNAME={folder.name}",
+            f"-DAPP_FOLDER={folder}", f"-DSOURCES={sources}", f"-DOPTIONS={options}",
+            f"-DOUTPUT={out}", "-P", ROOT / "cmake" / "app_digests.cmake",
+        ],
+        check=True, timeout=120, capture_output=True,
+    )  # fmt: skip
+    return digests_in(out)
+
+
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/CMakeLists.txt"))
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_results_of_an_example_were_made_by_its_code(folder: Path, tmp_path: Path) -> None:
+    present = digests_of_example(folder, tmp_path / "digests.cpp")
+    assert f"{folder.name}/baseline" in present and f"{folder.name}/tma" in present
+    built = PROGRAM.parent / "examples" / folder.name / f"{folder.name}_digests.cpp"
+    if built.exists():
+        assert digests_in(built) == present
+    for path in sorted((folder / "results").glob("*.json")):
+        file = json.loads(path.read_text())
+        refuse_old_kind(path, file)
+        old = stale(measured(file), present)
+        assert not old, (
+            f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: "
+            "measure again"
+        )
+
+
 def is_of_known_effects(file: dict) -> bool:
     """Return whether the apps of the file are those of tests/effects, which the suite's own program
     does not have and nobody tunes.
     """
-    return file["provenance"]["study"] == "effects"
+    apps = {group["key"]["app"] for group in file["groups"]}
+    return file["provenance"]["study"] == "effects" or (
+        bool(apps) and apps <= {"planted", "contest", "dosed"}
+    )
 
 
 @pytest.fixture(scope="session")
@@ -164,8 +205,9 @@ def test_a_config_that_did_not_win_would_be_found() -> None:
 
 def test_digests_of_the_old_kind_are_said_so() -> None:
     with pytest.raises(AssertionError, match=r"dpx\.json has digests of the old kind"):
-        refuse_old_kind(Path("results/x/dpx.json"), {"version": 1})
-    refuse_old_kind(Path("results/x/dpx.json"), {"version": 2})
+        refuse_old_kind(Path("results/x/dpx.json"), {"schema": "amasia-result", "version": 1})
+    refuse_old_kind(Path("results/x/dpx.json"), {"schema": "amasia-result", "version": 2})
+    refuse_old_kind(Path("results/x/profile.json"), {"schema": "amasia-profile", "version": 1})
 
 
 def test_a_changed_variant_would_be_found() -> None:
@@ -665,7 +707,8 @@ amasia_add_provenance(harness)
 @pytest.fixture
 def project(tree: Path) -> Path:
     """The small tree with this tree's build settings and build step."""
-    for name in ("BuildSettings", "digests", "source_digests", "commit"):
+    scripts = ("digests", "code_options", "source_digests", "source_content", "commit")
+    for name in ("BuildSettings", *scripts):
         (tree / "cmake").mkdir(exist_ok=True)
         shutil.copy(ROOT / "cmake" / f"{name}.cmake", tree / "cmake")
     (tree / "CMakeLists.txt").write_text(PROJECT)

@@ -6,16 +6,22 @@ import re
 from pathlib import Path
 
 import pytest
-from built_code import BUILD, CUOBJDUMP, architectures, objects, written
+from built_code import (
+    CUOBJDUMP,
+    architectures,
+    example_objects,
+    kept_code,
+    objects,
+    written,
+)
 from machine_code import disassemble, listing, overtaken_reads
 
-OBJECTS = objects("apps") + objects("microbench")
+OBJECTS = objects("apps") + objects("microbench") + example_objects()
 
 
 def may_copy_in_bulk(file: Path) -> bool:
     """False if the PTX that the build kept of an object has none: to disassemble takes long."""
-    folder = BUILD / "code" / file.parent.relative_to(file.parents[2])
-    texts = [p.read_text() for p in folder.glob(f"{file.name.removesuffix('.cu.o')}.*ptx")]
+    texts = [p.read_text() for p in kept_code(file).glob(f"{file.name.removesuffix('.cu.o')}.*ptx")]
     return not texts or any("cp.async.bulk" in text for text in texts)
 
 

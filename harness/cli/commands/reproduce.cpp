@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,17 +18,33 @@
 #include "harness/results/sessions.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
 
 struct ReproduceRequest {
   std::string file{};
-  std::vector<std::string> sessions{};
+  std::vector<std::string> sessions{}, only{};
   SessionOptions session{};
   ExportPaths exports{};
   bool dry_run = false, record_host = false;
 };
+
+/// Throws UsageError when nothing in the file has such a name.
+void check_asked(const ResultFile& file, const std::vector<std::string>& only) {
+  std::vector<std::string> names;
+  for (const GroupResult* group : shown_groups(file)) names.push_back(group->key.to_string());
+  for (const MicrobenchmarkResult* m : shown_microbenchmarks(file)) names.push_back(m->name);
+  for (const std::string& pattern : only) {
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const std::string& name) { return is_asked({pattern}, name); })) {
+      continue;
+    }
+    throw UsageError(fmt::format("--only {}: nothing in the file has such a name; {}", pattern,
+                                 suggestion(pattern, names)));
+  }
+}
 
 void say_not_possible(const std::vector<NotPossible>& list) {
   for (const NotPossible& n : list) print_prose("not possible here: {}: {}\n", n.what, n.reason);
@@ -61,7 +78,8 @@ std::string summary(const Repetition& repeated) {
 ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& argv) {
   const ResultFile recorded = std::move(read_result_files({r.file}).front());
   const std::vector<ResultFile> repeated_runs = read_result_files(r.sessions);
-  const Again again = plan_again(recorded);
+  check_asked(recorded, r.only);
+  const Again again = plan_again(recorded, r.only);
   say_not_possible(again.not_possible);
   if (r.dry_run) {
     print_preview({"reproduce " + r.file, again.campaign, look_at(r.session), true});
@@ -95,7 +113,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   for (const ResultFile& file : repeated_runs) more.push_back(&file);
   std::map<std::string, std::string> obstacles;
   for (const NotPossible& n : again.not_possible) obstacles.emplace(n.what, n.reason);
-  const Repetition repeated = repetition(recorded, outcome.file, more, obstacles);
+  const Repetition repeated = repetition(recorded, outcome.file, more, obstacles, r.only);
   const Table table = to_table(repeated);
   write_output(r.exports.csv, to_csv(table));
   write_output(r.exports.json,
@@ -125,6 +143,13 @@ Action declare_reproduce(CLI::App& options) {
       ->allow_extra_args(false)
       ->type_name("FILE")
       ->default_str("those in FILE alone");
+  options
+      .add_option("--only", r->only,
+                  "the cases and microbenchmarks whose whole name matches: 'nw * cold stream' "
+                  "(repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("GLOB")
+      ->default_str("all in FILE");
   add_device(options, r->session);
   add_keeping(options, r->session);
   add_dry_run(options, r->dry_run);

@@ -41,6 +41,21 @@ struct Tally {
   int ok = 0, failed = 0, skipped = 0;
 };
 
+/// Of the right rows, what the one nearest to its bound was off by, and in which norm.
+void print_worst(const GroupResult& group) {
+  const Row* worst = nullptr;
+  const auto share = [](const Row& row) {
+    return row.verdict->bound > 0 ? row.verdict->error / row.verdict->bound : 0;
+  };
+  for (const Row& row : group.rows) {
+    if (row.status != RowStatus::ok || !row.verdict) continue;
+    if (worst == nullptr || share(row) > share(*worst)) worst = &row;
+  }
+  if (worst == nullptr || worst->verdict->bound <= 0) return;  // none, or exact
+  print_data("  largest error {:.2g} of {:.2g} accepted: {} {} ({})\n", worst->verdict->error,
+             worst->verdict->bound, worst->variant, worst->config, worst->verdict->norm);
+}
+
 Tally report(const GroupResult& group) {
   Tally tally;
   for (const Row& row : group.rows) {
@@ -57,6 +72,7 @@ Tally report(const GroupResult& group) {
   }
   print_data("{} {}: {} of {} configs verified\n", group.key.app, group.key.size.to_string(),
              tally.ok, group.rows.size());
+  print_worst(group);
   return tally;
 }
 

@@ -42,6 +42,21 @@ TEST(Claim, IsNeverSmallerThanTheNoise) {
   EXPECT_EQ(claim_of(group.comparisons, library), SpeedClaim::within_noise);
 }
 
+TEST(Claim, IsNeverSmallerThanWhatTheRowDiffersFromItself) {
+  GroupResult group = sample_group(512);
+  Comparison& tma = group.comparisons[1];  // 1.249 times as fast
+  tma.itself = {1.3, 1.28, 1.31, 0.99, 20, true};
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::within_noise);
+  tma.itself = {1 / 1.3, 1 / 1.31, 1 / 1.28, 0.99, 20, true};  // in whichever order
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::within_noise);
+  tma.itself = {1.1, 1.08, 1.12, 0.99, 20, true};
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
+  // Not told from itself: wide for want of rounds, or because it scatters, which its own interval
+  // has already.
+  tma.itself = {1.02, 0.7, 1.5, 0.99, 20, false};
+  EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
+}
+
 TEST(Verdict, IsWhatTheIntervalSays) {
   EXPECT_EQ(verdict_on({1.2, 1.1, 1.3, 0.99, 9, true}), SpeedVerdict::faster);
   EXPECT_EQ(verdict_on({0.8, 0.7, 0.9, 0.99, 9, true}), SpeedVerdict::slower);

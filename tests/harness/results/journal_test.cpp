@@ -338,7 +338,7 @@ TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
   write_text(journal(), "{\"schema\":\"amasia-journal\",\"version\":9,\"provenance\":{}}\n");
   EXPECT_TRUE(contains(
       message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
-      ":1: version: 9 is newer than this program, which reads 1 to 3: read the file with"));
+      ":1: version: 9 is newer than this program, which reads 1 to 4: read the file with"));
   for (const char* foreign : {"[1]\n", "3\n", "{\"schema\": 3}\n", "{}\n"}) {
     write_text(journal(), foreign);
     EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError)

@@ -147,6 +147,27 @@ TEST(MergeSessions, TheSameGroupsOfSeveralRunsBecomeSessions) {
   EXPECT_EQ(dump_json(to_json(again)), dump_json(to_json(merged.file)));
 }
 
+TEST(MergeSessions, EachKeepsItsRuleOfIntervals) {
+  // Times that rise over the rounds: the older session's intervals are exact, the newer's widened.
+  ResultFile before = run_on("one", "2026-11-21T10:00:00Z", {1}),
+             now = run_on("two", "2026-11-22T10:00:00Z", {1});
+  for (ResultFile* file : {&before, &now}) {
+    GroupResult& group = file->groups[0];
+    group.interval_rule.reset();
+    if (file == &now) group.interval_rule = IntervalRule::widened;
+    for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
+      group.rows[2].samples[i].time_ms = 0.016 * (1 + 0.002 * static_cast<double>(i));
+    }
+    recompute(group, 0.95);
+  }
+  const ResultFile again =
+      result_from_json(to_json(merge_files({before, now}, {"before.json", "now.json"})));
+  ASSERT_EQ(again.groups.size(), 2u);
+  EXPECT_FALSE(again.groups[0].interval_rule.has_value());
+  EXPECT_EQ(again.groups[1].interval_rule, IntervalRule::widened);
+  EXPECT_LT(again.groups[0].rows[2].time_ms->high, again.groups[1].rows[2].time_ms->high);
+}
+
 TEST(MergeSessions, MoreRunsJoinAFileOfSessions) {
   const ResultFile a = run_on("one", "2026-11-20T10:00:00Z", {1}),
                    b = run_on("two", "2026-11-21T10:00:00Z", {1}),

@@ -210,10 +210,10 @@ TEST(ResultJson, ErrorsNameTheMember) {
   EXPECT_TRUE(contains(error("/groups/0/rounds", 4294967296), "groups[0].rounds"));
   EXPECT_TRUE(contains(error("/groups/0/key/size/rows", 1.5), "groups[0].key.size.rows"));
   EXPECT_TRUE(contains(error("/provenance/sources/hotspot~1tma", 7), "provenance.sources"));
-  EXPECT_EQ(error("/version", 4),
-            "version: 4 is newer than this program, which reads 1 to 3: read the file with the "
+  EXPECT_EQ(error("/version", 5),
+            "version: 5 is newer than this program, which reads 1 to 4: read the file with the "
             "version of Amasia that wrote it, or a later one");
-  EXPECT_EQ(error("/version", 0), "version: expected 1 to 3, found 0");
+  EXPECT_EQ(error("/version", 0), "version: expected 1 to 4, found 0");
   EXPECT_EQ(error("/version", 2.5), "version: expected an integer, found 2.5");
   EXPECT_TRUE(contains(error("/schema", "other"), "schema: expected \"amasia-result\""));
   EXPECT_TRUE(contains(error("/groups", Json::object()), "groups: expected an array"));
@@ -247,9 +247,9 @@ TEST(ResultJson, MissingMembersAreRefusedOrOptional) {
   std::vector<Json::json_pointer> paths;
   collect_paths(whole, Json::json_pointer(), paths);
   const std::vector<std::string> optional{
-      "host_name",  "floor_ms",        "bound_by",          "reason",        "fallback",
-      "verdict",    "evidence",        "energy_mj",         "source_digest", "first_mismatches",
-      "free_bytes", "shared_reserved", "cooperative_launch"};
+      "host_name",  "floor_ms",        "bound_by",           "reason",        "fallback",
+      "verdict",    "evidence",        "energy_mj",          "source_digest", "first_mismatches",
+      "free_bytes", "shared_reserved", "cooperative_launch", "interval_rule"};
   // These may be absent, too, where nothing is measured that they follow from.
   const std::vector<std::string> summaries{"floor", "time_ms", "floor_fraction", "gflops",
                                            "gbytes_per_s"};
@@ -266,8 +266,15 @@ TEST(ResultJson, MissingMembersAreRefusedOrOptional) {
     }
     Json json = whole;
     json[path.parent_pointer()].erase(name);
-    if (name == "digest") continue;  // see upgrade_test.cpp
-    if (holder != "samples" && !whole[path].is_null() &&
+    if (name == "digest") continue;                      // see upgrade_test.cpp
+    if (name == "repeat_samples" || name == "itself") {  // each follows from the other
+      EXPECT_TRUE(
+          contains(message_of<ResultError>([&] { read_edited(json); }), ".itself: expected"))
+          << path;
+      continue;
+    }
+    const bool of_sample = holder == "samples" || holder == "repeat_samples";
+    if (!of_sample && !whole[path].is_null() &&
         std::find(summaries.begin(), summaries.end(), name) != summaries.end()) {
       EXPECT_TRUE(contains(message_of<ResultError>([&] { read_edited(json); }), "found nothing") ||
                   name == "floor")
@@ -278,7 +285,7 @@ TEST(ResultJson, MissingMembersAreRefusedOrOptional) {
     const bool may_lack =
         (std::find(optional.begin(), optional.end(), name) != optional.end() ||
          std::find(summaries.begin(), summaries.end(), name) != summaries.end()) &&
-        holder != "samples" && !parent.contains("against");
+        !of_sample && !parent.contains("against");
     if (may_lack) {
       EXPECT_NO_THROW(read_edited(json)) << path;
     } else {

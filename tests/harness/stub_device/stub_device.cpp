@@ -80,20 +80,30 @@ class StubGroup : public GroupInstrument {
     State& state = rows_[index];
     if (!choose(row)) return;
     state.script = script_of(row);
+    state.name = fmt::format("{} {}", row.variant, row.config);
     if (const Json& why = member(state.script, "skipped"); why.is_string()) {
       row.status = RowStatus::skipped;
       row.reason = why.get<std::string>();
       return;
     }
     fault(state, "prepare");
-    row.verdict = verdict(state.script.value("wrong", false));
+    row.verdict = verdict(state.script, "wrong");
   }
 
   bool can_be_blocked(int index) const override {
     return rows_.at(index).script.value("blocked", true);
   }
 
-  TimedRun time(int index) override {
+  TimedRun time_again(int index) override {
+    State& state = rows_.at(index);
+    TimedRun run = state.last;
+    run.time_ms *= cyclic(member(state.script, "second"), state.again++, 1.0);
+    return run;
+  }
+
+  TimedRun time(int index) override { return rows_.at(index).last = next_time(index); }
+
+  TimedRun next_time(int index) {
     State& state = rows_.at(index);
     fault(state, "time");
     // The first call of each row is the unrecorded one: the lists begin with the second.
@@ -116,17 +126,28 @@ class StubGroup : public GroupInstrument {
     return run;
   }
 
+  void count(int index) override {
+    State& state = rows_.at(index);
+    fault(state, "count");
+    log_line(script_, "count " + state.name);
+  }
+
   Verdict verify(int index) override {
     State& state = rows_.at(index);
     fault(state, "verify");
-    return verdict(state.script.value("wrong_after", false));
+    return verdict(state.script, "wrong_after");
   }
 
   std::optional<double> energy_mj(int index) override {
     const Json& energy = member(rows_.at(index).script, "energy_mj");
     return energy.is_number() ? std::optional<double>(energy.get<double>()) : std::nullopt;
   }
-  void export_outputs() override { log_line(script_, "export"); }
+  void export_outputs() override {
+    if (const Json& why = member(script_, "unwritable"); why.is_string()) {
+      throw std::runtime_error(why.get<std::string>());
+    }
+    log_line(script_, "export");
+  }
   std::string throttle_reasons() const override { return "stub power cap"; }
 
   std::optional<ProbeTimes> probe() override {
@@ -159,7 +180,9 @@ class StubGroup : public GroupInstrument {
 
   struct State {
     Json script{};
-    int timed = 0;
+    std::string name{};  // variant and config
+    int timed = 0, again = 0;
+    TimedRun last{};
     std::map<std::string, int> calls{};
   };
 
@@ -196,8 +219,15 @@ class StubGroup : public GroupInstrument {
     return true;
   }
 
-  static Verdict verdict(bool wrong) {
+  /// Exact, or within a bound of 1 if the script has an error.
+  static Verdict verdict(const Json& row, const char* when_wrong) {
+    const bool wrong = row.value(when_wrong, false);
     Verdict v{!wrong, "exact", wrong ? 1.0 : 0.0, 0, 100, wrong ? 1 : 0};
+    if (row.contains("error")) {
+      v.norm = "relative";
+      v.error = row.value("error", 0.0);
+      v.bound = 1;
+    }
     if (wrong) v.first_mismatches.push_back("7: got 3, expected 4");
     return v;
   }

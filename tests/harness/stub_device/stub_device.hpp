@@ -12,8 +12,10 @@
 //              without it there is no probe
 //   "of_size": {"n=1000": {...}} members that count in groups of this size only
 //   "again":   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log")
+//   "unwritable": why what the app writes beside its timed output cannot be written
 //   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
-//              "point <index>"
+//              "point <index>", and for each row that a profiler is to count "count <variant>
+//              <config>"
 //   "stdout":  lines that a library would print into the answer of a group
 //   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
 //              "<variant> at <config>": ROW}
@@ -22,10 +24,12 @@
 //
 // ROW:   {"ms": 1.0, "noise": 0.001, "times": [... ms by sample, cyclic],
 //         "throttled": [... by sample, cyclic], "clock_mhz": [... by sample, cyclic],
-//         "wrong": true, "wrong_after": true, "skipped": "why", "blocked": false,
+//         "second": [... factors of the second run in a round, cyclic],
+//         "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted),
+//         "skipped": "why", "blocked": false,
 //         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
-//         "at": "prepare" | "time" | "verify" (of a row), "call": 0,
+//         "at": "prepare" | "time" | "verify" | "count" (of a row), "call": 0,
 //         "after": a file: only once it exists,
 //         "once": a file: only where it cannot be created because it exists, all goes well}
 #pragma once

@@ -46,9 +46,9 @@ TEST_F(MatrixFile, NamesTheLineOfWhatIsWrong) {
   expect_error("2\n1 2\n3\n", 4, "the file ends after 3");
   expect_error("2\n1 2\n3 4\n5\n", 4, "expected the end of the file");
   expect_error("2\n1 x\n3 4\n", 2, "found 'x'");
-  expect_error("2\n1 2\n3 0x4\n", 3, "found '0x4'");
-  expect_error("2\n1 nan\n3 4\n", 2, "finite");
-  expect_error("2\n1 2\ninf 4\n", 3, "finite");
+  expect_error("2\n1 2\n3 0x4\n", 3, "in row 2, column 2, found '0x4'");
+  expect_error("2\n1 nan\n3 4\n", 2, "expected a finite number in row 1, column 2, found 'nan'");
+  expect_error("2\n1 2\ninf 4\n", 3, "expected a finite number in row 2, column 1, found 'inf'");
   expect_error("2\n1 1e39\n3 4\n", 2, "within range");
   expect_error("2\n" + std::string(100000, '7'), 2, "more than 256 characters");
 }

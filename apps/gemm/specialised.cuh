@@ -1,0 +1,338 @@
+// The schedules called `-producer` and `-ping-pong` (sm_90a): the warps of a block have roles. One
+// warpgroup, the producer, brings slices of A and B into a ring of stages and gives back the
+// registers that it does not need; two, the consumers, take these registers and multiply. They
+// compute a tile together (`-producer`), or each one of its own (`-ping-pong`): slices come tile by
+// tile, so that one warpgroup stores its sums while the other multiplies. Which it is follows
+// from the tile: from whether 256 or 128 threads compute one.
+//
+// Strategies differ in the Producer:
+//
+// - Tile, Walk, View, view(problem), cluster: as in persistent.cuh
+// - registers: those a thread of the producing warpgroup keeps
+// - arrivals: per stage, that say it is full
+// - stages_in_flight: slices that may be on their way at one time
+// - produce(stages, view, problem, walk): all slices of the block, in the order of its walk; by the
+//   producing warpgroup, threads 0 to 127
+// - enter(), leave(): when the barriers are there, before anyone uses them; before the block ends
+// - release(empty): what a consuming warp does when it has read a stage
+#pragma once
+
+#include "apps/gemm/shared.cuh"
+#include "apps/gemm/turns.hpp"
+#include "variants/geometry/pipeline_state.hpp"
+#include "variants/ptx/bulk.cuh"
+#include "variants/ptx/mbarrier.cuh"
+#include "variants/ptx/named_barrier.cuh"
+#include "variants/ptx/registers.cuh"
+
+namespace amasia::gemm {
+namespace {
+
+inline constexpr int warpgroup = 128, consuming_warpgroups = 2;
+
+/// Stages that fit into an SM's shared memory with their two mbarriers each: a block has the SM for
+/// itself.
+template <class Tile>
+inline constexpr int stages_that_fit = 227 * 1024 /
+                                       (Tile::slice_bytes +
+                                        2 * static_cast<int>(sizeof(tma::Barrier)));
+
+/// Stages of slices. A stage is `full` when its slice is there, and `empty` when all warps that
+/// multiply it have read it, those of the cluster's other blocks included where it came for all.
+template <class TileT>
+struct Stages {
+  using Tile = TileT;
+  static constexpr int count = stages_that_fit<Tile>;
+  using State = PipelineState<count>;
+  static constexpr std::size_t bytes =
+      std::size_t{count} * (Tile::slice_bytes + 2 * sizeof(tma::Barrier));
+
+  unsigned char* slices;
+
+  __device__ tma::Barrier* full(const State& s) const {
+    return reinterpret_cast<tma::Barrier*>(slices + count * Tile::slice_bytes) + s.index;
+  }
+  __device__ tma::Barrier* empty(const State& s) const { return full(s) + count; }
+  __device__ unsigned char* at(const State& s) const {
+    return slices + s.index * Tile::slice_bytes;
+  }
+  __device__ void init(int arrivals, int reading_warps) const {
+    for (State s; s.phase == 0; ++s) {
+      tma::init(full(s), static_cast<unsigned>(arrivals));
+      tma::init(empty(s), static_cast<unsigned>(reading_warps));
+    }
+    tma::fence_init();
+  }
+  /// The producer's: a ring's first round finds every stage empty.
+  __device__ void acquire(const State& s) const { tma::wait(empty(s), s.phase ^ 1); }
+  /// The consumers'.
+  __device__ void wait(const State& s) const { tma::wait(full(s), s.phase); }
+};
+
+/// A Producer of a block alone.
+struct ForOneBlock {
+  static constexpr int cluster = 1;
+  static __device__ void enter() { __syncthreads(); }
+  static __device__ void release(tma::Barrier* empty) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tma::arrive(empty);
+  }
+  static __device__ void leave() {}
+};
+
+/// A slice whose multiplication is waited for one slice later, when its stage can be released.
+template <class Producer, int PARITY, class Stages, class Accumulator, class Fragments>
+__device__ __forceinline__ void multiply_slice(Accumulator& acc, Fragments& fragments,
+                                               const Stages& stages, typename Stages::State& state,
+                                               bool first, int thread) {
+  using Tile = typename Producer::Tile;
+  stages.wait(state);
+  const unsigned char* const a = stages.at(state);
+  Tile::template multiply<PARITY>(acc, fragments, a, a + Tile::a_bytes, thread, [] {});
+  if (!first) Producer::release(stages.empty(state.before()));
+  ++state;
+}
+
+/// acc += the next `slices` slices in the ring, all of which are released. Calls seen() when the
+/// last one has been waited for, and is being multiplied.
+template <class Producer, class Stages, class Accumulator, class Seen>
+__device__ __forceinline__ void multiply_slices(Accumulator& acc, const Stages& stages,
+                                                typename Stages::State state, int slices,
+                                                int thread, Seen&& seen) {
+  using Tile = typename Producer::Tile;
+  if constexpr (Tile::asynchronous) {
+    typename Tile::Fragments fragments[2] = {};
+    acc.hold();
+#pragma unroll 1
+    for (int slice = 0; slice < slices; slice += 2) {
+      multiply_slice<Producer, 0>(acc, fragments, stages, state, slice == 0, thread);
+      if (slice + 1 == slices) break;
+      multiply_slice<Producer, 1>(acc, fragments, stages, state, false, thread);
+    }
+    seen();
+    wgmma::wait<0>();
+    acc.hold();
+    Producer::release(stages.empty(state.before()));
+  } else {
+#pragma unroll 1
+    for (int slice = 0; slice < slices; ++slice, ++state) {
+      stages.wait(state);
+      const unsigned a = async::shared_address(stages.at(state));
+      Tile::multiply(acc, typename Tile::Left{a, thread}, a + Tile::a_bytes, thread, [](int) {});
+      Producer::release(stages.empty(state));
+    }
+    seen();
+  }
+}
+
+/// Teams look for their slices one after the other. A wait by parity tells a use of a stage from
+/// the one before, and no other: a team that waited for slices more than a round of the ring ahead
+/// would go on with old ones. So a team begins when the one before it has seen its last slice.
+struct InTurn {
+  static constexpr int threads = consuming_warpgroups * warpgroup;  // who waits and who lets go
+  static __device__ void wait(int team) { block::sync(1 + team, threads); }
+  static __device__ void let_go(int team) { block::arrive(1 + team, threads); }
+};
+
+/// The consumers' part of the walk. A team: warpgroups that compute a tile together.
+template <class Producer>
+__device__ __forceinline__ void consume(const Stages<typename Producer::Tile>& stages,
+                                        const Problem& p, const typename Producer::Walk& walk,
+                                        float* pieces, int consumer) {
+  using Tile = typename Producer::Tile;
+  constexpr int warpgroups_of_team = Tile::threads / warpgroup;
+  constexpr int teams = consuming_warpgroups / warpgroups_of_team;
+  static_assert(teams * warpgroups_of_team == consuming_warpgroups);
+  const int team = consumer / warpgroups_of_team;
+  const int thread =
+      static_cast<int>(threadIdx.x) % warpgroup + consumer % warpgroups_of_team * warpgroup;
+  Turns<Stages<Tile>::count, teams> turns;
+#pragma unroll 1
+  for (auto step = first_step(walk); walk.has(step); step += step_stride(walk)) {
+    const Range run = walk.run(step);
+    const int slices = run.end - run.first;
+    if (turns.is_of(team)) {
+      if (teams > 1 && !turns.is_first()) InTurn::wait(team);
+      typename Tile::Accumulator acc;
+      acc.clear();
+      multiply_slices<Producer>(acc, stages, turns.state(), slices, thread, [&] {
+        if (teams > 1 && walk.has(step + step_stride(walk))) InTurn::let_go(turns.next());
+      });
+      store_sum<Tile>(acc, p, walk, step, pieces, thread);
+    }
+    turns.pass(slices);
+  }
+}
+
+inline constexpr int specialised_threads = (1 + consuming_warpgroups) * warpgroup;
+
+/// The registers of a consuming thread when one of the producing warpgroup keeps `producer`: what
+/// the launch bounds gave all three, dealt out anew.
+constexpr int consumer_registers(int producer) {
+  constexpr int all = (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups);
+  return (all - producer) / consuming_warpgroups / 8 * 8;
+}
+
+template <class Producer>
+__global__ void __launch_bounds__(specialised_threads, 1)
+    specialised(const __grid_constant__ typename Producer::View view, const Problem p,
+                const typename Producer::Walk walk, float* pieces, int) {
+  using Tile = typename Producer::Tile;
+  constexpr int of_consumer = consumer_registers(Producer::registers);
+  static_assert(Producer::registers + consuming_warpgroups * of_consumer <=
+                    (1 + consuming_warpgroups) * registers::even_share(1 + consuming_warpgroups),
+                "more than the block has: the consumers would wait for ever");
+  // Elsewhere nobody launches it: nothing of it is compiled for those who would not run it.
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const Stages<Tile> stages{shared};
+  if (threadIdx.x == 0) stages.init(Producer::arrivals, Producer::cluster * (Tile::threads / 32));
+  Producer::enter();
+  // The same for all lanes of a warp, which the compiler has to know.
+  const int role = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / warpgroup, 0);
+  if (role == 0) {
+    registers::decrease<Producer::registers>();
+    Producer::produce(stages, view, p, walk);
+    __syncwarp();
+    Producer::leave();
+  } else {
+    registers::increase<of_consumer>();
+    consume<Producer>(stages, p, walk, pieces, role - 1);
+    __syncwarp();
+    Producer::leave();
+  }
+#else
+  __trap();
+#endif
+}
+
+/// What persistent() and shared() ask of a mover, of a Producer.
+template <class ProducerT>
+struct Specialised : ProducerT {
+  static constexpr int stages = Stages<typename ProducerT::Tile>::count;
+  static constexpr std::size_t shared_bytes(int) { return Stages<typename ProducerT::Tile>::bytes; }
+  static constexpr int bytes_in_flight(int) {
+    return ProducerT::stages_in_flight * ProducerT::Tile::slice_bytes;
+  }
+};
+
+template <class Producer>
+struct KernelOf<Specialised<Producer>> {
+  static constexpr auto function = specialised<Producer>;
+  static constexpr int threads = specialised_threads, producer_warps = Producer::producer_warps;
+  static constexpr bool for_90a = true;
+};
+
+// The tiles. `chunks`: as in wgmma_tile.cuh, for producers of pieces; `registers`: those that a
+// consuming thread needs (ptxas).
+
+struct Fp32ByProducer : Fp32Tile<256> {
+  static constexpr TileSchedule schedule = ffma_producer_128x256;
+  static constexpr int chunks = 3, registers = 232;
+};
+struct Tf32ByProducer : WgmmaTf32<256, 2> {
+  static constexpr TileSchedule schedule = tf32_producer_256x128;
+  static constexpr int chunks = 6, registers = 192;
+};
+struct Tf32ByTurns : WgmmaTf32<128, 1> {
+  static constexpr TileSchedule schedule = tf32_ping_pong_128x64;
+  static constexpr int chunks = 3, registers = 136;
+};
+struct Bf16ByWideTurns : WgmmaTile<Mode::bf16, Layout::nn, 128, 192, 1> {
+  static constexpr TileSchedule schedule = bf16_ping_pong_128x192;
+  static constexpr int chunks = 5, registers = 216;
+};
+
+/// The schedules of one mode and layout.
+struct Roles {
+  TileSchedule producer_128x256, ping_pong_128x128, ping_pong_64x128;
+};
+template <Mode, Layout>
+inline constexpr Roles roles{};
+template <>
+inline constexpr Roles roles<Mode::bf16, Layout::nn>{bf16_producer_128x256, bf16_ping_pong_128x128,
+                                                     bf16_ping_pong_64x128};
+template <>
+inline constexpr Roles roles<Mode::tf32, Layout::tn>{
+    tf32_tn_producer_128x256, tf32_tn_ping_pong_128x128, tf32_tn_ping_pong_64x128};
+template <>
+inline constexpr Roles roles<Mode::bf16, Layout::tn>{
+    bf16_tn_producer_128x256, bf16_tn_ping_pong_128x128, bf16_tn_ping_pong_64x128};
+template <>
+inline constexpr Roles roles<Mode::e4m3, Layout::tn>{e4m3_producer_128x256, e4m3_ping_pong_128x128,
+                                                     e4m3_ping_pong_64x128};
+
+template <Mode MODE, Layout LAYOUT>
+struct ByProducer : WgmmaTile<MODE, LAYOUT, 128, 256, 2> {
+  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.producer_128x256;
+  static constexpr int chunks = 3, registers = 160;
+};
+template <Mode MODE, Layout LAYOUT>
+struct ByTurns : WgmmaTile<MODE, LAYOUT, 128, 128, 1> {
+  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_128x128;
+  static constexpr int chunks = 2, registers = 160;
+};
+template <Mode MODE, Layout LAYOUT>
+struct SmallByTurns : WgmmaTile<MODE, LAYOUT, 64, 128, 1> {
+  static constexpr TileSchedule schedule = roles<MODE, LAYOUT>.ping_pong_64x128;
+  static constexpr int chunks = 3, registers = 96;
+};
+
+/// visit(a value of type Tile) for every tile above.
+template <class Visit>
+void each_tile_of_roles(Visit&& visit) {
+  const auto of = [&](auto first, auto... others) { visit(first), (visit(others), ...); };
+  of(Fp32ByProducer{}, Tf32ByProducer{}, Tf32ByTurns{}, Bf16ByWideTurns{},
+     ByProducer<Mode::bf16, Layout::nn>{}, ByTurns<Mode::bf16, Layout::nn>{},
+     SmallByTurns<Mode::bf16, Layout::nn>{}, ByProducer<Mode::tf32, Layout::tn>{},
+     ByTurns<Mode::tf32, Layout::tn>{}, SmallByTurns<Mode::tf32, Layout::tn>{},
+     ByProducer<Mode::bf16, Layout::tn>{}, ByTurns<Mode::bf16, Layout::tn>{},
+     SmallByTurns<Mode::bf16, Layout::tn>{}, ByProducer<Mode::e4m3, Layout::tn>{},
+     ByTurns<Mode::e4m3, Layout::tn>{}, SmallByTurns<Mode::e4m3, Layout::tn>{});
+}
+
+/// Do the registers that a producer leaves suffice for the tile?
+template <template <class, class> class Producer, class Tile>
+inline constexpr bool leaves_enough =
+    consumer_registers(Producer<Tile, Walk>::registers) >= Tile::registers;
+
+/// `configs`, and those of all schedules whose warps have roles.
+template <template <class, class> class Producer>
+std::vector<ConfigOf<Problem>> with_roles(std::vector<ConfigOf<Problem>> configs) {
+  each_tile_of_roles([&](auto tile) {
+    using Tile = decltype(tile);
+    if constexpr (leaves_enough<Producer, Tile>) {
+      using Whole = Specialised<Producer<Tile, Walk>>;
+      configs.push_back(persistent<Whole>({Whole::stages}));
+      if constexpr (!Tile::schedule.shared.empty()) {
+        configs.push_back(shared<Specialised<Producer<Tile, SharedWalk>>>({Whole::stages}));
+      }
+    }
+  });
+  return configs;
+}
+
+/// What with_roles() leaves out, and why.
+template <template <class, class> class Producer>
+std::vector<Declined> declined_roles() {
+  std::vector<Declined> all;
+  each_tile_of_roles([&](auto tile) {
+    using Tile = decltype(tile);
+    if constexpr (!leaves_enough<Producer, Tile>) {
+      constexpr int kept = Producer<Tile, Walk>::registers;
+      for (std::string_view name : both({Tile::schedule})) {
+        all.push_back(
+            {std::string(name), "a slice through the registers of a producing warpgroup takes " +
+                                    std::to_string(kept) +
+                                    " of each thread, which leaves those that "
+                                    "multiply " +
+                                    std::to_string(consumer_registers(kept)) + " of the " +
+                                    std::to_string(Tile::registers) + " they need"});
+      }
+    }
+  });
+  return all;
+}
+
+}  // namespace
+}  // namespace amasia::gemm

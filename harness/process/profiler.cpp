@@ -1,0 +1,123 @@
+#include "harness/process/profiler.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/errors.hpp"
+#include "harness/text/file.hpp"
+#include "harness/text/tool.hpp"
+
+namespace amasia {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string whole_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+std::string find_ncu() {
+  // Its installer puts each version into a folder of its own: the newest by name.
+  std::vector<fs::path> folders;
+  for (const char* home : {"/opt/nvidia/nsight-compute", "/usr/local/NVIDIA-Nsight-Compute"}) {
+    std::error_code none;
+    folders.emplace_back(home);
+    for (const auto& entry : fs::directory_iterator(home, none)) folders.push_back(entry.path());
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  return find_tool("ncu", "NCU", folders);
+}
+
+std::string ncu_version(const std::string& ncu) {
+  std::string version = "unknown";
+  constexpr double seconds = 60;
+  run_program({ncu, "--version"}, "", seconds, [&version](const std::string& line) {
+    // "Version 2025.3.1.0 (build 36398880) (public-release)"
+    constexpr std::string_view word = "Version ";
+    if (line.rfind(word, 0) == 0) version = line.substr(word.size(), line.find(' ', 8) - 8);
+  });
+  return version;
+}
+
+std::string why_forbidden(const NcuOutput& output) {
+  for (const std::string& error : output.errors) {
+    const auto says = [&error](std::string_view what) {
+      return error.find(what) != std::string::npos;
+    };
+    if (says("ERR_NVGPUCTRPERM")) {
+      return "this user may not read the GPU's counters (ERR_NVGPUCTRPERM): run it as root, or "
+             "have the driver loaded with NVreg_RestrictProfilingToAdminUsers=0, and start a "
+             "container with --cap-add=SYS_ADMIN";
+    }
+    if (says("LibraryNotLoaded") || says("Failed to initialize the profiler")) {
+      return fmt::format(
+          "Nsight Compute cannot reach the GPU's counters here ({}): a virtual "
+          "machine or a sandbox has to pass them through",
+          error);
+    }
+  }
+  return "";
+}
+
+ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_json& task,
+                             const std::vector<std::string>& metrics, double seconds,
+                             const std::function<void(const std::string&)>& on_line) {
+  const ScratchFolder folder;
+  if (folder.path().empty()) {
+    throw std::runtime_error("no temporary folder can be made: " + system_reason());
+  }
+  const fs::path asked = folder.path() / "task.json", answer = folder.path() / "answer",
+                 log = folder.path() / "ncu.csv";
+  std::ofstream(asked, std::ios::binary) << task_text(task);
+  // Numbers of another locale could not be told from those with thousands set apart.
+  const std::vector<std::string> command{"/usr/bin/env",
+                                         "LC_ALL=C",
+                                         ncu,
+                                         "--replay-mode",
+                                         "app-range",
+                                         "--clock-control",
+                                         "none",
+                                         "--cache-control",
+                                         "none",
+                                         "--csv",
+                                         "--page",
+                                         "raw",
+                                         "--print-units",
+                                         "base",
+                                         "--log-file",
+                                         log.string(),
+                                         "--metrics",
+                                         fmt::format("{}", fmt::join(metrics, ",")),
+                                         executable_path(),
+                                         child_flag,
+                                         asked.string(),
+                                         answer.string()};
+  std::string said;
+  const Ended ended =
+      run_program(command, "", seconds, [&said](const std::string& line) { said += line + '\n'; });
+  ProfiledTask profiled;
+  std::ifstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    take_line(line, profiled.outcome, on_line);
+    profiled.answered = true;
+  }
+  conclude(profiled.outcome, ended, seconds);
+  profiled.printed = said + whole_file(log);
+  try {
+    profiled.counted = parse_ncu_output(profiled.printed, "the output of " + ncu);
+  } catch (const ResultError& damage) {
+    profiled.counted.errors.emplace_back(damage.what());
+  }
+  return profiled;
+}
+
+}  // namespace amasia

@@ -1,0 +1,447 @@
+"""Why one row is faster than another, from what the hardware counted of both.
+
+The rule. The cycles of a row are divided into parts that add up to them: those in which its SMs are
+idle; those in which a warp issues; and the rest, in which no warp can, by what the resident warps
+wait for. The difference in cycles of two rows is then the sum of the differences of the parts. A
+part explains the difference when it makes up at least ``SHARE`` of it; one that is as large the
+other way is said, too. Beside a part stand the amounts behind it (instructions, bytes, conflicts,
+resident warps), when they differ by at least ``AMOUNT``.
+
+The profiler has to see the difference: cycles that differ the other way, or by less than ``SEEN``
+of the measured difference in time (in logarithms), explain nothing, and that is what is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from plots.effects import RESOURCES, Dosed, doses
+from plots.load import Results, main_cache, main_launch, main_size
+from plots.profiles import Profile, Profiles
+from plots.units import claimed_ratio
+
+SHARE = 0.25  # of the difference in cycles, from which on a part is named
+AMOUNT = 0.05  # relative difference from which on an amount is named
+SEEN = 0.5  # of the measured difference that the profiler has to see
+MOST = 0.4  # of the cycles, from which on a row mostly does something
+NEAR_PEAK = 0.6  # use of DRAM or L2, from which on a row waits for its bandwidth
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A part of the cycles: the stall reasons in it, and how it is said. ``resource`` is the one of
+    plots/effects.py whose doses would show in it."""
+
+    name: str
+    reasons: tuple[str, ...]
+    waits_for: str
+    resource: str = ""
+
+
+IDLE = Cause("idle", (), "work: SMs hold no warp")
+ISSUE = Cause("issue", (), "nothing: they issue", "operations")
+WAITS = (
+    Cause(
+        "memory", ("long_scoreboard", "lg_throttle", "drain"), "data from L1, L2 or DRAM", "bytes"
+    ),
+    Cause("shared memory", ("short_scoreboard", "mio_throttle"), "shared memory"),
+    Cause("barriers", ("barrier", "membar"), "other warps at barriers", "barriers"),
+    Cause("arithmetic", ("math_pipe_throttle", "gmma"), "busy arithmetic units", "operations"),
+    Cause(
+        "dependences", ("wait", "dispatch_stall"), "the instruction before the next", "operations"
+    ),
+    Cause("code", ("no_instruction", "branch_resolving", "imc_miss"), "instructions and constants"),
+    Cause("other", ("sleeping", "tex_throttle", "misc"), "something else"),
+)
+CAUSES = (IDLE, ISSUE, *WAITS)
+_NO_WAIT = ("selected", "not_selected")
+
+
+def cycle_parts(profile: Profile) -> dict[str, float] | None:
+    """The cycles of a row by cause; None where a counter is missing for that."""
+    cycles, busy = profile["cycles"], profile["sm_busy"]
+    issue = profile["issue_slots"]
+    waits = {r: s for r, s in profile.stalls.items() if r not in _NO_WAIT}
+    waiting = sum(waits.values())
+    if not cycles or busy is None or issue is None or not profile.stalls:
+        return None
+    busy, issue = min(busy, 1.0), min(issue, 1.0)
+    stalled = cycles * busy * (1 - issue)
+    parts = {IDLE.name: cycles * (1 - busy), ISSUE.name: cycles * busy * issue}
+    known = {reason: cause.name for cause in WAITS for reason in cause.reasons}
+    parts |= {cause.name: 0.0 for cause in WAITS}
+    for reason, share in waits.items():
+        # A reason that a later profiler adds is something else.
+        parts[known.get(reason, "other")] += stalled * share / waiting if waiting else 0.0
+    if not waiting:
+        parts[ISSUE.name] += stalled
+    return parts
+
+
+def main_cause(profile: Profile) -> Cause | None:
+    """The largest part of a row's cycles; None without counters."""
+    parts = cycle_parts(profile)
+    return None if parts is None else max(CAUSES, key=lambda cause: parts[cause.name])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A cause in a comparison: the cycles of both rows, and its share of their difference, negative
+    where it goes the other way."""
+
+    cause: Cause
+    mine: float
+    theirs: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """A resolved comparison with what explains it. ``verdict`` is "explained", "unexplained" or "no
+    counters"; ``parts`` are those that are named, the largest first; ``sentence`` says all of it.
+    """
+
+    gpu: str
+    app: str
+    size_label: str
+    cache: str
+    launch: str
+    role: str
+    strategy: str
+    schedule: str
+    against: str
+    against_schedule: str
+    ratio: float
+    claim: str
+    verdict: str
+    parts: tuple[Part, ...]
+    sentence: str
+
+
+def _change(mine: float | None, theirs: float | None) -> float | None:
+    """By how much mine is less (negative) or more than theirs, relative to theirs."""
+    if mine is None or theirs is None or not theirs > 0 or mine < 0:
+        return None
+    return mine / theirs - 1
+
+
+def _percent(change: float) -> str:
+    """ "38 %"; of what is many times as much "6.1 times"."""
+    return f"{100 * abs(change):.0f} %"
+
+
+def _more(change: float, what: str, many: str = "fewer") -> str:
+    """ "38 % fewer instructions", "2.5 times the instructions"."""
+    if change >= 1:
+        return f"{change + 1:.1f} times the {what}"
+    return f"{_percent(change)} {many if change < 0 else 'more'} {what}"
+
+
+def _sum(profile: Profile, *names: str) -> float | None:
+    values = [profile[name] for name in names]
+    return None if any(v is None for v in values) else sum(values)  # type: ignore[arg-type]
+
+
+_AMOUNTS = {
+    ISSUE.name: (("instructions",), "instructions"),
+    "memory": (("dram_read_bytes", "dram_write_bytes"), "bytes from and to DRAM"),
+    "shared memory": (("shared_passes",), "passes through shared memory"),
+}
+_BEHIND_MEMORY = (("sm_read_bytes",), "bytes into the SMs")
+
+
+def _shares(name: str, mine: Profile, theirs: Profile) -> str:
+    """ "84 % against 61 %"."""
+    a, b = mine[name], theirs[name]
+    return "" if a is None or b is None else f"{100 * a:.0f} % against {100 * b:.0f} %"
+
+
+def _behind(part: Part, mine: Profile, theirs: Profile) -> str:
+    """What is known of the amounts behind a part: "with 20 % fewer bytes ...", or ""."""
+    name = part.cause.name
+    said = []
+    amounts = [_AMOUNTS[name]] if name in _AMOUNTS and name != ISSUE.name else []
+    if name == "memory":
+        amounts.append(_BEHIND_MEMORY)
+    for names, what in amounts:
+        change = _change(_sum(mine, *names), _sum(theirs, *names))
+        if change is not None and abs(change) >= AMOUNT:
+            said.append(_more(change, what))
+    if name == "shared memory":
+        conflicts = [
+            None if p["shared_conflicts"] is None or not p["shared_passes"]
+            else p["shared_conflicts"] / p["shared_passes"]
+            for p in (mine, theirs)
+        ]  # fmt: skip
+        if None not in conflicts and abs(conflicts[0] - conflicts[1]) >= AMOUNT:
+            said.append(
+                f"conflicts of banks in {100 * conflicts[0]:.0f} % of them against "
+                f"{100 * conflicts[1]:.0f} %"
+            )
+    if name == "memory" and not said:
+        uses = [p["dram_use"] for p in (mine, theirs)]
+        if None not in uses and max(uses) >= NEAR_PEAK:
+            said.append(f"the same bytes, DRAM used at {_shares('dram_use', mine, theirs)}")
+    if name in ("memory", "barriers"):
+        change = _change(mine["occupancy"], theirs["occupancy"])
+        if change is not None and abs(change) >= 2 * AMOUNT:
+            more = "more" if change > 0 else "fewer"
+            said.append(f"{more} resident warps ({_shares('occupancy', mine, theirs)})")
+    return f" with {' and '.join(said)}" if said else ""
+
+
+def _clause(part: Part, mine: Profile, theirs: Profile) -> str:
+    """ "issues 38 % fewer instructions", "waits 41 % less for data from L1, L2 or DRAM"."""
+    change = _change(part.mine, part.theirs)
+    if part.cause is ISSUE:
+        instructions = _change(mine["instructions"], theirs["instructions"])
+        if instructions is not None and abs(instructions) >= AMOUNT:
+            same_way = instructions * (part.mine - part.theirs) > 0
+            if same_way:
+                return f"issues {_more(instructions, 'instructions')}"
+    less = "less" if part.mine < part.theirs else "more"
+    if change is None:
+        how = f"{less} (before: not at all)"
+    elif change >= 1:
+        how = f"{change + 1:.1f} times as long"
+    else:
+        how = f"{_percent(change)} {less}"
+    if part.cause is ISSUE:
+        return f"spends {how} of its time issuing" if change is None else f"issues for {how} time"
+    if part.cause is IDLE:
+        return f"leaves SMs without work {how}"
+    return f"waits {how} for {part.cause.waits_for}{_behind(part, mine, theirs)}"
+
+
+def _common(mine: Profile, theirs: Profile) -> str:
+    """What both rows mostly do, as a sentence, or ""."""
+    sides = []
+    for profile in (mine, theirs):
+        parts = cycle_parts(profile)
+        if parts is None:
+            return ""
+        largest = max(CAUSES, key=lambda cause: parts[cause.name])
+        sides.append((largest, parts[largest.name] / sum(parts.values())))
+    (a, share_a), (b, share_b) = sides
+    if a is not b or min(share_a, share_b) < MOST:
+        return ""
+    if a is ISSUE:
+        return f" Both mostly issue instructions ({100 * share_a:.0f} % and {100 * share_b:.0f} %)."
+    if a is IDLE:
+        return f" Both leave SMs idle mostly ({100 * share_a:.0f} % and {100 * share_b:.0f} %)."
+    if a.name == "memory":
+        for use, name in (("dram_use", "DRAM"), ("l2_use", "L2")):
+            both = [p[use] for p in (mine, theirs)]
+            if None not in both and min(both) >= NEAR_PEAK:
+                return (
+                    f" Both wait for {name} ({100 * both[0]:.0f} % and {100 * both[1]:.0f} % of "
+                    "its peak)."
+                )
+    return (
+        f" Both wait mostly for {a.waits_for} ({100 * share_a:.0f} % and {100 * share_b:.0f} % of "
+        "the cycles)."
+    )
+
+
+def explain(
+    mine: Profile | None, theirs: Profile | None, time_ratio: float
+) -> tuple[str, tuple[Part, ...], str]:
+    """What the counters of two rows say of their difference; ``time_ratio`` is the measured time of
+    the other row over that of this one. Returns verdict, parts and what follows the colon of the
+    sentence."""
+    if mine is None or theirs is None:
+        return "no counters", (), "no counters of both rows are recorded (amasia profile)."
+    a, b = cycle_parts(mine), cycle_parts(theirs)
+    if a is None or b is None:
+        return "no counters", (), "its profile lacks the counters that divide cycles."
+    cycles, other = sum(a.values()), sum(b.values())
+    seen, measured = math.log(other / cycles), math.log(time_ratio)
+    if seen * measured <= 0 or abs(seen) < SEEN * abs(measured):
+        change = cycles / other - 1
+        how = "as many cycles" if abs(change) < 0.005 else _more(change, "cycles")
+        return (
+            "unexplained",
+            (),
+            f"no counter explains it: under the profiler it took {how}.",
+        )
+    whole = cycles - other
+    parts = sorted(
+        (Part(c, a[c.name], b[c.name], (a[c.name] - b[c.name]) / whole) for c in CAUSES),
+        key=lambda part: -part.share,
+    )
+    named = tuple(part for part in parts if part.share >= SHARE)
+    against = tuple(part for part in reversed(parts) if part.share <= -SHARE)
+    if not named:
+        largest = parts[0]
+        return (
+            "unexplained",
+            (),
+            "no counter explains it: the difference is spread, its largest part "
+            f"({100 * largest.share:.0f} %) is waiting for {largest.cause.waits_for}.",
+        )
+    clauses = [
+        f"{_clause(part, mine, theirs)} ({100 * part.share:.0f} % of the difference)"
+        for part in named
+    ]
+    text = f"it {' and '.join(clauses)}"
+    if against:
+        others = (f"{_clause(p, mine, theirs)} ({-100 * p.share:.0f} %)" for p in against)
+        text += f", although it {' and '.join(others)}"
+    return "explained", (*named, *against), f"{text}.{_common(mine, theirs)}"
+
+
+def _rows_of(rows: pd.DataFrame) -> dict[tuple[str, str, str, str], Any]:
+    """(group, variant, role, schedule) -> its row, of rows that ran and repeat no other."""
+    ran = rows[(rows["repeat"] == 0) & (rows["status"] == "ok")]
+    return {(r.group, r.variant, r.role, r.schedule): r for r in ran.itertuples()}
+
+
+def _sides(rows: dict[tuple[str, str, str, str], Any], c: Any) -> tuple[Any, Any] | None:
+    """The two rows of a comparison."""
+
+    def find(variant: str, roles: Sequence[str], schedule: str) -> Any:
+        places = ((c.group, variant, role, schedule) for role in roles)
+        return next((rows[place] for place in places if place in rows), None)
+
+    # A matched row that would repeat one at its best is that one.
+    mine = find(c.variant, (c.role, "best") if c.role == "matched" else (c.role,), c.schedule)
+    of = {"matched": ("matched", "best"), "comparator": ("best",)}.get(c.role, (c.role,))
+    theirs = find(c.against, of, c.against_schedule)
+    return None if mine is None or theirs is None else (mine, theirs)
+
+
+def _named(name: str, schedule: str) -> str:
+    return f"{name} ({schedule})" if schedule else name
+
+
+def _what(c: Any) -> str:
+    """ "tma ran 1.32× [1.31, 1.33] faster than baseline, both with the schedule wide"."""
+    against = str(c.against).split("/", 1)[1]
+    if c.ratio >= 1:
+        ran = f"{claimed_ratio(c.ratio, c.low, c.high)} faster"
+    else:
+        ran = f"{claimed_ratio(1 / c.ratio, 1 / c.high, 1 / c.low)} slower"
+    same = c.schedule == c.against_schedule
+    if not c.schedule and not c.against_schedule:
+        return f"{c.strategy} ran {ran} than {against} ({c.role})"
+    if same:
+        return f"{c.strategy} ran {ran} than {against}, both with the schedule {c.schedule}"
+    return f"{_named(c.strategy, c.schedule)} ran {ran} than {_named(against, c.against_schedule)}"
+
+
+def attributions(
+    results: Results, profiles: Profiles, every_size: bool = False
+) -> list[Attribution]:
+    """Of each resolved comparison at the main size of each app, in the main modes of its GPU; with
+    ``every_size`` at all of them and in all modes. Comparisons whose measurement may not be spoken
+    of (plots/claims.py) are not among them."""
+    return list(_attributions(results, profiles, every_size))
+
+
+def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Iterator[Attribution]:
+    for gpu in results.gpus:
+        of_gpu = results.where(gpu=gpu)
+        groups = of_gpu.groups
+        modes = main_cache(groups), main_launch(groups)
+        rows = _rows_of(of_gpu.rows)
+        compared = of_gpu.comparisons
+        resolved = compared[~compared["control"] & compared["claim"].isin(["faster", "slower"])]
+        for app in sorted(set(groups["app"])):
+            of_app = resolved[resolved["app"] == app]
+            if not every_size:
+                of_app = of_app[
+                    (of_app["size"] == main_size(groups, app))
+                    & (of_app["cache"] == modes[0])
+                    & (of_app["launch"] == modes[1])
+                ]
+            for c in of_app.itertuples():
+                sides = _sides(rows, c)
+                mine, theirs = (None, None) if sides is None else map(profiles.of, sides)
+                verdict, parts, why = explain(mine, theirs, float(c.ratio))
+                yield Attribution(
+                    gpu, app, c.size_label, c.cache, c.launch, c.role, c.strategy, c.schedule,
+                    str(c.against), c.against_schedule, float(c.ratio), c.claim, verdict, parts,
+                    f"{_what(c)}: {why}",
+                )  # fmt: skip
+
+
+# --- against doses --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DoseCheck:
+    """A kernel whose time is known to follow doses of ``by_doses``: what its counters name as the
+    largest part of its cycles."""
+
+    base: str
+    by_doses: str
+    resolved: bool
+    cause: Cause
+
+    @property
+    def agrees(self) -> bool:
+        """The counters name what the doses name."""
+        return self.cause.resource == self.by_doses
+
+    def sentence(self) -> str:
+        """ "bytes: doses name bytes, counters memory (bytes): agree"."""
+        named = self.cause.resource or "no dosed resource"
+        return (
+            f"{self.base}: its doses name {self.by_doses}"
+            f"{'' if self.resolved else ' (not clearly)'}, its counters {self.cause.name} ({named})"
+            f": {'they agree' if self.agrees else 'they do not agree'}"
+        )
+
+
+def dose_checks(effects: Results | None, profiles: Profiles) -> list[DoseCheck]:
+    """Of every dosed kernel of the study with known answers that was profiled without a dose."""
+    if effects is None:
+        return []
+    try:
+        known: list[Dosed] = doses(effects)
+    except KeyError:
+        return []  # what a dose costs alone was not measured
+    dosed = effects.where(app="dosed")
+    base_of = {g.group: g.parameters["base"] for g in dosed.groups.itertuples()}
+    checks = []
+    plain = dosed.rows[(dosed.rows["schedule"] == "iso") & (dosed.rows["repeat"] == 0)]
+    for of in known:
+        profile = next(
+            (
+                p
+                for r in plain.itertuples()
+                if base_of[r.group] == of.base and (p := profiles.of(r))
+            ),
+            None,
+        )
+        cause = None if profile is None else main_cause(profile)
+        if cause is not None:
+            checks.append(DoseCheck(of.base, of.steepest, of.resolved, cause))
+    return checks
+
+
+def sums_up(found: Sequence[Attribution], checks: Sequence[DoseCheck]) -> list[str]:
+    """What a reader should know before he believes the sentences."""
+    explained = sum(a.verdict == "explained" for a in found)
+    without = sum(a.verdict == "no counters" for a in found)
+    said = [
+        f"{len(found)} resolved differences: {explained} explained, "
+        f"{len(found) - explained - without} that no counter explains, {without} without counters."
+    ]
+    if checks:
+        agree = sum(c.agrees for c in checks)
+        said.append(
+            f"Of {len(checks)} kernels with a known answer the counters name in {agree} the "
+            "resource whose doses cost time (docs/detection.md)."
+        )
+    else:
+        said.append(
+            "No kernel with a known answer was profiled: whether the counters name what doses name "
+            f"({', '.join(RESOURCES)}) is not checked."
+        )
+    return said

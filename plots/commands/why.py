@@ -1,0 +1,70 @@
+"""``python -m plots why``: what explains each resolved difference."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from plots.attribution import attributions, dose_checks, sums_up
+from plots.commands.options import results_argument, selection_arguments, selection_of
+from plots.commands.registry import Command, register
+from plots.profiles import load_profiles
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    results_argument(parser)
+    selection_arguments(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="at every size and in every mode, not the main ones"
+    )
+    parser.add_argument(
+        "--role", choices=["iso", "best", "matched"], help="one role (default: all)"
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    selection = selection_of(options)
+    profiles = load_profiles([Path(path) for path in options.results])
+    results = selection.all_modes()
+    every = options.all or bool(options.cache or options.launch)
+    found = [
+        a
+        for a in attributions(results, profiles, every_size=every)
+        if options.role in (None, a.role)
+    ]
+    checks = dose_checks(selection.results.effects, profiles)
+    heading = ""
+    for a in found if len(profiles) else ():
+        if a.verdict == "no counters":
+            continue  # there is nothing to say but how many there are, which comes below
+        where = f"{a.app} {a.size_label} on {a.gpu}, {a.cache}, {a.launch}"
+        if where != heading:
+            print(f"{where}:")
+            heading = where
+        print(f"  {a.sentence}")
+    for line in sums_up(found, checks):
+        print(line)
+    for check in checks:
+        print(f"  {check.sentence()}")
+    if stale := profiles.of_other_code(selection.results):
+        print(
+            f"Profiles of other code than was measured, which explain nothing: {', '.join(stale)}."
+        )
+    if not len(profiles):
+        print("No profile is among these files: make one with amasia profile.")
+    return 0
+
+
+register(
+    Command(
+        "why",
+        "what explains each resolved difference, from the counters of both rows",
+        _arguments,
+        _run,
+        (
+            ("why results", "at the main size of each app, from the profiles beside the results"),
+            ("why results out/profile.json --app hotspot --all", "one app, at every size"),
+        ),
+        order=32,
+    )
+)

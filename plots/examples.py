@@ -1,0 +1,376 @@
+"""docs/examples.md and examples/*/advice.md: three kernels that are not in the suite, what the twin
+said of them before they were measured, and what was measured.
+
+An example is a folder of examples/ with traits.toml. ``advice.json`` there holds what was asked and
+answered, once and for good for each GPU whose twins were asked; ``advice.md`` is made of it. Result
+files lie in ``results/`` of the example, apart from those of the suite.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plots import twin
+from plots.documents import read_document
+from plots.errors import PlotsError
+from plots.gains import Gain, gains_of
+from plots.load import load
+from plots.strategies import ROOT
+from plots.units import times
+
+FOLDER = ROOT / "examples"
+WITHIN = twin.WITHIN  # a choice that costs no more than this share is as good as the best
+
+
+# --- Advice ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What was said of one strategy: the speed-up over baseline at equal schedule, ``claim``
+    "faster", "slower", "not resolved" or "reference"; ``reason`` says why there is none."""
+
+    strategy: str
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    claim: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was asked of the recorded twins, and the answer."""
+
+    asked: str  # date
+    gpu: str
+    exact: bool  # a recorded twin had just these traits
+    record: tuple[str, ...]  # "date commit" of the files that the twins came from
+    traits: dict[str, str]
+    first: str
+    noise: tuple[float, float]
+    strategies: tuple[Advised, ...]
+    text: str  # as `python -m plots advise` printed it
+
+    def of(self, strategy: str) -> Advised | None:
+        """What was said of one strategy; None when it was not named."""
+        return next((a for a in self.strategies if a.strategy == strategy), None)
+
+
+def names(folder: Path = FOLDER) -> list[str]:
+    """The examples, by name."""
+    return sorted(path.parent.name for path in folder.glob("*/traits.toml"))
+
+
+def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDER) -> Advice:
+    """Asks the recorded twins. Raises PlotsError."""
+    paths = [Path(path) for path in results]
+    twins = twin.recorded_twins(paths)
+    if not twins:
+        raise PlotsError(f"no twin was recorded (amasia run {twin.NAME} --preset paper)")
+    chosen = gpu or max(twins, key=lambda t: t.date).gpu
+    of_gpu = [t for t in twins if t.gpu == chosen]
+    if not of_gpu:
+        known = ", ".join(sorted({t.gpu for t in twins}))
+        raise PlotsError(f"no twin was recorded on {chosen!r}; recorded: {known}")
+    traits = twin.traits_of(twin.asked_in_file(folder / name / "traits.toml"), of_gpu)
+    found = twin.answer(traits, of_gpu)
+    said = [
+        Advised(
+            c.measured.strategy,
+            *(round(x, 4) for x in (c.measured.ratio, c.measured.low, c.measured.high)),
+            claim=c.claim,
+        )
+        for c in found.choices
+    ]
+    said += [Advised(m.strategy, reason=m.reason) for m in found.absent]
+    return Advice(
+        asked=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        gpu=found.gpu,
+        exact=found.exact,
+        record=tuple(_commits(paths, {t.date for t in found.twins})),
+        traits=traits,
+        first=found.first,
+        noise=(round(found.noise[0], 4), round(found.noise[1], 4)),
+        strategies=tuple(said),
+        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu)),
+    )
+
+
+def _commits(paths: Sequence[Path], dates: set[str]) -> list[str]:
+    """ "date commit" of the result files of these dates that have twins."""
+    found, _ = twin.find_files(list(paths))
+    said = set()
+    for path in found:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if twin.NAME not in text or not any(date in text for date in dates):
+            continue
+        provenance = read_document(path)["provenance"]
+        if provenance["date_utc"] in dates:
+            said.add(f"{provenance['date_utc']} {provenance['commit'][:12]}")
+    return sorted(said)
+
+
+def as_json(answers: Sequence[Advice]) -> str:
+    """The text of advice.json."""
+    records: list[dict[str, Any]] = [
+        {
+            "asked": advice.asked,
+            "gpu": advice.gpu,
+            "exact": advice.exact,
+            "record": list(advice.record),
+            "traits": advice.traits,
+            "first": advice.first,
+            "noise": list(advice.noise),
+            "strategies": [
+                {k: v for k, v in vars(a).items() if v not in (None, "")} for a in advice.strategies
+            ],
+            "text": advice.text.splitlines(),
+        }
+        for advice in answers
+    ]
+    return json.dumps(records, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_advice(path: Path) -> list[Advice]:
+    """What advice.json holds: an answer from the twins of each GPU that was asked, in that order.
+    Raises PlotsError."""
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+        answers = [
+            Advice(
+                record["asked"], record["gpu"], record["exact"], tuple(record["record"]),
+                record["traits"], record["first"], tuple(record["noise"]),
+                tuple(Advised(**a) for a in record["strategies"]),
+                "\n".join(record["text"]) + "\n",
+            )
+            for record in records
+        ]  # fmt: skip
+    except OSError as error:
+        raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlotsError(f"{path}: no advice is recorded there ({error!r})") from None
+    if not answers:
+        raise PlotsError(f"{path}: no advice is recorded there")
+    return answers
+
+
+def advice_page(name: str, answers: Sequence[Advice]) -> str:
+    """The text of advice.md."""
+    parts = [
+        f"# What the twin says of {name}\n",
+        f"Asked before the kernel was measured on the GPU, with `{name}/traits.toml`:\n",
+        f"    python -m plots examples results --ask {name} --gpu NAME\n",
+        "The page is made of `advice.json` beside it, in which an answer is written once; "
+        "[examples.md](../../docs/examples.md) holds it against the measurement.\n",
+    ]
+    for advice in answers:
+        record = " and ".join(advice.record)
+        parts += [
+            f"## {advice.gpu}\n",
+            f"Asked {advice.asked} of the twins recorded there ({record}).\n",
+            f"```text\n{advice.text}```\n",
+        ]
+    return "\n".join(parts)
+
+
+def advice_for(gpu: str, answers: Sequence[Advice]) -> Advice:
+    """The answer of a GPU's own twins; where those were not asked, the first answer there is."""
+    return next((a for a in answers if a.gpu == gpu), answers[0])
+
+
+# --- Outcome --------------------------------------------------------------------------------------
+
+
+def result_files(name: str, folder: Path = FOLDER) -> list[Path]:
+    """What was measured of an example."""
+    return sorted((folder / name / "results").glob("*.json"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured of an example, caches cold. ``floors``: of each group the share of the
+    floor that baseline at its best reaches."""
+
+    gains: tuple[Gain, ...] = ()
+    floors: Mapping[str, float] = field(default_factory=dict)
+
+
+def outcome(name: str, folder: Path = FOLDER) -> Outcome:
+    """Without gains while nothing was measured. Raises ResultFileError."""
+    files = result_files(name, folder)
+    if not files:
+        return Outcome()
+    results = load(files)
+    gains = [g for g in gains_of(results) if g.app == name and g.cache == "cold"]
+    rows = results.rows
+    of_baseline = rows[
+        (rows["strategy"] == "baseline") & (rows["role"] == "best") & (rows["repeat"] == 0)
+    ]
+    floors = dict(zip(of_baseline["group"], of_baseline["floor_fraction"], strict=True))
+    return Outcome(tuple(gains), floors)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An example at one size in one launch mode on one GPU."""
+
+    gpu: str
+    size_label: str
+    launch: str
+    gains: tuple[Gain, ...]
+    floor: float = math.nan  # share of it that baseline at its best reaches
+
+    def total(self, strategy: str) -> float | None:
+        """A strategy at its best against baseline at its best; None where it was not measured."""
+        if strategy == "baseline":
+            return 1.0
+        return next((g.total.ratio for g in self.gains if g.strategy == strategy), None)
+
+    @property
+    def best(self) -> str:
+        """The fastest, each at its best."""
+        every = ["baseline", *(g.strategy for g in self.gains)]
+        return max(every, key=lambda name: self.total(name) or 0)
+
+    def hit(self, first: str) -> bool:
+        """Whether the strategy that was named first is as good as the best."""
+        return (self.total(first) or 0) * (1 + WITHIN) >= (self.total(self.best) or 0)
+
+
+def cases_of(measured: Outcome) -> list[Case]:
+    """The cases, by GPU, size and launch mode."""
+    groups: dict[tuple[str, str, str], list[Gain]] = {}
+    for g in measured.gains:
+        groups.setdefault((g.gpu, g.size_label, g.launch), []).append(g)
+    return [
+        Case(*key, tuple(of), measured.floors.get(of[0].group, math.nan))
+        for key, of in sorted(groups.items(), key=lambda item: item[0])
+    ]
+
+
+def inside(gain: Gain, advised: Advised | None) -> str:
+    """Whether what movement gained lies where the advice said: "inside", "above", "below", or "–"
+    where nothing was said."""
+    if advised is None or advised.ratio is None or advised.low is None or advised.high is None:
+        return "–"
+    part = gain.by_movement
+    if part.high < advised.low:
+        return "below"
+    return "above" if part.low > advised.high else "inside"
+
+
+# --- The page -------------------------------------------------------------------------------------
+
+_INTRO = """\
+# Three kernels that are not in the suite
+
+Made by `python -m plots examples -o docs/examples.md` of `examples/*/advice.json` and of the result
+files in `examples/*/results/`; no number here was typed.
+
+Each example is an app outside the suite, built on what is installed and nothing else
+([your-own-app.md](your-own-app.md)), with a baseline that has the same care as the strategies.
+Its traits were written down and the [twin](twin.md) was asked which strategy suits them before it
+was measured on that GPU for the first time. The twin's answer is about movement at one schedule.
+What a user gets is the whole gain, strategy at its best against baseline at its best: the strategy
+that was named first is a *hit* where it is within 5 % of the fastest.
+"""
+
+
+def _interval(advised: Advised) -> str:
+    if advised.ratio is None:
+        return advised.reason
+    if advised.claim == "reference":
+        return "1, the reference"
+    return f"{times(advised.ratio)} [{advised.low:.2f}, {advised.high:.2f}] {advised.claim}"
+
+
+def _advice_table(answers: Sequence[Advice]) -> list[str]:
+    names = dict.fromkeys(a.strategy for advice in answers for a in advice.strategies)
+    lines = [
+        "| strategy | " + " | ".join(f"twins of {advice.gpu}" for advice in answers) + " |",
+        "|---" * (1 + len(answers)) + "|",
+    ]
+    for name in names:
+        said = [advice.of(name) for advice in answers]
+        cells = ["–" if a is None else _interval(a) for a in said]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def _case_table(case: Case, advice: Advice) -> list[str]:
+    lines = [
+        "| strategy | by movement, at its schedule | where the advice said | in all |",
+        "|---|---|---|---|",
+    ]
+    for g in sorted(case.gains, key=lambda g: -g.total.ratio):
+        lines.append(
+            f"| {g.strategy} | {g.by_movement.text()} ({g.schedule}) "
+            f"| {inside(g, advice.of(g.strategy))} | {g.total.text()} |"
+        )
+    return lines
+
+
+def _verdict(case: Case, advice: Advice) -> str:
+    first = case.total(advice.first)
+    best = case.best
+    if first is None:
+        return f"{advice.first}, which was named first, was not measured; the fastest is {best}."
+    word = "**hit**" if case.hit(advice.first) else "**miss**"
+    text = f"{word}: {advice.first}, which was named first, is the fastest."
+    if best != advice.first:
+        ahead = (case.total(best) or 1) / first - 1
+        text = f"{word}: {advice.first} was named first, {best} is {100 * ahead:.1f} % faster."
+    if math.isfinite(case.floor):
+        text += f" Baseline at its best reaches {100 * case.floor:.0f} % of the floor."
+    return text
+
+
+def _sums(gpu: str, judged: Sequence[tuple[Case, Advice]]) -> str:
+    hits = [case.hit(advice.first) for case, advice in judged]
+    placed = [inside(g, advice.of(g.strategy)) for case, advice in judged for g in case.gains]
+    said = [p for p in placed if p != "–"]
+    plain = sum(case.hit("baseline") for case, _ in judged)
+    return (
+        f"On {gpu} the strategy named first was a hit in {sum(hits)} of {len(hits)} cases; whoever "
+        f"had named baseline each time would have had {plain}.\n"
+        f"Of the gains by movement {said.count('inside')} of {len(said)} lie where the advice "
+        f"said, {said.count('above')} above, {said.count('below')} below.\n"
+    )
+
+
+def page(folder: Path = FOLDER) -> str:
+    """The text of docs/examples.md. Raises PlotsError, ResultFileError."""
+    found = {
+        name: (read_advice(folder / name / "advice.json"), cases_of(outcome(name, folder)))
+        for name in names(folder)
+    }
+    judged: dict[str, list[tuple[Case, Advice]]] = {}
+    for answers, cases in found.values():
+        for case in cases:
+            judged.setdefault(case.gpu, []).append((case, advice_for(case.gpu, answers)))
+    lines = [_INTRO, *(_sums(gpu, judged[gpu]) for gpu in sorted(judged))]
+    if not judged:
+        lines.append("Not measured yet.\n")
+    for name, (answers, cases) in found.items():
+        of_example = f"../examples/{name}"
+        named = " and ".join(f"**{a.first}** by those of {a.gpu}" for a in answers)
+        lines.append(f"## {name}\n")
+        lines.append(
+            f"[What it is]({of_example}/README.md) · [traits]({of_example}/traits.toml) · "
+            f"[the answers in full]({of_example}/advice.md). Named first by the twins: {named}.\n"
+        )
+        lines += [*_advice_table(answers), ""]
+        for case in cases:
+            advice = advice_for(case.gpu, answers)
+            lines.append(f"### {name} on {case.gpu}, {case.size_label}, {case.launch}\n")
+            lines += [_verdict(case, advice), "", *_case_table(case, advice), ""]
+        if not cases:
+            lines.append("Not measured yet.\n")
+    return "\n".join(lines).rstrip() + "\n"

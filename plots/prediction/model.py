@@ -1,0 +1,400 @@
+"""The model: what a run takes on a machine that microbenchmarks describe.
+
+A run is a list of phases, launches of one shape each. A block of a phase does its steps one after
+another; what a step is, its traits say (traits.py). All times are in cycles of the SM until the
+last line. EQUATIONS is the text of the page, one line per line of Phase's functions here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plots.errors import PlotsError
+from plots.load import Results
+
+EQUATIONS = """\
+    step    = max(instructions x warps / schedulers, instructions + latency)
+    alone   = max(step, travel / flight, rounds x round)   where copies are asked for ahead
+    alone   = travel / group + step                        where a step waits for its own copy
+    issue   = warps x instructions / schedulers            of all that an SM issues
+    shared  = wavefronts of shared memory                  one a cycle
+    bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
+    parts   = steps x (issue x n / SMs, shared x n / SMs, alone x waves + start, bytes x n)
+    launch  = (sum of parts ^ power) ^ (1 / power)         power: how well parts hide each other
+    time    = sum of launches x (launch + factor x cost of an empty launch)"""
+
+
+def _mean(values: pd.Series) -> float:
+    return float(np.exp(np.mean(np.log(values.to_numpy(dtype=float)))))
+
+
+class _Points:
+    """The microbenchmarks of one GPU, asked for by name and coordinates."""
+
+    def __init__(self, results: Results, gpu: str) -> None:
+        points = results.points[(results.points["gpu"] == gpu) & (results.points["status"] == "ok")]
+        self._by_name = {str(n): of for n, of in points.groupby("microbenchmark")}
+        self._none = points.iloc[:0]
+        newest = results.ceilings[results.ceilings["gpu"] == gpu].sort_values("date")
+        self.ceilings = {
+            str(n): float(v) for n, v in zip(newest["name"], newest["value"], strict=True)
+        }
+
+    def all(self, name: str, quantity: str, **at: str) -> pd.DataFrame:
+        found = self._by_name.get(name, self._none)
+        fits = [
+            q == quantity and all(place.get(k) == v for k, v in at.items())
+            for q, place in zip(found["quantity"], found["at"], strict=True)
+        ]
+        return found[np.array(fits, dtype=bool)]
+
+    def one(self, name: str, quantity: str, **at: str) -> float | None:
+        """The geometric mean of the points there; None without any."""
+        found = self.all(name, quantity, **at)
+        return None if found.empty else _mean(found["median"])
+
+    def curve(self, coordinate: str, of: pd.DataFrame) -> tuple[tuple[float, float], ...] | None:
+        """The largest value at each place of a coordinate; None without any."""
+        best: dict[float, float] = {}
+        for at, value in zip(of["at"], of["median"], strict=True):
+            x = float(at[coordinate])
+            best[x] = max(best.get(x, 0.0), float(value))
+        return tuple(sorted(best.items())) or None
+
+
+# What a machine is described by, and of which microbenchmark it is; the page lists it.
+SOURCES = {
+    "sms": "device: SMs",
+    "l2_bytes": "device: bytes of L2",
+    "clock_ghz": "device: largest clock of the SM",
+    "read_gb_s": "ceilings: read_bandwidth",
+    "write_gb_s": "ceilings: write_bandwidth",
+    "copy_gb_s": "ceilings: copy_bandwidth",
+    "l2_gb_s": "ceilings: l2_read_bandwidth",
+    "op": "ceilings: dependent_op_ns, two operations",
+    "launch_stream_us": "ceilings: launch_stream_us",
+    "launch_graph_us": "ceilings: launch_graph_us",
+    "memory": "memory/latency: random chase behind L2",
+    "l2": "memory/latency: random chase inside L2",
+    "shared": "dsm/latency: a block's own shared memory",
+    "copy_memory": "tma/latency: cp.async of 512 B from memory",
+    "copy_l2": "tma/latency: cp.async of 512 B from L2",
+    "bulk_memory": "tma/latency: bulk copy of 4 KiB from memory",
+    "bulk_l2": "tma/latency: bulk copy of 4 KiB from L2",
+    "block_barrier": "launch/barriers: block, by threads",
+    "cluster_barrier": "launch/barriers: cluster, 256 threads",
+    "hand_over": "dsm/handover: st.async to the next block",
+    "word": "launch/flags: a word through L2, any two SMs",
+    "round": "tma/bandwidth: a thread's interval of boxes of 1 KiB, each with its own wait",
+    "in_flight": "memory/in_flight: bandwidth by bytes in flight of an SM",
+    "own_adds": "dsm/atomics: additions a cycle in a block's own memory, a word per lane",
+    "random_adds": "dsm/atomics: the same at random words",
+    "remote_adds": "dsm/atomics: the same in a cluster of two",
+    "tensor": "tensor_core: rates of mma and wgmma on random data",
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A GPU as its microbenchmarks have it. Latencies in cycles, bandwidths in GB/s."""
+
+    gpu: str
+    sms: int
+    l2_bytes: float
+    clock_ghz: float
+    read_gb_s: float
+    write_gb_s: float
+    copy_gb_s: float
+    l2_gb_s: float
+    op: float
+    launch_stream_us: float
+    launch_graph_us: float
+    memory: float
+    l2: float
+    shared: float
+    copy_memory: float
+    copy_l2: float
+    bulk_memory: float
+    bulk_l2: float
+    block_barrier: tuple[tuple[float, float], ...]
+    cluster_barrier: float
+    hand_over: float
+    word: float
+    round: float
+    in_flight: tuple[tuple[float, float], ...]
+    own_adds: float
+    random_adds: float
+    remote_adds: float
+    tensor: tuple[tuple[str, float], ...]
+    schedulers: int = 4  # of an SM, each of which issues an instruction a cycle
+
+    @classmethod
+    def of(cls, results: Results, gpu: str) -> Machine:
+        """From what is recorded of a GPU. Raises PlotsError that names what is missing."""
+        if results.files[results.files["gpu"] == gpu].empty:
+            raise PlotsError(f"no file is recorded of {gpu}")
+        recorded = _recorded(results, gpu)
+        missing = [SOURCES[name] for name in SOURCES if name not in recorded]
+        if missing:
+            raise PlotsError(
+                f"the model needs microbenchmarks that are not recorded of {gpu}: "
+                f"{'; '.join(missing)}"
+            )
+        return cls(gpu=gpu, **recorded)
+
+    @classmethod
+    def with_fallback(
+        cls, results: Results, gpu: str, other: Machine
+    ) -> tuple[Machine, tuple[str, ...]]:
+        """The same, and which values are another GPU's because this one's are not recorded. Raises
+        PlotsError where not even a file is."""
+        files = results.files[results.files["gpu"] == gpu]
+        if files.empty:
+            raise PlotsError(f"no file is recorded of {gpu}")
+        recorded = _recorded(results, gpu)
+        borrowed = tuple(name for name in SOURCES if name not in recorded)
+        return replace(other, gpu=gpu, **recorded), borrowed
+
+    def with_bandwidth(self, gpu: str, factor: float) -> Machine:
+        """The same GPU with another memory, of so much of the bandwidth: what a data sheet tells of
+        a GPU of the same chip. As many bytes in flight bring as much, up to what memory gives."""
+        most = factor * self.read_gb_s
+        return replace(
+            self, gpu=gpu, read_gb_s=most, write_gb_s=factor * self.write_gb_s,
+            copy_gb_s=factor * self.copy_gb_s,
+            in_flight=tuple((x, min(y, most)) for x, y in self.in_flight),
+        )  # fmt: skip
+
+    def barrier(self, threads: float) -> float:
+        """Cycles of a block barrier."""
+        x, y = zip(*self.block_barrier, strict=True)
+        return float(np.interp(threads, x, y))
+
+    def read_bandwidth(self, in_flight: float) -> float:
+        """GB/s that so many bytes in flight on every SM bring (Little's law, as measured)."""
+        x, y = (np.log(side) for side in zip(*self.in_flight, strict=True))
+        slope = max(in_flight, 1.0)
+        if math.log(slope) < x[0]:
+            return float(math.exp(y[0]) * slope / math.exp(x[0]))
+        return min(float(np.exp(np.interp(math.log(slope), x, y))), self.read_gb_s)
+
+    def tensor_gflop_s(self, instruction: str, kind: str) -> float:
+        """Dense rate of "mma" or "wgmma" in a type."""
+        return dict(self.tensor).get(f"{instruction} {kind}", math.nan)
+
+
+def _recorded(results: Results, gpu: str) -> dict[str, Any]:
+    """The members of a Machine that are recorded of a GPU."""
+    points = _Points(results, gpu)
+    device = results.files[results.files["gpu"] == gpu].iloc[-1]["provenance"]["device"]
+    clock, sms = device["max_clock_mhz"] / 1e3, int(device["sm_count"])
+    chase = {"method": "ladder", "order": "random", "hint": "cg"}
+
+    def latency(name: str, **at: str) -> float | None:
+        return points.one(name, "latency", **at)
+
+    def copied(way: str, level: str, box: str) -> float | None:
+        at = {"operation": "load", "way": way, "level": level, "box": box, "completion": "done"}
+        return latency("tma/latency", **at)
+
+    ceilings = points.ceilings
+    dependent = ceilings.get("dependent_op_ns")
+    boxes = points.one(
+        "tma/bandwidth", "bandwidth", operation="load", way="2D", box="1024", in_flight="16",
+        blocks="1 per SM", level="memory",
+    )  # fmt: skip
+    barriers = points.all("launch/barriers", "latency", scope="block", order="acq_rel")
+    flights = points.all("memory/in_flight", "bandwidth", level="memory")
+    found = {
+        "sms": sms,
+        "l2_bytes": float(device["l2_bytes"]),
+        "clock_ghz": clock,
+        "read_gb_s": ceilings.get("read_bandwidth"),
+        "write_gb_s": ceilings.get("write_bandwidth"),
+        "copy_gb_s": ceilings.get("copy_bandwidth"),
+        "l2_gb_s": ceilings.get("l2_read_bandwidth"),
+        "op": None if dependent is None else dependent * clock,
+        "launch_stream_us": ceilings.get("launch_stream_us"),
+        "launch_graph_us": ceilings.get("launch_graph_us"),
+        "memory": latency("memory/latency", level="memory", **chase),
+        "l2": latency("memory/latency", level="l2", **chase),
+        "shared": latency("dsm/latency", access="load", distance="0"),
+        "copy_memory": copied("cp.async", "memory", "512"),
+        "copy_l2": copied("cp.async", "l2", "512"),
+        "bulk_memory": copied("flat", "memory", "4096"),
+        "bulk_l2": copied("flat", "l2", "4096"),
+        "block_barrier": points.curve("threads", barriers),
+        "cluster_barrier": latency(
+            "launch/barriers", scope="cluster", order="acq_rel", threads="256"
+        ),
+        "hand_over": latency("dsm/handover", way="st_async", distance="1"),
+        "word": latency("launch/flags", where="any two SMs", carry="word"),
+        "round": None if boxes is None else 1024 * sms * clock / boxes,
+        "in_flight": points.curve("in_flight", flights),
+        "own_adds": points.one("dsm/atomics", "rate", form="red", pattern="own", window="cta"),
+        "random_adds": points.one("dsm/atomics", "rate", form="red", pattern="random",
+                                  window="cta"),
+        "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="own",
+                                  window="cluster", cluster="2"),
+        "tensor": _tensor_rates(points),
+    }  # fmt: skip
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _tensor_rates(points: _Points) -> tuple[tuple[str, float], ...] | None:
+    """The best throughput of each instruction and type on random data, in GFLOP/s."""
+    rates: dict[str, float] = {}
+    for instruction in ("mma", "wgmma"):
+        found = points.all(f"tensor_core/{instruction}", "throughput", data="random")
+        for at, value, unit in zip(found["at"], found["median"], found["unit"], strict=True):
+            if unit == "TFLOP/s" and at.get("input") in ("bf16", "tf32", "e4m3"):
+                name = f"{instruction} {at['input']}"
+                rates[name] = max(rates.get(name, 0.0), 1e3 * float(value))
+    return tuple(sorted(rates.items())) or None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Launches of one shape. Numbers are of a block and a step unless said otherwise; where blocks
+    or launches are arrays, each entry is a shape of its own."""
+
+    launches: float | np.ndarray
+    blocks: float | np.ndarray  # of a launch
+    steps: float = 1.0  # of a block, one after another
+    warps: float = 1.0  # that execute the instructions
+    instructions: float = 0.0  # of each of them
+    latency: float = 0.0  # cycles of the chain that no other warp of the block can fill
+    wavefronts: float = 0.0  # cycles of an SM's shared memory
+    rounds: float = 0.0  # barriers for which one thread asks the copy engine
+    travel: float = 0.0  # cycles from asking for a step's bytes until they are there
+    flight: float = 0.0  # steps' copies that travel together; 0: the step waits for its own
+    group: float = 1.0  # steps whose copies are waited for together, where flight is 0
+    read: float = 0.0  # bytes that come from memory
+    write: float = 0.0  # bytes that go there
+    l2: float = 0.0  # bytes that come from L2
+    start: float = 0.0  # cycles before the first step and after the last
+    in_flight: float = 0.0  # bytes on their way that a block may have; 0: as many as it likes
+    resident: float = 1.0  # blocks on an SM
+    seconds: float = 0.0  # of all launches together, where a rate says it: a floor of the phase
+    persistent: bool = False  # blocks stay until all is done: no waves, part of a step is a step
+
+
+# What a launch spends its time with.
+PARTS = ("launch", "bytes", "issue", "shared", "wait")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What no microbenchmark says. ``power``: how well the parts of a launch hide behind each
+    other, infinity if the longest hides the others and 1 if none hides any. ``launch``: what a
+    launch of a real kernel costs, first instructions and last blocks included, in launches of an
+    empty one. Fitted with the app left out that they are used for (evaluation.py)."""
+
+    power: float = math.inf
+    launch: float = 1.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What each resource takes of the launches of a run, in ms: arrays of one length, an entry per
+    shape of launch, each for all its launches together."""
+
+    bytes: np.ndarray
+    issue: np.ndarray
+    shared: np.ndarray
+    wait: np.ndarray
+    launch: float = 0.0  # launches of empty kernels
+    host: float = 0.0  # what the host needs where launches do not wait on the GPU; a floor
+
+    def resources(self) -> np.ndarray:
+        """(resources, shapes)."""
+        return np.stack([self.bytes, self.issue, self.shared, self.wait])
+
+    def of_launches(self, power: float) -> float:
+        """ms of all launches, but for what a launch costs."""
+        return float(combined(self.resources(), power).sum())
+
+    def time(self, constants: Constants) -> float:
+        """ms of the run."""
+        taken = self.of_launches(constants.power) + constants.launch * self.launch
+        return max(taken, self.host)
+
+    def bound_by(self, constants: Constants) -> str:
+        """Which part takes most of the run."""
+        resources = self.resources()
+        most = resources.argmax(axis=0)
+        taken = [float(resources.max(axis=0)[most == i].sum()) for i in range(len(resources))]
+        launch = max(constants.launch * self.launch, self.host)
+        return PARTS[int(np.argmax([launch, *taken]))]
+
+
+def combined(resources: np.ndarray, power: float) -> np.ndarray:
+    """Parts that hide behind each other as ``power`` says, along the first axis."""
+    if math.isinf(power):
+        return resources.max(axis=0)
+    most = resources.max(axis=0)
+    scaled = resources / np.where(most > 0, most, 1.0)
+    return most * np.sum(scaled**power, axis=0) ** (1 / power)
+
+
+def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
+    launches, blocks = np.broadcast_arrays(
+        np.asarray(phase.launches, dtype=float), np.asarray(phase.blocks, dtype=float)
+    )
+    launches, blocks = np.atleast_1d(launches), np.atleast_1d(blocks)
+    ms = 1e-6 / machine.clock_ghz  # of a cycle
+    busy = np.minimum(blocks, machine.sms)  # SMs that have a block
+    resident = np.minimum(phase.resident, np.maximum(1.0, np.ceil(blocks / machine.sms)))
+    waves = np.maximum(1.0, blocks / (busy * resident))
+    if not phase.persistent:
+        # The last wave of few is as long as a full one.
+        waves = np.where(waves < 4, np.ceil(waves - 1e-9), waves)
+    on_sm = blocks / busy
+    # Another warp's instructions fill the latencies of one.
+    full = phase.instructions * phase.warps / machine.schedulers
+    step = max(full, phase.instructions + phase.latency)
+    if phase.flight > 0:
+        alone = max(step, phase.travel / phase.flight, phase.rounds * machine.round)
+    else:
+        alone = phase.travel / phase.group + step
+    issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
+    shared = on_sm * phase.steps * phase.wavefronts
+    wait = waves * phase.steps * alone + phase.start
+    asked = phase.in_flight * resident if phase.in_flight > 0 else math.inf
+    reading = np.array(
+        [machine.read_bandwidth(a * b / machine.sms) if math.isfinite(a) else machine.read_gb_s
+         for a, b in zip(np.broadcast_to(asked, blocks.shape), busy, strict=True)]
+    )  # fmt: skip
+    moved = blocks * phase.steps
+    memory = moved * (phase.read / reading + phase.write / machine.write_gb_s) * 1e-6
+    if phase.read and phase.write:
+        together = (phase.read + phase.write) / machine.copy_gb_s
+        memory = np.maximum(memory, moved * together * 1e-6)
+    cached = moved * phase.l2 / machine.l2_gb_s * 1e-6
+    taken = np.maximum(memory, cached)
+    least = 1e3 * phase.seconds / launches.sum()
+    return [
+        launches * taken,
+        launches * np.maximum(issue * ms, least),
+        launches * shared * ms,
+        launches * wait * ms,
+        launches,
+    ]
+
+
+def parts_of(machine: Machine, phases: Sequence[Phase], launch: str, queued: bool = True) -> Parts:
+    """What the phases of a run take on a machine. ``launch``: "graph" or "stream"; ``queued``: the
+    launches of a stream wait on the GPU when the first begins, so that the host is no bound."""
+    columns = [_of_phase(machine, phase) for phase in phases]
+    bytes_, issue, shared, wait, launches = (
+        np.concatenate([c[i] for c in columns]) for i in range(5)
+    )
+    count = float(launches.sum())
+    host = 0.0 if launch == "graph" or queued else count * machine.launch_stream_us / 1e3
+    return Parts(bytes_, issue, shared, wait, count * machine.launch_graph_us / 1e3, host)

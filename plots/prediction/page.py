@@ -1,0 +1,529 @@
+"""docs/prediction.md: what the model says of every recorded row before it ran, beside what the row
+took."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from plots import expect
+from plots.errors import PlotsError
+from plots.load import Results, strategy_order
+from plots.markdown import plain
+from plots.prediction import evaluation as ev
+from plots.prediction.model import EQUATIONS, SOURCES, Machine
+from plots.prediction.traits import FAMILIES
+from plots.strategies import APPS, NAMES
+from plots.twin import NAME as TWIN
+from plots.twin import recorded_twins
+
+COMMAND = "python -m plots predict results -o docs/prediction.md"
+
+# What was aimed at: of the median and the 90th percentile of errors, the share of cases in which
+# the strategy named first is as good as the best, and what it costs on average.
+GAIN_MEDIAN, GAIN_NINETIETH, TIME_MEDIAN = 0.05, 0.15, 0.15
+ADVICE_SHARE, ADVICE_COST, OTHER_GPU_MEDIAN = 0.90, 0.02, 0.10
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False)
+
+
+def _percent(value: float, digits: int = 1) -> str:
+    return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %"
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rule = ["---", *["--:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "missed"
+
+
+_HEAD = f"""\
+# Prediction: times and gains before anything runs
+
+Made from the recorded files by `{COMMAND}`; a test
+fails when it is stale. How long a row takes and what its way of moving data gains, from
+microbenchmarks of the GPU and from traits that are counted in the algorithm and its machine code
+(`plots/prediction/traits.py`); beside it what was measured.
+"""
+
+_RULES = """
+What is predicted: every verified row of the six strategies, at `iso`, `best`, `matched` and in the
+tables of `amasia cross`, all sizes, caches and launch modes. A *gain* is the movement gain, over
+baseline at the same schedule. A *case* of the advice is an app, a size with its cache and launch
+mode, and a schedule at which several strategies were measured.
+
+No time of an app has part in what is said of it. Two constants are fitted, named below, and the
+widths of intervals are learnt from residuals: both from the other apps, each app left out in turn;
+the residuals themselves are of apps that were left out, too. A test alters the times of an app and
+finds every prediction of it, and its intervals, unchanged. Intervals are meant to hold 90 %.
+"""
+
+_HONESTY = """
+What leaving out does not protect from: whoever counted the traits had seen the recorded times, and
+went back to the code of apps and microbenchmarks where predictions were far off. That found
+miscounts, such as a loop counted once that runs four times, and the interval of a copy that is
+one of a thread which waits in between and not one of the SM. What took their place is what the code
+says, but a kernel that nobody has looked at will be predicted worse than these. Where machine code
+branches or overlaps, counts are estimates. That a step is the larger of two, that parts add up by a
+power, and that a launch has a factor, was chosen among a few forms by how well they do for apps
+left out.
+"""
+
+_LIMITS = """
+Not in the model, because no microbenchmark measures it or nobody counted it: first instructions of
+a launch that are not in the instruction cache; how fast a thread asks for several boxes that one
+barrier waits for (`wide-25` of pathfinder has 32 for a row); bank conflicts of registers, and of
+shared memory beyond those that are counted; fences at named barriers; additions in global memory
+(the schedule `global` of histogram is not predicted); the power limit; which SMs a cluster gets.
+Strategies whose copies cost the same by count are told apart by what is left of their chain, so
+that gains of some percent are often not seen.
+"""
+
+
+def _goals(e: ev.Evaluation) -> str:
+    times, gains = ev.errors_in(e.rows), ev.errors_in(e.gains)
+    advice = ev.quality(e.advice)
+    one = ev.errors_of(e.gains["measured"], [1.0] * len(e.gains))
+    floor = e.rows[e.rows["floor"] > 0]
+    floors = ev.errors_of(floor["measured"], floor["floor"])
+
+    def line(what: str, of: int, value: str, goal: str, met: bool, otherwise: str) -> list[str]:
+        return [what, f"{of:,}", value, goal, _met(met), otherwise]
+
+    head = ["", "of", "here", "aimed at", "", "without a model"]
+    rows = [
+        line("times, median error", times.count, _percent(times.median),
+             f"≤ {_percent(TIME_MEDIAN, 0)}", times.median <= TIME_MEDIAN,
+             f"{_percent(floors.median)} (the floor)"),
+        ["times, 90th percentile", f"{times.count:,}", _percent(times.ninetieth), "–", "–",
+         f"{_percent(floors.ninetieth)} (the floor)"],
+        line("gains, median error", gains.count, _percent(gains.median),
+             f"≤ {_percent(GAIN_MEDIAN, 0)}", gains.median <= GAIN_MEDIAN,
+             f"{_percent(one.median)} (none gains)"),
+        line("gains, 90th percentile", gains.count, _percent(gains.ninetieth),
+             f"≤ {_percent(GAIN_NINETIETH, 0)}", gains.ninetieth <= GAIN_NINETIETH,
+             f"{_percent(one.ninetieth)} (none gains)"),
+        line("first strategy within 5 % of the best", advice.cases, _percent(advice.share),
+             f"≥ {_percent(ADVICE_SHARE, 0)}", advice.share >= ADVICE_SHARE, _best_fixed(e)[0]),
+        line("mean cost of the first strategy", advice.cases, _percent(advice.mean_cost),
+             f"≤ {_percent(ADVICE_COST, 0)}", advice.mean_cost <= ADVICE_COST, _best_fixed(e)[1]),
+        ["times inside their 90 % interval", f"{times.count:,}", _percent(times.covered),
+         "90 %", "–", "–"],
+        ["gains inside their 90 % interval", f"{gains.count:,}", _percent(gains.covered),
+         "90 %", "–", "–"],
+    ]  # fmt: skip
+    return _table(head, rows)
+
+
+def _best_fixed(e: ev.Evaluation) -> tuple[str, str]:
+    """The best of answering every case with one strategy, chosen in hindsight."""
+    fixed = [(name, ev.always(e.advice, name)) for name in NAMES]
+    fixed = [(name, a) for name, a in fixed if a.cases]
+    share = max(fixed, key=lambda f: f[1].share)
+    cost = min(fixed, key=lambda f: f[1].mean_cost)
+    return (
+        f"{_percent(share[1].share)} (always {share[0]})",
+        f"{_percent(cost[1].mean_cost)} (always {cost[0]})",
+    )
+
+
+def advice_line(e: ev.Evaluation) -> str:
+    """ "advice within 5 % of the best: 12 of 14 (86 %)"."""
+    advice = ev.quality(e.advice)
+    share = "–" if math.isnan(advice.share) else f"{100 * advice.share:.0f} %"
+    return f"advice within 5 % of the best: {advice.within} of {advice.cases} ({share})"
+
+
+def _families(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    there = set(zip(frame["app"], frame["family"], strict=True))
+    return [(f.app, f.name) for f in FAMILIES if (f.app, f.name) in there]
+
+
+def _bias(frame: pd.DataFrame) -> str:
+    """Predicted over measured, the median."""
+    return f"{(frame['predicted'] / frame['measured']).median():.2f}"
+
+
+def _error_cells(frame: pd.DataFrame) -> list[str]:
+    errors = ev.errors_in(frame)
+    if not errors.count:
+        return ["0", "–", "–", "–", "–"]
+    return [str(errors.count), _percent(errors.median), _percent(errors.ninetieth), _bias(frame),
+            _percent(errors.covered, 0)]  # fmt: skip
+
+
+_ERRORS = ["rows", "median error", "90th percentile", "predicted / measured", "in interval"]
+
+
+def _by_family(frame: pd.DataFrame, what: str) -> str:
+    lines = [
+        [f"{app} {name}",
+         *_error_cells(frame[(frame["app"] == app) & (frame["family"] == name)])]
+        for app, name in _families(frame)
+    ]  # fmt: skip
+    return _table(["app and family", what, *_ERRORS[1:]], lines)
+
+
+def _by_app_and_strategy(frame: pd.DataFrame) -> str:
+    names = strategy_order(frame["strategy"])
+    lines = []
+    for app in (a for a in APPS if (frame["app"] == a).any()):
+        cells = []
+        for name in names:
+            mine = frame[(frame["app"] == app) & (frame["strategy"] == name)]
+            errors = ev.errors_in(mine)
+            cells.append(f"{_percent(errors.median)} of {errors.count}" if errors.count else "–")
+        lines.append([app, *cells])
+    return _table(["app", *names], lines)
+
+
+def _gain_medians(frame: pd.DataFrame) -> str:
+    names = [n for n in NAMES if (frame["strategy"] == n).any()]
+    lines = []
+    for app, family in _families(frame):
+        cells = []
+        for name in names:
+            mine = frame[
+                (frame["app"] == app) & (frame["family"] == family) & (frame["strategy"] == name)
+            ]
+            cells.append(
+                f"{mine['predicted'].median():.2f} / {mine['measured'].median():.2f}"
+                if len(mine)
+                else "–"
+            )
+        lines.append([f"{app} {family}", *cells])
+    return _table(["app and family", *names], lines)
+
+
+def _bound(frame: pd.DataFrame) -> str:
+    counts = frame["bound"].value_counts()
+    said = {
+        "wait": "wait for a chain or for copies",
+        "issue": "are bound by instructions",
+        "bytes": "by memory or L2",
+        "shared": "by shared memory",
+        "launch": "by launches",
+    }
+    parts = [f"{counts[k]} {v}" for k, v in said.items() if counts.get(k)]
+    return _wrapped(f"By the model {', '.join(parts)}.")
+
+
+def _advice_by_family(advice: pd.DataFrame) -> str:
+    lines = []
+    for app, name in _families(advice):
+        mine = advice[(advice["app"] == app) & (advice["family"] == name)]
+        found = ev.quality(mine)
+        lines.append(
+            [f"{app} {name}", f"{found.within} of {found.cases}", _percent(found.share, 0),
+             _percent(found.mean_cost)]
+        )  # fmt: skip
+    return _table(["app and family", "within 5 %", "share", "mean cost"], lines)
+
+
+def _misses(advice: pd.DataFrame) -> str:
+    missed = advice[advice["cost"] > ev.WITHIN]
+    if missed.empty:
+        return "No case was missed."
+    grouped = missed.groupby(["app", "schedule", "first", "best"], sort=False)["cost"]
+    found = grouped.agg(["size", "mean", "max"]).reset_index()
+    found = found.sort_values(
+        ["size", "mean", "app", "schedule", "first", "best"],
+        ascending=[False, False, True, True, True, True],
+    )
+    lines = [
+        [f"{r.app} {plain(str(r.schedule))}", r.first, r.best, str(r.size), _percent(r.mean, 0)]
+        for r in found.rename(columns={"size": "count"})
+        .head(12)
+        .rename(columns={"count": "size"})
+        .itertuples()
+    ]
+    return _table(["schedule", "named first", "the fastest", "cases", "mean cost"], lines)
+
+
+def _constants(e: ev.Evaluation) -> str:
+    lines = [
+        [app, "∞" if math.isinf(c.power) else f"{c.power:g}", f"{c.launch:g}"]
+        for app, c in sorted(e.constants.items())
+    ]
+    return _table(["app left out", "power", "launch"], lines)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"{k if isinstance(k, str) else f'{k:g}'}: {v:,.0f}" for k, v in value)
+    return f"{value:,.4g}" if isinstance(value, float) and value < 1e4 else f"{value:,.0f}"
+
+
+def _machine(machine: Machine) -> str:
+    lines = [[plain(source), _value(getattr(machine, name))] for name, source in SOURCES.items()]
+    rule = ["---", "---"]
+    head = ["of which microbenchmark", "value (cycles, GB/s, us, GFLOP/s)"]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+
+
+def _undeclared(e: ev.Evaluation) -> str:
+    if not e.undeclared:
+        return "Traits are declared of every recorded row."
+    listed = ", ".join(f"{plain(k)} ({v})" for k, v in sorted(e.undeclared.items()))
+    return _wrapped(f"Not predicted, because no traits are declared: {listed}.")
+
+
+def _why(e: ev.Evaluation) -> str:
+    """What is behind the goals that are missed, from the record."""
+    said = []
+    gains = e.gains.assign(error=(e.gains["predicted"] / e.gains["measured"] - 1).abs())
+    by = gains.groupby(["app", "family", "strategy"], sort=False)["error"].agg(["size", "median"])
+    worst = by[by["size"] >= 5].sort_values("median", ascending=False, kind="stable").head(4)
+    if len(worst):
+        listed = "; ".join(
+            f"{strategy} in {app} {family}, {_percent(r['median'], 0)}"
+            for (app, family, strategy), r in worst.iterrows()
+        )
+        said.append(f"The gains that are predicted worst, by their median error: {listed}.")
+    advice = e.advice.assign(missed=e.advice["cost"] > ev.WITHIN)
+    total = int(advice["missed"].sum())
+    if total:
+        counts = advice[advice["missed"]].groupby(["app", "family"], sort=False).size()
+        most = counts.sort_values(ascending=False, kind="stable").head(2)
+        listed = " and ".join(f"{n} in {app} {family}" for (app, family), n in most.items())
+        said.append(f"Of {total} misses of the advice {listed}.")
+    near = _near(e.gains)
+    if near:
+        said.append(near)
+    return _wrapped(" ".join(said))
+
+
+def _near(gains: pd.DataFrame) -> str:
+    inside = gains["measured"].between(1 / 1.1, 1.1)
+    if not inside.any() or inside.all():
+        return ""
+    near, far = (ev.errors_in(gains[mask]) for mask in (inside, ~inside))
+    return (
+        f"Gains and losses below 10 % ({near.count} of {len(gains)}) are predicted with a median "
+        f"error of {_percent(near.median)}, larger ones with {_percent(far.median)}."
+    )
+
+
+def _twin(results: Results, gpu: str) -> list[str]:
+    """The same of the twin: every recorded twin asked for from the others."""
+    files = set(results.points.loc[results.points["microbenchmark"] == TWIN, "file"])
+    paths = results.files.loc[results.files["file"].isin(files), "path"].tolist()
+    twins = [t for t in recorded_twins(paths) if t.gpu == gpu] if paths else []
+    if len(twins) < 2:
+        return [f"Not recorded on {plain(gpu)} (`amasia run {TWIN} --preset paper`)."]
+    lines, unanswered = ev.twins_left_out(twins)
+    gains = lines.dropna(subset=["measured"])
+    errors = ev.errors_in(gains)
+    times = ev.errors_of(lines["time"], lines["predicted_time"])
+    asked = lines.drop_duplicates("twin").dropna(subset=["cost"])
+    advice = ev.quality(asked)
+    text = _wrapped(
+        f"Of {len(twins)} recorded [twins](twin.md) each was left out in turn and asked for from "
+        f"the others; {unanswered} lie at the edge of the grid, outside the range of the rest. "
+        f"Gains: {errors.count}, median error {_percent(errors.median)}, 90th percentile "
+        f"{_percent(errors.ninetieth)}, inside their interval {_percent(errors.covered, 0)}. "
+        f"Times, which no grid is made for: median error {_percent(times.median)}, 90th percentile "
+        f"{_percent(times.ninetieth)}. The strategy named first is within 5 % of the best in "
+        f"{advice.within} of {advice.cases} twins ({_percent(advice.share, 0)}), at a mean cost of "
+        f"{_percent(advice.mean_cost)}. (`advise` asks the twin, not the model.)"
+    )
+    by_strategy = _table(
+        ["strategy", "gains", "median error", "90th percentile", "predicted / measured",
+         "in interval"],
+        [
+            [name, *_error_cells(gains[gains["strategy"] == name])]
+            for name in strategy_order(gains["strategy"])
+        ],
+    )  # fmt: skip
+    return [text, by_strategy]
+
+
+def _worst_bound(found: ev.Transfer) -> str:
+    """What is furthest off, and for launches why: their factor is of an empty one."""
+    bias = (found.rows["predicted"] / found.rows["measured"]).groupby(found.rows["bound"]).median()
+    worst = str(bias.map(lambda b: abs(math.log(b))).idxmax())
+    said = (
+        f" Furthest off are rows bound by {worst}, predicted to take {bias[worst]:.2f} of what "
+        "they do."
+    )
+    there, here = found.machine.launch_graph_us, found.home.launch_graph_us
+    if worst == "launch" and abs(there / here - 1) > 0.05:
+        said += (
+            f" An empty launch takes {there:.2f} us there and {here:.2f} here, and the model "
+            "multiplies that by its factor, where what a real kernel needs beside it may well be "
+            "the same on both. It was left as it was when this was seen."
+        )
+    return said
+
+
+def _other_gpu(found: ev.Transfer) -> list[str]:
+    rows = found.rows
+    head = f"### {plain(found.gpu)} from {plain(found.of)}"
+    if rows.empty:
+        return [head, _wrapped("No row of the same config, size and mode is recorded on both.")]
+    errors = ev.errors_of(rows["measured"], rows["predicted"])
+    unchanged = ev.errors_of(rows["measured"], rows["unchanged"])
+    met = _met(errors.median <= OTHER_GPU_MEDIAN)
+    text = (
+        f"{errors.count} rows of the same config, size and mode: median error "
+        f"{_percent(errors.median)} (aimed at: ≤ {_percent(OTHER_GPU_MEDIAN, 0)}, {met}), 90th "
+        f"percentile {_percent(errors.ninetieth)}; if it were as fast as the other GPU "
+        f"{_percent(unchanged.median)} and {_percent(unchanged.ninetieth)}. {found.unmatched} rows "
+        "of it have no counterpart, such as where another config was found to be the best."
+    )
+    if found.borrowed:
+        text += (
+            " Not recorded of it, so that the other GPU's values stand for them: "
+            + ", ".join(plain(SOURCES[name]) for name in found.borrowed)
+            + "."
+        )
+
+    text += _worst_bound(found)
+
+    def line(name: str, mine: pd.DataFrame) -> list[str]:
+        e = ev.errors_of(mine["measured"], mine["predicted"])
+        as_is = ev.errors_of(mine["measured"], mine["unchanged"])
+        return [name, str(e.count), _percent(e.median), _percent(e.ninetieth), _bias(mine),
+                _percent(as_is.median)]  # fmt: skip
+
+    head_of = ["", "rows", "median error", "90th percentile", "predicted / measured",
+               "as on the other"]  # fmt: skip
+    apps = [line(a, rows[rows["app"] == a]) for a in APPS if (rows["app"] == a).any()]
+    bound = [line(f"bound by {b}", rows[rows["bound"] == b]) for b in sorted(set(rows["bound"]))]
+    return [head, _wrapped(text), _table(head_of, [*apps, *bound])]
+
+
+def _forecast(results: Results, e: ev.Evaluation) -> list[str]:
+    """What the model says of GPUs of the same chip that nobody has recorded, by their data sheets:
+    written down before it can be compared."""
+    own = expect.spec_of_driver(e.gpu)
+    if own is None:
+        return []
+    parts = []
+    for spec in expect.datasheet_specs():
+        same_chip = spec.architecture == own.architecture and spec.sms == own.sms
+        if not same_chip or spec.bandwidth_gb_s == own.bandwidth_gb_s:
+            continue
+        factor = spec.bandwidth_gb_s / own.bandwidth_gb_s
+        other = e.machine.with_bandwidth(spec.name, factor)
+        rows = ev.ratios(results, e.gpu, e.machine, e.constants, other)
+        lines = []
+        for app, family in _families(rows):
+            mine = rows[(rows["app"] == app) & (rows["family"] == family)]["ratio"]
+            low, middle, high = mine.quantile([0.1, 0.5, 0.9])
+            lines.append(
+                [f"{app} {family}", str(len(mine)), f"{middle:.2f}", f"{low:.2f} to {high:.2f}"]
+            )
+        parts += [
+            f"### {plain(spec.name)}, by its data sheet",
+            _wrapped(
+                f"As long as it is not recorded: its memory has {factor:.2f} of the bandwidth by "
+                "the data sheets, all else is taken to be the same. What rows are then predicted "
+                "to take over what they take here, the median and the middle 80 %:"
+            ),
+            _table(["app and family", "rows", "time", "middle 80 %"], lines),
+        ]
+    return parts
+
+
+def _other_gpus(results: Results, e: ev.Evaluation) -> list[str]:
+    text = _wrapped(
+        "A time on another GPU is the time on this one, scaled by what the model says of the two: "
+        "by the ratio of whichever resource binds the row. Nothing that was measured of an app on "
+        "the other GPU has part in it."
+    )
+    others = [
+        gpu
+        for gpu in dict.fromkeys(results.files["gpu"])
+        if gpu != e.gpu and (results.rows["gpu"] == gpu).any()
+    ]
+    if not others:
+        return [text, "Not recorded: there is no second GPU.", *_forecast(results, e)]
+    parts = [text]
+    for gpu in sorted(others):
+        try:
+            parts += _other_gpu(ev.transfer(results, e.gpu, e.machine, e.constants, gpu))
+        except PlotsError as error:
+            parts += [f"### {plain(gpu)}", plain(str(error))]
+    return parts
+
+
+def sentence(results: Results) -> str:
+    """What README says of it: the figures, whatever they are. Raises PlotsError."""
+    e = ev.evaluate(results, ev.home_of(results))
+    times, gains = ev.errors_in(e.rows), ev.errors_in(e.gains)
+    return (
+        f"Predicted before anything runs, from microbenchmarks and counted traits, each app left "
+        f"out of what is fitted ({plain(e.gpu)}, {times.count:,} rows): times with a median error "
+        f"of {_percent(times.median)}, movement gains {_percent(gains.median)} (90th percentile "
+        f"{_percent(gains.ninetieth)}); {advice_line(e)}. [docs/prediction.md](docs/prediction.md) "
+        "has the model, and which goals it misses."
+    )
+
+
+def render(results: Results) -> str:
+    """The page. Raises PlotsError where microbenchmarks or rows are missing."""
+    e = ev.evaluate(results, ev.home_of(results))
+    parts = [
+        _HEAD.rstrip(),
+        _wrapped(_RULES.split("\n\n")[0]),
+        _wrapped(_RULES.split("\n\n")[1]),
+        f"## {plain(e.gpu)}",
+        _goals(e),
+        advice_line(e),
+        _why(e),
+        _wrapped(_LIMITS),
+        _wrapped(_HONESTY),
+        "## The model",
+        _wrapped(
+            "A run is a list of launches; a block does its steps one after another, a step being "
+            "what a tile, a stage or a row-block is in the app. In cycles of an SM, with *n* the "
+            "steps of all its blocks, *alone* a step of a block that has the SM to itself, and "
+            "*waves* the blocks one after another where an SM holds several:"
+        ),
+        EQUATIONS,
+        _wrapped(
+            "*travel* is the latency of the copy by which the strategy moves data, *flight* how "
+            "many steps ahead it is asked for. Bandwidth follows from the bytes that are in flight "
+            "on an SM (Little's law, as memory/in_flight has measured it). Fitted, with the app "
+            "left out, are the power and the factor of a launch, by the least absolute error of "
+            "the logarithm, the median of each family and the mean of those:"
+        ),
+        _constants(e),
+        _undeclared(e),
+        "What a GPU is described by:",
+        _machine(e.machine),
+        "## Times",
+        _by_family(e.rows, "rows"),
+        _bound(e.rows),
+        "Median error by app and strategy:",
+        _by_app_and_strategy(e.rows),
+        "## Gains",
+        _by_family(e.gains, "gains"),
+        "Median error by app and strategy:",
+        _by_app_and_strategy(e.gains),
+        "Median gain, predicted / measured:",
+        _gain_medians(e.gains),
+        "## Advice",
+        _wrapped(
+            "The strategy that the model says is fastest at a schedule, held against the one that "
+            "was; equal predictions go to the strategy that stands first in the order of the "
+            "tables."
+        ),
+        _advice_by_family(e.advice),
+        "Where it misses most:",
+        _misses(e.advice),
+        "## The twin",
+        *_twin(results, e.gpu),
+        "## Another GPU",
+        *_other_gpus(results, e),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"

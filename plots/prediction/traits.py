@@ -1,0 +1,852 @@
+"""What is declared of every app, schedule and strategy: the phases of a run (model.py).
+
+Numbers are counted, not measured. Bytes, blocks, launches and steps follow from the algorithm and
+the geometry (apps/<app>/*.hpp). Instructions are those of a warp in the machine code of sm_90
+(CUDA 13.0), by loops: a count of a loop times its trips, and what lies outside. Latencies are sums
+of what a step's chain consists of, each from a microbenchmark. Whoever counted had seen the
+recorded times; no number here was chosen to come near them, but no test can prove that. The
+constants that are fitted to times are in evaluation.py, and are fitted without the app that they
+are used for.
+
+A family is one way in which an app is computed; ``FAMILIES`` lists them, each with the geometry
+that it is known by. A row of another geometry is not predicted, and the page says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plots.prediction.model import Machine, Phase
+
+SECTOR = 32  # bytes in which memory is read
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of a row before it runs."""
+
+    app: str
+    strategy: str
+    schedule: str
+    size: Mapping[str, Any]
+    geometry: Mapping[str, float]
+    movement: Mapping[str, float]
+    config: str
+    cache: str
+    launch: str
+    blocks_per_sm: float
+    threads: float
+    cluster: float
+    spilled: float  # bytes of a thread
+
+    def moves(self, name: str, default: float = 0.0) -> float:
+        return float(self.movement.get(name, default))
+
+    def has(self, name: str, default: float = 0.0) -> float:
+        return float(self.geometry.get(name, default))
+
+    @property
+    def engine(self) -> bool:
+        """Its copies are made by the copy engine."""
+        return self.strategy in ("tma", "dsm")
+
+    def number(self, name: str) -> float:
+        return float(self.size[name])
+
+
+def numbers(text: str) -> dict[str, float]:
+    """ "tile=16, steps=2" -> its numbers."""
+    found = {}
+    for part in text.split(", "):
+        name, equals, value = part.partition("=")
+        if equals:
+            try:
+                found[name] = float(value)
+            except ValueError:
+                continue
+    return found
+
+
+def _up(value: float, to: float) -> float:
+    return math.ceil(value / to - 1e-12) * to
+
+
+def _travel(machine: Machine, row: Row, cached: bool) -> float:
+    """Cycles from asking for a copy until it is there."""
+    if row.strategy == "baseline":
+        return machine.l2 if cached else machine.memory
+    if row.engine:
+        return machine.bulk_l2 if cached else machine.bulk_memory
+    return machine.copy_l2 if cached else machine.copy_memory
+
+
+# A footprint up to this share of L2 is found there: beyond it the chase of memory/latency leaves
+# the latency of L2 on Hopper, whose L2 has two halves.
+_ROOM = 0.5
+
+
+def _cached(machine: Machine, row: Row, footprint: float, visited: bool) -> bool:
+    """Does L2 have what a launch reads: is there room, and was it read or written before?"""
+    return footprint < _ROOM * machine.l2_bytes and (visited or row.cache == "hot")
+
+
+# --- nw -------------------------------------------------------------------------------------------
+
+# Instructions of a tile outside its anti-diagonals, and of one of those (a quarter of the loop).
+_NW_ISO = {
+    "baseline": (634, 15.5), "register_bypass": (617, 15.5), "overlap": (859, 19.5),
+    "drop_off": (510, 28.5), "tma": (212, 17), "dsm": (690, 15.5),
+}  # fmt: skip
+
+
+def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
+    tiles = row.has("tiles", 1)
+    down = math.ceil(row.number("rows") / (16 * tiles))
+    across = math.ceil(row.number("cols") / 16)
+    launches = np.arange(down + across - 1)
+    count = np.minimum(np.minimum(launches + 1, down + across - 1 - launches), min(down, across))
+    counts, times = np.unique(count, return_counts=True)
+    outside, diagonal = _NW_ISO[row.strategy]
+    cell = machine.shared + 2 * machine.op + machine.barrier(32)
+    travel = _travel(machine, row, _cached(machine, row, 8 * down * across * 256 * tiles, False))
+    latency = 31 * cell
+    if row.strategy == "dsm":  # the neighbour's edge, and a cluster that is ready
+        latency += machine.cluster_barrier + machine.hand_over
+    if row.strategy == "overlap":  # three barriers more, a wait for each group of rows
+        latency += 4 * machine.barrier(32)
+    return [
+        Phase(
+            launches=times.astype(float), blocks=counts.astype(float), steps=tiles, warps=1,
+            instructions=outside + 31 * diagonal, latency=latency, travel=travel,
+            read=1024 + 128, write=1024, resident=row.blocks_per_sm,
+            wavefronts=31 * 4 + 2 * 16, rounds=1.0 if row.strategy == "tma" else 0.0,
+        )
+    ]  # fmt: skip
+
+
+def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
+    """A walk of 32 lanes, four columns a step; a band follows the one above it (geometry.hpp)."""
+    height, columns = row.has("band_rows", 128), row.number("cols")
+    bands = math.ceil(row.number("rows") / height)
+    batch = 64.0 if "pairs" in row.config else 32.0
+    lane_rows = height / 32
+    # Of the walk's main loop, a step.
+    instructions = 72.0 if lane_rows > 2 else 44.0
+    period = batch / 4  # steps that a stage lasts
+    # The cells on the way from one lane's row above to the next lane's, and the shuffle between.
+    chain = (lane_rows + 3) * machine.op + machine.shared
+    if row.strategy == "drop_off":  # the walker copies its own ref
+        instructions += 3 * lane_rows
+    hand_back = 2 * machine.op if row.engine else machine.barrier(row.threads)
+    latency = chain + hand_back / period
+    ahead = {"baseline": 1.0, "register_bypass": 1.0}.get(row.strategy, 2.0)
+    lag = 31 + 8 + 1 + 8
+    held = machine.sms * row.blocks_per_sm
+    deep = min(bands, held)
+    steps = math.ceil(bands / held) * columns / 4 + 35 + (deep - 1) * lag
+    # A word of the band above is waited for where it travels longer than it was asked for ahead.
+    step = instructions + latency
+    late = max(0.0, (machine.hand_over if row.strategy == "dsm" else machine.word) - 8 * step)
+    cells = bands * height * columns
+    travel = _travel(machine, row, _cached(machine, row, 8 * cells, False))
+    # What of the way of a stage its period does not cover, on each step of it.
+    exposed = max(0.0, travel - ahead * period * step) / period
+    return [
+        Phase(
+            launches=1, blocks=deep, steps=steps, warps=1, instructions=instructions,
+            latency=latency + exposed, start=travel + late * deep,
+            read=4 * cells / deep / steps, write=4 * cells / deep / steps,
+            resident=row.blocks_per_sm, persistent=True, wavefronts=9 * 4,
+            rounds=1 / period if row.engine else 0.0,
+        )
+    ]  # fmt: skip
+
+
+# --- lud ------------------------------------------------------------------------------------------
+
+# Instructions of a warp: an internal tile, what the perimeter and the diagonal do besides their
+# elimination.
+_LUD_ISO = {
+    "baseline": (216, 280, 200), "register_bypass": (230, 480, 250), "overlap": (272, 480, 250),
+    "drop_off": (240, 420, 260), "tma": (155, 200, 170), "dsm": (300, 330, 260),
+}  # fmt: skip
+
+
+def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
+    n = row.number("n")
+    per_block = row.has("tiles_per_block", 1)
+    side = np.arange(math.ceil(n / 16) - 1, 0, -1, dtype=float)
+    internal, perimeter, diagonal = _LUD_ISO[row.strategy]
+    cached = _cached(machine, row, 4 * n * n, True)
+    travel = _travel(machine, row, cached)
+    # Sixteen rows of elimination: two reads of shared memory, a division, products in fours.
+    row_of = 2 * machine.shared + 10 * machine.op
+    linked = machine.cluster_barrier + machine.hand_over if row.strategy == "dsm" else 0.0
+    flight = 2.0 if per_block > 1 and row.strategy in ("overlap", "tma") else 0.0
+    blocks = np.ceil(side / per_block) * side
+    read, l2, written = (0.0, 3072.0, 0.0) if cached else (1024.0, 2048.0, 1024.0)
+    return [
+        Phase(
+            launches=len(side) + 1, blocks=1, warps=1, instructions=diagonal + 16 * 60,
+            latency=16 * row_of, travel=travel, resident=1,
+        ),
+        Phase(
+            launches=1, blocks=side, warps=1, instructions=perimeter + 16 * 50,
+            latency=16 * row_of + linked, travel=travel, l2=3072, write=0 if cached else 2048,
+            resident=row.blocks_per_sm,
+        ),
+        Phase(
+            launches=1, blocks=blocks, steps=per_block, warps=8, instructions=internal,
+            latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op + linked,
+            wavefronts=8 * 20, travel=travel, flight=flight, read=read, l2=l2, write=written,
+            resident=row.blocks_per_sm, persistent=per_block > 1,
+        ),
+    ]  # fmt: skip
+
+
+# Instructions of a warp per slice of 32 columns: of a tile of 64 x 64 elements a warp, four times
+# its loop of 1024 multiply-adds and what moves the slice; and of a small tile of lud's chain, four
+# loops of 256.
+_FP32_SLICE = {
+    "baseline": (4836.0, 1700.0), "register_bypass": (4732.0, 1324.0), "overlap": (4824.0, 1596.0),
+    "drop_off": (5818.0, 1900.0), "tma": (4540.0, 1188.0), "dsm": (4540.0, 1188.0),
+}  # fmt: skip
+
+
+def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
+    """A chain of diagonal blocks, panels and strips, and beside it the update of the rest."""
+    n = row.number("n")
+    panels = math.ceil(n / 128)
+    large, small = _FP32_SLICE[row.strategy]
+    cached = _cached(machine, row, 4 * n * n, True)
+    travel = _travel(machine, row, cached)
+    # A column of a diagonal block: a barrier, a division, a read and a product of each row.
+    column = 2 * machine.barrier(256) + 2 * machine.shared + 8 * machine.op
+    side = np.arange(panels - 1, 0, -1, dtype=float)
+    linked = machine.cluster_barrier if row.strategy == "dsm" else 0.0
+    flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
+    chain: dict[str, Any] = dict(
+        launches=1, blocks=2 * 4 * side, warps=4, instructions=small, travel=travel, flight=flight,
+        group=1.0 if row.strategy == "register_bypass" else 2.0,
+        latency=2 * machine.barrier(128) + machine.shared + linked / 4, l2=2 * 128 * 32 * 4,
+        start=2 * travel, resident=row.blocks_per_sm, rounds=1.0 if row.engine else 0.0,
+    )  # fmt: skip
+    # Four slices of a panel, and of as many strips as a group has panels, half of them on average.
+    group = max(1.0, min(row.has("k_update", 128) / 128, panels / max(row.has("group_share"), 1)))
+    made = [
+        Phase(launches=panels, blocks=1, warps=8, instructions=128 * 40, latency=128 * column,
+              travel=travel, resident=1),
+        Phase(steps=4, **chain),
+        Phase(steps=4 * (1 + group / 2), **chain),
+    ]  # fmt: skip
+    # The rest, a third of n^3 multiply-adds, on a second stream beside the chain. Both want all
+    # SMs, so that their times are added.
+    blocks = machine.sms * row.blocks_per_sm
+    slices = n**3 / 3 / (128 * 128 * 32) / blocks
+    rest = Phase(
+        launches=max(1.0, panels / group), blocks=blocks, steps=slices / max(1.0, panels / group),
+        warps=4, instructions=large, latency=machine.shared + machine.barrier(128),
+        travel=travel, flight=flight, group=1.0, wavefronts=4 * 48 * 4,
+        l2=2 * 128 * 32 * 4, write=0.0 if cached else 4 * 128 * 128 / (4 * group),
+        read=0.0 if cached else 4 * 128 * 128 / (4 * group),
+        resident=row.blocks_per_sm, persistent=True, rounds=1.0 if row.engine else 0.0,
+    )  # fmt: skip
+    return [*made, rest]
+
+
+# --- hotspot --------------------------------------------------------------------------------------
+
+# Instructions of a warp for a tile of two steps; of a further tile of a walk.
+_HOTSPOT_ISO = {
+    "baseline": (160, 175), "register_bypass": (225, 260), "overlap": (230, 290),
+    "drop_off": (166, 190), "tma": (160, 190), "dsm": (600, 650),
+}  # fmt: skip
+
+
+def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
+    rows, cols, steps = row.number("rows"), row.number("cols"), row.number("steps")
+    across, columns = 1.0, 12.0
+    if row.strategy == "dsm":
+        across, columns = 8.0, 124.0
+    tiles = math.ceil(rows / 12) * math.ceil(cols / columns) * across
+    walks = row.schedule == "iso-walk"
+    instructions = float(_HOTSPOT_ISO[row.strategy][walks])
+    # of a step: the neighbours, the sum, a barrier before and after the store
+    step = machine.shared + 5 * machine.op + 2 * machine.barrier(256)
+    linked = 2 * (machine.hand_over + machine.cluster_barrier) if row.strategy == "dsm" else 0.0
+    launches = math.ceil(steps / 2)
+    footprint = 12 * rows * cols
+    phases = []
+    for visited, times in ((False, 1.0), (True, launches - 1.0)):
+        if times <= 0:
+            continue
+        cached = _cached(machine, row, footprint, visited)
+        travel = _travel(machine, row, cached)
+        read, l2 = (0.0, 2048.0) if cached else (8 * 144.0, 2048.0)
+        if row.strategy == "dsm":
+            read = 0.0 if cached else 8 * 12 * 124 / 8
+        blocks, of_block = tiles, 1.0
+        flight = 0.0
+        if walks:
+            blocks = min(tiles, machine.sms * row.blocks_per_sm)
+            of_block = tiles / blocks
+            flight = {"overlap": 1.0, "drop_off": 1.0, "tma": 2.0}.get(row.strategy, 0.0)
+        phases.append(
+            Phase(
+                launches=times, blocks=blocks, steps=of_block, warps=8, instructions=instructions,
+                latency=2 * step + linked, wavefronts=8 * 2 * 6 + 16, travel=travel, flight=flight,
+                read=read, l2=l2, write=0.0 if cached else 4 * 144.0, resident=row.blocks_per_sm,
+                persistent=walks, rounds=1.0 if row.strategy == "tma" else 0.0,
+            )
+        )  # fmt: skip
+    return phases
+
+
+def _passes(steps: int, available: Sequence[int]) -> list[int]:
+    """As plan_passes() of apps/hotspot/schedules.cpp."""
+    best: list[tuple[int, int, int]] = [(0, 0, 0)]
+    for total in range(1, steps + 1):
+        best.append(
+            min(
+                (best[total - p][0] + 1, best[total - p][1] + p * p, p)
+                for p in available
+                if p <= total
+            )
+        )
+    plan = []
+    while steps > 0:
+        plan.append(best[steps][2])
+        steps -= best[steps][2]
+    return sorted(plan, reverse=True)
+
+
+_HOTSPOT_PASSES = {5: (1, 5), 8: (1, 4, 8), 12: (1, 5, 8, 12)}
+# Registers of a thread beyond the cells it holds (schedules.hpp).
+_HOTSPOT_REGISTERS = {"4-warps-roomy": 80.0, "4-warps-8-steps": 56.0}
+# Instructions of a warp for a row beside those of its steps, by how the row came.
+_HOTSPOT_ROW = {
+    "baseline": 40.0, "register_bypass": 44.0, "overlap": 40.0, "drop_off": 34.0, "tma": 36.0,
+    "dsm": 60.0,
+}  # fmt: skip
+
+
+def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
+    rows, cols, steps = row.number("rows"), row.number("cols"), int(row.number("steps"))
+    warps = row.has("warps", 4)
+    producers = row.moves("producer_warps")
+    stage_rows = max(1.0, row.moves("stage_rows", 4))
+    cluster = max(1.0, row.has("cluster_blocks", 1))
+    footprint = 12 * rows * cols
+    plan = _passes(steps, _HOTSPOT_PASSES.get(int(row.has("steps_per_pass", 12)), (1, 5, 8, 12)))
+    phases = []
+    for index, length in enumerate(plan):
+        halo = _up(length, 4)
+        if row.strategy == "dsm":
+            of_cluster = (cluster * warps - 1) * 120 + 128 - 2 * halo
+            across = math.ceil(cols / of_cluster) * cluster
+        else:
+            across = math.ceil(cols / (warps * (128 - 2 * halo)))
+        registers = _up(12 * length + _HOTSPOT_REGISTERS.get(row.schedule, 40.0), 8)
+        blocks_per_sm = max(
+            1.0, min(4 * (512 // registers) // (warps + producers), 32 // (warps + producers))
+        )
+        resident = machine.sms * blocks_per_sm
+        warm_up = _up(2 * length, stage_rows)
+        chunk = _chunk_rows(rows, across, resident, stage_rows, warm_up)
+        blocks = across * math.ceil(rows / chunk)
+        streamed = min(chunk, rows) + warm_up
+        cached = _cached(machine, row, footprint, index > 0)
+        travel = _travel(machine, row, cached)
+        instructions = stage_rows * (22.0 * length + _HOTSPOT_ROW[row.strategy])
+        instructions += 2 * row.spilled / 4  # stored and loaded once a row-block
+        # The steps of a row follow one another: a shuffle and two additions each.
+        latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
+        shuffles = stage_rows * warps * (2.0 * length + 4)
+        if row.strategy == "dsm":
+            latency += machine.hand_over
+        if row.strategy not in ("drop_off", "dsm"):
+            latency += machine.barrier(32 * warps)
+        flight = 0.0
+        if row.strategy in ("overlap", "tma", "dsm", "drop_off") or producers:
+            flight = max(1.0, row.moves("stages", 2) - 1)
+        elif row.strategy == "baseline":
+            flight = 1.0  # the next row-block travels to registers meanwhile
+        columns = warps * (128 - 2 * halo) + 2 * halo
+        finished = rows * cols / blocks / (streamed / stage_rows)
+        read = 0.0 if cached else 8 * finished
+        phases.append(
+            Phase(
+                launches=1, blocks=blocks, steps=streamed / stage_rows, warps=warps,
+                instructions=instructions, latency=latency, wavefronts=shuffles,
+                travel=travel, flight=flight, read=read, write=0.0 if cached else 4 * finished,
+                l2=8 * columns * stage_rows, start=machine.memory,
+                rounds=1.0 if row.engine else 0.0,
+                in_flight=8 * columns * stage_rows * max(flight, 1), resident=blocks_per_sm,
+            )
+        )  # fmt: skip
+    return phases
+
+
+def _chunk_rows(
+    rows: float, across: float, resident: float, stage_rows: float, warm_up: float
+) -> float:
+    """As best_chunk_rows() of apps/hotspot/strip.hpp."""
+    least, best = math.inf, _up(rows, stage_rows)
+    most = math.ceil(rows / stage_rows)
+    for waves in range(1, 5):
+        fit = waves * resident // across
+        chunks = min(max(1.0, fit), most)
+        chunk = _up(math.ceil(rows / chunks), stage_rows)
+        cost = math.ceil(math.ceil(rows / chunk) * across / resident) * (chunk + warm_up)
+        if cost < least:
+            least, best = cost, chunk
+    return best
+
+
+# Instructions of a warp: eight cells of a step; loads and stores of a square.
+_SQUARE = {
+    "baseline": (187, 400), "register_bypass": (181, 560), "overlap": (181, 560),
+    "drop_off": (174, 440), "tma": (188, 360), "dsm": (190, 400),
+}  # fmt: skip
+
+
+def _squares(rows: float, cols: float, halo: int) -> float:
+    """Squares that cover a grid with that halo; columns' halos are multiples of four."""
+
+    def along(extent: float, lost: float) -> float:
+        return 1.0 if extent <= 64 else math.ceil((extent - 2 * lost) / (64 - 2 * lost))
+
+    return along(rows, halo) * along(cols, _up(halo, 4))
+
+
+def _square_steps(rows: float, cols: float, steps: int, resident: float) -> int:
+    """As best_square_steps() of apps/hotspot/square.hpp."""
+
+    def cost(length: int) -> float:
+        waves = math.ceil(_squares(rows, cols, length) / resident)
+        return math.ceil(steps / length) * (10 + waves * (length + 5))
+
+    return min(range(1, min(20, steps) + 1), key=cost)
+
+
+def _hotspot_square(machine: Machine, row: Row) -> list[Phase]:
+    """Squares of 64 x 64 cells in registers, 16 cells a thread, up to 20 steps a launch."""
+    rows, cols, steps = row.number("rows"), row.number("cols"), int(row.number("steps"))
+    per_sm = max(1.0, row.blocks_per_sm)
+    length = _square_steps(rows, cols, steps, machine.sms * per_sm)
+    launches = math.ceil(steps / length)
+    blocks = _squares(rows, cols, length)
+    useful = math.sqrt(rows * cols / blocks)
+    of_step, once = _SQUARE[row.strategy]
+    step = machine.shared + 6 * machine.op + machine.barrier(256) + machine.shared
+    phases = []
+    for visited, times in ((False, 1.0), (True, launches - 1.0)):
+        if times <= 0:
+            continue
+        cached = _cached(machine, row, 12 * rows * cols, visited)
+        each = min(length, steps / launches)
+        phases.append(
+            Phase(
+                launches=times, blocks=blocks, warps=8, instructions=once + each * of_step,
+                latency=each * step, travel=_travel(machine, row, cached),
+                wavefronts=8 * each * 14, read=0.0 if cached else 8 * useful * useful,
+                l2=8 * 4096, write=0.0 if cached else 4 * useful * useful,
+                resident=per_sm,
+            )
+        )  # fmt: skip
+    return phases
+
+
+# --- pathfinder -----------------------------------------------------------------------------------
+
+# Instructions of a warp: of a launch before and after its rows, and of a row.
+_PATH_ISO = {
+    "baseline": (77, 27), "register_bypass": (366, 22), "overlap": (450, 45),
+    "drop_off": (94, 50), "tma": (130, 39), "dsm": (140, 95),
+}  # fmt: skip
+
+
+def _pathfinder_iso(machine: Machine, row: Row) -> list[Phase]:
+    rows, cols = row.number("rows"), row.number("cols")
+    cluster = max(1.0, row.has("cluster", 1))
+    blocks = math.ceil(cols / (256 * cluster - 40)) * cluster
+    launches = math.ceil((rows - 1) / 20)
+    outside, of_row = _PATH_ISO[row.strategy]
+    strategy = row.strategy
+    ahead = row.moves("rows_in_flight") >= 20  # the baseline's control
+    if strategy == "baseline" and ahead:
+        outside, of_row = 330, 22
+    if strategy == "drop_off" and row.moves("slots", 2) > 2:
+        outside, of_row = 150, 62
+    travel = _travel(machine, row, _cached(machine, row, 4 * rows * cols, False))
+    # of a row: three costs above, two minima and a sum, the store, and again behind a barrier
+    latency = 2 * machine.shared + 6 * machine.op + 2 * machine.barrier(256)
+    start, flight, waits = 0.0, 0.0, 0.0
+    if strategy == "baseline" and not ahead:
+        waits, start = travel, machine.l2
+    elif strategy == "dsm":
+        waits, start = machine.memory, machine.l2 + machine.cluster_barrier
+        latency += machine.hand_over - machine.barrier(256)
+    elif strategy == "drop_off":
+        waits, flight, start = travel, max(1.0, row.moves("slots", 2)), travel
+    else:
+        start = travel + (20 if strategy == "overlap" else 0) * machine.op
+    start += outside * 2
+    return [
+        Phase(
+            launches=launches, blocks=blocks, steps=20, warps=8, instructions=of_row,
+            latency=latency, wavefronts=8 * 7, travel=waits, flight=flight,
+            read=4 * (256 - 40 / cluster), l2=4 * 256, start=start, resident=row.blocks_per_sm,
+        ),
+    ]  # fmt: skip
+
+
+# Instructions of a warp for a row of its window, four and twelve columns a lane; and, where the
+# computing warps copy, of a 16-byte chunk.
+_STRIP_ROW = {4: 19.5, 12: 45.0}
+_STRIP_CHUNK = {"baseline": 10.0, "register_bypass": 8.0, "overlap": 8.0, "drop_off": 9.0}
+
+
+def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
+    rows, cols = row.number("rows"), row.number("cols")
+    warps, lane_columns = row.has("warps", 3), row.has("lane_columns", 4)
+    cluster, owned = max(1.0, row.has("cluster", 1)), row.has("owned_columns", 96)
+    halo, outer = row.has("halo", 28), row.has("outer_halo", 56)
+    window = 32 * lane_columns
+    stride = window - 2 * halo
+    tile = (warps - 1) * stride + window
+    stage_rows, stages = max(1.0, row.moves("stage_rows", 1)), max(1.0, row.moves("stages", 2))
+    producers = row.moves("producer_warps")
+    blocks = math.ceil(cols / owned) * cluster
+    resident = max(1.0, row.blocks_per_sm)
+    tall = lane_columns < 12
+    persistent = blocks <= machine.sms * resident
+    round_ = row.has("round", 1)
+    # of a row: a shuffle every `round` rows, a minimum and a sum
+    chain = (machine.shared + machine.op) / round_ + 2 * machine.op
+    instructions = _STRIP_ROW[4 if tall else 12] * stage_rows
+    chunks = stage_rows * tile / 4 / (32 * warps)  # of a thread and stage
+    if row.strategy == "drop_off":
+        chunks = stage_rows * lane_columns / 4
+    if not producers:
+        instructions += chunks * _STRIP_CHUNK.get(row.strategy, 0.0) + 20
+    else:
+        instructions += 12
+    latency = chain * stage_rows
+    if row.strategy in ("baseline", "register_bypass", "overlap"):
+        latency += machine.barrier(32 * (warps + producers)) * (2 if producers or stages < 2 else 1)
+    elif row.engine:
+        latency += machine.shared
+    # Exchanges: inside a block or cluster every `halo` rows, with others every `outer` rows.
+    inner = machine.hand_over if row.strategy == "dsm" and cluster > 1 else (
+        2 * machine.shared + machine.barrier(32 * warps)
+    )  # fmt: skip
+    if outer > halo or cluster > 1:
+        latency += stage_rows / halo * inner
+    if persistent:
+        latency += stage_rows / outer * machine.word
+    cached = _cached(machine, row, 4 * rows * cols, False)
+    travel = _travel(machine, row, cached)
+    flight = 0.0
+    if row.strategy in ("overlap", "drop_off", "tma", "dsm"):
+        flight = max(1.0, stages - 1)
+    elif producers or row.moves("depth"):
+        flight = 1.0
+    launches = 1.0 if persistent else math.ceil((rows - 1) / outer)
+    steps = (rows - 1) / stage_rows / launches
+    return [
+        Phase(
+            launches=launches, blocks=blocks, steps=steps, warps=warps, instructions=instructions,
+            latency=latency,
+            wavefronts=warps * stage_rows * (lane_columns / 4 * 4 + 3 / round_ * 1.0)
+            + stage_rows * (2 * warps * window if row.strategy == "drop_off" else tile) * 4 / 128,
+            rounds=1.0 if row.engine else 0.0,
+            travel=travel, flight=flight, read=0.0 if cached else 4 * stage_rows * cols / blocks,
+            l2=4 * stage_rows * tile, start=2 * travel, resident=resident,
+            in_flight=4 * stage_rows * tile * max(flight, 1.0), persistent=persistent,
+        )
+    ]  # fmt: skip
+
+
+# --- histogram ------------------------------------------------------------------------------------
+
+# Instructions of a warp and tile of a word per thread: int32, uint8.
+_HIST_ISO = {
+    "baseline": (12.8, 18.8), "register_bypass": (21.5, 28.3), "overlap": (24, 31),
+    "drop_off": (20, 27), "tma": (26, 33), "dsm": (16, 24),
+}  # fmt: skip
+
+
+def _key_bytes(row: Row) -> float:
+    return 1.0 if row.size.get("type") == "uint8" else 4.0
+
+
+def _histogram_iso(machine: Machine, row: Row) -> list[Phase]:
+    keys, key_bytes, bins = row.number("keys"), _key_bytes(row), row.number("bins")
+    blocks = row.has("blocks", 240)
+    load = row.moves("load_bytes", 4)
+    tile = 192 * load
+    steps = max(1.0, keys * key_bytes / tile / blocks)
+    words = load / 4
+    instructions = _HIST_ISO[row.strategy][key_bytes < 4] * words
+    travel = _travel(machine, row, _cached(machine, row, keys * key_bytes, False))
+    barrier = machine.barrier(192)
+    latency, flight, group = machine.shared, 0.0, 1.0
+    match row.strategy:
+        case "baseline":
+            group, latency = 4.0, 0.0  # four loads of the unrolled loop are asked for together
+        case "register_bypass":
+            latency += 2 * barrier
+        case "overlap":
+            latency, flight = latency + barrier, 1.0
+        case "drop_off":
+            flight = 2.0
+        case "tma":
+            latency, flight = latency + barrier, 2.0
+        case "dsm":  # half of the counters are the neighbour's: additions through the cluster
+            group, latency = 4.0, machine.hand_over
+    adds = 192 * load / key_bytes
+    wavefronts = adds / 32 * 2 + tile / 128 * 2
+    if row.strategy == "dsm":
+        wavefronts += adds / 2 / machine.remote_adds
+    if row.strategy == "baseline":
+        wavefronts -= tile / 128 * 2
+    return [
+        Phase(
+            launches=1, blocks=blocks, steps=steps, warps=6, instructions=instructions,
+            latency=latency, wavefronts=wavefronts, travel=travel, flight=flight, group=group,
+            read=tile, start=machine.memory, resident=max(row.blocks_per_sm, 2), persistent=True,
+            rounds=1.0 if row.strategy == "tma" else 0.0,
+        ),
+        Phase(launches=1, blocks=math.ceil((bins + 1) / 8), warps=8, instructions=160,
+              travel=machine.l2, group=1, l2=8 * 240 * 4, resident=8),
+    ]  # fmt: skip
+
+
+# Instructions of a warp for a key: where the counters of a block have copies, int32 and uint8; with
+# windows or halves of words.
+_HIST_KEY = {"copies": (11.5, 4.5), "ranges": (15.0, 9.0), "packed": (19.0, 12.0)}
+# and for a 16-byte chunk of keys
+_HIST_CHUNK = {
+    "baseline": 4.0, "register_bypass": 6.0, "overlap": 7.0, "drop_off": 7.0, "tma": 4.0,
+    "dsm": 4.0,
+}  # fmt: skip
+
+
+def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
+    keys, key_bytes, bins = row.number("keys"), _key_bytes(row), row.number("bins")
+    threads, per_sm = row.has("threads", 1024), max(1.0, row.has("blocks_per_sm", 1))
+    home = row.schedule if row.schedule in ("ranges", "packed") else "copies"
+    blocks = machine.sms * per_sm
+    chunk_keys = 16 / key_bytes
+    stages = row.moves("stages", 2)
+    tile = row.moves("stage_bytes", 16 * threads * row.moves("chunks", 2))
+    room = 200e3 / per_sm - (0 if row.strategy == "baseline" else stages * tile)
+    size = 2.0 if home == "packed" else 4.0
+    windows = math.ceil(bins * size / room) if home != "copies" else 1.0
+    copies = min(32.0, max(1.0, 2.0 ** math.floor(math.log2(max(1.0, room / (4 * bins))))))
+    if home != "copies":
+        copies = 1.0
+    counted = keys * windows
+    steps = max(1.0, counted * key_bytes / tile / blocks)
+    of_key = _HIST_KEY[home][key_bytes < 4]
+    instructions = tile / 16 / threads * (chunk_keys * of_key + _HIST_CHUNK[row.strategy])
+    # Additions of a warp meet in banks: not where each lane has its own copy, and at random where
+    # there is one; between the two as the logarithm of the copies.
+    between = math.log2(copies) / 5
+    rate = machine.random_adds * (machine.own_adds / machine.random_adds) ** between
+    wavefronts = tile / key_bytes / rate
+    if row.strategy != "baseline":
+        wavefronts += 2 * tile / 128
+    travel = _travel(machine, row, _cached(machine, row, keys * key_bytes, False))
+    flight = {"register_bypass": 0.0, "baseline": 1.0}.get(row.strategy, max(1.0, stages - 1))
+    latency = machine.shared
+    if row.strategy in ("overlap", "register_bypass"):
+        latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
+    merge = bins * copies / threads * 4 + machine.l2
+    return [
+        Phase(
+            launches=1, blocks=blocks, steps=steps, warps=threads / 32, instructions=instructions,
+            latency=latency, wavefronts=wavefronts, travel=travel, flight=flight,
+            read=tile / windows, l2=tile, start=machine.memory + 2 * merge,
+            resident=per_sm, in_flight=tile * max(flight, 1), persistent=True,
+            rounds=1.0 if row.engine else 0.0,
+        )
+    ]  # fmt: skip
+
+
+def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
+    """Keys dealt out to ranges in global memory, two bytes each, then counted range by range."""
+    keys, sms = row.number("keys"), machine.sms
+    blocks = 2.0 * sms
+    dealt, counted = keys / blocks, keys / sms
+    return [
+        Phase(
+            launches=1, blocks=blocks, warps=16, instructions=dealt / 32 / 16 * 60, read=4 * dealt,
+            write=2 * dealt, wavefronts=dealt / 32 * 10, resident=2, persistent=True,
+            start=machine.memory,
+        ),
+        Phase(
+            launches=2, blocks=sms, warps=32, instructions=counted / 32 / 32 * 7, read=counted,
+            wavefronts=counted / machine.random_adds / 2, persistent=True, start=machine.memory,
+        ),
+    ]  # fmt: skip
+
+
+# --- gemm -----------------------------------------------------------------------------------------
+
+# The CUDA sample: instructions of a warp and slice of 32 columns, and what its reads of shared
+# memory take: a row of B and a broadcast of A for each of 32 products, A by 16 bytes.
+_GEMM_ISO = {
+    "baseline": (111, 40), "register_bypass": (118, 40), "overlap": (134, 40),
+    "drop_off": (197, 32 + 8 * 4), "tma": (117, 40), "dsm": (144, 40),
+}  # fmt: skip
+
+
+def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
+    m, n, k = row.number("m"), row.number("n"), row.number("k")
+    instructions, reads = _GEMM_ISO[row.strategy]
+    blocks = math.ceil(m / 32) * math.ceil(n / 32)
+    travel = _travel(machine, row, True)  # panels are read by many blocks
+    barrier = machine.barrier(1024)
+    latency = machine.shared + barrier
+    flight = 0.0
+    if row.strategy in ("overlap", "tma"):
+        flight = 1.0
+    if row.strategy in ("baseline", "register_bypass"):
+        latency += barrier
+    if row.strategy == "dsm":
+        latency += machine.cluster_barrier
+    l2 = 2 * 4096.0
+    stored = 2 * 32.0
+    if row.strategy == "drop_off":  # every thread copies the row of A that it multiplies
+        l2 = 4096.0 + 8 * 4096
+        stored = 32 + 32 * 8 * 4.0
+    if row.strategy == "dsm":
+        l2 = 1.5 * 4096
+    return [
+        Phase(
+            launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
+            latency=latency, wavefronts=32 * reads + stored, travel=travel, flight=flight,
+            l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
+            rounds=1.0 if row.strategy == "tma" else 0.0,
+            read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
+        )
+    ]  # fmt: skip
+
+
+_ELEMENT_BYTES = {"bf16": 2.0, "e4m3": 1.0}
+
+
+def _operand_reads(row: Row, tile_m: float, tile_n: float, wgmma: bool) -> float:
+    """Rows and columns of a slice that are read from shared memory, by all warps of a block: of A
+    and B by each warp of mma.sync, 64 x 64 elements or, where eight warps share 128 x 128, 64 x 32;
+    of A once and of B by each warpgroup of wgmma."""
+    if wgmma:
+        groups = max(1.0, tile_m / 64)
+        return tile_m + groups * tile_n
+    eight = "8-warps" in row.config or (tile_n == 128 and row.threads == 256)
+    shared_sums = "shared" in row.config  # whose second kernel has 256 threads whatever the first
+    columns = 32.0 if eight and not shared_sums else 64.0
+    warps = tile_m * tile_n / (64 * columns)
+    return warps * (64 + columns)
+
+
+def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
+    m, n, k = row.number("m"), row.number("n"), row.number("k")
+    tile_m, tile_n, slice_k = row.has("tile_m", 128), row.has("tile_n", 128), row.has("k_slice", 32)
+    tiles = math.ceil(m / tile_m) * math.ceil(n / tile_n)
+    mode = str(row.size.get("mode", "fp32"))
+    element = _ELEMENT_BYTES.get(mode, 4.0)
+    per_sm = max(1.0, row.blocks_per_sm)
+    held = machine.sms * per_sm
+    shared_sums = "shared" in row.config
+    producers = row.moves("producer_warps") > 0
+    waves = tiles / held if shared_sums else math.ceil(tiles / held - 1e-9)
+    blocks = held if shared_sums else min(float(tiles), held)
+    steps = max(1.0, waves * k / slice_k)
+    bytes_in = (tile_m + tile_n) * slice_k * element
+    stages = row.moves("stages", row.has("stages", 2))
+    waits = row.strategy == "register_bypass" and not producers
+    barrier = machine.barrier(row.threads) * (2 if waits else 1)
+    common: dict[str, Any] = dict(
+        launches=1, blocks=blocks, steps=steps, travel=_travel(machine, row, True),
+        flight=0.0 if waits else max(1.0, stages - 1), start=2 * machine.memory, resident=per_sm,
+        persistent=True, rounds=1.0 if row.engine else 0.0,
+        l2=bytes_in * 0.75 if row.strategy == "dsm" else bytes_in,  # B's slices are shared by two
+        read=(m + n) * k * element / blocks / steps, write=4 * m * n / blocks / steps,
+    )  # fmt: skip
+    phases = []
+    if mode == "fp32":
+        warps = tile_m * tile_n / 4096  # 64 x 64 elements of a warp, 128 of a lane
+        # drop_off: eight lanes and every other warp along a row copy the same of A.
+        own = 2 * 4 * tile_n / 64 * tile_m * slice_k * 4 / 128 if row.strategy == "drop_off" else 0
+        # Where warps beside them copy, those that multiply have a loop like tma's.
+        counted = _FP32_SLICE["tma" if producers else row.strategy][0]
+        phases.append(
+            Phase(**common, warps=warps, instructions=counted * slice_k / 32,
+                  latency=machine.shared + barrier,
+                  wavefronts=warps * 48 * 4 * slice_k / 32 + 2 * bytes_in / 128 + own)
+        )  # fmt: skip
+    else:
+        wgmma = "wgmma" in row.config
+        rate = machine.tensor_gflop_s("wgmma" if wgmma else "mma", mode)
+        reads = _operand_reads(row, tile_m, tile_n, wgmma) * slice_k * element
+        phases.append(
+            Phase(**common, warps=8, latency=0.0 if wgmma else barrier,
+                  wavefronts=(reads + bytes_in) / 128,
+                  seconds=2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9)
+        )  # fmt: skip
+    if shared_sums:
+        pieces = min(held, 2.0 * tiles)
+        phases.append(
+            Phase(launches=1, blocks=held, warps=8, instructions=100,
+                  l2=2 * 4 * tile_m * tile_n * pieces / held, travel=machine.l2, resident=per_sm)
+        )  # fmt: skip
+    return phases
+
+
+# --- All ------------------------------------------------------------------------------------------
+
+Declared = Callable[[Machine, Row], list[Phase]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One way in which an app is computed. ``fits`` says whether a row is of it."""
+
+    app: str
+    name: str
+    fits: Callable[[Row], bool]
+    phases: Declared
+
+
+FAMILIES = (
+    Family("nw", "tiles", lambda r: "tiles" in r.geometry, _nw_iso),
+    Family("nw", "bands", lambda r: "band_rows" in r.geometry, _nw_bands),
+    Family("lud", "tiles", lambda r: "tiles_per_block" in r.geometry, _lud_iso),
+    Family("lud", "blocked", lambda r: "k_update" in r.geometry, _lud_blocked),
+    Family("hotspot", "squares", lambda r: r.geometry.get("tile") == 64, _hotspot_square),
+    Family("hotspot", "tiles", lambda r: r.geometry.get("tile") == 16, _hotspot_iso),
+    Family("hotspot", "streams", lambda r: "columns_per_lane" in r.geometry, _hotspot_stream),
+    Family("pathfinder", "pyramids", lambda r: "pyramid_height" in r.geometry, _pathfinder_iso),
+    Family("pathfinder", "strips", lambda r: "lane_columns" in r.geometry, _pathfinder_strips),
+    Family("histogram", "sample", lambda r: "sub_histograms" in r.geometry, _histogram_iso),
+    Family("histogram", "partitioned", lambda r: "deal_threads" in r.geometry,
+           _histogram_partitioned),
+    # Additions in global memory are in no microbenchmark, so that "global" is not predicted.
+    Family("histogram", "walks",
+           lambda r: "blocks_per_sm" in r.geometry and r.schedule != "global", _histogram_walk),
+    Family("gemm", "sample", lambda r: r.geometry.get("tile_m") == 32, _gemm_iso),
+    Family("gemm", "tiles", lambda r: "tile_m" in r.geometry, _gemm_tiles),
+)  # fmt: skip
+
+
+def family_of(row: Row) -> Family | None:
+    """The family of a row; None where no traits are declared."""
+    return next((f for f in FAMILIES if f.app == row.app and f.fits(row)), None)

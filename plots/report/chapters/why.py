@@ -1,0 +1,101 @@
+"""What explains each resolved difference, from the counters beside the results."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from plots.attribution import (
+    AMOUNT,
+    MOST,
+    SEEN,
+    SHARE,
+    Attribution,
+    attributions,
+    dose_checks,
+    sums_up,
+)
+from plots.load import Results
+from plots.profiles import profiles_beside
+from plots.prose import fold, paragraph, table, view
+from plots.report.chapters.registry import Part, register
+from plots.report.embedded import Column, Embedded
+
+_COLUMNS = (
+    Column("gpu", listed=True),
+    Column("app", listed=True),
+    Column("size"),
+    Column("role", listed=True),
+    Column("strategy", listed=True),
+    Column("against"),
+    Column("speed-up", "number", help="over the row it is held against, measured without profiler"),
+    Column("verdict", listed=True),
+    Column("cause", listed=True, help="the part of the cycles that explains most"),
+    Column("share", "share", help="of the difference in cycles"),
+    Column("sentence"),
+)
+
+
+def _record(a: Attribution) -> dict[str, object]:
+    first = a.parts[0] if a.parts else None
+    return {
+        "gpu": a.gpu,
+        "app": a.app,
+        "size": a.size_label,
+        "role": a.role,
+        "strategy": a.strategy,
+        "against": a.against.split("/", 1)[1],
+        "speed-up": a.ratio,
+        "verdict": a.verdict,
+        "cause": "" if first is None else first.cause.name,
+        "share": None if first is None else first.share,
+        "sentence": a.sentence,
+    }
+
+
+def _rule() -> Markup:
+    """The rule in words, with its thresholds."""
+    return paragraph(
+        "A row's cycles are divided into those in which SMs are idle, those in which a warp "
+        "issues, and, by what the resident warps wait for, those in which none can; the parts add "
+        f"up. A part is named when it makes up at least {100 * SHARE:.0f} % of the difference of "
+        "two rows, an amount behind it (bytes, instructions) when it differs by at least "
+        f"{100 * AMOUNT:.0f} %. Where the profiler does not see at least {100 * SEEN:.0f} % of the "
+        "measured difference, no counter explains it. What both rows do in at least "
+        f"{100 * MOST:.0f} % of their cycles is said of both."
+    )
+
+
+def _body(results: Results, data: Embedded) -> Markup:
+    profiles = profiles_beside(results)
+    if not len(profiles):
+        return Markup("")
+    found = attributions(results, profiles)
+    checks = dose_checks(results.effects, profiles)
+    counted = [a for a in found if a.verdict != "no counters"]
+    parts = [paragraph(*sums_up(found, checks)), _rule()]
+    if stale := profiles.of_other_code(results):
+        parts.append(
+            paragraph(
+                "Profiles of other code than was measured, which explain nothing: "
+                f"{', '.join(stale)}."
+            )
+        )
+    if counted:
+        data.table("why", _COLUMNS, [_record(a) for a in counted])
+        parts.append(view("why", "Why", {}, {}, [c.name for c in _COLUMNS]))
+    if checks:
+        rows = [
+            (c.base, c.by_doses, f"{c.cause.name} ({c.cause.resource or 'no dosed resource'})",
+             "agree" if c.agrees else "do not agree")
+            for c in checks
+        ]  # fmt: skip
+        parts.append(
+            fold(
+                "Kernels with a known answer",
+                table(["kernel", "its doses name", "its counters name", ""], rows),
+            )
+        )
+    return Markup("\n").join(parts)
+
+
+register(Part("why", "Why: what the hardware counted", _body, order=8))

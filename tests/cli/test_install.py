@@ -1,0 +1,280 @@
+"""The suite as a library: installed, it builds the app of docs/your-own-app.md in an empty folder;
+as a part of another project it brings no tests and no apps of its own."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from programs import BUILD, ROOT, built_with_cuda
+
+PAGE = ROOT / "docs" / "your-own-app.md"
+VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]
+
+
+def ran(*command: object, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=540, check=False
+    )
+
+
+def right(*command: object, cwd: pathlib.Path | None = None) -> str:
+    done = ran(*command, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def cached(name: str) -> str:
+    """An entry of the cache of the build folder."""
+    text = (BUILD / "CMakeCache.txt").read_text()
+    found = re.search(rf"^{name}:[A-Z]+=(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def page_into(folder: pathlib.Path) -> pathlib.Path:
+    """The app of the page, its files in an empty folder."""
+    folder.mkdir()
+    blocks = re.findall(r"```[a-z]+ file=(\S+)\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
+    assert {"CMakeLists.txt", "app.cpp", "baseline.cu", "tma.cu"} <= {name for name, _ in blocks}
+    for name, text in blocks:
+        (folder / name).write_text(text + "\n")
+    return folder
+
+
+def configure(source: pathlib.Path, *settings: str) -> subprocess.CompletedProcess:
+    compilers = [
+        f"-DCMAKE_{language}_COMPILER={path}"
+        for language in ("CXX", "CUDA")
+        if (path := cached(f"CMAKE_{language}_COMPILER"))
+    ]
+    return ran("cmake", "-G", "Ninja", "-S", source, "-B", source / "build", *compilers, *settings)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    if cached("AMASIA_INSTALL") != "ON":
+        pytest.skip("this build folder installs nothing (AMASIA_INSTALL)")
+    folder = tmp_path_factory.mktemp("installed") / "prefix"
+    right("cmake", "--install", BUILD, "--prefix", folder)
+    return folder
+
+
+def settings_of(prefix: pathlib.Path) -> list[str]:
+    settings = ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    if built_with_cuda():  # one is enough, that of the tests which run on a GPU
+        every = cached("AMASIA_GPU_TEST_ARCHITECTURES") or cached("CMAKE_CUDA_ARCHITECTURES")
+        settings.append(f"-DAMASIA_ARCHITECTURES={every.split(';')[-1]}")
+    return settings
+
+
+@pytest.fixture(scope="module")
+def app(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The program of the page, built on what is installed."""
+    source = page_into(tmp_path_factory.mktemp("outside") / "mine")
+    if built_with_cuda():
+        # A kernel that needs the movement vocabulary and nothing else of the suite.
+        headers = sorted(
+            str(path.relative_to(prefix / "include" / "amasia"))
+            for room in ("ptx", "geometry", "copies")
+            for path in (prefix / "include" / "amasia" / "variants" / room).glob("*.*")
+        )
+        assert "variants/ptx/bulk.cuh" in headers and "variants/geometry/tile.hpp" in headers
+        (source / "headers.cu").write_text(
+            "".join(f'#include "{header}"\n' for header in headers)
+            + "__global__ void mine(float* to, const float* from) {\n"
+            "  __shared__ float4 stage[32];\n"
+            "  amasia::async::copy<16>(&stage[threadIdx.x], from + 4 * threadIdx.x);\n"
+            "  amasia::async::commit();\n  amasia::async::wait<0>();\n"
+            "  to[threadIdx.x] = stage[threadIdx.x].x;\n}\n"
+        )
+        with (source / "CMakeLists.txt").open("a") as file:
+            file.write(
+                "add_library(headers OBJECT headers.cu)\n"
+                "target_link_libraries(headers PRIVATE Amasia::variants)\n"
+                'set_target_properties(headers PROPERTIES CUDA_COMPILER_LAUNCHER ""\n'
+                "  CUDA_ARCHITECTURES ${AMASIA_ARCHITECTURES})\n"
+            )
+    done = configure(source, *settings_of(prefix))
+    assert done.returncode == 0, done.stdout + done.stderr
+    right("cmake", "--build", source / "build")
+    return source / "build" / "polynomial"
+
+
+def test_nothing_of_the_tree_is_in_the_package(prefix: pathlib.Path) -> None:
+    for path in [*prefix.glob("lib*/cmake/Amasia/*"), *prefix.glob("include/**/*.*")]:
+        text = path.read_text()
+        assert str(ROOT) not in text, f"{path} names the source tree"
+        assert str(BUILD) not in text, f"{path} names the build folder"
+    rooms = {path.name for path in (prefix / "include" / "amasia" / "harness").iterdir()}
+    assert "variant.hpp" in rooms and "cli" not in rooms and "results" not in rooms
+
+
+def test_the_app_has_the_whole_command_line(app: pathlib.Path) -> None:
+    listed = json.loads(right(app, "list", "--json"))
+    assert [a["name"] for a in listed["apps"]] == ["polynomial"]
+    variants = [v["name"] for v in listed["apps"][0]["variants"]]
+    assert variants == (VARIANTS if built_with_cuda() else [])
+    # What only registers itself is linked as well: the ceilings but those that bound one of the
+    # suite's own apps, all microbenchmarks of the build.
+    suite = json.loads(right(BUILD / "amasia", "list", "--json"))
+    assert listed["microbenchmarks"] == suite["microbenchmarks"]
+    of_apps = "".join(path.read_text() for path in (ROOT / "apps").glob("*/*_rate.cu"))
+    assert listed["ceilings"] == [c for c in suite["ceilings"] if f'"{c["name"]}"' not in of_apps]
+    assert bool(listed["ceilings"]) == built_with_cuda()
+    commands = right(app, "--help")
+    for command in ("list", "verify", "tune", "run", "cross", "compare", "merge", "doctor"):
+        assert re.search(rf"^ *{command}\b", commands, re.MULTILINE), command
+
+
+def test_its_reference_is_right_and_its_run_is_planned(app: pathlib.Path) -> None:
+    assert "4 references ok, 0 failed" in right(app, "verify", "--reference")
+    planned = right(app, "run", "--dry-run")
+    assert "polynomial chunks=33554432" in planned
+    assert all(name in planned for name in VARIANTS if built_with_cuda())
+
+
+def test_it_verifies_and_compares_on_a_device(app: pathlib.Path, gpu: None, tmp_path) -> None:
+    right(app, "verify")
+    out = tmp_path / "mine.json"
+    right(app, "run", "--seconds", "2", "--tuning", tmp_path / "none.json", "--out", out)
+    file = json.loads(out.read_text())
+    rows = file["groups"][0]["rows"]
+    assert {row["variant"] for row in rows} == set(VARIANTS)
+    assert all(row["status"] == "ok" and len(row["source_digest"]) == 64 for row in rows)
+    assert file["groups"][0]["floor"] is not None  # the ceilings are linked, too
+
+
+# --- Digests --------------------------------------------------------------------------------------
+
+
+def digests(
+    root: pathlib.Path, manifests: pathlib.Path, sources: pathlib.Path, options: str = "-O3"
+) -> dict[str, str]:
+    """What the build step makes of an app's sources."""
+    name = sources.name
+    out = sources.parent / f"{name}_digests.cpp"
+    files = sorted(str(p) for p in [*sources.glob("*.cu"), *sources.glob("*.cpp")])
+    right(
+        "cmake", f"-DROOT={root}", f"-DMANIFESTS={manifests}", f"-DNAME={name}",
+        f"-DAPP_FOLDER={sources}", f"-DSOURCES={';'.join(files)}", f"-DOPTIONS={options}",
+        f"-DOUTPUT={out}", "-P", ROOT / "cmake" / "app_digests.cmake",
+    )  # fmt: skip
+    return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\}', out.read_text()))
+
+
+@pytest.fixture
+def softmax(tmp_path: pathlib.Path) -> pathlib.Path:
+    return pathlib.Path(shutil.copytree(ROOT / "examples" / "softmax", tmp_path / "softmax"))
+
+
+def test_a_digest_is_the_same_from_the_tree_and_installed(prefix, softmax) -> None:
+    (package,) = prefix.glob("lib*/cmake/Amasia")
+    in_tree = digests(ROOT, BUILD / "generated" / "provenance", softmax)
+    assert set(in_tree) == {"softmax"} | {
+        f"softmax/{s}" for s in ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
+    }
+    assert len(set(in_tree.values())) == len(in_tree)
+    assert digests(prefix / "include" / "amasia", package, softmax) == in_tree
+    # And where the app's project has the tree somewhere below it.
+    below = softmax / "third_party" / "amasia"
+    for room in ("variants", "inputs", "harness"):
+        shutil.copytree(ROOT / room, below / room)
+    assert digests(below, BUILD / "generated" / "provenance", softmax) == in_tree
+
+
+def test_what_can_change_a_result_changes_its_digest(prefix, softmax, tmp_path) -> None:
+    (package,) = prefix.glob("lib*/cmake/Amasia")
+    root = pathlib.Path(shutil.copytree(prefix / "include" / "amasia", tmp_path / "root"))
+    before = digests(root, package, softmax)
+
+    def changed(path: pathlib.Path, old: str, new: str) -> set[str]:
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        after = digests(root, package, softmax)
+        path.write_text(text)
+        return {name for name in before if after[name] != before[name]}
+
+    everything = set(before)
+    assert changed(softmax / "kernel.cuh", "// Prologue", "// At first") == set()
+    assert changed(softmax / "dsm.cu", "cluster = 4", "cluster = 2") == {"softmax", "softmax/dsm"}
+    assert changed(softmax / "schedules.hpp", "<256, 4, 4>", "<256, 4, 5>") == everything
+    assert changed(softmax / "instance.cu", "threads = 256", "threads = 128") == everything
+    bulk = {"softmax", "softmax/tma", "softmax/dsm"}
+    assert changed(root / "variants/ptx/bulk.cuh", "unsigned bytes,", "int bytes,") == bulk
+    # Of what is in libraries, the build of the suite has said what it is.
+    library = package / "ground_manifest.txt"
+    kept = library.read_text()
+    (tmp_path / "manifests").mkdir()
+    for name in ("ground_manifest.txt", "ceiling_manifest.txt"):
+        shutil.copy(package / name, tmp_path / "manifests" / name)
+    other = re.sub(
+        r"^[0-9a-f]{64}( variants/device/launch.cpp)", rf"{'0' * 64}\1", kept, flags=re.M
+    )
+    assert other != kept
+    (tmp_path / "manifests" / "ground_manifest.txt").write_text(other)
+    assert set(digests(root, tmp_path / "manifests", softmax).items()).isdisjoint(before.items())
+    assert set(digests(root, package, softmax, "-O1").items()).isdisjoint(before.items())
+
+
+# --- Mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("SOURCES app.cpp", "SOURCES absent.cpp", "there is no .*absent.cpp"),
+        ("amasia_add_app(polynomial", "amasia_add_app(My-App", "an app's name has lower-case"),
+        ("SOURCES app.cpp", "FILES app.cpp", "use amasia_add_app"),
+        ("Amasia 0.1", "Amasia 99.0", r"compatible\s+with requested version"),
+    ],
+)
+def test_a_mistake_is_named(prefix, tmp_path, old: str, new: str, said: str) -> None:
+    source = page_into(tmp_path / "mine")
+    text = (source / "CMakeLists.txt").read_text()
+    assert old in text
+    (source / "CMakeLists.txt").write_text(text.replace(old, new))
+    done = configure(source, *settings_of(prefix))
+    assert done.returncode != 0
+    assert re.search(said, done.stderr), done.stderr
+
+
+def test_a_build_without_optimisation_is_refused(prefix, tmp_path) -> None:
+    done = configure(page_into(tmp_path / "mine"), f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert done.returncode != 0 and "CMAKE_BUILD_TYPE is not set" in done.stderr
+
+
+def test_a_project_without_cuda_is_told_so(prefix, tmp_path) -> None:
+    if not built_with_cuda():
+        pytest.skip("an installed suite without CUDA asks for none")
+    source = page_into(tmp_path / "mine")
+    text = (source / "CMakeLists.txt").read_text()
+    (source / "CMakeLists.txt").write_text(text.replace("enable_language(CUDA)", ""))
+    done = configure(source, *settings_of(prefix))
+    assert done.returncode != 0 and "LANGUAGES CXX CUDA" in done.stderr
+
+
+# --- As a part of another project -----------------------------------------------------------------
+
+
+def test_as_a_part_of_a_project_it_brings_no_tests_and_no_apps(tmp_path: pathlib.Path) -> None:
+    source = page_into(tmp_path / "mine")
+    text = (source / "CMakeLists.txt").read_text()
+    text = text.replace("find_package(Amasia 0.1 REQUIRED)", f"add_subdirectory({ROOT} amasia)")
+    (source / "CMakeLists.txt").write_text(text)
+    done = configure(source, "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF")
+    assert done.returncode == 0, done.stdout + done.stderr
+    build = source / "build"
+    targets = right("ninja", "-C", build, "-t", "targets", "all")
+    assert re.search(r"^polynomial: ", targets, re.MULTILINE)
+    assert "_test" not in targets and "apps_hotspot" not in targets
+    # What is built when nobody names anything: the app, and of the suite what it needs.
+    everything = right("ninja", "-C", build, "-t", "commands")
+    assert " -o polynomial " in everything
+    assert " -o amasia/harness/amasia " not in everything and " -o amasia/amasia " not in everything
+    assert "app_digests.cmake" in everything
+    assert "Werror" not in everything.split("app.cpp.o")[1].split("\n")[0]

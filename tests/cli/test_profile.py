@@ -1,0 +1,269 @@
+"""`amasia profile`, shown on the stub device under a program that answers as Nsight Compute does
+(fake_ncu.py)."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+
+import jsonschema
+import pytest
+from programs import ROOT, runner
+
+from plots.content_digest import content_digest
+
+INSTRUCTIONS = "smsp__inst_executed.sum"
+PERMISSION = (
+    "ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
+    " on the target device 0."
+)
+
+
+class Profiled:
+    """amasia-stub in a folder of its own, with an ncu beside it."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.out = folder / "profile.json"
+        self.log = folder / "log"
+        self.ncu = folder / "ncu"
+        fake = pathlib.Path(__file__).with_name("fake_ncu.py")
+        self.ncu.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
+        self.ncu.chmod(0o755)
+
+    def run(self, *arguments: str, script: dict | None = None, ncu: dict | None = None,
+            **environment: str):  # fmt: skip
+        defaults = {
+            "NCU": str(self.ncu),
+            "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})}),
+            "FAKE_NCU": json.dumps({"log": str(self.log), **(ncu or {})}),
+        }
+        return runner("amasia-stub")(
+            "profile", *arguments, cwd=self.folder, timeout=120, **{**defaults, **environment}
+        )
+
+    def counted(self, *arguments: str, **options):
+        """`profile stub` at one size, at iso."""
+        return self.run(
+            "stub", "--size", "n=1000", "--roles", "iso", "--out", str(self.out), *arguments,
+            **options,
+        )  # fmt: skip
+
+    def file(self) -> dict:
+        return json.loads(self.out.read_text())
+
+    def rows(self, group: int = 0) -> dict[str, dict]:
+        rows = self.file()["groups"][group]["rows"]
+        return {row["variant"].removeprefix("stub/"): row for row in rows}
+
+
+@pytest.fixture
+def profiled(tmp_path: pathlib.Path) -> Profiled:
+    return Profiled(tmp_path)
+
+
+def values_of(**instructions: str) -> dict:
+    return {f"stub/{name} iso": {INSTRUCTIONS: text} for name, text in instructions.items()}
+
+
+def test_each_row_has_what_was_counted_while_it_ran(profiled):
+    ncu = {"values": values_of(baseline="1,000,000", overlap="2,000", tma="620", dsm="n/a")}
+    result = profiled.counted(ncu=ncu)
+    assert result.returncode == 0, result.stderr
+    found = {name: row["counters"]["instructions"] for name, row in profiled.rows().items()}
+    expected = {"baseline": 1_000_000, "overlap": 2000, "tma": 620, "dsm": None}
+    assert {name: found[name] for name in expected} == expected
+    assert profiled.file()["profiler"] == "Nsight Compute 2025.3.1.0"
+    assert profiled.rows()["tma"]["config"] == "iso"
+    assert "| stub/tma " in result.stdout
+    assert result.stderr.splitlines()[-1].startswith("next: python -m plots why ")
+
+
+def test_the_control_runs_nothing_of_its_own_and_is_left_out(profiled):
+    assert profiled.counted().returncode == 0
+    variants = [row["variant"] for row in profiled.file()["groups"][0]["rows"]]
+    assert len(variants) == len(set(variants)) == 5
+
+
+def test_units_of_the_profiler_become_those_of_the_fields(profiled):
+    metrics = {
+        "gpu__time_duration.sum": ("1.5", "msecond", "time_ms", 1.5),
+        "dram__bytes_read.sum": ("2.5", "Mbyte", "dram_read_bytes", 2_500_000),
+        "dram__bytes_write.sum": ("1,024", "byte", "dram_write_bytes", 1024),
+        "sm__warps_active.avg.pct_of_peak_sustained_active": ("62.5", "%", "occupancy", 0.625),
+    }
+    ncu = {
+        "values": {"stub/tma iso": {name: m[0] for name, m in metrics.items()}},
+        "units": {name: m[1] for name, m in metrics.items()},
+    }
+    for page in ("raw", "details"):
+        assert profiled.counted("--overwrite", ncu={**ncu, "page": page}).returncode == 0
+        counters = profiled.rows()["tma"]["counters"]
+        for _, _, field, value in metrics.values():
+            assert counters[field] == pytest.approx(value), (page, field)
+
+
+def test_a_metric_of_another_name_stands_in_for_one_that_is_not_there(profiled):
+    tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
+    of_hopper = (
+        "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active.avg."
+        "pct_of_peak_sustained_active"
+    )
+    values = {"stub/tma iso": {of_hopper: "n/a", tensor: "40"}}
+    assert profiled.counted(ncu={"values": values}).returncode == 0
+    assert profiled.rows()["tma"]["counters"]["tensor_use"] == pytest.approx(0.4)
+
+
+def test_stalls_are_shares_of_the_time_of_the_warps(profiled):
+    name = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+    values = {name.format("selected"): "1", name.format("long_scoreboard"): "3"}
+    shown = profiled.run("--counters").stdout
+    reasons = [line.split("`")[1] for line in shown.split("| stall")[1].splitlines()[2:]]
+    others = {name.format(r): "n/a" for r in reasons if name.format(r) not in values}
+    ncu = {"values": {"stub/tma iso": {**others, **values}}}
+    assert profiled.counted(ncu=ncu).returncode == 0
+    stalls = profiled.rows()["tma"]["counters"]["stalls"]
+    assert stalls == {"long_scoreboard": 0.75, "selected": 0.25}
+
+
+def test_clocks_and_caches_are_left_to_the_program(profiled):
+    seen = profiled.folder / "seen"
+    assert profiled.counted(ncu={"seen": str(seen)}).returncode == 0
+    arguments = seen.read_text().splitlines()
+    for option, value in (
+        ("--clock-control", "none"),
+        ("--cache-control", "none"),
+        ("--replay-mode", "app-range"),
+        ("--page", "raw"),
+    ):
+        assert arguments[arguments.index(option) + 1] == value
+
+
+def test_a_variant_that_is_wrong_or_skipped_has_no_counters_and_takes_none(profiled):
+    rows = {"stub/overlap": {"wrong": True}, "stub/tma": {"skipped": "needs more"}}
+    ncu = {"values": values_of(baseline="1", dsm="4")}
+    result = profiled.counted(script={"rows": rows}, ncu=ncu)
+    assert result.returncode == 1  # of the wrong result
+    found = profiled.rows()
+    assert found["dsm"]["counters"]["instructions"] == 4
+    assert (found["overlap"]["status"], found["overlap"]["counters"]) == ("failed", None)
+    assert (found["tma"]["reason"], found["tma"]["counters"]) == ("needs more", None)
+
+
+def test_a_variant_that_crashes_costs_itself_only(profiled):
+    rows = {"stub/tma": {"fault": {"do": "abort", "at": "count"}}}
+    ncu = {"values": values_of(baseline="1", overlap="2", dsm="4")}
+    result = profiled.counted(script={"rows": rows}, ncu=ncu)
+    assert result.returncode == 1
+    found = profiled.rows()
+    assert found["tma"]["status"] == "crashed" and found["tma"]["counters"] is None
+    assert found["dsm"]["counters"]["instructions"] == 4
+
+
+def test_counters_that_cannot_be_told_apart_are_given_to_nobody(profiled):
+    result = profiled.counted(ncu={"results": 3})
+    assert result.returncode == 1
+    assert all(row["counters"] is None for row in profiled.rows().values())
+    assert "counted 3 times where 5 rows ran" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PERMISSION, "NVreg_RestrictProfilingToAdminUsers=0"),
+        ("Failed to initialize the profiler: LibraryNotLoaded", "a virtual machine or a sandbox"),
+        ("Another tool is using the counters", "counted nothing: Another tool"),
+    ],
+)
+def test_what_forbids_counting_is_said_in_one_line(profiled, error, said):
+    result = profiled.counted(ncu={"errors": [error]})
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("amasia: ") and said in last
+    assert last.endswith("the kernels hold no clocks to fall back to, so nothing is attributed")
+    assert not profiled.out.exists()
+
+
+def test_a_profiler_that_does_not_know_its_options_is_quoted_once(profiled):
+    refusal = "the argument ('app-range') for option '--replay-mode' is invalid."
+    result = profiled.counted("--size", "n=2000", ncu={"refuses": refusal})
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"amasia: Nsight Compute did not run the program: {refusal}")
+    assert result.stderr.count("did not run the program") == 1 and not profiled.out.exists()
+
+
+def test_without_ncu_it_says_where_it_looked(profiled):
+    empty = profiled.folder / "empty"
+    empty.mkdir()
+    if any(
+        pathlib.Path(folder).exists()
+        for folder in ("/opt/nvidia/nsight-compute", "/usr/local/cuda/bin/ncu")
+    ):
+        pytest.skip("this machine has Nsight Compute")
+    result = profiled.counted(NCU="", PATH=str(empty), CUDA_HOME="", CUDA_PATH="")
+    assert result.returncode == 1
+    assert result.stderr.startswith("amasia: Nsight Compute's ncu is not on PATH")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_was_finished_is_kept_and_continued(profiled):
+    two = ("--size", "n=2000")
+    assert profiled.counted().returncode == 0
+    refused = profiled.counted(*two)
+    assert refused.returncode == 2 and "--resume" in refused.stderr
+    profiled.log.unlink()
+    assert profiled.counted(*two, "--resume").returncode == 0
+    assert [g["key"]["size"]["n"] for g in profiled.file()["groups"]] == [1000, 2000]
+    assert "open stub n=1000" not in profiled.log.read_text()
+
+
+def test_an_obstacle_does_not_cost_what_was_counted_before(profiled):
+    assert profiled.counted().returncode == 0
+    result = profiled.counted("--size", "n=2000", "--resume", ncu={"errors": [PERMISSION]})
+    assert result.returncode == 1
+    assert len(profiled.file()["groups"]) == 1
+
+
+def test_a_file_of_another_gpu_is_not_continued(profiled):
+    assert profiled.counted().returncode == 0
+    result = profiled.counted("--resume", script={"device": {"name": "Stub 2"}})
+    assert result.returncode == 2 and "is of Stub 1, this GPU is Stub 2" in result.stderr
+
+
+def test_what_the_profiler_printed_is_kept_on_request(profiled):
+    raw = profiled.folder / "raw"
+    assert profiled.counted("--raw", str(raw)).returncode == 0
+    (path,) = raw.iterdir()
+    assert path.name == "stub-n-1000-cold-stream.csv"
+    assert '"ID","Process ID"' in path.read_text()
+
+
+def test_the_file_is_valid_by_its_schema_and_says_when_it_was_changed(profiled):
+    assert profiled.counted().returncode == 0
+    document = profiled.file()
+    schema = json.loads((ROOT / "schema" / "profile.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert document["digest"] == content_digest(document)
+    document["groups"][0]["rows"][0]["counters"]["instructions"] = 7
+    profiled.out.write_text(json.dumps(document))
+    result = profiled.counted("--resume", "--size", "n=2000")
+    assert result.returncode == 2 and "was changed or damaged" in result.stderr
+
+
+def test_the_recorded_schema_is_that_of_the_program(amasia):
+    recorded = (ROOT / "schema" / "profile.schema.json").read_text(encoding="utf-8")
+    assert amasia("schema", "--of", "profile").stdout == recorded
+    assert amasia("schema", "--of", "profle").returncode == 2
+
+
+def test_the_page_has_the_table_of_the_program(amasia):
+    page = (ROOT / "docs" / "profiling.md").read_text(encoding="utf-8")
+    assert amasia("profile", "--counters").stdout in page
+
+
+def test_a_dry_run_needs_neither_device_nor_profiler(profiled):
+    result = profiled.run("stub", "--dry-run", NCU="", PATH="/nowhere")
+    assert result.returncode == 0, result.stderr
+    assert "cold stream: " in result.stdout

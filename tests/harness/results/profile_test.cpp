@@ -1,0 +1,108 @@
+// Profiles: which metric becomes which counter, and the file.
+#include "harness/results/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/results/profile_fields.hpp"
+#include "tests/files.hpp"
+#include "tests/messages.hpp"
+#include "tests/sample_results.hpp"
+
+namespace amasia {
+namespace {
+
+ProfileFile sample_profile() {
+  ProfileFile file;
+  file.provenance = sample_provenance();
+  file.profiler = "Nsight Compute 2025.3.1.0";
+  ProfiledGroup group;
+  group.key = sample_group(1).key;
+  group.preset = Preset::paper;
+  group.seed = 3;
+  ProfiledRow counted{"hotspot/tma", Role::best, "32x8", "wide", RowStatus::ok, "", "ab", {}};
+  counted.counters = counters_of({{"smsp__inst_executed.sum", 620}});
+  counted.counters->stalls = {{"barrier", 0.25}, {"selected", 0.75}};
+  group.rows = {counted, {"hotspot/dsm", Role::iso, "", "", RowStatus::skipped, "no", "cd", {}}};
+  group.warnings = {"a warning"};
+  file.groups = {group};
+  return file;
+}
+
+TEST(Counters, ComeFromTheFirstMetricThatWasCounted) {
+  const std::string newer = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+                    older = "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active";
+  EXPECT_DOUBLE_EQ(*counters_of({{newer, 50}, {older, 70}}).tensor_use, 0.5);
+  EXPECT_DOUBLE_EQ(*counters_of({{older, 70}}).tensor_use, 0.7);
+  EXPECT_EQ(counters_of({}).tensor_use, std::nullopt);
+}
+
+TEST(Counters, AreInTheUnitsOfTheFields) {
+  const Counters c =
+      counters_of({{"gpu__time_duration.sum", 2.5e6},
+                   {"dram__bytes_read.sum", 1e9},
+                   {"smsp__issue_active.avg.per_cycle_active", 0.4},
+                   {"l1tex__m_xbar2l1tex_read_sectors.sum", 2},
+                   {"sm__pipe_tma_cycles_active.avg.pct_of_peak_sustained_active", -0.05}});
+  EXPECT_DOUBLE_EQ(*c.time_ms, 2.5);
+  EXPECT_DOUBLE_EQ(*c.dram_read_bytes, 1e9);
+  EXPECT_DOUBLE_EQ(*c.issue_slots, 0.4);
+  EXPECT_DOUBLE_EQ(*c.sm_read_bytes, 64);
+  EXPECT_DOUBLE_EQ(*c.tma_use, 0);  // a difference of counts, by its noise below nothing
+}
+
+TEST(Counters, StallsAreSharesOfAllThatWarpsDo) {
+  const auto metric = [](const char* reason) {
+    return std::string(stall_metric_begin).append(reason).append(stall_metric_end);
+  };
+  const Counters c = counters_of({{metric("selected"), 1}, {metric("barrier"), 4}});
+  EXPECT_DOUBLE_EQ(c.stalls.at("barrier"), 0.8);
+  EXPECT_DOUBLE_EQ(c.stalls.at("selected"), 0.2);
+  EXPECT_TRUE(counters_of({{metric("barrier"), 0}}).stalls.empty());
+}
+
+TEST(Counters, EveryOneHasAMetricAndAMeaningOfItsOwn) {
+  std::set<std::string_view> meanings;
+  std::size_t fields = 0;
+  for_each_field<Counters>([&](const auto& field) {
+    ++fields;
+    EXPECT_TRUE(meanings.insert(field.rules.meaning).second) << field.name;
+    EXPECT_FALSE(field.rules.meaning.empty()) << field.name;
+    if constexpr (requires { field.metrics; }) {
+      EXPECT_NE(field.metrics.find("__"), std::string_view::npos) << field.name;
+    }
+  });
+  EXPECT_GT(fields, 15u);
+  const std::vector<std::string> metrics = counted_metrics();
+  EXPECT_EQ(std::set<std::string>(metrics.begin(), metrics.end()).size(), metrics.size());
+}
+
+TEST(ProfileFile, ReadsBackAsItWasWritten) {
+  const auto json = to_json(sample_profile());
+  const ProfileFile read = profile_from_json(json);
+  EXPECT_EQ(to_json(read), json);
+  EXPECT_DOUBLE_EQ(*read.groups.at(0).rows.at(0).counters->instructions, 620);
+  EXPECT_EQ(read.groups[0].rows[1].counters, std::nullopt);
+}
+
+TEST(ProfileFile, IsRefusedWhenItIsNotWhatWasWritten) {
+  auto json = to_json(sample_profile());
+  json["groups"][0]["rows"][0]["counters"]["instructions"] = 621;
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { profile_from_json(json); }), "was changed"));
+  json["groups"][0]["rows"][0]["counters"]["instructions"] = -1;
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { profile_from_json(json); }),
+                       "groups[0].rows[0].counters.instructions"));
+  json["version"] = 2;
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { profile_from_json(json); }), "is newer"));
+  json["schema"] = "amasia-result";
+  EXPECT_TRUE(
+      contains(message_of<ResultError>([&] { profile_from_json(json); }), "\"amasia-profile\""));
+}
+
+TEST(ProfileFile, IsNoResultFile) {
+  EXPECT_THROW(result_from_json(to_json(sample_profile())), ResultError);
+}
+
+}  // namespace
+}  // namespace amasia

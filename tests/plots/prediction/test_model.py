@@ -1,0 +1,145 @@
+"""What a run takes: each equation by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plots.prediction.model import Constants, Machine, Parts, Phase, combined, parts_of
+
+MACHINE = Machine(
+    gpu="a GPU", sms=100, l2_bytes=50e6, clock_ghz=1.0, read_gb_s=1000.0, write_gb_s=500.0,
+    copy_gb_s=600.0, l2_gb_s=2000.0, op=4.0, launch_stream_us=3.0, launch_graph_us=0.5,
+    memory=600.0, l2=200.0, shared=30.0, copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0,
+    bulk_l2=350.0, block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=300.0,
+    hand_over=350.0, word=700.0, round=150.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)),
+    own_adds=32.0, random_adds=8.0, remote_adds=2.0, tensor=(("mma bf16", 1e5),),
+)  # fmt: skip
+MICROSECOND = 1e-3  # 1,000 cycles at 1 GHz, in ms
+
+
+def parts(launch="graph", queued=True, **phase) -> Parts:
+    return parts_of(MACHINE, [Phase(**{"launches": 1, "blocks": 100, **phase})], launch, queued)
+
+
+def test_instructions_are_issued_by_four_schedulers():
+    # 200 blocks on 100 SMs: 2 x 8 warps x 500 instructions / 4 a cycle
+    found = parts(blocks=200, warps=8, instructions=500, resident=2)
+    assert found.issue.sum() == pytest.approx(2 * 8 * 500 / 4 * 1e-3 * MICROSECOND)
+
+
+def test_a_step_that_waits_pays_the_way_and_one_that_asked_ahead_does_not():
+    step = {"steps": 10, "warps": 4, "instructions": 100, "latency": 50, "travel": 600}
+    alone = {
+        (0, 1): 600 + 150,
+        (0, 4): 600 / 4 + 150,  # four steps' copies are waited for together
+        (1, 1): 600,
+        (3, 1): 200,
+        (6, 1): 150,  # the step itself
+    }
+    for (flight, group), cycles in alone.items():
+        found = parts(**step, flight=flight, group=group)
+        assert found.wait.sum() == pytest.approx(10 * cycles * 1e-3 * MICROSECOND), (flight, group)
+    # A thread that hands over a barrier for every copy is no faster than that.
+    found = parts(**step, flight=6, rounds=2)
+    assert found.wait.sum() == pytest.approx(10 * 2 * 150 * 1e-3 * MICROSECOND)
+
+
+def test_other_warps_of_a_block_fill_the_latency_of_one():
+    found = parts(warps=16, instructions=100, latency=50)
+    assert found.wait.sum() == pytest.approx(400 * 1e-3 * MICROSECOND)
+    found = parts(warps=4, instructions=100, latency=500)
+    assert found.wait.sum() == pytest.approx(600 * 1e-3 * MICROSECOND)
+
+
+def test_blocks_beyond_what_the_sms_hold_come_in_waves():
+    def waves(blocks, resident, **more):
+        return parts(blocks=blocks, latency=100, resident=resident, **more).wait.sum() / (
+            100 * 1e-3 * MICROSECOND
+        )
+
+    assert waves(100, 1) == pytest.approx(1)
+    assert waves(101, 1) == pytest.approx(2)
+    assert waves(400, 2) == pytest.approx(2)
+    assert waves(1050, 1) == pytest.approx(10.5)  # of many waves the last is not a whole one
+    assert waves(150, 1, persistent=True) == pytest.approx(1.5)
+    assert waves(50, 8) == pytest.approx(1)
+
+
+def test_bytes_take_their_bandwidth_and_few_in_flight_less():
+    found = parts(read=1e6)  # 100 MB at 1000 GB/s
+    assert found.bytes.sum() == pytest.approx(0.1)
+    assert parts(write=1e6).bytes.sum() == pytest.approx(0.2)
+    # Both at one time are no faster than a copy: 200 MB at 600 GB/s, more than 0.1 + 0.2.
+    assert parts(read=1e6, write=1e6).bytes.sum() == pytest.approx(1 / 3)
+    assert parts(l2=1e6).bytes.sum() == pytest.approx(0.05)
+    # Little's law, as measured: 1000 bytes in flight on every SM bring 100 GB/s, half as many half
+    assert parts(read=1e6, in_flight=1000).bytes.sum() == pytest.approx(1.0)
+    assert parts(read=1e6, in_flight=500).bytes.sum() == pytest.approx(2.0)
+    between = parts(read=1e6, in_flight=10_000).bytes.sum()
+    assert between == pytest.approx(0.1 / 0.3)  # half way on scales of powers
+    # and on half of the SMs there are half as many.
+    assert parts(blocks=50, read=1e6, in_flight=1000).bytes.sum() == pytest.approx(1.0)
+
+
+def test_launches_cost_what_empty_ones_do_times_a_factor():
+    found = parts(launches=100, latency=1000)
+    assert found.launch == pytest.approx(100 * 0.5 * MICROSECOND)
+    assert found.time(Constants()) == pytest.approx(100 * MICROSECOND + 0.05)
+    assert found.time(Constants(launch=4)) == pytest.approx(100 * MICROSECOND + 0.2)
+    # A stream that the host fills meanwhile is as slow as the host, if that is slower.
+    slow = parts("stream", queued=False, launches=100, latency=10)
+    assert slow.time(Constants()) == pytest.approx(100 * 3 * MICROSECOND)
+    assert slow.bound_by(Constants()) == "launch"
+    assert parts("stream", launches=100, latency=10).time(Constants()) < 0.1
+
+
+def test_shapes_of_launches_are_added_up():
+    found = parts(launches=np.array([3.0, 1.0]), blocks=np.array([100.0, 200.0]), latency=1000)
+    assert found.wait.tolist() == pytest.approx([3 * MICROSECOND, 2 * MICROSECOND])
+    assert found.launch == pytest.approx(4 * 0.5 * MICROSECOND)
+
+
+def test_parts_hide_each_other_as_the_power_says():
+    two = np.array([[3.0], [4.0]])
+    assert combined(two, math.inf) == pytest.approx([4])
+    assert combined(two, 2) == pytest.approx([5])
+    assert combined(two, 1) == pytest.approx([7])
+    assert combined(np.zeros((2, 1)), 2) == pytest.approx([0])
+
+
+def test_what_binds_is_named():
+    assert parts(read=1e6, latency=10).bound_by(Constants()) == "bytes"
+    assert parts(read=10, latency=1e6).bound_by(Constants()) == "wait"
+    assert parts(wavefronts=1e6, latency=10).bound_by(Constants()) == "shared"
+    assert parts(warps=64, instructions=1e5).bound_by(Constants()) == "issue"
+    assert parts(launches=10, latency=10).bound_by(Constants()) == "launch"
+
+
+def test_a_rate_is_a_floor_of_a_phase():
+    found = parts(launches=2, seconds=1e-3, instructions=1)
+    assert found.issue.sum() == pytest.approx(1.0)
+
+
+def test_a_barrier_lies_between_those_that_were_measured():
+    assert MACHINE.barrier(32) == 10 and MACHINE.barrier(528) == pytest.approx(40)
+    assert math.isnan(MACHINE.tensor_gflop_s("wgmma", "bf16"))
+
+
+def test_another_memory_brings_less_only_where_it_is_asked_for_more():
+    half = MACHINE.with_bandwidth("half", 0.5)
+    assert half.read_gb_s == 500 and half.write_gb_s == 250 and half.memory == MACHINE.memory
+    assert half.read_bandwidth(1000) == MACHINE.read_bandwidth(1000) == pytest.approx(100)
+    assert half.read_bandwidth(1e6) == pytest.approx(500)
+
+
+def test_a_faster_machine_is_faster_by_what_binds():
+    double = replace(MACHINE, read_gb_s=2000.0)
+    bound = [Phase(launches=1, blocks=100, read=1e6)]
+    free = [Phase(launches=1, blocks=100, latency=1e6)]
+    for phases, ratio in ((bound, 2.0), (free, 1.0)):
+        times = [parts_of(m, phases, "graph").of_launches(math.inf) for m in (MACHINE, double)]
+        assert times[0] / times[1] == pytest.approx(ratio)

@@ -1,0 +1,201 @@
+"""Declared traits: what the C++ of the schedules says, and what was recorded of every config."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from prediction_record import GPU, recorded, rows_with_groups
+from test_model import MACHINE
+
+from plots.prediction import traits
+from plots.prediction.traits import FAMILIES, Row, family_of, numbers
+from plots.strategies import APPS, NAMES
+
+
+def row(app="nw", strategy="tma", **more) -> Row:
+    known = {
+        "schedule": "iso", "size": {}, "geometry": {}, "movement": {}, "config": "iso",
+        "cache": "cold", "launch": "graph", "blocks_per_sm": 2.0, "threads": 256.0, "cluster": 1.0,
+        "spilled": 0.0,
+    }  # fmt: skip
+    return Row(app=app, strategy=strategy, **{**known, **more})
+
+
+def total(phases, what) -> float:
+    """Of all steps of all blocks of all launches."""
+    each = [
+        np.sum(np.multiply(*np.broadcast_arrays(np.asarray(p.launches), np.asarray(p.blocks))))
+        * p.steps
+        * what(p)
+        for p in phases
+    ]
+    return float(sum(each))
+
+
+def test_every_family_is_of_an_app_and_every_app_has_one():
+    assert {f.app for f in FAMILIES} == set(APPS)
+    names = [(f.app, f.name) for f in FAMILIES]
+    assert len(set(names)) == len(names)
+
+
+def test_words_and_numbers_of_a_geometry():
+    assert numbers("tile=16, steps=2, kind=wide") == {"tile": 16.0, "steps": 2.0}
+    assert numbers("") == {}
+
+
+def test_a_geometry_that_nobody_declared_is_of_no_family():
+    assert family_of(row(geometry={"unheard_of": 1})) is None
+    assert family_of(row("histogram", schedule="global", geometry={"blocks_per_sm": 2})) is None
+
+
+@pytest.mark.parametrize(
+    ("steps", "most", "plan"),
+    [(5, 12, [5]), (20, 12, [12, 8]), (60, 12, [12] * 5), (10, 12, [5, 5]), (7, 5, [5, 1, 1])],
+)
+def test_passes_are_those_of_hotspots_schedules(steps, most, plan):
+    # plan_passes() of apps/hotspot/schedules.cpp: fewest passes, then the most even.
+    assert traits._passes(steps, traits._HOTSPOT_PASSES[most]) == plan
+
+
+def test_squares_cover_the_grid_as_hotspot_says():
+    # SquareAxis::of() of apps/hotspot/square.hpp
+    assert traits._squares(64, 64, 20) == 1
+    assert traits._squares(128, 128, 20) == 16  # (128 - 40) / 24 a side
+    assert traits._squares(128, 64, 20) == 4
+    assert traits._squares(128, 128, 2) == 3 * 3  # columns' halo is 4: (128 - 8) / 56
+    assert traits._square_steps(64, 64, 20, 264) == 20
+
+
+def test_diagonals_of_nw_have_all_tiles_once():
+    size = {"rows": 100, "cols": 200}
+    (phase,) = traits._nw_iso(MACHINE, row(size=size, geometry={"tiles": 1}))
+    assert phase.launches.sum() == 7 + 13 - 1
+    assert (phase.launches * phase.blocks).sum() == 7 * 13
+
+
+def test_a_hand_over_longer_than_its_step_is_waited_for():
+    """A strategy that asks ahead is never slower for it, whatever the app."""
+    size = {"keys": 1 << 26, "type": "int32", "bins": 256}
+    geometry = {"sub_histograms": 6, "blocks": 240}
+    times = {}
+    for name in ("register_bypass", "drop_off"):
+        (count, _) = traits._histogram_iso(
+            MACHINE, row("histogram", name, size=size, geometry=geometry)
+        )
+        times[name] = max(count.latency, count.travel / max(count.flight, 1))
+    assert times["drop_off"] == pytest.approx(MACHINE.copy_memory / 2)
+    assert times["register_bypass"] == pytest.approx(MACHINE.copy_memory)
+
+
+def test_every_recorded_row_has_traits_that_make_sense():
+    results, machine = recorded()
+    undeclared = defaultdict(int)
+    for record, group, known in rows_with_groups(results, GPU):
+        family = family_of(known)
+        if family is None:
+            undeclared[record.app] += 1
+            continue
+        where = f"{record.variant} {record.config} {group.size}"
+        assert record.strategy in NAMES
+        phases = family.phases(machine, known)
+        assert phases, where
+        for phase in phases:
+            for name, value in vars(phase).items():
+                assert np.all(np.isfinite(value)) and np.all(np.asarray(value) >= 0), (where, name)
+            assert np.all(np.asarray(phase.launches) > 0) and np.all(np.asarray(phase.blocks) > 0)
+            assert phase.steps > 0
+        if family.app in ("nw", "pathfinder", "gemm"):  # one kernel, all that fit
+            assert phases[0].resident == max(1, record.blocks_per_sm), where
+    declared = len(list(rows_with_groups(results, GPU))) - sum(undeclared.values())
+    assert declared > 20 * sum(undeclared.values()), dict(undeclared)
+
+
+# Reads each byte of its input from memory once at least, where caches are cold: traffic that is
+# less than the app's own work model says would be a miscount.
+_STREAMING = {
+    ("nw", "tiles"), ("nw", "bands"), ("hotspot", "squares"), ("hotspot", "tiles"),
+    ("hotspot", "streams"), ("pathfinder", "pyramids"), ("pathfinder", "strips"),
+    ("histogram", "sample"), ("histogram", "walks"), ("gemm", "sample"), ("gemm", "tiles"),
+}  # fmt: skip
+
+
+def test_declared_traffic_and_work_are_no_less_than_the_apps_say():
+    results, machine = recorded()
+    seen = set()
+    for record, group, known in rows_with_groups(results, GPU):
+        family = family_of(known)
+        if family is None:
+            continue
+        phases = family.phases(machine, known)
+        where = f"{record.variant} {record.config} {group.size}"
+        if (family.app, family.name) in _STREAMING and record.cache == "cold":
+            seen.add((family.app, family.name))
+            assert total(phases, lambda p: p.read) >= 0.99 * group.bytes_read, where
+        if group.kind in ("fp32", "int32"):
+            # An instruction of a lane is two operations at most, a multiply and an add; DPX and
+            # three-operand minima of integers are as much.
+            done = 32 * total(phases, lambda p: p.warps * p.instructions)
+            assert done >= 0.45 * group.operations, where
+    assert seen <= _STREAMING and len(seen) >= 8
+
+
+def test_bands_wait_for_those_above_them():
+    geometry = {"band_rows": 128}
+    times = {}
+    for rows in (128, 128 * 64):
+        (phase,) = traits._nw_bands(
+            MACHINE, row(size={"rows": rows, "cols": 4096}, geometry=geometry, config="bands")
+        )
+        times[rows] = phase.steps
+    assert times[128] == 4096 / 4 + 35
+    assert times[128 * 64] == times[128] + 63 * 48
+    assert math.isfinite(phase.read) and phase.read > 0
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+@pytest.mark.parametrize(
+    ("config", "mode"),
+    [
+        ("128x128-shared/2-stages", "fp32"),
+        ("128x256-producer/3-stages", "fp32"),
+        ("bf16-mma-128x128-8-warps/2-stages", "bf16"),
+        ("bf16-wgmma-128x256-producer-shared/4-stages", "bf16"),
+        ("e4m3-wgmma-128x256/4-stages", "e4m3"),
+        ("tf32-tn-wgmma-128x128-ping-pong/4-stages", "tf32"),
+    ],
+)
+def test_gemms_tiles_multiply_by_what_their_config_names(strategy, config, mode):
+    rates = (("mma bf16", 6e5), ("mma tf32", 3e5), ("wgmma bf16", 9e5), ("wgmma e4m3", 18e5),
+             ("wgmma tf32", 4.5e5))  # fmt: skip
+    machine = replace(MACHINE, tensor=rates)
+    known = row(
+        "gemm", strategy, schedule=config.split("/")[0], config=config,
+        size={"m": 4096, "n": 4096, "k": 4096, "mode": mode},
+        geometry={"tile_m": 128, "tile_n": 256 if "128x256" in config else 128, "k_slice": 32,
+                  "stages": 4, "cluster_blocks": 1},
+        movement={"stages": 4, "producer_warps": 4 if "producer" in config else 0},
+    )  # fmt: skip
+    phases = family_of(known).phases(machine, known)
+    for phase in phases:
+        assert all(np.all(np.isfinite(value)) for value in vars(phase).values())
+    unit = f"{'wgmma' if 'wgmma' in config else 'mma'} {mode}"
+    done = total(phases, lambda p: p.seconds / np.sum(p.launches) / np.sum(p.blocks) / p.steps)
+    if mode == "fp32":
+        assert done == 0 and total(phases, lambda p: p.warps * p.instructions) * 32 > 4096**3
+    else:  # all products, the last wave's tiles included, at the rate of the instruction
+        assert 0.999 < done * dict(rates)[unit] * 1e9 / (2 * 4096**3) < 1.4
+    ahead = strategy != "register_bypass" or "producer" in config
+    assert (phases[0].flight > 0) == ahead
+
+
+def test_warps_of_fewer_columns_read_more_from_shared_memory():
+    few, many = (
+        traits._operand_reads(row("gemm", config=config, threads=threads), 128, 128, wgmma=False)
+        for config, threads in (("bf16-mma-128x128/2", 128), ("bf16-mma-128x128-8-warps/2", 256))
+    )
+    assert (few, many) == (4 * 128, 8 * 96)
+    assert traits._operand_reads(row("gemm"), 128, 256, wgmma=True) == 128 + 2 * 256

@@ -1,0 +1,205 @@
+"""Kernels outside the suite: advice that is asked once, the page that holds it against outcomes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from plots import examples
+from plots.cli import main
+from plots.documents import read_document
+from plots.errors import PlotsError
+from plots.gains import Gain, Part
+from plots.strategies import ROOT
+
+PAGE = ROOT / "docs" / "examples.md"
+EXAMPLES = examples.names()
+
+
+def test_the_page_is_what_advice_and_results_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == examples.page(), (
+        "docs/examples.md is stale: python -m plots examples -o docs/examples.md"
+    )
+
+
+def test_there_are_three() -> None:
+    assert EXAMPLES == ["convolution_1d", "softmax", "transpose"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
+    folder = examples.FOLDER / name
+    answers = examples.read_advice(folder / "advice.json")
+    assert (folder / "advice.md").read_text(encoding="utf-8") == examples.advice_page(name, answers)
+    for path in examples.result_files(name):
+        provenance = read_document(path)["provenance"]
+        advice = examples.advice_for(provenance["device"]["name"], answers)
+        assert advice.asked < provenance["date_utc"], f"{path} was measured before it was asked"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_advice_is_of_the_traits_that_stand_there(name: str) -> None:
+    folder = examples.FOLDER / name
+    asked = examples.twin.asked_in_file(folder / "traits.toml")
+    for advice in examples.read_advice(folder / "advice.json"):
+        for trait, value in asked.items():
+            if trait == "tile":
+                tile = int(advice.traits["rows"]) * int(advice.traits["row_bytes"])
+                assert tile == examples.twin.integer(value)
+            else:
+                assert advice.traits[trait] == value, trait
+        assert advice.first in [a.strategy for a in advice.strategies]
+        assert len(advice.strategies) == 6
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of examples/ without results, to be spoilt."""
+    copy = tmp_path / "examples"
+    ignored = shutil.ignore_patterns("results", "*.cu", "*.cuh", "*.cpp", "*.hpp")
+    shutil.copytree(examples.FOLDER, copy, ignore=ignored)
+    monkeypatch.setattr(examples, "FOLDER", copy)
+    return copy
+
+
+def test_without_results_the_page_says_so(folder: Path) -> None:
+    text = examples.page(folder)
+    assert text.count("Not measured yet.") == 1 + len(EXAMPLES)
+    assert "hit" not in text.split("## convolution_1d")[1]
+
+
+def test_advice_is_asked_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / "softmax" / "advice.json").read_text()
+    gpu = ["--gpu", "NVIDIA H200"]
+    assert main(["examples", str(ROOT / "results"), "--ask", "softmax", *gpu]) == 2
+    assert "are not asked twice" in capsys.readouterr().err
+    assert (folder / "softmax" / "advice.json").read_text() == before
+    assert main(["examples", str(ROOT / "results"), "--ask", "sotfmax"]) == 2
+    assert "nearest: softmax" in capsys.readouterr().err
+
+
+def test_what_is_asked_is_what_advise_says(folder: Path) -> None:
+    for name in ("advice.json", "advice.md"):
+        (folder / "softmax" / name).unlink()
+    gpu = "NVIDIA H200"
+    assert main(["examples", str(ROOT / "results"), "--ask", "softmax", "--gpu", gpu]) == 0
+    (advice,) = examples.read_advice(folder / "softmax" / "advice.json")
+    text = (folder / "softmax" / "advice.md").read_text(encoding="utf-8")
+    assert text == examples.advice_page("softmax", [advice])
+    assert examples.advice_for(gpu, [advice]) is examples.advice_for("another", [advice])
+    twins = [t for t in examples.twin.recorded_twins([ROOT / "results"]) if t.gpu == gpu]
+    found = examples.twin.answer(advice.traits, twins)
+    assert advice.first == found.first and advice.exact == found.exact
+    for choice in found.choices:
+        said = advice.of(choice.measured.strategy)
+        assert said is not None and said.claim == choice.claim
+        assert said.ratio == pytest.approx(choice.measured.ratio, abs=1e-4)
+        assert f"{choice.measured.strategy}: " in advice.text
+    dates = {t.date for t in found.twins}
+    assert dates == {line.split()[0] for line in advice.record}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '[{"asked": "2026"}]', '[{"strategies": 3}]', "[3]"]
+)
+def test_what_is_no_advice_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "advice.json"
+    path.write_text(text)
+    with pytest.raises(PlotsError, match=r"advice\.json: no advice is recorded there"):
+        examples.read_advice(path)
+    with pytest.raises(PlotsError, match="cannot be read"):
+        examples.read_advice(tmp_path / "absent.json")
+
+
+# --- Hits and misses ------------------------------------------------------------------------------
+
+
+def gain(strategy: str, total: float, movement: float, width: float = 0.01) -> Gain:
+    def part(ratio: float) -> Part:
+        return Part(ratio, ratio - width, ratio + width, "faster" if ratio > 1 else "slower")
+
+    return Gain(
+        "GPU", "g", "softmax", "rows=1", "rows=1", "cold", "stream", strategy, "a", "b",
+        part(total), part(total / movement), part(movement), None,
+    )  # fmt: skip
+
+
+def case(**totals: float) -> examples.Case:
+    return examples.Case(
+        "GPU", "rows=1", "stream", tuple(gain(name, total, total) for name, total in totals.items())
+    )
+
+
+def test_a_hit_costs_at_most_five_percent() -> None:
+    assert case(tma=1.20, overlap=1.25).hit("tma")
+    assert not case(tma=1.20, overlap=1.27).hit("tma")
+    assert case(tma=0.97, overlap=0.90).hit("tma")  # baseline is the best, and near
+    assert not case(tma=0.94, overlap=0.90).hit("tma")
+    assert case(tma=0.94, overlap=0.90).hit("baseline")
+    assert not case(overlap=1.0).hit("tma")  # which was not measured
+    assert case(tma=0.9).best == "baseline" and case(tma=1.1, dsm=1.2).best == "dsm"
+
+
+def test_where_a_gain_lies() -> None:
+    advised = examples.Advised("tma", 1.1, 1.05, 1.15, "faster")
+    assert examples.inside(gain("tma", 1, 1.10), advised) == "inside"
+    assert examples.inside(gain("tma", 1, 1.155), advised) == "inside"  # intervals overlap
+    assert examples.inside(gain("tma", 1, 1.17), advised) == "above"
+    assert examples.inside(gain("tma", 1, 1.03), advised) == "below"
+    assert examples.inside(gain("tma", 1, 1.03), examples.Advised("dsm", reason="none")) == "–"
+    assert examples.inside(gain("tma", 1, 1.03), None) == "–"
+
+
+def test_the_page_names_hits_and_misses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = {
+        "softmax": [gain("tma", 1.08, 1.10), gain("dsm", 1.3, 1.3)],
+        "transpose": [gain("tma", 1.01, 1.02), gain("overlap", 0.99, 0.95)],
+        "convolution_1d": [],
+    }
+    outcomes = {name: examples.Outcome(tuple(of), {"g": 0.93}) for name, of in measured.items()}
+    monkeypatch.setattr(examples, "outcome", lambda name, _: outcomes[name])
+    text = examples.page(folder)
+    assert "On GPU the strategy named first was a hit in 1 of 2 cases" in text
+    assert "whoever had named baseline each time would have had 1." in text
+    assert text.count("Baseline at its best reaches 93 % of the floor.") == 2
+    assert "**miss**: tma was named first, dsm is 20.4 % faster." in text
+    assert "**hit**: tma, which was named first, is the fastest." in text
+    assert "| dsm | 1.30× [1.29, 1.31] (a) | – | 1.30× [1.29, 1.31] |" in text
+    assert text.count("Not measured yet.") == 1
+
+
+def test_result_files_become_cases(folder: Path) -> None:
+    results = folder / "softmax" / "results"
+    results.mkdir()
+    sizes = [{"rows": 32768, "cols": 4096}, {"rows": 8192, "cols": 16384}]
+    groups = [synthetic.matched_group("softmax", size, 1.0, seed=i) for i, size in enumerate(sizes)]
+    other = synthetic.matched_group("nw", {"n": 64}, 1.0)  # of another app: not looked at
+    document = synthetic.document([*groups, other])
+    (results / "h200.json").write_text(json.dumps(document), encoding="utf-8")
+    measured = examples.outcome("softmax", folder)
+    assert {g.app for g in measured.gains} == {"softmax"}
+    cases = examples.cases_of(measured)
+    for c, group in zip(cases, groups[::-1], strict=True):  # by the text of the size
+        assert dict(group["key"]["size"]) in sizes and 0 < c.floor < 2
+        best = next(r for r in group["rows"] if r["role"] == "best" and r["repeat"] == 0)
+        assert best["variant"] == "softmax/baseline"
+        assert c.floor == pytest.approx(best["floor_fraction"])
+    assert [len(c.gains) for c in cases] == [len(cases[0].gains)] * 2 and cases[0].gains
+    text = examples.page(folder)
+    for c in cases:
+        assert f"### softmax on {c.gpu}, {c.size_label}, {c.launch}" in text
+        for g in c.gains:
+            assert f"| {g.strategy} | {g.by_movement.text()} ({g.schedule})" in text
+    assert text.count("Not measured yet.") == 2
+
+
+def test_results_of_examples_are_no_part_of_the_suites() -> None:
+    """`plots ... results` and the digests of results/ look at the suite's apps alone."""
+    for path in (ROOT / "results").rglob("*.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        apps = {group["key"]["app"] for group in document.get("groups", [])}
+        assert not apps & set(EXAMPLES), f"{path}: results of examples are in examples/*/results/"

@@ -1,0 +1,337 @@
+"""Traits of a kernel of one's own, from reports of Nsight Compute and machine code, and the advice
+that is asked with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+import test_twin
+from test_machine_code import PAIR, REST, SOURCE, listing
+
+from plots import machine_code, twin
+from plots.cli import main
+from plots.errors import PlotsError
+from plots.machine_code import kernels_in
+from plots.ncu_report import read_binary, read_csv, value_of
+from plots.observed import BY_HAND, from_cubin, from_report, merged, threads_of, within_record
+from plots.strategies import ROOT
+
+GOLDEN = ROOT / "tests" / "golden" / "ncu"
+FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+
+
+def raw_page(*kernels, units=None):
+    """A raw page of kernels, each a name and its metrics as printed."""
+    names = list(dict.fromkeys(m for _, metrics in kernels for m in metrics))
+    text = io.StringIO()
+    write = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow
+    write(["ID", "Kernel Name", "Block Size", "Grid Size", *names])
+    write(["", "", "", "", *((units or {}).get(name, "") for name in names)])
+    for number, (name, metrics) in enumerate(kernels):
+        write([number, name, "(32, 8, 1)", "(1, 1, 1)", *(metrics.get(n, "n/a") for n in names)])
+    return "==PROF== Connected to process 1\n" + text.getvalue()
+
+
+@pytest.fixture
+def report(tmp_path):
+    def write(text, name="report.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+# Reports.
+
+
+def test_a_report_of_an_h100_as_it_was_printed():
+    kernels = read_csv(GOLDEN / "h100.csv")
+    assert [k.block for k in kernels] == [(256, 1, 1)] * 3
+    tma = kernels[1]
+    assert "tma_pyramid" in tma.name and tma.grid == (86, 86, 1)
+    assert tma.metrics["smsp__inst_executed.sum"] == 7_053_483
+    assert tma.metrics["launch__shared_mem_per_block_static"] == 3200
+    assert "derived__local_spilling_requests_pct" not in tma.metrics  # "no data"
+    assert "launch__cluster_scheduling_policy" not in tma.metrics
+
+
+def test_both_pages_and_their_units():
+    raw, details = read_csv(GOLDEN / "raw.csv"), read_csv(GOLDEN / "details.csv")
+    assert raw[0].metrics["dram__bytes_read.sum"] == 4.21e6
+    in_kbyte = raw[0].metrics["launch__shared_mem_per_block_dynamic"]
+    assert in_kbyte == pytest.approx(16380)  # Kbyte/block
+    assert "sm__warps_active.avg.pct_of_peak_sustained_active" not in raw[1].metrics
+    assert details[0].metrics == {"dram__bytes_read.sum": 1.5e9, "gpu__time_duration.sum": 2.25e6}
+    assert value_of("1,234.5", "usecond") == 1234500 and value_of("n/a") is None
+    assert value_of("nan") is None and value_of("inf") is None
+
+
+def test_the_details_page_of_sections_names_things_for_people(report):
+    text = (
+        '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
+        '"0","k","(128, 1, 1)","(9, 1, 1)","Registers Per Thread","register/thread","40"\n'
+        '"0","k","(128, 1, 1)","(9, 1, 1)","Static Shared Memory Per Block","Kbyte/block","8.19"\n'
+        '"0","k","(128, 1, 1)","(9, 1, 1)","Dynamic Shared Memory Per Block","byte/block","0"\n'
+    )
+    of = from_report(report(text))
+    assert of.traits == {"threads": "128", "registers": "40"}
+    assert "8190 bytes of shared memory per block" in of.facts
+
+
+def test_arithmetic_is_what_the_threads_did_for_what_came_in(report):
+    counted = {
+        FFMA: "8,000", FFMA.replace("ffma", "fadd"): "0", FFMA.replace("ffma", "fmul"): "0",
+        "dram__bytes_read.sum": "4,000", "launch__registers_per_thread": "30",
+    }  # fmt: skip
+    of = from_report(report(raw_page(("k", counted))))
+    assert of.traits["fma"] == "8" and of.traits["threads"] == "256"
+    of = from_report(report(raw_page(("k", {**counted, FFMA: "n/a"}))))
+    assert "fma" not in of.traits
+
+
+def test_which_kernel_of_a_report(report):
+    path = report(raw_page(("first(int)", {"launch__registers_per_thread": "20"}),
+                           ("second(int)", {"launch__registers_per_thread": "30"}),
+                           ("second(int)", {"launch__registers_per_thread": "30"})))  # fmt: skip
+    of = from_report(path, "second")
+    assert of.traits["registers"] == "30" and "2 launches of it are in the report" in of.facts[0]
+    for name, said in (
+        (None, "which kernel"),
+        ("third", "has no kernel 'third'"),
+        ("(int)", "which"),
+    ):
+        with pytest.raises(PlotsError, match=said):
+            from_report(path, name)
+
+
+def test_reports_that_say_nothing_say_what_to_do(report, tmp_path):
+    cases = {
+        "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n": "it says: ERR_NVGPUCTR",
+        "": "Export a report with: ncu -i report.ncu-rep --csv --page raw > report.csv",
+        raw_page(("k", {"a__b": "1", "c__d": "2"}))[:-8]: "cut off or damaged; export it again",
+        raw_page(("k", {"a__b": "1"})).replace('"(32, 8, 1)"', '"?"'): "ncu --set full",
+    }
+    for text, said in cases.items():
+        with pytest.raises(PlotsError) as error:
+            from_report(report(text))
+        assert said in str(error.value) and "report.csv" in str(error.value)
+    with pytest.raises(PlotsError, match="cannot be read"):
+        from_report(tmp_path / "none.csv")
+
+
+def test_a_binary_report_without_the_module_says_how_to_export(report, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ncu_report", None)  # cannot be imported
+    with pytest.raises(PlotsError, match=r"--csv --page raw > mine\.csv, and give that"):
+        from_report(report("", "mine.ncu-rep"))
+
+
+class _Metric:
+    def __init__(self, value, unit):
+        self._value, self._unit = value, unit
+
+    def value(self):
+        return self._value
+
+    def unit(self):
+        return self._unit
+
+
+class _Action(dict):
+    def name(self):
+        return "k(float *)"
+
+    def metric_names(self):
+        return tuple(self)
+
+
+def test_a_binary_report_by_the_module(report, monkeypatch):
+    action = _Action({
+        "launch__registers_per_thread": _Metric(44, "register/thread"),
+        "launch__block_dim_x": _Metric(64, ""), "launch__block_dim_y": _Metric(2, ""),
+        "launch__block_dim_z": _Metric(1, ""), "dram__bytes_read.sum": _Metric(3.0, "Mbyte"),
+        "launch__func_cache_config": _Metric("PreferNone", ""),
+    })  # fmt: skip
+    module = ModuleType("ncu_report")
+    module.load_report = lambda path: [[action]]
+    monkeypatch.setitem(sys.modules, "ncu_report", module)
+    path = report("", "mine.ncu-rep")
+    of = from_report(path)
+    assert of.traits["threads"] == "128" and of.traits["registers"] == "44"
+    assert of.traits["mebibytes"] == "3"
+
+    def refuse(path):
+        raise RuntimeError("unsupported report version 99")
+
+    module.load_report = refuse
+    with pytest.raises(PlotsError, match=r"version 99.*another version wrote it; export it with"):
+        read_binary(path)
+
+
+# Machine code.
+
+
+@pytest.fixture
+def code(monkeypatch, tmp_path):
+    """Makes machine code of these instructions what any cubin holds."""
+
+    def make(*instructions, shared=4096):
+        use = f" Function k:\n  REG:30 STACK:0 SHARED:{shared} LOCAL:0 CONSTANT[0]:1\n"
+        kernels = list(kernels_in(listing(*instructions), use))
+        monkeypatch.setattr("plots.observed.machine_code.read_kernels", lambda path: kernels)
+        return tmp_path / "k.cubin"
+
+    return make
+
+
+STAGED = (*PAIR, *REST, "@P0 BRA 0x0", "EXIT")
+
+
+def test_traits_of_a_loop_over_tiles(code):
+    of = from_cubin(code(*STAGED), "256", "64", None)
+    assert of.traits == {
+        "threads": "256", "registers": "30", "tile": "4096", "fma": "0", "reads": "1",
+        "barriers": "0", "out_bytes": "1024", "workspace": "0",
+    }  # fmt: skip
+    assert any("tiles travel by 1 LDG->STS" in fact for fact in of.facts)
+    assert any("9 instructions" in f or "8 instructions" in f for f in of.facts)
+    assert {"layout", "halo", "chain", "stages"} <= of.unknown({}).keys()
+    assert "layout" not in of.unknown({"layout": "box"})
+
+
+def test_more_barriers_and_more_shared_memory_are_the_kernels_own(code):
+    extra = (*PAIR, "BAR.SYNC 0x0", "LDS R8, [R1]", "BAR.SYNC 0x0", "BAR.SYNC 0x0", "BAR.SYNC 0x0",
+             "@P0 BRA 0x0", "EXIT")  # fmt: skip
+    of = from_cubin(code(*extra, shared=4096 + 512), "256", None, None)
+    assert of.traits["barriers"] == "2" and of.traits["workspace"] == "512"
+
+
+def test_bytes_that_are_not_in_the_code_are_not_guessed(code):
+    of = from_cubin(code("UTMALDG.2D [UR8], [UR4]", "LDS R8, [R1]", "EXIT"), "128", None, None)
+    assert "tile" not in of.traits and "tile" in of.unknown({})
+    assert any("stand in its tensor map" in fact for fact in of.facts)
+    of = from_cubin(code("MOV R1, R2", "@P1 BRA 0x40", *PAIR, "EXIT"), "128", None, None)
+    assert "tile" not in of.traits and any("not every tile" in fact for fact in of.facts)
+
+
+def test_a_kernel_that_moves_no_tile_is_told_so(code):
+    of = from_cubin(code("LDG.E R4, [R2.64]", "STG.E [R6.64], R4", "EXIT"), "256", None, None)
+    assert "brings nothing to shared memory" in of.facts[-1] and "tile" in of.unknown({})
+
+
+@pytest.mark.parametrize("block", ["0", "33x", "2048", "1,2,3,4", "a"])
+def test_a_block_that_there_is_not(block):
+    with pytest.raises(PlotsError, match="--block"):
+        threads_of(block)
+
+
+def test_blocks_as_people_write_them():
+    assert threads_of("256") == threads_of("32,8") == threads_of("16x16x1") == 256
+
+
+def test_of_both_the_code_says_more_of_the_tile_and_the_report_of_the_run(code, report):
+    counted = {"launch__registers_per_thread": "31", "dram__bytes_read.sum": str(64 << 20)}
+    both = merged(from_cubin(code(*STAGED), "256", None, None),
+                  from_report(report(raw_page(("k", counted)))))  # fmt: skip
+    assert both.traits["tile"] == "4096" and both.traits["mebibytes"] == "64"
+    assert both.traits["registers"] == "30"
+
+
+# Advice.
+
+
+@pytest.fixture
+def twins(save):
+    return save(test_twin.document(*test_twin.grid()), "r/twins.json")
+
+
+def run(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    return status, capsys.readouterr()
+
+
+def test_beyond_the_record_the_nearest_recorded_is_taken_but_for_the_tile(code, twins):
+    of = from_cubin(code(*STAGED, shared=1 << 16), "128", None, None)
+    taken, changes = within_record(of, twin.recorded_twins([twins]))
+    assert taken["threads"] == "256" and "threads is 128, taken as 256" in " ".join(changes)
+    assert taken["fma"] == "1" and "fma is 0, taken as 1, the least recorded" in changes
+    assert taken["tile"] == of.traits["tile"] == "2048"
+    assert taken["out_bytes"] == of.traits["out_bytes"] == "512"  # recorded are 2048 and more
+
+
+def test_advice_from_machine_code(capsys, code, twins):
+    path = code(*STAGED)
+    status, said = run(
+        capsys, "advise", twins, "--cubin", path, "--block", "256", "--grid", "64",
+        "--trait", "out_bytes=4096",
+    )  # fmt: skip
+    assert status == 0, said.err
+    assert "tiles travel by 1 LDG->STS" in said.out and "tile=4096, from 16 bytes per" in said.out
+    assert (
+        "out_bytes=1024, from STG in the machine code of the loop over tiles (given by" in said.out
+    )
+    assert "Not derived, so as in most recorded twins; better given by hand:" in said.out
+    assert "A kernel with rows=8, row_bytes=512" in said.out and "Choose tma" in said.out
+
+
+def test_what_is_given_by_hand_replaces_what_was_derived(capsys, code, twins):
+    arguments = ("advise", twins, "--cubin", code(*STAGED), "--block", "256")
+    _, said = run(capsys, *arguments, "--tile", "8KiB", "--intensity", "8",
+                  "--trait", "out_bytes=8192")  # fmt: skip
+    assert "A kernel with rows=16, row_bytes=512" in said.out and "fma=16" in said.out
+
+
+def test_without_a_tile_there_is_no_advice_but_what_is_known(capsys, report, twins):
+    path = report(raw_page(("k", {"launch__registers_per_thread": "30"})))
+    status, said = run(capsys, "advise", twins, "--ncu", path)
+    assert status == 2
+    assert "registers=30, from launch__registers_per_thread" in said.out
+    assert said.err.strip() == (
+        "plots: give the bytes of a tile (--tile 16KiB): nothing says how much a copy brings"
+    )
+    status, said = run(capsys, "advise", twins, "--ncu", path, "--tile", "8KiB")
+    assert status == 0 and "Choose " in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--block", "256"], "--block and --grid are the launch shape of a --cubin"),
+        (["--kernel", "k"], "--kernel names one in a report (--ncu) or in a --cubin"),
+        (["--cubin", "k.cubin"], "--cubin needs --block"),
+        (["--cubin", "k.cubin", "--block", "0"], "expected a block of at most" ),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(capsys, twins, arguments, line):
+    status, said = run(capsys, "advise", twins, *arguments)
+    assert status == 2 and len(said.err.strip().splitlines()) == 1
+    assert line in said.err or "expected --block as" in said.err
+
+
+def test_a_real_cubin_end_to_end(capsys, twins, tmp_path):
+    nvcc = shutil.which("nvcc")
+    try:
+        machine_code.find_cuobjdump()
+    except PlotsError as error:
+        pytest.skip(str(error))
+    if nvcc is None:
+        pytest.skip("needs nvcc on PATH")
+    cubin = tmp_path / "kernels.cubin"
+    subprocess.run([nvcc, "-arch=sm_80", "-cubin", "-o", cubin, SOURCE], check=True)
+    status, said = run(
+        capsys, "advise", twins, "--cubin", cubin, "--block", "32x8", "--kernel", "staged"
+    )
+    assert status == 0, said.err
+    assert "tile=4096" in said.out and "fma=2" in said.out and "reads=2" in said.out
+
+
+def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):
+    header = (ROOT / "microbench" / "twin" / "traits.hpp").read_text()
+    named = {line.split('"')[1] for line in header.splitlines() if line.startswith('    {"')}
+    assert BY_HAND.keys() - {"tile"} == named - {"rows"}

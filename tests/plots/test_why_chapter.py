@@ -1,0 +1,53 @@
+"""The chapter of the report that says why, from the profiles beside the results."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import synthetic
+import synthetic_profiles
+from drawn import table_rows
+
+from plots.attribution import attributions
+from plots.cache import Cache
+from plots.commands.report import page_of
+from plots.load import load
+from plots.profiles import load_profiles
+from plots.report import render
+
+
+@pytest.fixture
+def results(save):
+    return save(
+        synthetic.document([synthetic.matched_group("nw", {"n": 2048}, 1.0)]), "r/results.json"
+    )
+
+
+def save_profile(save, results):
+    def counted(row):
+        return synthetic_profiles.counters(cycles=1e6 * row["time_ms"]["median"])
+
+    return save(
+        synthetic_profiles.document(json.loads(results.read_text()), counted), "r/profile.json"
+    )
+
+
+def test_it_has_a_line_for_each_resolved_difference(save, results):
+    assert 'id="why"' not in render(load([results]))
+    profile = save_profile(save, results)
+    page = render(load([results]))
+    found = attributions(load([results]), load_profiles([profile]))
+    rows = table_rows(page, "why")
+    assert 'id="why"' in page and len(rows) == len(found) > 5
+    assert [row["sentence"] for row in rows] == [a.sentence for a in found]
+    assert {row["cause"] for row in rows} == {"memory"}
+    assert f"{len(found)} resolved differences: {len(found)} explained" in page
+
+
+def test_a_page_is_made_anew_when_a_profile_comes(save, results, tmp_path):
+    cache = Cache(tmp_path / "cache")
+    before = page_of([str(results)], cache)
+    assert page_of([str(results)], cache) == before
+    save_profile(save, results)
+    assert 'id="why"' in page_of([str(results)], cache)

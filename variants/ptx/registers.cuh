@@ -1,0 +1,33 @@
+// Registers that warps of a block give back and others take (PTX ISA: "setmaxnreg"; here sm_90a
+// alone, as wgmma). The kernel's launch bounds say how many each thread begins with; whoever
+// takes waits until enough were given back.
+#pragma once
+
+#include "variants/ptx/guarded_asm.cuh"
+
+namespace amasia::registers {
+
+/// Registers of an SM, in units of those of a warpgroup's 128 threads: what the shares of all
+/// warpgroups of an SM may add up to.
+inline constexpr int of_warpgroups = 65536 / 128;
+
+/// What ptxas gives a thread of a block of `warpgroups` that has the SM for itself: the even share,
+/// in steps of 8.
+constexpr int even_share(int warpgroups) { return of_warpgroups / warpgroups / 8 * 8; }
+
+/// All warps of a warpgroup: from here on a thread has COUNT registers, fewer than before. To be
+/// called where the way of the warpgroup parts from that of the others.
+template <int COUNT>
+__device__ void decrease() {
+  static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "PTX ISA: setmaxnreg");
+  AMASIA_WGMMA_ASM("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(COUNT));
+}
+
+/// The same with more than before.
+template <int COUNT>
+__device__ void increase() {
+  static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "PTX ISA: setmaxnreg");
+  AMASIA_WGMMA_ASM("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(COUNT));
+}
+
+}  // namespace amasia::registers
