@@ -111,9 +111,19 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
     product(const __grid_constant__ typename Mover::View view, const Problem p,
             const typename Mover::Walk walk, float* pieces, int stages) {
   using Tile = typename Mover::Tile;
-  multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, auto step, int thread) {
-    store_sum<Tile>(acc, p, walk, step, pieces, thread);
-  });
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  // Nobody launches wgmma here: nothing of it is compiled for those who would not run it.
+  constexpr bool exists = !Tile::asynchronous;
+#else
+  constexpr bool exists = true;
+#endif
+  if constexpr (exists) {
+    multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, auto step, int thread) {
+      store_sum<Tile>(acc, p, walk, step, pieces, thread);
+    });
+  } else {
+    __trap();
+  }
 }
 
 /// The kernel of a mover. specialised.cuh has another one for its own.

@@ -35,6 +35,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -356,15 +357,27 @@ std::vector<fs::path> kept_files(const fs::path& folder, const std::string& stem
   return files;
 }
 
+/// What the suite compiles a strategy for (cmake/Sources.cmake): the architectures that run it, or
+/// all if none does.
+std::string compiled_for(const StrategyTraits& traits, const std::string& of_architectures) {
+  std::string able;
+  for (const std::string& a : split_list(of_architectures)) {
+    if (std::stoi(a) >= traits.runs_from) able += a + ' ';
+  }
+  return able.empty() ? of_architectures : able;
+}
+
 /// The strategies of an app whose sources lie in `sources`, and what was kept of them in `kept`.
+/// `of_architectures`: those that a strategy was compiled for.
 void add_variants(const std::string& app, const fs::path& sources, const fs::path& kept,
-                  const std::string& of_architectures, std::vector<BuiltVariant>& variants) {
+                  const std::function<std::string(const StrategyTraits&)>& of_architectures,
+                  std::vector<BuiltVariant>& variants) {
   for (const StrategyTraits& traits : strategy_traits) {
     const std::string strategy(traits.name);
     const fs::path source = sources / (strategy + ".cu");
     if (!fs::exists(source)) continue;
     BuiltVariant v{app + "/" + strategy, traits, {}, {}};
-    for (const fs::path& file : kept_files(kept, strategy, of_architectures)) {
+    for (const fs::path& file : kept_files(kept, strategy, of_architectures(traits))) {
       const bool fresh =
           fs::exists(file) && fs::last_write_time(file) >= fs::last_write_time(source);
       (fresh ? v.ptx : v.missing).push_back(file);
@@ -377,13 +390,15 @@ std::vector<BuiltVariant> built_variants() {
   const fs::path tree(AMASIA_SOURCE_DIR), build(AMASIA_BINARY_DIR);
   std::vector<BuiltVariant> variants;
   for (const std::string& app : split_list(AMASIA_BUILT_APPS)) {
-    add_variants(app, tree / "apps" / app, fs::path(code_folder()) / "apps" / app, architectures(),
-                 variants);
+    add_variants(
+        app, tree / "apps" / app, fs::path(code_folder()) / "apps" / app,
+        [](const StrategyTraits& t) { return compiled_for(t, architectures()); }, variants);
   }
   // Apps outside the suite, which keep their code beside their own program.
   for (const std::string& app : split_list(AMASIA_BUILT_EXAMPLES)) {
-    add_variants(app, tree / "examples" / app, build / "examples" / app / "code" / app,
-                 AMASIA_EXAMPLE_ARCHITECTURES, variants);
+    add_variants(
+        app, tree / "examples" / app, build / "examples" / app / "code" / app,
+        [](const StrategyTraits&) { return AMASIA_EXAMPLE_ARCHITECTURES; }, variants);
   }
   return variants;
 }
