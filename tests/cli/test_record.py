@@ -1,0 +1,111 @@
+"""scripts/record.sh around amasia-stub: what it records, where it goes on, what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import program
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = ["cross-crossed", "paper-crossed", "paper-stub", "quick-crossed", "quick-stub"]
+FILES += ["stub", "sweep-crossed", "sweep-stub", "tuning"]
+
+
+class Recorder:
+    """record.sh with the stub, into a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.to, self.log = folder / "results", folder / "log"
+        self.paths = ["--to", str(self.to), "--work", str(folder / "work")]
+
+    def record(self, *arguments: str, script: dict | None = None) -> subprocess.CompletedProcess:
+        command = [ROOT / "scripts/record.sh", "--program", program("amasia-stub"), *self.paths]
+        return subprocess.run(
+            [*command, *arguments],
+            env={**os.environ, "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})})},
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+
+    def measured(self) -> list[str]:
+        """The groups and points that were begun, in order."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line for line in lines if line.startswith(("open ", "point "))]
+
+    def files(self) -> dict[str, bytes]:
+        return {path.stem: path.read_bytes() for path in self.to.iterdir()}
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    return Recorder(tmp_path)
+
+
+def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
+    wide_wins = {"rows": {"stub/tma at wide": {"ms": 0.5}}}
+    done = recorder.record(script=wide_wins)
+    assert done.returncode == 0, done.stderr
+    before = recorder.files()
+    assert sorted(before) == FILES
+    tuned = {
+        e["config"] for e in json.loads(before["tuning"])["entries"] if e["variant"] == "stub/tma"
+    }
+    assert tuned == {"wide"}
+    command = " ".join(json.loads(before["quick-stub"])["provenance"]["argv"])
+    assert "--tuning tuning.json" in command
+    assert len(recorder.measured()) > 20
+
+    recorder.log.unlink()
+    again = recorder.record()
+    assert again.returncode == 0, again.stderr
+    assert recorder.measured() == []
+    assert recorder.files() == before
+
+
+def test_it_goes_on_where_the_time_was_over(recorder: Recorder) -> None:
+    slow = {"rows": {"stub/baseline": {"sleep_s": 0.05}}}
+    stopped = recorder.record("--minutes", "0.05", "stub", script=slow)
+    assert stopped.returncode == 130, stopped.stderr
+    assert "the time is over in" in stopped.stderr.splitlines()[-1]
+    assert not (recorder.to / "sweep-stub.json").exists()
+    done = recorder.record("stub")
+    assert done.returncode == 0, done.stderr
+    assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
+    assert list(recorder.to.glob("*.journal")) == []
+
+
+def test_a_wrong_result_is_kept_and_told(recorder: Recorder) -> None:
+    done = recorder.record("stub", script={"rows": {"stub/dsm iso": {"wrong": True}}})
+    assert done.returncode == 1
+    assert "status 1, see above" in done.stderr.splitlines()[-1]
+    assert "FAILED stub/dsm" in done.stderr
+    assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
+
+
+def test_no_device_is_said_before_anything(recorder: Recorder) -> None:
+    done = recorder.record(script={"device": {"fault": {"do": "throw"}}})
+    assert done.returncode == 3
+    assert not recorder.to.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--minutes", "0"], "--minutes takes a positive number, not '0'"),
+        (["--seconds", "soon"], "--seconds takes a positive number, not 'soon'"),
+        (["--to"], "--to takes a path"),
+        (["--fast"], "there is no option --fast"),
+        (["nobody"], "has no app nobody; it has: crossed stub"),
+        (["--program", "/nowhere"], "there is no program /nowhere"),
+    ],
+)
+def test_mistakes_are_one_line(recorder: Recorder, arguments: list[str], said: str) -> None:
+    done = recorder.record(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert not recorder.to.exists()
