@@ -559,8 +559,8 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
 
 
 def stopped(process: subprocess.Popen) -> bool:
-    """Stops it where it is; false if it has ended. Not by send_signal, which would collect the state
-    of a process that has just ended, and leave waitid nothing to wait for."""
+    """Stops it where it is; false if it has ended. Not by send_signal, which would collect the
+    state of a process that has just ended, and leave waitid nothing to wait for."""
     os.kill(process.pid, signal.SIGSTOP)
     state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     return state is not None and state.si_code == os.CLD_STOPPED
