@@ -15,12 +15,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
+from plots.possible_traits import WORDS, beyond, contradiction, indivisible, nearest_divisible
 from plots.strategies import BY_NAME, NAMES, ROOT
 from plots.units import claimed_ratio
 
@@ -59,6 +61,7 @@ class Twin:
     date: str
     traits: Traits
     strategies: Mapping[str, Measured]
+    device: Mapping[str, Any] = field(default_factory=dict)  # as the result file describes it
 
     @property
     def times(self) -> dict[str, float]:
@@ -85,7 +88,8 @@ def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
                 measured = _measured(row)
                 rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
         for key, strategies in rows.items():
-            twin = Twin(provenance["device"]["name"], provenance["date_utc"], dict(key), strategies)
+            device = provenance["device"]
+            twin = Twin(device["name"], provenance["date_utc"], dict(key), strategies, device)
             other = twins.get((twin.gpu, key))
             if other is None or other.date <= twin.date:
                 twins[twin.gpu, key] = twin
@@ -183,7 +187,8 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
 
     Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
     operations per byte that a tile brings, which gives the multiply-adds (two operations on four
-    bytes). What is written is as much as the tile has, if not named. Raises PlotsError.
+    bytes). What is written is as much as the tile has, if not named. Raises PlotsError, for traits
+    that contradict each other, too.
     """
     asked = dict(asked)
     defaults = defaults_for(asked, twins)
@@ -204,6 +209,9 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
                 raise PlotsError(f"expected a whole number as {name}, not {text!r}")
             traits[name] = str(value)
         else:
+            words = WORDS.get(name, ())
+            if words and text not in words:
+                raise PlotsError(f"expected one of {', '.join(words)} as {name}, not {text!r}")
             traits[name] = text
     if tile is not None:
         size, row = integer(tile), int(traits["row_bytes"])
@@ -217,6 +225,8 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
         traits["fma"] = str(round(2 * _number("intensity", intensity)))
     if "out_bytes" not in asked:
         traits["out_bytes"] = str(int(traits["rows"]) * int(traits["row_bytes"]))
+    if why := contradiction(traits):
+        raise PlotsError(f"no kernel has these traits: {why}")
     return traits
 
 
@@ -229,10 +239,15 @@ def kind_of(traits: Traits) -> tuple[str, ...]:
     return (*words, *(f"{name}: {traits.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
-def position(traits: Traits) -> dict[str, float]:
+def position(traits: Traits) -> Mapping[str, float]:
     """The numbers of a twin on scales of powers of two; what is written and what is common as
     shares of the tile."""
-    n = {name: float(value) for name, value in traits.items() if value.isdigit()}
+    return _position(tuple(traits.items()))
+
+
+@cache
+def _position(traits: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
+    n = {name: float(value) for name, value in traits if value.isdigit()}
     tile = n.pop("rows", 1) * n.get("row_bytes", 1)
     shares = {
         "out_bytes": n.pop("out_bytes", 0) / max(tile, 1),
@@ -337,7 +352,10 @@ def _claim(m: Measured, noise: tuple[float, float]) -> str:
 
 
 def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
-    """The answer from twins of one GPU. Raises PlotsError outside the measured range."""
+    """The answer from twins of one GPU. Raises PlotsError outside the measured range, and where no
+    block with these traits fits on that GPU."""
+    if twins and (why := beyond(traits, twins[0].device)):
+        raise PlotsError(f"no block with these traits fits on {twins[0].gpu}: {why}")
     exact = [twin for twin in twins if twin.traits == traits]
     if exact:
         chosen, weights = [exact[-1]], [1.0]
@@ -482,6 +500,17 @@ def given_to_amasia(traits: Traits) -> str:
     return ",".join(f"{name}={value}" for name, value in traits.items())
 
 
+def _how_to_measure(traits: Traits) -> list[str]:
+    """The command for these traits, or for the nearest that the twin can have."""
+    why = indivisible(traits)
+    near = nearest_divisible(traits) if why else traits
+    said = [f"No twin has just these traits: {why}."] if why else []
+    if near is None:
+        return [*said, "No number of threads shares this tile: give a tile that one does."]
+    beside = f", with {near['threads']} threads instead" if why else ""
+    return [*said, f"To measure it{beside}: amasia run twin --traits {given_to_amasia(near)}"]
+
+
 def as_text(found: Answer, known: Accuracy | None) -> str:
     """The answer as plain text, with where it is from."""
     named = ", ".join(f"{name}={value}" for name, value in found.traits.items())
@@ -503,7 +532,14 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
         lines.append(f"  {place}. {m.strategy}: {text}{same}")
         lines.append(f"     price: {_price(choice)}")
     lines += [f"  – {m.strategy}: {m.reason}" for m in found.absent]
-    lines.append(f"Choose {found.first}: {_reason(found)}.")
+    told_apart = any(c.claim in ("faster", "reference") and c.measured.strategy == found.first
+                     for c in found.choices)  # fmt: skip
+    lines.append(
+        f"Choose {found.first}: {_reason(found)}."
+        if told_apart
+        else f"Try {found.first} first, though it is not told apart from baseline: "
+        f"{_reason(found)}."
+    )
     if not found.exact:
         lines.append(
             "Intervals reach from the least to the greatest end of those of the twins asked; "
@@ -511,5 +547,5 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
         )
         if known is not None:
             lines.append(known.sentence())
-        lines.append(f"To measure it: amasia run twin --traits {given_to_amasia(found.traits)}")
+        lines += _how_to_measure(found.traits)
     return "\n".join(lines) + "\n"

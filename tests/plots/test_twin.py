@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import synthetic
 
-from plots import twin
+from plots import possible_traits, twin
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.strategies import ROOT
@@ -129,7 +132,10 @@ def test_the_nearest_answer_where_none_has_these_traits(twins):
         ({"threads": "512"}, "threads is 512, recorded are 256"),
         ({"out_bytes": "0"}, "out_bytes is 0, recorded are 1 (of the tile)"),
         ({"layout": "gather"}, "no twin of this kind was recorded (gather, independent)"),
-        ({"halo": "2"}, "no twin of this kind was recorded (run, independent, with halo)"),
+        (
+            {"halo": "2", "layout": "box", "reads": "5"},
+            "no twin of this kind was recorded (box, independent, with halo)",
+        ),
     ],
 )
 def test_outside_the_measured_range_nothing_is_said(twins, named, why):
@@ -295,3 +301,87 @@ def test_every_strategy_has_its_own_file():
     for name in synthetic.STRATEGIES:
         assert (ROOT / "microbench" / "twin" / f"{name}.cu").is_file()
         assert twin.code_lines(name) > 10
+
+
+CONTRADICTIONS = json.loads((Path(__file__).parent / "contradicting_traits.json").read_text())
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS, ids=lambda case: json.dumps(case["traits"]))
+def test_traits_contradict_each_other_as_they_do_for_the_program(case):
+    """The same cases as tests/microbench/twin/traits_test.cpp."""
+    traits = {**MIDDLE, **case["traits"]}
+    contradiction = possible_traits.contradiction(traits)
+    assert (contradiction or possible_traits.indivisible(traits)) == case["why"]
+    assert bool(contradiction) == bool(case["why"] and case.get("divides", True))
+
+
+def test_traits_that_no_kernel_has_get_no_answer(twins):
+    for named, why in (
+        ({"out_bytes": "10"}, "no kernel has these traits: out_bytes is not a multiple of 16"),
+        ({"threads": "100"}, "no kernel has these traits: threads is not a multiple of 32"),
+        ({"halo": "4"}, "no kernel has these traits: a halo needs the layout box"),
+        ({"layout": "tree"}, "expected one of run, box, gather as layout, not 'tree'"),
+    ):
+        with pytest.raises(PlotsError, match=re.escape(why)):
+            twin.traits_of(named, twins)
+
+
+def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measured(save, capsys):
+    wide = [({"threads": str(n)}, speedups()) for n in (128, 512)]
+    path = str(save(document(*grid(), *wide)))
+    assert main(["advise", path, "--trait", "threads=160"]) == 0
+    said = capsys.readouterr().out
+    assert "No twin has just these traits: a thread computes on" in said
+    assert "160 threads do not divide 512 x 16 bytes so.\n" in said
+    command = said[said.index("To measure it, with 128 threads instead: ") :]
+    assert ",threads=128," in command
+    assert main(["advise", path, "--trait", "threads=384"]) == 0
+    assert "with 512 threads instead" in capsys.readouterr().out
+
+
+def test_a_tile_that_no_number_of_threads_divides_is_said():
+    traits = {**MIDDLE, "rows": "255", "row_bytes": "65520"}
+    assert possible_traits.nearest_divisible(traits) is None
+    assert twin._how_to_measure(traits)[-1].startswith("No number of threads shares this tile")
+
+
+def test_more_than_the_gpu_has_is_said_before_the_range(twins):
+    for named, why in (
+        (
+            {"tile": "300KiB"},
+            "one tile takes 307200 bytes of shared memory, and a block can have 232448 there",
+        ),
+        (
+            {"rows": "16", "workspace": "230000"},
+            "one tile and a workspace of 230000 take 238192 bytes",
+        ),
+        ({"threads": "512", "registers": "255"}, "a block of 512 threads with 255 registers each"),
+    ):
+        added = {"workspace": "0", "registers": "64"}
+        device = {"shared_per_block": 232448, "registers_per_sm": 65536}
+        known = [replace(t, traits={**t.traits, **added}, device=device) for t in twins]
+        with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
+            asked(known, **named)
+    assert possible_traits.beyond(MIDDLE, {}) == ""
+
+
+def test_what_is_not_told_apart_from_baseline_is_not_called_a_choice(save, capsys):
+    def spread(middle):
+        return {**speedups(), "tma": middle}
+
+    ends = [({"fma": str(n)}, spread(v)) for n, v in ((1, 1.3), (16, 0.97), (128, 1.3))]
+    path = str(save(document(*ends)))
+    assert main(["advise", path, "--trait", "fma=8"]) == 0
+    said = capsys.readouterr().out
+    assert "tma" in said and "Try tma first, though it is not told apart from baseline: " in said
+    assert main(["advise", path, "--trait", "fma=1"]) == 0
+    assert "Choose tma: " in capsys.readouterr().out
+
+
+def test_the_words_are_those_of_the_program():
+    listed = {
+        name: tuple(values.split(", "))
+        for _, name, _, values in (map(str.strip, row.split("|")[:4]) for row in table_of_traits())
+        if not values[0].isdigit()
+    }
+    assert {f"`{name}`": words for name, words in possible_traits.WORDS.items()} == listed
