@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ class Results:
     # What it says of the rows that are here stands in the frames, which tell two Results apart.
     sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
 
-    @property
+    @cached_property
     def gpus(self) -> list[str]:
         """GPU names: newest architecture first, of one architecture the one with more recorded."""
         of_group = self.groups.set_index("group")["gpu"]

@@ -243,7 +243,12 @@ class _Group:
     def __init__(
         self, sessions: Sessions, rows: pd.DataFrame, of_group: pd.DataFrame, samples: pd.DataFrame
     ) -> None:
-        self.sessions, self.rows, self.samples = sessions, rows, samples
+        self.sessions, self.samples = sessions, samples
+        first = rows[rows["repeat"] == 0]
+        self._named = list(zip(first["row"], first["identity"], strict=True))
+        # Several questions are about the same rows and the same two strategies.
+        self._known_times: dict[str, pd.Series] = {}
+        self._known_ratios: dict[tuple[str, str | None], Estimate | None] = {}
         plain = of_group[~of_group["control"]]
         best = plain[plain["role"] == "best"]
         self.best = {c.strategy: c for c in best.itertuples() if c.strategy in NAMES}
@@ -258,17 +263,30 @@ class _Group:
     def _times(self, comparison: Any, of_reference: bool) -> pd.Series:
         """Times by round of one side of a comparison, which names its rows by their identity."""
         named = comparison.identity
-        for row in self.rows.itertuples():
-            ours = named.startswith(f"{comparison.role}||{row.identity}||")
-            if (named.endswith(f"||{row.identity}") if of_reference else ours) and not row.repeat:
-                samples = self.samples[self.samples["row"] == row.row]
-                good = samples[~samples["throttled"]]
-                return (good if len(good) else samples).set_index("round")["time_ms"]
+        for row, identity in self._named:
+            ours = named.startswith(f"{comparison.role}||{identity}||")
+            if named.endswith(f"||{identity}") if of_reference else ours:
+                return self._of_row(row)
         return pd.Series(dtype=float)
+
+    def _of_row(self, row: str) -> pd.Series:
+        """Times by round of a row, without throttled ones if there are others."""
+        if row not in self._known_times:
+            samples = self.samples[self.samples["row"] == row]
+            good = samples[~samples["throttled"]]
+            of = good if len(good) else samples
+            self._known_times[row] = of.set_index("round")["time_ms"]
+        return self._known_times[row]
 
     def ratio(self, one: Any, other: Any | None) -> Estimate | None:
         """Of a comparison with the baseline, or of two strategies through their common baseline:
         between runs where that is known, else from the rounds of the run."""
+        key = one.identity, None if other is None else other.identity
+        if key not in self._known_ratios:
+            self._known_ratios[key] = self._ratio(one, other)
+        return self._known_ratios[key]
+
+    def _ratio(self, one: Any, other: Any | None) -> Estimate | None:
         kind = self.sessions.kind("ratio", one.gpu, one.app)
         of = _differences(self.sessions, one.identity, None if other is None else other.identity)
         known = between_runs(of, kind)
@@ -369,6 +387,17 @@ def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:
         where = {n: getattr(of, n) for n in ("gpu", "group", "app", "size", "size_label")}
         cases.append(Case(**where, cache=of.cache, launch=of.launch, gains=gains))
     return cases
+
+
+def any_case(results: Results, cache: str, launch: str) -> bool:
+    """Whether cases_of() finds one in a mode; it takes long to say which."""
+    of = results.groups
+    wanted = set(of.loc[(of["cache"] == cache) & (of["launch"] == launch), "group"])
+    wanted &= set(results.samples["group"])
+    compared = results.comparisons
+    compared = compared[~compared["control"] & (compared["role"] == "best")]
+    styled = compared["strategy"].isin(set(NAMES) - {BASELINE})
+    return bool((styled & compared["group"].isin(wanted)).any())
 
 
 class _Session(_Group):

@@ -26,6 +26,7 @@ def generations(measured: Measured, dates: str) -> Figure:
     roles = [r for r in ("iso", "best") if r in set(rows["role"])]
     keys = ["app", "size", "size_label", "cache", "launch"]
     cases = rows[keys].drop_duplicates().reset_index(drop=True)
+    cases["y"] = range(len(cases))
     figure = new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
     axes = figure.subplots(1, len(roles), squeeze=False, sharey=True)[0]
     strategies = strategy_order(rows["strategy"])
@@ -39,19 +40,16 @@ def generations(measured: Measured, dates: str) -> Figure:
         for expected, style, _ in lines:
             if expected is not None:
                 ax.axvline(expected.expected, color=_EXPECTED, linestyle=style, linewidth=1.2)
-        for y, case in enumerate(cases.itertuples(index=False)):
-            here = rows[(rows["role"] == role)]
-            for key in keys:
-                here = here[here[key] == getattr(case, key)]
-            for i, strategy in enumerate(strategies):
-                for r in here[here["strategy"] == strategy].itertuples():
-                    ax.errorbar(
-                        [r.ratio], [y + (i - (len(strategies) - 1) / 2) * 0.72 / len(strategies)],
-                        xerr=[[r.ratio - r.low], [r.high - r.ratio]], color=colour(strategy),
-                        marker=marker(strategy), markersize=4.5, capsize=1.5, elinewidth=1,
-                        markerfacecolor=colour(strategy) if r.resolved else "white",
-                        linestyle="none", label=r.variant,
-                    )  # fmt: skip
+        here = rows[rows["role"] == role].merge(cases, on=keys)
+        for (strategy, resolved), of in here.groupby(["strategy", "resolved"]):
+            lane = (strategies.index(strategy) - (len(strategies) - 1) / 2) * 0.72
+            ax.errorbar(
+                of["ratio"], of["y"] + lane / len(strategies),
+                xerr=[of["ratio"] - of["low"], of["high"] - of["ratio"]], color=colour(strategy),
+                marker=marker(strategy), markersize=4.5, capsize=1.5, elinewidth=1,
+                markerfacecolor=colour(strategy) if resolved else "white",
+                linestyle="none", label=strategy,
+            )  # fmt: skip
         common.ratio_axis(ax, ends, axis="x", pad=0.06)
         ax.grid(axis="y", visible=False)
         ax.set_title(role, loc="left")

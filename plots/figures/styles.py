@@ -16,7 +16,7 @@ from plots.prose import paragraph
 from plots.selection import Selection
 from plots.strategies import APPS
 from plots.style import new_figure, styled
-from plots.styles import Case, cases_of
+from plots.styles import Case, any_case, cases_of
 
 PICTURE = "generations.svg"
 # Colours of Okabe and Ito, none of a strategy's alone: the shape says the style as well.
@@ -107,7 +107,7 @@ def _of_selection(selection: Selection) -> Figure:
 
 
 def _pictures(subject: GpuSubject) -> list[Picture]:
-    if not shown(subject.results):
+    if not any_case(subject.results, subject.cache, subject.launch):
         return []
     label = f"Gain of each style over Volta's on {subject.gpu}, {subject.mode}"
     return [Picture("styles", label, styles, (subject.results,))]
