@@ -37,6 +37,9 @@ std::optional<double> median_clock(const Row& row) {
 
 /// The clock as a cause of a time that is `ratio` times the recorded one: "SM clock 1610 MHz
 /// against 1980 MHz"; "" where it does not explain half of it.
+// Found in the causes of a value again, to count those of other code.
+constexpr std::string_view other_code_cause = "other code (its digest differs)";
+
 std::string clock_cause(const Row& recorded, const Row& now, double ratio) {
   const auto before = median_clock(recorded), after = median_clock(now);
   if (!before || !after) return "";
@@ -206,7 +209,7 @@ class Comparer {
   std::vector<std::string> causes_of(const Row& before, const Row& after, double ratio) const {
     std::vector<std::string> causes;
     if (code_of(recorded_.provenance, before) != code_of(now_.provenance, after)) {
-      causes.emplace_back("other code (its digest differs)");
+      causes.emplace_back(other_code_cause);
     }
     if (const std::string clock = clock_cause(before, after, ratio); !clock.empty()) {
       causes.push_back(clock);
@@ -285,7 +288,7 @@ class Comparer {
         result.now = other->value->median;
         judge(candidate, std::nullopt, "", values_of(row), values_of(*other));
         if (recorded.source_digest != again->source_digest) {
-          candidate.causes.emplace_back("other code (its digest differs)");
+          candidate.causes.emplace_back(other_code_cause);
         }
       }
       candidates_.push_back(std::move(candidate));
@@ -328,7 +331,11 @@ Repetition repetition(const ResultFile& recorded, const ResultFile& now,
   std::vector<Candidate> candidates = Comparer(recorded, now, more, obstacles, only).rows();
   std::vector<double> p_values;
   for (const Candidate& c : candidates) {
-    if (c.row.outcome != Outcome::not_possible) p_values.push_back(c.p);
+    if (c.row.outcome == Outcome::not_possible) continue;
+    p_values.push_back(c.p);
+    result.of_other_code += std::any_of(
+        c.causes.begin(), c.causes.end(),
+        [](const std::string& cause) { return cause.find(other_code_cause) != std::string::npos; });
   }
   const Discoveries discoveries = benjamini_hochberg(p_values, false_discovery_rate);
   std::size_t judged = 0;

@@ -37,6 +37,8 @@ struct Repetition {
   std::vector<RepeatedRow> rows{};
   /// What differs between the two files and may move every row.
   std::vector<std::string> differences{};
+  /// Of the values that were measured again, how many are of other code than the recorded ones.
+  int of_other_code = 0;
   int count(Outcome outcome) const;
 };
 

@@ -935,6 +935,23 @@ def test_other_code_driver_and_gpu_are_causes(stub: Stub) -> None:
     assert "differs: CUDA driver" in result.stderr
 
 
+def test_a_file_of_other_code_is_said_though_its_values_are_the_same(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    same = reproduce(stub, script=NOISY)
+    assert "of other code" not in same.stderr and "amasia merge" in same.stderr
+    document = json.loads(stub.out.read_text())
+    for row in document["groups"][0]["rows"]:
+        row["source_digest"] = "ab" * 32
+    document["digest"] = content_digest(document)
+    stub.out.write_text(json.dumps(document))
+    result = reproduce(stub, script=NOISY)
+    assert {row["outcome"] for row in outcomes(result).values()} == {"same"}
+    count = len(outcomes(result))
+    assert f"differs: the code of {count} of {count} values" in result.stderr
+    # What merge leaves out is not offered as a session.
+    assert "amasia compare" in result.stderr and "amasia merge" not in result.stderr
+
+
 def test_what_is_not_possible_here_is_said_with_the_reason(stub: Stub) -> None:
     assert stub.measure(*THREE[:4], script=NOISY).returncode == 0
     document = json.loads(stub.out.read_text())

@@ -124,9 +124,20 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   write_output(r.exports.markdown, to_markdown(table));
   if (r.exports.none()) write_data(to_markdown(table));
   for (const std::string& d : repeated.differences) print_prose("differs: {}\n", d);
+  const auto again_there =
+      static_cast<int>(repeated.rows.size()) - repeated.count(Outcome::not_possible);
+  if (repeated.of_other_code > 0) {
+    print_prose("differs: the code of {} of {} values that were measured again\n",
+                repeated.of_other_code, again_there);
+  }
   print_prose("{}\n", summary(repeated));
-  say_next(fmt::format("amasia merge {} {} --out sessions.json", r.file, options.out),
-           "makes this run a session of the file, so that it tells how far rows move");
+  if (repeated.of_other_code > 0) {
+    say_next(fmt::format("amasia compare {} {}", r.file, options.out),
+             "shows what the other code changed; merge would leave it out");
+  } else {
+    say_next(fmt::format("amasia merge {} {} --out sessions.json", r.file, options.out),
+             "makes this run a session of the file, so that it tells how far rows move");
+  }
   const bool all_same = again.not_possible.empty() && repeated.count(Outcome::different) == 0 &&
                         repeated.count(Outcome::not_possible) == 0;
   return all_same ? exit_ok : exit_wrong_result;
