@@ -19,7 +19,7 @@ from plots.errors import PlotsError
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, sizes_of
 from plots.prose import runs
-from plots.strategies import BY_NAME, code_lines
+from plots.strategies import BY_NAME, code_lines, involved_lines
 from plots.units import claimed_ratio, milliseconds
 
 
@@ -91,6 +91,10 @@ class Advice:
                 return "no comparison with baseline was recorded."
 
 
+def _all_lines(variant: str) -> int | None:
+    return involved_lines(f"apps/{variant}.cu")
+
+
 def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, ...]:
     def beside(name: str, unit: str, scale: float = 1) -> str | None:
         if not np.isfinite(row[name]):
@@ -107,10 +111,12 @@ def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, .
         f"alignment {strategy.alignment}",
         f"needs {strategy.needs}",
     ]
-    lines, base_lines = code_lines(variant), code_lines(f"{row['app']}/baseline")
-    if lines is not None:
-        text = f"{lines} lines in its own file"
-        parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
+    base_variant = f"{row['app']}/baseline"
+    for count, what in ((code_lines, "in its own file"), (_all_lines, "in all files involved")):
+        lines, base_lines = count(variant), count(base_variant)
+        if lines is not None:
+            text = f"{lines} lines {what}"
+            parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
     if np.isfinite(row["local_bytes"]) and row["local_bytes"] > 0:
         parts.append(f"{row['local_bytes']:.0f} B of local memory per thread (spills)")
     return tuple(p for p in parts if p)

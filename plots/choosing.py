@@ -9,7 +9,7 @@ from plots.errors import PlotsError
 from plots.gains import Gain, gains_of
 from plots.load import Results, main_cache
 from plots.strategies import APPS, STRATEGIES
-from plots.units import times
+from plots.units import claimed_ratio, times
 
 _OTHERS = [s for s in STRATEGIES if s.name != "baseline"]
 _MOST = 3  # cases that are named for and against a strategy
@@ -39,7 +39,7 @@ here was typed.
 """
 
 
-def _cell(gains: list[Gain]) -> str:
+def gains_in_words(gains: list[Gain]) -> str:
     """ "5 of 8: 1.08 (0.97 to 1.21)": resolved gains of movement, their median and range."""
     if not gains:
         return "–"
@@ -56,16 +56,18 @@ def _cell(gains: list[Gain]) -> str:
 def _case(gain: Gain) -> str:
     part = gain.by_movement
     total = "" if gain.same_schedule else f", {times(gain.total.ratio)} in all"
-    interval = f"{part.ratio:.2f} [{part.low:.2f}, {part.high:.2f}]"
+    interval = claimed_ratio(part.ratio, part.low, part.high).replace("×", "", 1)
     return f"{gain.app} {gain.size_label}, {gain.launch}: {interval}{total}"
 
 
-def _cases(title: str, gains: Iterable[Gain]) -> list[str]:
+def named_cases(title: str, gains: Iterable[Gain]) -> list[str]:
+    """The lines of a list of cases under a title; "nowhere" in place of an empty one."""
     lines = [f"  - {_case(gain)}" for gain in gains]
     return [f"- {title}:", *lines] if lines else [f"- {title}: nowhere"]
 
 
-def _table(columns: list[str], lines: list[list[str]]) -> str:
+def pipe_table(columns: list[str], lines: list[list[str]]) -> str:
+    """A table in Markdown."""
     rule = "|".join(["---"] * len(columns))
     rows = ["| " + " | ".join(line) + " |" for line in lines]
     return "\n".join(["| " + " | ".join(columns) + " |", f"|{rule}|", *rows])
@@ -88,10 +90,10 @@ def _of_gpu(results: Results, gpu: str) -> list[str]:
         "What movement alone gained over baseline at the same schedule, caches cold: in how many "
         "cases it was found faster, and the median and range of the ratios, resolved or not. The "
         "baseline of every case is tuned by itself." + _left_out(mine, gains),
-        _table(
+        pipe_table(
             ["app", *(s.name for s in _OTHERS)],
             [
-                [app, *(_cell([g for g in gains if (g.app, g.strategy) == (app, s.name)])
+                [app, *(gains_in_words([g for g in gains if (g.app, g.strategy) == (app, s.name)])
                         for s in _OTHERS)]
                 for app in APPS
                 if any(g.app == app for g in gains)
@@ -105,8 +107,12 @@ def _of_gpu(results: Results, gpu: str) -> list[str]:
         fell = [g for g in own if g.by_movement.claim == "faster" and g.total.claim == "slower"]
         lines = [
             f"- What: {strategy.moves}. Alignment: {strategy.alignment}. Needs {strategy.needs}.",
-            *_cases("Gained most", [g for g in best if g.by_movement.claim == "faster"][:_MOST]),
-            *_cases("Lost most", [g for g in worst if g.by_movement.claim == "slower"][:_MOST]),
+            *named_cases(
+                "Gained most", [g for g in best if g.by_movement.claim == "faster"][:_MOST]
+            ),
+            *named_cases(
+                "Lost most", [g for g in worst if g.by_movement.claim == "slower"][:_MOST]
+            ),
         ]
         if fell:
             lines.append(

@@ -5,7 +5,9 @@ The same facts as ``strategy_traits`` in variants/strategy.hpp (a test compares 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +60,36 @@ def code_lines(variant: str, root: Path = ROOT) -> int | None:
     path = root / "apps" / f"{variant}.cu"
     if not path.is_file():
         return None
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return _code_lines_of(path.read_text(encoding="utf-8"))
+
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@cache
+def involved_lines(source: str, root: Path = ROOT) -> int | None:
+    """Lines of a file and of all that it includes from its own folder and from variants/, the ways
+    of moving data: what somebody reads, or writes, to have it. Neither blank nor only a comment.
+
+    None when the file is not there.
+    """
+    if not (root / source).is_file():
+        return None
+    folder = Path(source).parent.as_posix()
+    found: dict[str, int] = {}
+    waiting = [source]
+    while waiting:
+        name = waiting.pop()
+        if name in found or not (root / name).is_file():
+            continue
+        text = (root / name).read_text(encoding="utf-8")
+        found[name] = _code_lines_of(text)
+        waiting += [n for n in _INCLUDE.findall(text) if n.startswith((f"{folder}/", "variants/"))]
+    return sum(found.values())
+
+
+def _code_lines_of(text: str) -> int:
+    lines = (line.strip() for line in text.splitlines())
     return sum(1 for line in lines if line and not line.startswith("//"))
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
 from plots.possible_traits import WORDS, beyond, contradiction, indivisible, nearest_divisible
-from plots.strategies import BY_NAME, NAMES, ROOT
+from plots.strategies import BY_NAME, NAMES, ROOT, involved_lines
 from plots.units import claimed_ratio
 
 NAME = "twin/strategies"
@@ -467,6 +467,8 @@ def _price(choice: Choice) -> str:
     lines = code_lines(strategy.name)
     if lines is not None:
         parts.append(f"{lines} lines in its own file of the twin")
+        involved = involved_lines(f"microbench/twin/{strategy.name}.cu")
+        parts.append(f"{involved} in all files involved")
     return "; ".join(parts)
 
 

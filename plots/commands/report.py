@@ -35,7 +35,9 @@ def _page_key(cache: Cache, paths: list[str]) -> str:
     found, notes = find_files([Path(path) for path in paths])
     ours = [
         *(ROOT / "plots" / "templates").iterdir(),
-        *ROOT.glob("apps/*/*.cu"),
+        *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
+        *ROOT.glob("variants/**/*.hpp"),
+        *ROOT.glob("variants/**/*.cuh"),
         *(path for path in (ROOT / "docs").glob("*") if path.suffix in (".md", ".svg")),
     ]
     parts: list[bytes | str] = ["page", *notes]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 from plots import style
-from plots.strategies import NAMES, ROOT, STRATEGIES, built_variants, code_lines
+from plots.strategies import (
+    NAMES,
+    ROOT,
+    STRATEGIES,
+    built_variants,
+    code_lines,
+    involved_lines,
+)
 
 
 def test_the_same_table_as_the_header():
@@ -48,3 +55,18 @@ def test_code_lines_leave_out_comments_and_blanks(tmp_path):
     assert code_lines("nw/cublas", tmp_path) is None
     (file.parent / "helper.cu").write_text("", encoding="utf-8")
     assert built_variants(tmp_path) == {"nw/tma"}
+
+
+def test_involved_lines_follow_the_includes_of_the_app_and_of_the_ways_to_move(tmp_path):
+    files = {
+        "apps/nw/tma.cu": '#include "apps/nw/kernel.cuh"\n#include "harness/app.hpp"\nint a;\n',
+        "apps/nw/kernel.cuh": '// why\n#include "variants/ring.hpp"\n#include <cmath>\nint b;\n',
+        "apps/nw/unused.cuh": "int c;\n",
+        "variants/ring.hpp": '#include "apps/nw/kernel.cuh"\nint d;\n\nint e;\n',
+        "harness/app.hpp": "int f;\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert involved_lines("apps/nw/tma.cu", tmp_path) == 3 + 3 + 3
+    assert involved_lines("apps/nw/cublas.cu", tmp_path) is None

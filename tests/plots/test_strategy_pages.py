@@ -1,0 +1,75 @@
+"""docs/strategies/: a page per strategy, made of the record and right about it."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from plots import strategy_pages
+from plots.errors import PlotsError
+from plots.load import load
+from plots.strategies import NAMES, ROOT, code_lines, involved_lines
+
+
+def test_the_pages_of_the_repository_are_of_the_recorded_results():
+    there = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs/strategies").glob("*")}
+    assert there == strategy_pages.pages(load([ROOT / "results"])), (
+        f"stale: {strategy_pages.COMMAND}"
+    )
+
+
+@pytest.fixture
+def pages(load_groups):
+    """tma gains 1.20 by schedule and 1.30 by movement, dsm 0.90 and 1.35 (synthetic.DIVIDED)."""
+    return strategy_pages.pages(load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0)))
+
+
+def test_every_strategy_has_what_it_is_shows_costs_and_won(pages):
+    assert list(pages) == [f"{name}.md" for name in NAMES]
+    for name in NAMES:
+        text = pages[f"{name}.md"]
+        heads = [line for line in text.splitlines() if line.startswith("#")]
+        assert heads == [
+            f"# {name}", "## What it is", "## What its machine code shows",
+            f"## {synthetic.device()['name']}", "### What it costs", "### When it won here",
+        ]  # fmt: skip
+        assert f"apps/nw/{name}.cu) ({code_lines(f'nw/{name}')} lines)" in text
+
+
+def test_costs_are_beside_those_of_baseline(pages, load_groups):
+    group = synthetic.matched_group("nw", {"n": 64}, 1.0)
+    rows = {r["variant"]: r for r in group["rows"] if r["role"] == "best" and not r["repeat"]}
+    registers = [rows[f"nw/{n}"]["evidence"][0]["registers"] for n in ("tma", "baseline")]
+    line = next(at for at in pages["tma.md"].splitlines() if at.startswith("| nw |"))
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[1] == f"{registers[0]} ({registers[1]})"
+    own, all_of_it = code_lines("nw/tma"), involved_lines("apps/nw/tma.cu")
+    assert cells[4].startswith(f"{own} (") and cells[5].startswith(f"{all_of_it} (")
+    # An app that is not recorded has its lines.
+    assert "| gemm | – (–) | – (–) | – (–) | " in pages["tma.md"]
+
+
+def test_what_a_strategy_won_is_that_of_the_advice_and_of_movement(pages):
+    assert "names it first in 1 of 1 cases, in 1 of them alone" in pages["tma.md"] + pages["dsm.md"]
+    assert "| nw | 1 of 1: 1.30 (1.30 to 1.30) |" in pages["tma.md"]
+    assert "names it first in 0 of 1 cases" in pages["drop_off.md"]
+    assert "In 0 of 1 cases the [advice](../choosing.md) names no strategy" in pages["baseline.md"]
+
+
+def test_the_row_above_is_written_out(pages):
+    for name in ("register_bypass", "overlap", "drop_off"):
+        assert "- Runs on: any GPU; below sm_80 by plain copies" in pages[f"{name}.md"]
+    assert "- PTX that must not: –" in pages["dsm.md"]
+
+
+def test_a_strategy_without_a_row_is_named(tmp_path, load_groups):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/strategies.md").write_text("| `tma` | a | b | c | d | e |\n")
+    found = load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0))
+    with pytest.raises(PlotsError, match="has no row for baseline"):
+        strategy_pages.pages(found, tmp_path)
+
+
+def test_without_a_comparison_nothing_is_said(save):
+    with pytest.raises(PlotsError, match="nothing says what a strategy costs"):
+        strategy_pages.pages(load([save(synthetic.document([]), "empty.json")]))
