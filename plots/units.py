@@ -26,10 +26,12 @@ def times(value: float, digits: int = 2) -> str:
 
 def interval_digits(low: float, high: float) -> int:
     """Digits after the point, at least two, with which an end of an interval that is not 1 is not
-    shown as 1: a gain that was resolved must not read as none."""
+    shown as 1, because a gain that was resolved must not read as none, and the two ends are not
+    shown as one number."""
     for digits in range(2, _MOST_DIGITS):
         one = f"{1:.{digits}f}"
-        if all(f"{end:.{digits}f}" != one or end == 1 for end in (low, high)):
+        told = all(f"{end:.{digits}f}" != one or end == 1 for end in (low, high))
+        if told and (low == high or f"{low:.{digits}f}" != f"{high:.{digits}f}"):
             return digits
     return _MOST_DIGITS
 

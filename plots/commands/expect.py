@@ -74,6 +74,15 @@ def _print_styles(results: Results) -> None:
             )
 
 
+def _with_known_ends(best: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The table with no ends where an interval tells nothing, and how many those are. From one or
+    two runs and at the confidence of many cases an interval may well reach from 0 to 10^9."""
+    unknown = ~(best["high"] <= styles.WIDEST * best["low"])
+    return best.assign(**{end: best[end].mask(unknown) for end in ("low", "high")}), int(
+        unknown.sum()
+    )
+
+
 def _print_step(step: Step, new_name: str, old_name: str) -> None:
     measured = step.measured
     print(f"{measured.new_gpu} over {measured.old_gpu}")
@@ -99,7 +108,13 @@ def _print_step(step: Step, new_name: str, old_name: str) -> None:
             "\nBest on new over best on old: ratio = hardware (baseline on both) × new_software / "
             "old_software"
         )
-        print_table(step.best)
+        best, unknown = _with_known_ends(step.best)
+        print_table(best)
+        if unknown:
+            print(
+                f"  {unknown} intervals are not known: too few runs, rounds or GPUs to speak of "
+                f"{len(best)} cases together (amasia merge makes sessions of repeated runs)"
+            )
     print("\nMeasured ceilings")
     print_table(measured.ceilings)
     if len(step.points):

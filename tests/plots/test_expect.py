@@ -6,11 +6,13 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import synthetic
 
 from plots import expect
 from plots.cli import main
+from plots.commands import expect as expect_command
 from plots.errors import PlotsError
 from plots.load import load
 
@@ -273,3 +275,15 @@ def test_a_plain_run_again_is_not_resolved_and_changed_code_is(save):
     rows = expect.compare(*sides).rows
     assert set(rows["knows"]) == {"between runs"}
     assert set(rows.loc[rows["resolved"], "variant"]) == {"nw/tma"}
+
+
+def test_an_interval_that_tells_nothing_is_not_printed():
+    """From one or two runs, at the confidence of many cases, an end may be 1e-10 or 4e9."""
+    best = pd.DataFrame({"low": [2e-10, 0.9, 1.1, 0.0], "high": [1.5, 1.1, 4e9, np.inf],
+                         "ratio": [0.99, 1.0, 1.3, 1.0]})  # fmt: skip
+    shown, unknown = expect_command._with_known_ends(best)
+    assert unknown == 3
+    assert (
+        shown["low"].isna().tolist() == shown["high"].isna().tolist() == [True, False, True, True]
+    )
+    assert shown["ratio"].tolist() == best["ratio"].tolist()
