@@ -52,12 +52,14 @@ std::vector<CeilingProbe>& probes() {
   return list;
 }
 
-/// Place of a strategy in the table of strategies; comparators come after all of them.
+/// Place of a strategy in the table of strategies; comparators come after all of them, and so do
+/// implementations that were brought, but for the baseline.
 std::size_t rank_of(const Variant& variant) {
   if (variant.comparator) return strategy_traits.size();
   for (std::size_t i = 0; i < strategy_traits.size(); ++i) {
     if (strategy_traits[i].name == variant.strategy) return i;
   }
+  if (variant.brought) return strategy_traits.size();
   throw std::logic_error(variant.name() + " is registered with an unknown strategy");
 }
 
@@ -121,6 +123,20 @@ bool register_ceiling(CeilingProbe probe) {
 }
 
 const std::vector<CeilingProbe>& ceiling_probes() { return probes(); }
+
+void forget_app(std::string_view name) {
+  const auto of_app = [name](const Variant& v) { return v.app == name; };
+  std::erase_if(variant_list(), [&](const Variant* v) { return of_app(*v); });
+  std::erase_if(variant_storage(), [&](const auto& v) { return of_app(*v); });
+  std::erase_if(app_list(), [name](const App* app) { return app->name() == name; });
+  if (const auto found = factories().find(name); found != factories().end()) {
+    factories().erase(found);
+  }
+  std::erase_if(outside_digests(), [name](const auto& digest) {
+    return digest.first.substr(0, digest.first.find('/')) == name;
+  });
+  std::erase_if(app_storage(), [name](const auto& app) { return app->name() == name; });
+}
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {
   outside_digests().insert(digests.begin(), digests.end());
