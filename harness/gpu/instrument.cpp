@@ -8,6 +8,7 @@
 #include "harness/gpu/loaded_code.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
+#include "harness/gpu/verification.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/nvml.hpp"
 #include "harness/registry.hpp"
@@ -59,7 +60,9 @@ class CudaGroup : public GroupInstrument {
     row.fallback = fallback_of(variant, *config, device_);
     Launch launch = config->prepare(*instance_, device_);
     const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
-    for (const KernelUse& k : config->info.kernels) {
+    const std::vector<KernelUse> kernels =
+        config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
+    for (const KernelUse& k : kernels) {
       row.evidence.push_back(amasia::resources_of(k, device_, launched));
     }
     auto run =
@@ -110,21 +113,8 @@ class CudaGroup : public GroupInstrument {
   }
 
  private:
-  /// Of that many challenges and of the timed input, which comes last: its outputs stay.
   Verdict verdict_of(const PreparedRun& run, int challenges) {
-    Verdict verdict;
-    verdict.passed = true;
-    std::int64_t checked = 0;
-    for (int left = challenges; left >= 0; --left) {
-      instance_->pose(left);
-      if (!verdict.passed) continue;  // the timed input is put back all the same
-      sampler_.run_once(run, *instance_);
-      verdict = instance_->verify();
-      checked += verdict.checked;
-      if (left > 0 && !verdict.passed) verdict.norm += fmt::format(", on challenge {}", left);
-    }
-    verdict.checked = checked;
-    return verdict;
+    return verdict_on_inputs(*instance_, challenges, [&] { sampler_.run_once(run, *instance_); });
   }
 
   const PlannedGroup& plan_;

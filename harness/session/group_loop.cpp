@@ -86,6 +86,7 @@ class GroupLoop {
       if (row.status == RowStatus::ok) continue;
       row.samples.clear();  // a wrong result has no time
       row.repeat_samples.clear();
+      say_where(row);
     }
     warn();
     result_.probe = readings_of(probes_);
@@ -95,6 +96,14 @@ class GroupLoop {
   }
 
  private:
+  /// Of an implementation that was brought, where it is described.
+  static void say_where(Row& row) {
+    const Variant* const variant = find_variant(row.variant);
+    if (variant == nullptr || !variant->brought || variant->brought->place.empty()) return;
+    const std::string& place = variant->brought->place;
+    if (!row.reason.starts_with(place)) row.reason = fmt::format("{}: {}", place, row.reason);
+  }
+
   /// Progress of a row, by its place in the plan: the result has no rows that fell away.
   void report(int index, const std::string& text) const {
     progress_(planned_index_[static_cast<std::size_t>(index)], text);
