@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from plots.tree import ROOT
 
 APPS = ("nw", "lud", "hotspot", "pathfinder", "histogram", "gemm")
 

@@ -21,7 +21,8 @@ from typing import Any
 
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
-from plots.strategies import BY_NAME, NAMES, ROOT
+from plots.strategies import BY_NAME, NAMES
+from plots.tree import ROOT
 from plots.units import claimed_ratio
 
 NAME = "twin/strategies"
