@@ -53,7 +53,7 @@ def test_scripts_are_clean_to_shellcheck() -> None:
 
 
 def test_python_is_clean_to_ruff() -> None:
-    result = run(sys.executable, "-m", "ruff", "check", "plots", "scripts", "tests")
+    result = run(sys.executable, "-m", "ruff", "check", "amasia", "plots", "scripts", "tests")
     assert result.returncode == 0, result.stdout
 
 
