@@ -188,4 +188,13 @@ std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
   return found;
 }
 
+std::vector<Invalidity> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
+                                          const Device& device, const std::string& folder) {
+  if (folder == "none") return doubtful_ceilings(ceilings, device, {});
+  return doubtful_ceilings(
+      ceilings, device,
+      read_ceiling_records(folder.empty() ? "results/" + device_slug(device.name) : folder,
+                           device));
+}
+
 }  // namespace amasia

@@ -35,4 +35,8 @@ std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
                                           const Device& device,
                                           const std::vector<CeilingRecord>& records);
 
+/// The same with the records in `folder`; "" for results/<gpu>, "none" for none.
+std::vector<Invalidity> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
+                                          const Device& device, const std::string& folder);
+
 }  // namespace amasia

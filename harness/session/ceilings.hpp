@@ -14,6 +14,9 @@ namespace amasia {
 /// rate read 56.4 and then 60.9 instead of 65.3 TFLOP/s while it was measured behind that of e4m3.
 std::vector<CeilingProbe> in_measuring_order(std::vector<CeilingProbe> probes);
 
+/// How often a ceiling is measured.
+inline constexpr int ceiling_samples = 11;
+
 /// Each ceiling `samples` times, after one unrecorded measurement.
 std::vector<Ceiling> measure_ceilings(Instrument& instrument, int samples,
                                       const ProgressSink& progress);
