@@ -70,6 +70,7 @@ missing_packages() {
   have_header nettle/sha2.h || echo nettle-dev
   [[ $1 == tests ]] || return 0
   have_header benchmark/benchmark.h || echo libbenchmark-dev
+  [[ -f /usr/share/benchmark/compare.py ]] || echo libbenchmark-tools
   have_header gtest/gtest.h || echo libgtest-dev
 }
 

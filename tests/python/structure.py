@@ -33,6 +33,7 @@ HARNESS = (
     ("no_gpu",),
     ("session",),
     ("cli",),
+    ("gbench",),
     ("main",),
 )
 LEVEL = {name: level for level, names in enumerate(HARNESS) for name in names}
