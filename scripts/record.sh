@@ -11,9 +11,9 @@
 #   --seconds   cap on the timed part of a group; by default each study's
 #   APP...      only these; by default all apps, the microbenchmarks and the twin
 #
-# The order is that of worth: the sizes of README first, the sweep and the microbenchmarks last. Finished parts are
-# not measured again, unless their file is removed; a wrong result is kept in its file, is told at the end, and
-# gives the exit status 1. Exit statuses are amasia's; 130: the time was over, call it again.
+# The order is that of worth: the sizes of README first, the microbenchmarks and the sweep last. Finished parts are
+# not measured again, even if the code has changed since: remove their file then (a test says which are of older
+# code). A wrong result is kept in its file, is told at the end, and gives the exit status 1. Exit statuses are amasia's; 130: the time was over, call it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -34,7 +34,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     --minutes) positive "$@" && minutes=$2 && shift ;;
     --seconds) positive "$@" && seconds=(--seconds "$2") && shift ;;
-    -*) fail "there is no option $1: head $0 tells which there are" ;;
+    -*) fail "there is no option $1: the first lines of $0 tell which there are" ;;
     *) apps+=("$1") ;;
   esac
   shift

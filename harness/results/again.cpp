@@ -35,11 +35,11 @@ std::optional<double> median_clock(const Row& row) {
   return median_interval(std::move(clocks), 0.95).median;
 }
 
-/// The clock as a cause of a time that is `ratio` times the recorded one: "SM clock 1610 MHz
-/// against 1980 MHz"; "" where it does not explain half of it.
-// Found in the causes of a value again, to count those of other code.
+/// Also looked for in the causes of a value, to count those of other code.
 constexpr std::string_view other_code_cause = "other code (its digest differs)";
 
+/// The clock as a cause of a time that is `ratio` times the recorded one: "SM clock 1610 MHz
+/// against 1980 MHz"; "" where it does not explain half of it.
 std::string clock_cause(const Row& recorded, const Row& now, double ratio) {
   const auto before = median_clock(recorded), after = median_clock(now);
   if (!before || !after) return "";
