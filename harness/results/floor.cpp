@@ -27,6 +27,15 @@ Bound Floor::bound_by() const {
   return operations_ms >= dependency_ms ? Bound::operations : Bound::dependency;
 }
 
+std::string rate_of(Work::Kind kind) { return std::string(word_of(kind)) + "_rate"; }
+
+bool is_tensor_rate(std::string_view ceiling) {
+  using Kind = Work::Kind;
+  const auto kinds = {Kind::tf32, Kind::bf16, Kind::e4m3};
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](Kind kind) { return rate_of(kind) == ceiling; });
+}
+
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings) {
   constexpr double giga_per_s_to_ms = 1e-6;  // x / (1e9 / s) in ms
   bool known = true;
@@ -40,8 +49,8 @@ std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>&
         giga_per_s_to_ms * (time_for(bytes * copied, "copy_bandwidth", ceilings, known) +
                             time_for(bytes * (1 - copied), rest, ceilings, known));
   }
-  const std::string rate = std::string(word_of(work.kind)) + "_rate";
-  floor.operations_ms = giga_per_s_to_ms * time_for(work.operations, rate, ceilings, known);
+  floor.operations_ms =
+      giga_per_s_to_ms * time_for(work.operations, rate_of(work.kind), ceilings, known);
 
   constexpr double ns_to_ms = 1e-6;
   if (work.dependent_operations > 0) {

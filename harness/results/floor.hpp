@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/app.hpp"
@@ -18,5 +20,12 @@ namespace amasia {
 /// (f = 0 read, f = 1/2 copy, f = 1 write). nullopt when a ceiling that this work needs is missing
 /// or not positive; a ceiling with no work to bound is not needed.
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings);
+
+/// The ceiling that bounds operations of this kind: "tf32_rate".
+std::string rate_of(Work::Kind kind);
+
+/// Whether a ceiling is a rate of the tensor cores. These run at the power limit, so that they tell
+/// how warm the GPU was where the others tell how fast it is.
+bool is_tensor_rate(std::string_view ceiling);
 
 }  // namespace amasia

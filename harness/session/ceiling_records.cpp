@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/floor.hpp"
 #include "harness/statistics/statistics.hpp"
 
 namespace amasia {
@@ -153,22 +154,23 @@ double tolerance_of(const CeilingRecord& record) {
   return std::max(0.05, 3 * farthest);
 }
 
-std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
-                                          const Device& device,
-                                          const std::vector<CeilingRecord>& records) {
+std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
+                                            const Device& device,
+                                            const std::vector<CeilingRecord>& records) {
   // Clocks are told in whole megahertz, and a boost may overshoot by a step.
   constexpr double rounding = 1.01;
-  std::vector<Invalidity> found;
+  std::vector<CeilingDoubt> found;
   for (const Ceiling& c : ceilings) {
     const double most = most_by_data_sheet(c.name, device);
     if (most > 0 && c.value > rounding * most) {
       found.push_back(
-          {InvalidKind::ceiling,
-           fmt::format("{} was measured as {:.4g} {}, and the clocks and widths of this "
-                       "GPU allow {:.4g}",
-                       c.name, c.value, c.unit, most),
-           "measure again; if it stays so, the clock that times it is wrong: say so "
-           "with the file"});
+          {{InvalidKind::ceiling,
+            fmt::format("{} was measured as {:.4g} {}, and the clocks and widths of this "
+                        "GPU allow {:.4g}",
+                        c.name, c.value, c.unit, most),
+            "measure again; if it stays so, the clock that times it is wrong: say so "
+            "with the file"},
+           c.name});
       continue;
     }
     const auto record = std::find_if(records.begin(), records.end(),
@@ -177,15 +179,21 @@ std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
     const double tolerance = tolerance_of(*record), middle = middle_of(*record);
     if (tolerance > 0 && std::abs(c.value / middle - 1) > tolerance) {
       found.push_back(
-          {InvalidKind::ceiling,
-           fmt::format("{} was measured as {:.4g} {}, and in {} earlier runs on this model it was "
-                       "{:.4g} with a tolerance of {:.1f} %",
-                       c.name, c.value, c.unit, record->values.size(), middle, 100 * tolerance),
-           "look for another process and for limits of power or clock (amasia doctor), and measure "
-           "again; of a GPU that is set so, say --records none"});
+          {{InvalidKind::ceiling,
+            fmt::format("{} was measured as {:.4g} {}, and in {} earlier runs on this model it was "
+                        "{:.4g} with a tolerance of {:.1f} %",
+                        c.name, c.value, c.unit, record->values.size(), middle, 100 * tolerance),
+            "look for another process and for limits of power or clock (amasia doctor), and "
+            "measure "
+            "again; of a GPU that is set so, say --records none"},
+           c.name});
     }
   }
   return found;
+}
+
+bool concerns(const std::string& ceiling, const Work& work) {
+  return !is_tensor_rate(ceiling) || ceiling == rate_of(work.kind);
 }
 
 }  // namespace amasia

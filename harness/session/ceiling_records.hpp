@@ -30,9 +30,18 @@ double most_by_data_sheet(const std::string& ceiling, const Device& device);
 /// said for less than three runs: 0.
 double tolerance_of(const CeilingRecord& record);
 
+/// Why a ceiling is not believed.
+struct CeilingDoubt : Invalidity {
+  std::string ceiling;
+};
+
 /// The ceilings that cannot be, or are out of line with the records: one entry for each.
-std::vector<Invalidity> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
-                                          const Device& device,
-                                          const std::vector<CeilingRecord>& records);
+std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings,
+                                            const Device& device,
+                                            const std::vector<CeilingRecord>& records);
+
+/// Whether a doubt about `ceiling` is one about the measurement of such work. That of a rate of the
+/// tensor cores is where it bounds the work. The others say what the GPU was like at the time.
+bool concerns(const std::string& ceiling, const Work& work);
 
 }  // namespace amasia

@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/app.hpp"
+#include "harness/results/floor.hpp"
 
 namespace amasia {
 
 std::vector<CeilingProbe> in_measuring_order(std::vector<CeilingProbe> probes) {
-  const auto is_cool = [](const CeilingProbe& probe) {
-    using Kind = Work::Kind;
-    for (const Kind kind : {Kind::tf32, Kind::bf16, Kind::e4m3}) {
-      if (probe.name == std::string(word_of(kind)) + "_rate") return false;
-    }
-    return true;
+  const auto heat = [](const CeilingProbe& probe) {
+    return is_tensor_rate(probe.name) + (probe.name == rate_of(Work::Kind::e4m3));
   };
-  std::stable_partition(probes.begin(), probes.end(), is_cool);
+  std::stable_sort(probes.begin(), probes.end(),
+                   [&](const CeilingProbe& a, const CeilingProbe& b) { return heat(a) < heat(b); });
   return probes;
 }
 

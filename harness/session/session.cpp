@@ -96,8 +96,8 @@ std::string summary_line(const GroupResult& g) {
 }
 
 /// What stands against the ceilings, by the clocks of the device and earlier runs.
-std::vector<Invalidity> doubts_about(const std::vector<Ceiling>& ceilings, const Device& device,
-                                     const SessionOptions& options) {
+std::vector<CeilingDoubt> doubts_about(const std::vector<Ceiling>& ceilings, const Device& device,
+                                       const SessionOptions& options) {
   const std::string folder =
       options.records.empty() ? "results/" + device_slug(device.name) : options.records;
   return doubtful_ceilings(

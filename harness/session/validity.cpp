@@ -119,7 +119,10 @@ std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumst
   const bool timed = std::any_of(group.rows.begin(), group.rows.end(),
                                  [](const Row& row) { return !row.samples.empty(); });
   if (!timed) return {};
-  std::vector<Invalidity> found = around.ceilings;
+  std::vector<Invalidity> found;
+  for (const CeilingDoubt& doubt : around.ceilings) {
+    if (concerns(doubt.ceiling, group.work)) found.push_back(doubt);
+  }
   const auto add = [&found](std::optional<Invalidity> invalidity) {
     if (invalidity) found.push_back(std::move(*invalidity));
   };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/results/result.hpp"
+#include "harness/session/ceiling_records.hpp"
 #include "harness/session/company.hpp"
 
 namespace amasia {
@@ -23,7 +24,7 @@ inline constexpr int near_slowdown_c = 2;
 /// What is known of the run around a group.
 struct Circumstances {
   std::map<std::string, std::string> state_at_start{};  // Provenance::device_state
-  std::vector<Invalidity> ceilings{};                   // doubtful_ceilings()
+  std::vector<CeilingDoubt> ceilings{};                 // doubtful_ceilings()
   std::optional<QuietProbe> quiet{};                    // of the groups so far
   ProbeCount probes{};                                  // likewise
 };

@@ -17,7 +17,7 @@ TEST(Ceilings, WhatHeatsIsMeasuredLast) {
   for (const CeilingProbe& probe : in_measuring_order(probes)) order.push_back(probe.name);
   EXPECT_EQ(order,
             (std::vector<std::string>{"copy_bandwidth", "fp32_rate", "int32_rate",
-                                      "write_bandwidth", "bf16_rate", "e4m3_rate", "tf32_rate"}));
+                                      "write_bandwidth", "bf16_rate", "tf32_rate", "e4m3_rate"}));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST(Invalidities, AreAllNamedAndTakeTheClaims) {
   ASSERT_EQ(group.comparisons[1].claim, SpeedClaim::faster);
   Circumstances around;
   EXPECT_TRUE(invalidities_of(group, around).empty());
-  around.ceilings = {{InvalidKind::ceiling, "too high", "measure again"}};
+  around.ceilings = {{{InvalidKind::ceiling, "too high", "measure again"}, "read_bandwidth"}};
   around.state_at_start = {{"power_limit_w", "700"}};
   group.device_state = {{"power_limit_w", "600"}, {"company", "1 other process"}};
   const auto invalid = invalidities_of(group, around);
@@ -168,9 +168,27 @@ TEST(Invalidities, AreAllNamedAndTakeTheClaims) {
   EXPECT_EQ(to_string(around.ceilings[0]), "ceiling: too high; measure again");
 }
 
+TEST(Invalidities, OfARateOfTheTensorCoresAreThoseOfTheWorkItBounds) {
+  GroupResult group = sample_group(512);
+  Circumstances around;
+  for (const char* name : {"tf32_rate", "e4m3_rate", "fp32_rate"}) {
+    around.ceilings.push_back({{InvalidKind::ceiling, name, "measure again"}, name});
+  }
+  const auto named = [&](Work::Kind kind) {
+    group.work.kind = kind;
+    std::vector<std::string> names;
+    for (const Invalidity& i : invalidities_of(group, around)) names.push_back(i.reason);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(named(Work::Kind::int32), (Names{"fp32_rate"}));  // says that the GPU was slow
+  EXPECT_EQ(named(Work::Kind::bf16), (Names{"fp32_rate"}));
+  EXPECT_EQ(named(Work::Kind::tf32), (Names{"tf32_rate", "fp32_rate"}));
+}
+
 TEST(Invalidities, OfAGroupThatWasNotTimedAreNone) {
   Circumstances around;
-  around.ceilings = {{InvalidKind::ceiling, "too high", "measure again"}};
+  around.ceilings = {{{InvalidKind::ceiling, "too high", "measure again"}, "read_bandwidth"}};
   EXPECT_TRUE(invalidities_of(sample_trouble(), around).empty());
 }
 
