@@ -104,8 +104,24 @@ class App {
 using InstanceFactory =
     std::function<std::unique_ptr<Instance>(const Parameters&, std::uint64_t seed)>;
 
-/// Both return true so that a namespace-scope constant can call them (static registration).
-bool register_app(std::unique_ptr<App> app);
-bool register_instance_factory(std::string_view app, InstanceFactory factory);
+/// Where something registers itself, for messages: the compiler fills it in at the call.
+/// (std::source_location would say the same, and device code is C++17.)
+struct SourceLine {
+  const char* file = "";
+  int line = 0;
+  static constexpr SourceLine here(const char* file = __builtin_FILE(),
+                                   int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+/// "mine/tma.cu:70", the file with its folder only; "" where it is not known.
+std::string to_string(const SourceLine& place);
+
+/// Both return true so that a namespace-scope constant can call them (static registration). What is
+/// wrong with a registration is no exception, which would end the program before main(): see
+/// registration_mistakes().
+bool register_app(std::unique_ptr<App> app, SourceLine place = SourceLine::here());
+bool register_instance_factory(std::string_view app, InstanceFactory factory,
+                               SourceLine place = SourceLine::here());
 
 }  // namespace amasia

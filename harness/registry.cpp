@@ -7,13 +7,16 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "harness/ceiling.hpp"
 #include "harness/text/pattern.hpp"
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
 // chose. Function-local statics exist before their first use, and everything is kept sorted, so
-// that the order seen by a user never depends on the link. Mistakes here are bugs:
-// std::logic_error.
+// that the order seen by a user never depends on the link. An exception here would end the program
+// before main(), with no word on whose registration it was: a mistake is kept instead, main() says
+// it, what it concerns is not measured, and the rest is.
 namespace amasia {
 namespace {
 
@@ -52,13 +55,71 @@ std::vector<CeilingProbe>& probes() {
   return list;
 }
 
-/// Place of a strategy in the table of strategies; comparators come after all of them.
+struct Mistake {
+  std::string of;  // an app's or a variant's name
+  std::string sentence;
+};
+
+std::vector<Mistake>& mistakes() {
+  static std::vector<Mistake> list;
+  return list;
+}
+
+/// By app.
+std::map<std::string, SourceLine, std::less<>>& app_places() {
+  static std::map<std::string, SourceLine, std::less<>> map;
+  return map;
+}
+std::map<std::string, SourceLine, std::less<>>& factory_places() {
+  static std::map<std::string, SourceLine, std::less<>> map;
+  return map;
+}
+
+SourceLine& last_place() {
+  static SourceLine place;
+  return place;
+}
+
+void note_mistake(std::string of, const std::string& what) {
+  mistakes().push_back({of, fmt::format("{} {}", of, what)});
+}
+
+/// The same place for two registrations: a loop, or a header that two files include.
+std::string twice(const char* what, const SourceLine& first, const SourceLine& second) {
+  return fmt::format("{} twice, at {} and at {}: one of them has to go", what, to_string(first),
+                     to_string(second));
+}
+
+/// Place of a strategy in the table of strategies; comparators, and what has no place in it, come
+/// after all of them.
 std::size_t rank_of(const Variant& variant) {
-  if (variant.comparator) return strategy_traits.size();
-  for (std::size_t i = 0; i < strategy_traits.size(); ++i) {
-    if (strategy_traits[i].name == variant.strategy) return i;
+  std::size_t rank = 0;
+  while (rank < strategy_traits.size() &&
+         (variant.comparator || strategy_traits[rank].name != variant.strategy)) {
+    ++rank;
   }
-  throw std::logic_error(variant.name() + " is registered with an unknown strategy");
+  return rank;
+}
+
+/// What is wrong with a variant by itself; "" when nothing is.
+std::string defect_of(const Variant& variant) {
+  if (!variant.comparator && rank_of(variant) == strategy_traits.size()) {
+    return fmt::format("is registered with a strategy that there is not, '{}'", variant.strategy);
+  }
+  if (variant.configs.empty()) return "is registered without a config";
+  std::set<std::string> names;
+  for (const Config& config : variant.configs) {
+    const std::string& name = config.info.name;
+    if (!names.insert(name).second) return fmt::format("has two configs named {}", name);
+    for (const KernelUse& k : config.info.kernels) {
+      if (k.function == nullptr) return fmt::format("has no kernel in config {}", name);
+      if (k.threads < 1 || k.cluster_blocks < 1) {
+        return fmt::format("has a kernel of {} threads in clusters of {} blocks in config {}",
+                           k.threads, k.cluster_blocks, name);
+      }
+    }
+  }
+  return "";
 }
 
 bool precedes(const Variant* a, const Variant* b) {
@@ -69,10 +130,29 @@ bool precedes(const Variant* a, const Variant* b) {
 
 }  // namespace
 
-bool register_app(std::unique_ptr<App> app) {
-  if (!app) throw std::logic_error("a null app is registered");
+std::string to_string(const SourceLine& place) {
+  std::string_view file = place.file;
+  if (file.empty()) return "";
+  if (const auto name = file.rfind('/'); name != std::string_view::npos && name > 0) {
+    if (const auto folder = file.rfind('/', name - 1); folder != std::string_view::npos) {
+      file.remove_prefix(folder + 1);
+    }
+  }
+  return fmt::format("{}:{}", file, place.line);
+}
+
+bool register_app(std::unique_ptr<App> app, SourceLine place) {
+  last_place() = place;
+  if (!app) {
+    note_mistake("a null app", fmt::format("is registered at {}", to_string(place)));
+    return true;
+  }
   const std::string name(app->name());
-  if (find_app(name)) throw std::logic_error("app " + name + " is registered twice");
+  const auto [known, first] = app_places().emplace(name, place);
+  if (!first) {
+    note_mistake(name, twice("is registered", known->second, place));
+    return true;
+  }
   app_storage().push_back(std::move(app));
   std::vector<const App*>& list = app_list();
   list.insert(std::upper_bound(
@@ -82,24 +162,27 @@ bool register_app(std::unique_ptr<App> app) {
   return true;
 }
 
-bool register_instance_factory(std::string_view app, InstanceFactory factory) {
-  if (!factories().emplace(std::string(app), std::move(factory)).second) {
-    throw std::logic_error("app " + std::string(app) + " has two instance factories");
+bool register_instance_factory(std::string_view app, InstanceFactory factory, SourceLine place) {
+  last_place() = place;
+  const auto [known, first] = factory_places().emplace(std::string(app), place);
+  if (!first) {
+    note_mistake(std::string(app), twice("has its instances made", known->second, place));
+    return true;
   }
+  factories().emplace(std::string(app), std::move(factory));
   return true;
 }
 
-bool register_variant(Variant variant) {
-  rank_of(variant);  // throws for an unknown strategy
-  if (find_variant(variant.name())) {
-    throw std::logic_error("variant " + variant.name() + " is registered twice");
+bool register_variant(Variant variant, SourceLine place) {
+  last_place() = variant.place = place;
+  if (const Variant* known = find_variant(variant.name())) {
+    note_mistake(variant.name(), twice("is registered", known->place, place));
+    return true;
   }
-  if (variant.configs.empty()) throw std::logic_error(variant.name() + " has no config");
-  std::set<std::string> names;
-  for (const Config& config : variant.configs) {
-    if (!names.insert(config.info.name).second) {
-      throw std::logic_error(variant.name() + " has two configs named " + config.info.name);
-    }
+  if (const std::string defect = defect_of(variant); !defect.empty()) {
+    note_mistake(variant.name(), fmt::format("{} ({})", defect, to_string(place)));
+    // Without a config it cannot even stand in a plan.
+    if (variant.configs.empty()) return true;
   }
   variant_storage().push_back(std::make_unique<Variant>(std::move(variant)));
   const Variant* added = variant_storage().back().get();
@@ -121,6 +204,41 @@ bool register_ceiling(CeilingProbe probe) {
 }
 
 const std::vector<CeilingProbe>& ceiling_probes() { return probes(); }
+
+std::vector<std::string> registration_mistakes() {
+  std::vector<std::string> sentences;
+  for (const Mistake& m : mistakes()) sentences.push_back(m.sentence);
+  // An app may register itself after its variants.
+  for (const Variant* variant : variant_list()) {
+    if (find_app(variant->app) != nullptr) continue;
+    sentences.push_back(fmt::format("{} is registered at {} for an app that nothing registers",
+                                    variant->name(), to_string(variant->place)));
+  }
+  std::sort(sentences.begin(), sentences.end());
+  return sentences;
+}
+
+std::string registration_mistake(std::string_view variant) {
+  const std::string_view app = variant.substr(0, variant.find('/'));
+  std::string all;
+  for (const Mistake& m : mistakes()) {
+    if (m.of != variant && m.of != app) continue;
+    all += (all.empty() ? "" : "; ") + m.sentence;
+  }
+  return all;
+}
+
+SourceLine last_registration() { return last_place(); }
+
+std::string place_of(std::string_view name) {
+  if (const Variant* variant = find_variant(name)) return to_string(variant->place);
+  for (const auto* places : {&factory_places(), &app_places()}) {
+    if (const auto found = places->find(name); found != places->end()) {
+      return to_string(found->second);
+    }
+  }
+  return "";
+}
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {
   outside_digests().insert(digests.begin(), digests.end());

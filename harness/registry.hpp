@@ -18,6 +18,18 @@ const Variant* find_variant(std::string_view name);                  // "app/str
 const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
 std::vector<const Variant*> variants_of(std::string_view app);
 
+/// What is wrong with what registered itself, a sentence for each with file and line: twice, or for
+/// an app that is not there, or with a config that cannot be run. Empty for a sound program.
+std::vector<std::string> registration_mistakes();
+/// Those sentences where they concern this variant: it is not to be measured then. "" otherwise.
+std::string registration_mistake(std::string_view variant);
+/// Where the variant of that name is registered, or of an app what makes its instances (its App
+/// where nothing does); "" for an unknown name.
+std::string place_of(std::string_view name);
+
+/// Of app, factory or variant, sound or not; line 0 when none has registered itself.
+SourceLine last_registration();
+
 /// Digests of an app outside the tree: "app/variant" -> SHA-256 (hex), and "app" for variants that
 /// are not named. amasia_add_app() writes the source that calls it (cmake/app_digests.cmake).
 /// Returns true, for static registration.

@@ -80,10 +80,11 @@ struct Variant {
   StrategyTraits traits{};
   std::vector<Config> configs;
   std::vector<Declined> declined{};
+  SourceLine place{};  // of its registration
   std::string name() const { return app + "/" + strategy; }
 };
 
-bool register_variant(Variant variant);
+bool register_variant(Variant variant, SourceLine place = SourceLine::here());
 
 template <class Problem>
 Config erase(ConfigOf<Problem> typed) {
@@ -103,27 +104,29 @@ Config erase(ConfigOf<Problem> typed) {
 
 template <class Problem>
 bool register_variant(std::string_view app, Strategy strategy,
-                      std::vector<ConfigOf<Problem>> configs, std::vector<Declined> declined = {}) {
+                      std::vector<ConfigOf<Problem>> configs, std::vector<Declined> declined = {},
+                      SourceLine place = SourceLine::here()) {
   Variant v;
   v.app = app;
   v.strategy = name_of(strategy);
   v.traits = traits_of(strategy);
   v.declined = std::move(declined);
   for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
-  return register_variant(std::move(v));
+  return register_variant(std::move(v), place);
 }
 
 /// A comparator: apps/<app>/<library>.cu, `library` as its makers spell it in lower case, "cublas".
 /// It is measured beside the strategies and never counted as one.
 template <class Problem>
 bool register_comparator(std::string_view app, std::string_view library,
-                         std::vector<ConfigOf<Problem>> configs) {
+                         std::vector<ConfigOf<Problem>> configs,
+                         SourceLine place = SourceLine::here()) {
   Variant v;
   v.app = app;
   v.strategy = library;
   v.comparator = true;
   for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
-  return register_variant(std::move(v));
+  return register_variant(std::move(v), place);
 }
 
 }  // namespace amasia

@@ -10,6 +10,7 @@
 #include "harness/cli/description.hpp"
 #include "harness/errors.hpp"
 #include "harness/process/isolation.hpp"
+#include "harness/registry.hpp"
 #include "harness/session/child_task.hpp"
 #include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
@@ -33,6 +34,10 @@ int dispatch(int argc, char** argv) {
     if (argc == 4) return serve_child(perform_task, argv[2], argv[3]);
   }
   catch_interrupts();
+  // Of an app that somebody else wrote. What is sound goes on, and the end is not "nothing wrong".
+  for (const std::string& mistake : registration_mistakes()) {
+    print_prose("amasia: {}\n", in_one_line(mistake));
+  }
   refuse_unknown_command(argc > 1 ? argv[1] : "");
   const Parser parser = make_parser();
   CLI::App& program = *parser.program;
@@ -48,7 +53,8 @@ int dispatch(int argc, char** argv) {
     throw UsageError(fmt::format("{} (amasia --help)", error.what()));
   }
   const Action& act = parser.actions.at(program.get_subcommands().front()->get_name());
-  return act({std::vector<std::string>(argv, argv + argc), program});
+  const ExitStatus status = act({std::vector<std::string>(argv, argv + argc), program});
+  return status == exit_ok && !registration_mistakes().empty() ? exit_wrong_result : status;
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <random>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "harness/ceiling.hpp"
 #include "harness/results/provenance.hpp"
@@ -100,22 +104,6 @@ TEST(Registry, FindsByName) {
   EXPECT_EQ(find_instance_factory("mu"), nullptr);
 }
 
-TEST(Registry, MistakesOfTheProgrammerAreRefused) {
-  EXPECT_THROW(register_app(std::make_unique<NamedApp>("mu")), std::logic_error);
-  EXPECT_THROW(register_app(nullptr), std::logic_error);
-  EXPECT_THROW(register_variant(variant("alpha", "tma")), std::logic_error);
-  EXPECT_THROW(register_variant(variant("mu", "fast")), std::logic_error);
-  Variant empty = variant("mu", "tma");
-  empty.configs.clear();
-  EXPECT_THROW(register_variant(empty), std::logic_error);
-  Variant twice = variant("mu", "tma");
-  twice.configs.push_back(twice.configs.front());
-  EXPECT_THROW(register_variant(twice), std::logic_error);
-  EXPECT_THROW(register_ceiling(probe("fp32_rate")), std::logic_error);
-  EXPECT_THROW(register_instance_factory("alpha", {}), std::logic_error);
-  EXPECT_EQ(variants().size(), 10u);
-}
-
 TEST(Registry, AnAppOutsideTheTreeBringsItsDigests) {
   const std::string known = source_digest("hotspot/tma");
   ASSERT_FALSE(registered_source_digests().empty());  // as below, before main()
@@ -148,6 +136,85 @@ TEST(SelectVariants, APatternThatMatchesNothingGetsTheNearest) {
   EXPECT_TRUE(contains(error({"alpha/tmaa"}), "did you mean alpha/tma"));
   EXPECT_TRUE(contains(error({"tma"}), "did you mean */tma"));
   EXPECT_TRUE(contains(error({"mu"}), "matches no variant"));  // an app with no variant built
+}
+
+/// These come last, since they register more. What is said anew of what `act` registers.
+Names said(const std::function<void()>& act) {
+  Names before = registration_mistakes();
+  act();
+  Names after = registration_mistakes(), fresh;
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                      std::back_inserter(fresh));
+  return fresh;
+}
+
+TEST(RegistrationMistakes, WhatIsRegisteredTwiceIsNamedWithBothPlaces) {
+  const SourceLine first{"/home/me/mine/one.cu", 7}, second{"/home/me/mine/two.cu", 8};
+  ASSERT_TRUE(said([&] {
+                register_app(std::make_unique<NamedApp>("twofold"), first);
+                register_variant(variant("twofold", "tma"), first);
+                register_variant(variant("twofold", "dsm"), first);
+                register_instance_factory("twofold", {}, first);
+              }).empty());
+  EXPECT_EQ(registration_mistake("twofold/tma"), "");
+  const Names twice = said([&] { register_variant(variant("twofold", "tma"), second); });
+  ASSERT_EQ(twice.size(), 1u);
+  EXPECT_EQ(twice[0],
+            "twofold/tma is registered twice, at mine/one.cu:7 and at mine/two.cu:8: one of them "
+            "has to go");
+  EXPECT_EQ(registration_mistake("twofold/tma"), twice[0]);
+  EXPECT_EQ(registration_mistake("twofold/dsm"), "") << "the others go on";
+  EXPECT_EQ(variants_of("twofold").size(), 2u);
+
+  const Names factories = said([&] { register_instance_factory("twofold", {}, second); });
+  ASSERT_EQ(factories.size(), 1u);
+  EXPECT_TRUE(contains(factories[0], "twofold has its instances made twice, at mine/one.cu:7"));
+  EXPECT_EQ(registration_mistake("twofold/dsm"), factories[0]) << "of which one cannot be known";
+  const Names apps = said([&] { register_app(std::make_unique<NamedApp>("twofold"), second); });
+  ASSERT_EQ(apps.size(), 1u);
+  EXPECT_TRUE(contains(apps[0], "mine/two.cu:8"));
+  EXPECT_TRUE(contains(registration_mistake("twofold/dsm"), "; "));
+}
+
+TEST(RegistrationMistakes, WhatCannotBeRunIsNamed) {
+  const SourceLine place{"mine/odd.cu", 5};
+  const auto of = [&](Variant v) {
+    const Names sentences = said([&] { register_variant(std::move(v), place); });
+    return sentences.size() == 1 ? sentences[0] : fmt::format("{} sentences", sentences.size());
+  };
+  register_app(std::make_unique<NamedApp>("odd"), place);
+  EXPECT_EQ(of(variant("odd", "fast")),
+            "odd/fast is registered with a strategy that there is not, 'fast' (mine/odd.cu:5)");
+  Variant odd = variant("odd", "tma");
+  odd.configs.clear();
+  EXPECT_TRUE(contains(of(odd), "odd/tma is registered without a config"));
+  EXPECT_EQ(find_variant("odd/tma"), nullptr);
+  odd = variant("odd", "dsm");
+  odd.configs.push_back(odd.configs.front());
+  EXPECT_TRUE(contains(of(odd), "odd/dsm has two configs named iso"));
+  odd = variant("odd", "overlap");
+  odd.configs.front().info.kernels = {{nullptr, 32}};
+  EXPECT_TRUE(contains(of(odd), "odd/overlap has no kernel in config iso"));
+  EXPECT_TRUE(contains(registration_mistake("odd/overlap"), "no kernel"));
+  odd = variant("odd", "drop_off");
+  odd.configs.front().info.kernels = {{&place, 0}};
+  EXPECT_TRUE(contains(of(odd), "a kernel of 0 threads"));
+  EXPECT_TRUE(contains(of(variant("nobody", "tma")),
+                       "nobody/tma is registered at mine/odd.cu:5 for an app that nothing"));
+  const Names null = said([&] { register_app(nullptr, place); });
+  EXPECT_EQ(null, Names{"a null app is registered at mine/odd.cu:5"});
+  EXPECT_THROW(register_ceiling(probe("fp32_rate")), std::logic_error);
+}
+
+TEST(RegistrationMistakes, KnowsWhereSomethingIsRegistered) {
+  register_app(std::make_unique<NamedApp>("placed"), {"/src/placed/app.cpp", 3});
+  EXPECT_EQ(place_of("placed"), "placed/app.cpp:3");
+  register_instance_factory("placed", {}, {"instance.cu", 4});
+  EXPECT_EQ(place_of("placed"), "instance.cu:4");
+  register_variant(variant("placed", "tma"));
+  EXPECT_EQ(place_of("placed/tma"), fmt::format("harness/registry_test.cpp:{}", __LINE__ - 1));
+  EXPECT_EQ(last_registration().line, __LINE__ - 2);
+  EXPECT_EQ(place_of("placed/dsm"), "");
 }
 
 }  // namespace

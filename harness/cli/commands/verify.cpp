@@ -1,9 +1,12 @@
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/preview.hpp"
+#include "harness/registry.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -65,8 +68,10 @@ Tally report(const GroupResult& group) {
     }
     const bool skipped = row.status == RowStatus::skipped;
     ++(skipped ? tally.skipped : tally.failed);
-    print_data("{} {} {} {}: {}\n", skipped ? "skipped" : "FAILED", row.variant, row.config,
-               group.key.size.to_string(), row.reason);
+    const std::string place = place_of(row.variant);
+    const bool named = skipped || row.reason.find(place) != std::string::npos;  // "" is everywhere
+    print_data("{} {} {} {}: {}{}\n", skipped ? "skipped" : "FAILED", row.variant, row.config,
+               group.key.size.to_string(), row.reason, named ? "" : fmt::format(" ({})", place));
     if (skipped || !row.verdict) continue;
     for (const auto& m : row.verdict->first_mismatches) print_data("  {}\n", m);
   }
