@@ -8,6 +8,7 @@
 #include "harness/gpu/loaded_code.hpp"
 #include "harness/gpu/preparation.hpp"
 #include "harness/gpu/sampler.hpp"
+#include "harness/gpu/verification.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/nvml.hpp"
 #include "harness/registry.hpp"
@@ -28,7 +29,10 @@ class CudaGroup : public GroupInstrument {
         probe_(device) {
     const InstanceFactory* factory = find_instance_factory(plan.key.app);
     if (factory == nullptr) {
-      throw UsageError(fmt::format("app '{}' is not part of this program", plan.key.app));
+      throw std::runtime_error(
+          fmt::format("nothing makes instances of {0}: register_instance_factory(\"{0}\", ...) is "
+                      "missing, or its source is not built into this program",
+                      plan.key.app));
     }
     instance_ = (*factory)(plan.key.size, plan.seed);
     AMASIA_CUDA(cudaDeviceSynchronize());
@@ -62,9 +66,9 @@ class CudaGroup : public GroupInstrument {
     for (const KernelUse& k : config->info.kernels) {
       row.evidence.push_back(amasia::resources_of(k, device_, launched));
     }
-    auto run =
-        std::make_unique<PreparedRun>(std::move(launch), plan_.key.launch, sampler_.stream());
+    auto run = std::make_unique<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
     row.verdict = verdict_of(*run, instance_->challenges());
+    if (row.verdict->passed && is_replayed(row)) replay(std::move(launch), row);
     if (row.verdict->passed) runs_[index] = std::move(run);
     // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
     challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
@@ -79,6 +83,12 @@ class CudaGroup : public GroupInstrument {
   void count(int index) override { sampler_.count(*runs_.at(index), *instance_, plan_.key.cache); }
 
   Verdict verify(int index) override { return verdict_of(*runs_.at(index), challenges_.at(index)); }
+
+  Verdict verify_nothing() override {
+    instance_->reset(sampler_.stream());
+    AMASIA_CUDA(cudaStreamSynchronize(sampler_.stream()));
+    return instance_->verify();
+  }
 
   std::optional<double> energy_mj(int index) override {
     constexpr double batch_seconds = 0.6;  // dozens of refreshes of the energy counter
@@ -110,21 +120,33 @@ class CudaGroup : public GroupInstrument {
   }
 
  private:
-  /// Of that many challenges and of the timed input, which comes last: its outputs stay.
   Verdict verdict_of(const PreparedRun& run, int challenges) {
-    Verdict verdict;
-    verdict.passed = true;
-    std::int64_t checked = 0;
-    for (int left = challenges; left >= 0; --left) {
-      instance_->pose(left);
-      if (!verdict.passed) continue;  // the timed input is put back all the same
-      sampler_.run_once(run, *instance_);
-      verdict = instance_->verify();
-      checked += verdict.checked;
-      if (left > 0 && !verdict.passed) verdict.norm += fmt::format(", on challenge {}", left);
+    return amasia::verdict_of(*instance_, challenges, [&] { sampler_.run_once(run, *instance_); });
+  }
+
+  /// Once for each config that is timed or verified: a search has up to a hundred rows a group, and
+  /// its winner is replayed where it is measured.
+  bool is_replayed(const Row& row) const {
+    return plan_.key.launch == LaunchMode::stream && !plan_.effort.count_only && row.repeat == 0 &&
+           (plan_.effort.verify_only || row.role != Role::candidate);
+  }
+
+  /// A captured graph has only what was enqueued in the stream, or joined to it: replayed, it gives
+  /// a wrong output where the run worked in another stream beside.
+  void replay(Launch launch, Row& row) {
+    std::unique_ptr<PreparedRun> graph;
+    try {
+      graph =
+          std::make_unique<PreparedRun>(std::move(launch), LaunchMode::graph, sampler_.stream());
+    } catch (const CudaError&) {
+      cudaGetLastError();  // what cannot be a graph is not held against a run in a stream
+      return;
     }
-    verdict.checked = checked;
-    return verdict;
+    const Verdict of_replay = verdict_of(*graph, 0);
+    if (const auto why = works_elsewhere(of_replay)) {
+      row.verdict = of_replay;
+      row.reason = *why;
+    }
   }
 
   const PlannedGroup& plan_;

@@ -22,7 +22,8 @@ class GroupInstrument {
   virtual ~GroupInstrument() = default;
   /// Chooses the config, runs it once and compares the output: fills config, geometry, fallback,
   /// evidence and verdict of `row`, or its status `skipped` with the reason where this device or
-  /// problem rules it out. `index` names the row in the calls below.
+  /// problem rules it out. A reason beside a verdict says why it did not pass. `index` names the
+  /// row in the calls below.
   virtual void prepare(int index, Row& row) = 0;
   /// Whether the whole run waits in the launch queue until all of it is enqueued.
   virtual bool can_be_blocked(int index) const = 0;
@@ -34,6 +35,9 @@ class GroupInstrument {
   virtual void count(int index) = 0;
   /// Runs once more and compares the output.
   virtual Verdict verify(int index) = 0;
+  /// Restores and poisons the outputs, runs nothing and compares them: what a variant that does
+  /// nothing would get, asked behind a right run.
+  virtual Verdict verify_nothing() = 0;
   /// Millijoules per run; nothing where they cannot be measured.
   virtual std::optional<double> energy_mj(int index) = 0;
   /// What the app writes beside its timed output, after a verified run.

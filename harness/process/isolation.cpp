@@ -85,6 +85,19 @@ std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+/// What the code of an app prints goes to stderr while a task is at work: on stdout, half a line of
+/// it would stand in front of the answer, and a line could look like one.
+class ChatterToStderr {
+ public:
+  ChatterToStderr() : answer_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    if (answer_.get() >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  int answer() const { return answer_.get() >= 0 ? answer_.get() : STDOUT_FILENO; }
+
+ private:
+  Descriptor answer_;
+};
+
 /// SIGKILL is also what the kernel sends when memory runs out, whoever took it.
 bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
@@ -249,7 +262,8 @@ std::string task_text(const Json& task) { return one_line(task); }
 int serve_child(const TaskPerformer& perform) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)),
                          std::istreambuf_iterator<char>());
-  return serve(perform, text, STDOUT_FILENO);
+  const ChatterToStderr chatter;
+  return serve(perform, text, chatter.answer());
 }
 
 int serve_child(const TaskPerformer& perform, const std::string& task_path,

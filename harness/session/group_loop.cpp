@@ -5,13 +5,16 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "harness/gpu/verification.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/session/company.hpp"
 #include "harness/session/stopwatch.hpp"
+#include "harness/session/validity.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
@@ -66,8 +69,10 @@ class GroupLoop {
       throw UsageError(fmt::format("app '{}' is not part of this program", plan_.key.app));
     }
     result_.work = app->work(plan_.key.size);
+    distrust_ = contradiction_in(result_.work, app->device_bytes(plan_.key.size));
+    if (!distrust_.empty()) distrust_ += fmt::format(" ({})", place_of(plan_.key.app));
     progress_(-1, "generating inputs");
-    group_ = instrument_.open(plan_);
+    open_group(*app);
 
     for (const PlannedRow& planned : plan_.rows) {
       if (const auto schedule = schedule_for(planned)) prepare(planned, *schedule);
@@ -95,6 +100,20 @@ class GroupLoop {
   }
 
  private:
+  /// The plan has asked the app how much memory it needs: whether that was true shows here.
+  void open_group(const App& app) {
+    const std::size_t free = instrument_.device().free_bytes;
+    try {
+      group_ = instrument_.open(plan_);
+    } catch (const std::runtime_error& error) {
+      if (instrument_.trouble_of(error) != Trouble::no_memory) throw;
+      throw std::runtime_error(fmt::format(
+          "{}: device_bytes() of {} says {} bytes, and {} were free; either it says too little, or "
+          "somebody else took the memory",
+          error.what(), app.name(), app.device_bytes(plan_.key.size), free));
+    }
+  }
+
   /// Progress of a row, by its place in the plan: the result has no rows that fell away.
   void report(int index, const std::string& text) const {
     progress_(planned_index_[static_cast<std::size_t>(index)], text);
@@ -179,14 +198,19 @@ class GroupLoop {
     } else if (find_variant(planned.variant) == nullptr) {
       row.status = RowStatus::skipped;
       row.reason = "not part of this program";
+    } else if (const std::string mistake = registration_mistake(planned.variant);
+               !mistake.empty() || !distrust_.empty()) {
+      row.status = RowStatus::failed;
+      row.reason = mistake.empty() ? distrust_ : mistake;
     } else {
       report(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
       try {
         group_->prepare(index, row);
         if (row.verdict && !row.verdict->passed) {
           row.status = RowStatus::failed;
-          row.reason = "wrong result";
+          if (row.reason.empty()) row.reason = "wrong result";
         }
+        if (row.status == RowStatus::ok) try_nothing(row);
       } catch (const std::runtime_error& error) {
         if (instrument_.trouble_of(error) != Trouble::no_memory) throw;
         row.status = RowStatus::skipped;
@@ -199,6 +223,17 @@ class GroupLoop {
       }
     }
     result_.rows.push_back(std::move(row));
+  }
+
+  /// Once a group, behind its first right row, whose output would still lie there.
+  void try_nothing(Row& row) {
+    if (std::exchange(nothing_tried_, true) || plan_.effort.count_only) return;
+    const Verdict nothing = group_->verify_nothing();
+    const auto why = passes_nothing(nothing);
+    if (!why) return;
+    distrust_ = fmt::format("{} ({})", *why, place_of(plan_.key.app));
+    row.status = RowStatus::failed;
+    row.reason = distrust_;
   }
 
   void time_all() {
@@ -376,6 +411,8 @@ class GroupLoop {
   StoppingRule rule_;
   GroupResult result_;
   std::unique_ptr<GroupInstrument> group_;
+  std::string distrust_;  // why no row of this app can be believed; empty when all can
+  bool nothing_tried_ = false;
   std::vector<int> active_;         // rows that are right and may be timed
   std::vector<int> planned_index_;  // of each row of the result
   std::map<int, double> fastest_clock_;

@@ -214,15 +214,21 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
     if (deserves_another_try(outcome, tried_again, on_line)) continue;
     const auto culprit = static_cast<std::size_t>(outcome.row);
     if (outcome.row < 0 || culprit >= plan.rows.size() || !plan.rows[culprit].excluded.empty()) {
-      return group_without_rows(plan, RowStatus::crashed, outcome.failure);
+      return group_without_rows(
+          plan, RowStatus::crashed,
+          outcome.row < 0 ? fmt::format("{}, before a row ran (its instance is made at {})",
+                                        outcome.failure, place_of(plan.key.app))
+                          : outcome.failure);
     }
+    const std::string failure =
+        fmt::format("{} ({})", outcome.failure, place_of(plan.rows[culprit].variant));
     on_line(fmt::format("{} ({}) took the process down; going on without it",
                         plan.rows[culprit].variant, word_of(plan.rows[culprit].role)));
     // The same code would crash again in its other rows of the same config: the A/A control.
     for (PlannedRow& row : plan.rows) {
-      if (runs_the_same(row, plan.rows[culprit])) row.excluded = outcome.failure;
+      if (runs_the_same(row, plan.rows[culprit])) row.excluded = failure;
     }
-    plan.rows[culprit].excluded = outcome.failure;
+    plan.rows[culprit].excluded = failure;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,6 +39,26 @@ bool is_trouble(const std::string& throttle_reasons) {
 
 }  // namespace
 
+std::string contradiction_in(const Work& work, std::int64_t device_bytes) {
+  const std::pair<const char*, double> claims[] = {
+      {"operations", work.operations},
+      {"bytes_read", work.bytes_read},
+      {"bytes_written", work.bytes_written},
+      {"dependent_operations", work.dependent_operations}};
+  for (const auto& [name, value] : claims) {
+    if (!std::isfinite(value) || value < 0) {
+      return fmt::format("work() says {} = {:g}, which is no amount", name, value);
+    }
+    if (std::string_view(name).starts_with("bytes") && value > static_cast<double>(device_bytes)) {
+      return fmt::format(
+          "work() says {} = {:.0f}, and device_bytes() that all its memory is {}: compulsory "
+          "traffic moves no byte twice, so one of the two is wrong",
+          name, value, device_bytes);
+    }
+  }
+  return "";
+}
+
 std::optional<Invalidity> faster_than_floor(const GroupResult& group) {
   if (group.key.cache != CacheMode::cold || !group.floor) return std::nullopt;
   const double floor = group.floor->floor_ms();
@@ -49,8 +71,8 @@ std::optional<Invalidity> faster_than_floor(const GroupResult& group) {
             "{:.4g} ms by {}",
             row.variant, word_of(row.role), row.time_ms->median, row.time_ms->low,
             row.time_ms->high, floor, word_of(group.floor->bound_by())),
-        "the ceilings were measured too low, in company or at a lower clock: let the GPU be idle "
-        "and measure again"};
+        "either the ceilings were measured too low, in company or at a lower clock: let the GPU be "
+        "idle and measure again; or work() says more than the least that has to be done"};
   }
   return std::nullopt;
 }

@@ -29,6 +29,10 @@ struct Circumstances {
   ProbeCount probes{};                                  // likewise
 };
 
+/// What cannot be in what an app says of its work; "" where nothing contradicts itself. Compulsory
+/// traffic reads and writes no byte twice, so that neither is more than the memory the app needs.
+std::string contradiction_in(const Work& work, std::int64_t device_bytes);
+
 /// A cold row faster than its floor, beyond the interval of its median.
 std::optional<Invalidity> faster_than_floor(const GroupResult& group);
 /// The A/A control, or the times of a baseline over the rounds.

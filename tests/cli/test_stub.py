@@ -259,20 +259,91 @@ def test_a_wrong_result_is_status_1_and_has_no_time(stub: Stub) -> None:
 
 @pytest.mark.parametrize(
     "chatter",
-    ['{"row":"x"}', '{"row":1.5,"line":3}', '{"line":[]}', '{"error":7}', "[1]", "{", "hello", "3"],
+    ["hello", '{"result": 3}', '{"error": "no", "usage": true}', '{"row": 2, "line": ""}'],
 )
-def test_chatter_of_a_library_is_no_answer(stub: Stub, chatter: str) -> None:
-    result = stub.measure(script={"stdout": [chatter]})
+def test_what_an_app_prints_is_no_answer(stub: Stub, chatter: str) -> None:
+    """Whole lines, which could be an answer, and the beginning of one. It is shown on stderr."""
+    result = stub.measure(script={"stdout": [chatter + "\n", "half a line"]})
     assert result.returncode == 0, result.stderr
     assert all(row["status"] == "ok" for row in stub.rows().values())
+    assert f"{chatter}\nhalf a line" in result.stderr
+    assert chatter not in result.stdout
 
 
-def test_an_answer_that_is_none_costs_its_group(stub: Stub) -> None:
-    result = stub.measure(
-        script={"stdout": ['{"result": 3}'], "rows": {"stub/tma": {"fault": {"do": "abort"}}}}
-    )
+def test_an_app_that_breaks_while_its_instance_is_made_costs_its_groups(stub: Stub) -> None:
+    one = {"of_size": {"n=1000": {"open": {"do": "abort"}}}}
+    result = stub.measure("--size", "n=1000", "--size", "n=2000", script=one)
     assert result.returncode == 1
-    assert {row["status"] for row in stub.rows().values()} == {"crashed"}
+    file = json.loads(stub.out.read_text())
+    assert [{r["status"] for r in g["rows"]} for g in file["groups"]] == [{"crashed"}, {"ok"}]
+    reason = file["groups"][0]["rows"][0]["reason"]
+    assert "signal 6" in reason and "before a row ran" in reason
+    assert re.search(r"its instance is made at stub_device/stub_apps\.cpp:\d+", reason), reason
+
+
+def test_a_crash_names_where_its_variant_is_registered(stub: Stub) -> None:
+    result = stub.measure(script={"rows": {"stub/tma": {"fault": {"do": "abort"}}}})
+    assert result.returncode == 1
+    assert re.search(r"\(stub_device/stub_apps\.cpp:\d+\)$", stub.rows()["tma"]["reason"])
+
+
+def test_an_app_that_needs_more_memory_than_it_says(stub: Stub) -> None:
+    result = stub.measure(script={"open": {"do": "no_memory"}})
+    assert result.returncode == 1
+    assert "device_bytes() of stub says 8000 bytes" in stub.rows()["tma"]["reason"]
+
+
+def test_a_reset_that_poisons_nothing_is_found(stub: Stub) -> None:
+    result = stub.measure(script={"poisoned": False})
+    assert result.returncode == 1
+    assert {row["status"] for row in stub.rows().values()} == {"failed"}
+    verified = stub.run("verify", "stub/tma", script={"poisoned": False})
+    assert verified.returncode == 1
+    assert re.search(r"FAILED stub/tma .*a run that does nothing would pass", verified.stdout)
+
+
+def test_a_wrong_row_is_named_with_its_place(stub: Stub) -> None:
+    verified = stub.run("verify", "stub/tma", script={"rows": {"stub/tma": {"wrong": True}}})
+    assert verified.returncode == 1
+    assert re.search(r"FAILED .*: wrong result \(stub_device/stub_apps\.cpp:\d+\)", verified.stdout)
+
+
+@pytest.mark.parametrize("claim", ["bytes_read", "bytes_written"])
+def test_more_bytes_than_there_are_are_not_believed(stub: Stub, claim: str) -> None:
+    result = stub.measure(script={"work": {claim: 1e6}})
+    assert result.returncode == 1
+    reason = stub.rows()["tma"]["reason"]
+    assert (
+        f"work() says {claim} = 1000000, and device_bytes() that all its memory is 8000" in reason
+    )
+    assert re.search(r"\(stub_device/stub_apps\.cpp:\d+\)$", reason), reason
+
+
+def claiming(bytes_each_way: float, ms: float) -> Script:
+    work = {"bytes_read": bytes_each_way, "bytes_written": bytes_each_way}
+    return {"work": work, "rows": {"stub/tma": {"ms": ms}}}
+
+
+def test_a_claim_of_too_many_bytes_puts_the_floor_above_the_times(stub: Stub) -> None:
+    result = stub.measure("--strict", script=claiming(4000, 12e-6))  # the floor is 8e-6
+    assert result.returncode == 0, result.stderr
+    result = stub.measure("--strict", "--overwrite", script=claiming(8000, 12e-6))
+    assert result.returncode == 4
+    (why,) = stub.group()["invalid"]
+    assert why["kind"] == "floor" and "or work() says more than the least" in why["remedy"]
+
+
+def test_a_claim_of_too_few_bytes_gains_nothing(stub: Stub) -> None:
+    def figures(bytes_each_way: float) -> tuple[float, float]:
+        stub.measure("--overwrite", script=claiming(bytes_each_way, 0.5))
+        group = stub.group()
+        (tma,) = [c for c in group["comparisons"] if c["variant"] == "stub/tma"]
+        return tma["speedup"]["ratio"], group["floor"]["bytes_ms"] / group["rows"][0]["time_ms"][
+            "median"
+        ]
+
+    (speedup, share), (same, less) = figures(4000), figures(40)
+    assert same == speedup == 2 and less < share
 
 
 # What is disturbed is not believed.

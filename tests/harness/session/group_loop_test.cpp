@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "harness/registry.hpp"
 #include "harness/results/gains.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/session/completion.hpp"
+#include "harness/session/session.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "tests/harness/stub_device/stub_device.hpp"
 #include "tests/messages.hpp"
@@ -363,6 +366,85 @@ TEST(GroupLoop, AWrongResultHasNoTime) {
     EXPECT_FALSE(g.rows[r].time_ms);
   }
   EXPECT_EQ(g.comparisons.size(), 1u);  // the control
+}
+
+TEST(GroupLoop, WhatDoesNothingIsTriedOnceBehindTheFirstRightRow) {
+  const std::string log = ::testing::TempDir() + "/nothing.log";
+  std::filesystem::remove(log);
+  Json script{{"log", log}, {"rows", {{"stub/baseline", {{"wrong", true}}}}}};
+  const GroupResult right = measured(plan_of(), script).group;
+  EXPECT_EQ(right.rows[2].status, RowStatus::ok);
+  std::ifstream lines(log);
+  int tried = 0;
+  for (std::string line; std::getline(lines, line);) tried += line == "nothing";
+  EXPECT_EQ(tried, 1);
+}
+
+TEST(GroupLoop, AResetThatLeavesARightAnswerCostsAllRowsOfTheGroup) {
+  const GroupResult g = measured(plan_of(), {{"poisoned", false}}).group;
+  ASSERT_EQ(g.rows.size(), 4u);
+  for (const Row& row : g.rows) {
+    EXPECT_EQ(row.status, RowStatus::failed);
+    EXPECT_TRUE(contains(row.reason, "a run that does nothing would pass"));
+    EXPECT_TRUE(contains(row.reason, "stub_device/stub_apps.cpp:")) << row.reason;
+    EXPECT_TRUE(row.samples.empty());
+  }
+  // One value may be right by chance.
+  EXPECT_EQ(measured(plan_of(), {{"poisoned", false}, {"checked", 1}}).group.rows[0].status,
+            RowStatus::ok);
+}
+
+TEST(GroupLoop, WorkElsewhereIsTheReasonThatTheInstrumentGives) {
+  const GroupResult g =
+      measured(plan_of(), {{"rows", {{"stub/tma", {{"elsewhere", "it works elsewhere"}}}}}}).group;
+  EXPECT_EQ(g.rows[2].status, RowStatus::failed);
+  EXPECT_EQ(g.rows[2].reason, "it works elsewhere");
+  EXPECT_EQ(g.rows[3].status, RowStatus::ok);
+}
+
+TEST(GroupLoop, WhatIsRegisteredTwiceIsNotRun) {
+  const PlannedGroup plan = plan_of();
+  static const bool again = [] {
+    Variant twin;
+    twin.app = "stub";
+    twin.strategy = "register_bypass";
+    Config c;
+    c.info.name = "iso";
+    twin.configs.push_back(c);
+    return register_variant(twin, {"a.cu", 1}) && register_variant(twin, {"b.cu", 2});
+  }();
+  ASSERT_TRUE(again);
+  PlannedGroup with_twin = plan;
+  with_twin.rows.push_back({"stub/register_bypass", Role::iso, 0, "iso"});
+  const GroupResult g = measured(with_twin, Json::object()).group;
+  EXPECT_EQ(g.rows[4].status, RowStatus::failed);
+  EXPECT_TRUE(contains(g.rows[4].reason, "twice, at a.cu:1 and at b.cu:2"));
+  EXPECT_EQ(g.rows[2].status, RowStatus::ok);
+}
+
+TEST(GroupLoop, MemoryThatRunsOutIsHeldAgainstWhatTheAppSaid) {
+  const auto instrument = make_stub_instrument(Json{{"open", {{"do", "no_memory"}}}});
+  const std::string said = message_of<std::runtime_error>(
+      [&] { run_group(plan_of(), *instrument, [](int, const std::string&) {}); });
+  EXPECT_TRUE(contains(said, "out of device memory (stub): device_bytes() of stub says 8000 bytes"))
+      << said;
+  EXPECT_TRUE(contains(said, "1073741824 were free"));
+}
+
+TEST(RunIsolated, AnAnswerThatIsNoResultCostsItsGroup) {
+  bool stopped = false;
+  const GroupResult g = run_isolated(
+      plan_of(), {},
+      [](const Json&, double) {
+        ChildOutcome outcome;
+        outcome.finished = true;
+        outcome.result = 3;
+        return outcome;
+      },
+      [](const std::string&) {}, stopped);
+  ASSERT_EQ(g.rows.size(), 4u);
+  for (const Row& row : g.rows) EXPECT_EQ(row.status, RowStatus::crashed);
+  EXPECT_TRUE(contains(g.rows[0].reason, "the process answered what is no result"));
 }
 
 TEST(GroupLoop, SeveralThatGoWrongTogetherMayHaveBeenWrittenTo) {

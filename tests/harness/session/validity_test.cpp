@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "harness/results/claim.hpp"
@@ -38,6 +39,18 @@ GroupResult long_group() {
   return group;
 }
 
+TEST(Work, ThatContradictsItselfIsNone) {
+  EXPECT_EQ(contradiction_in({1e9, Work::Kind::fp32, 4096, 4096, 10}, 4096), "");
+  EXPECT_EQ(contradiction_in({}, 0), "");
+  const std::string more = contradiction_in({0, Work::Kind::fp32, 4097, 0, 0}, 4096);
+  EXPECT_TRUE(contains(more,
+                       "work() says bytes_read = 4097, and device_bytes() that all its memory "
+                       "is 4096"));
+  EXPECT_TRUE(contains(contradiction_in({0, Work::Kind::fp32, 0, 1e12, 0}, 4096), "bytes_written"));
+  EXPECT_TRUE(contains(contradiction_in({-1, Work::Kind::fp32, 0, 0, 0}, 0), "operations = -1"));
+  EXPECT_TRUE(contains(contradiction_in({0, Work::Kind::fp32, std::nan(""), 0, 0}, 1), "nan"));
+}
+
 TEST(Floor, ThatIsBeatenColdIsNone) {
   GroupResult group = sample_group(512);
   EXPECT_FALSE(faster_than_floor(group));
@@ -49,6 +62,7 @@ TEST(Floor, ThatIsBeatenColdIsNone) {
   // The rows at best are faster still; the first is named.
   EXPECT_TRUE(contains(invalid->reason, "hotspot/tma iso took 0.016 ms"));
   EXPECT_TRUE(contains(invalid->reason, "by bytes"));
+  EXPECT_TRUE(contains(invalid->remedy, "or work() says more than the least"));
 
   group.key.cache = CacheMode::hot;  // what is in the cache need not come from memory
   EXPECT_FALSE(faster_than_floor(group));

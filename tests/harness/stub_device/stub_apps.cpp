@@ -25,7 +25,12 @@ class StubApp : public App {
   }
   Work work(const Parameters& p) const override {
     const auto n = static_cast<double>(p.integer("n"));
-    return {2 * n, Work::Kind::fp32, 4 * n, 4 * n, 0};
+    Work w{2 * n, Work::Kind::fp32, 4 * n, 4 * n, 0};
+    if (const auto claims = stub_script().find("work"); claims != stub_script().end()) {
+      w.bytes_read = claims->value("bytes_read", w.bytes_read);
+      w.bytes_written = claims->value("bytes_written", w.bytes_written);
+    }
+    return w;
   }
   std::int64_t device_bytes(const Parameters& p) const override {
     return checked_product({p.integer("n"), 8}, "two vectors");

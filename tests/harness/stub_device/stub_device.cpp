@@ -70,8 +70,9 @@ class StubGroup : public GroupInstrument {
     script_.update(member(member(script, "of_size"), plan.key.size.to_string().c_str()));
     log_line(script, "open " + plan.key.to_string());
     first_ = is_first(plan);
-    for (const Json& line : member(script, "stdout")) {
-      const std::string text = line.get<std::string>() + '\n';
+    break_down(member(script_, "open"));
+    for (const Json& words : member(script, "stdout")) {
+      const auto text = words.get<std::string>();
       if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::abort();
     }
   }
@@ -88,6 +89,16 @@ class StubGroup : public GroupInstrument {
     }
     fault(state, "prepare");
     row.verdict = verdict(state.script, "wrong");
+    if (const Json& why = member(state.script, "elsewhere"); why.is_string()) {
+      row.verdict->passed = false;
+      row.reason = why.get<std::string>();
+    }
+  }
+
+  Verdict verify_nothing() override {
+    log_line(script_, "nothing");
+    const bool poisoned = script_.value("poisoned", true);
+    return {!poisoned, "exact", poisoned ? 100.0 : 0.0, 0, script_.value("checked", 100)};
   }
 
   bool can_be_blocked(int index) const override {

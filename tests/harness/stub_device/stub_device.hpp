@@ -12,11 +12,14 @@
 //              without it there is no probe
 //   "of_size": {"n=1000": {...}} members that count in groups of this size only
 //   "again":   {"probe": ..., "state_after": ...} of the second attempt at a group (needs "log")
+//   "open": FAULT when an instance is made
+//   "poisoned": false: reset() leaves a right answer; "checked": of so many values
+//   "work": {"bytes_read": ..., "bytes_written": ...} that the app "stub" claims
 //   "unwritable": why what the app writes beside its timed output cannot be written
 //   "log":     a file that receives one line for each task: "device", "ceilings", "open <group>",
-//              "point <index>", and for each row that a profiler is to count "count <variant>
-//              <config>"
-//   "stdout":  lines that a library would print into the answer of a group
+//              "nothing" when that is verified, "point <index>", and for each row that a profiler
+//              is to count "count <variant> <config>"
+//   "stdout":  what a library would print while a group is at work, as it stands
 //   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
 //              "<variant> at <config>": ROW}
 //   "points":  {"<index>": {"values": [...], "fault": FAULT, "unavailable": "why"}}
@@ -26,7 +29,7 @@
 //         "throttled": [... by sample, cyclic], "clock_mhz": [... by sample, cyclic],
 //         "second": [... factors of the second run in a round, cyclic],
 //         "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted),
-//         "skipped": "why", "blocked": false,
+//         "skipped": "why", "blocked": false, "elsewhere": why what it enqueues is not all,
 //         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
 //         "at": "prepare" | "time" | "verify" | "count" (of a row), "call": 0,
