@@ -4,6 +4,7 @@ as a part of another project it brings no tests and no apps of its own."""
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -256,6 +257,122 @@ def test_a_project_without_cuda_is_told_so(prefix, tmp_path) -> None:
     (source / "CMakeLists.txt").write_text(text.replace("enable_language(CUDA)", ""))
     done = configure(source, *settings_of(prefix))
     assert done.returncode != 0 and "LANGUAGES CXX CUDA" in done.stderr
+
+
+# --- Misdeeds of an app ---------------------------------------------------------------------------
+
+MISDEEDS = """
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include "harness/app.hpp"
+#include "harness/variant.hpp"
+namespace {
+using namespace amasia;
+/// What the environment asks for, at the moment it is named.
+bool asked(const std::string& misdeed) {
+  const char* const all = std::getenv("MISDEED");
+  return all != nullptr && misdeed == all;
+}
+struct Problem {};
+struct Misdeeds : App {
+  Misdeeds() {
+    if (asked("throw")) throw std::runtime_error("no table of mine");
+    if (asked("crash")) std::abort();
+    if (asked("segfault")) *static_cast<volatile int*>(nullptr) = 1;
+  }
+  std::string_view name() const override { return "misdeeds"; }
+  std::string_view summary() const override { return "what an app may do wrong"; }
+  const std::vector<ParameterSpec>& parameters() const override {
+    static const std::vector<ParameterSpec> specs{
+        {"n", ParameterSpec::Kind::integer, "elements", "1", 1, 1000}};
+    return specs;
+  }
+  std::vector<Parameters> sizes(Preset) const override {
+    std::vector<Parameters> all;
+    for (const char* n : {"1", "2", "3"}) {
+      all.emplace_back(parameters(), std::map<std::string, std::string>{{"n", n}});
+    }
+    return all;
+  }
+  Work work(const Parameters&) const override { return {}; }
+  std::int64_t device_bytes(const Parameters&) const override { return 1; }
+  Verdict check_reference(const Parameters& p, std::uint64_t) const override {
+    std::printf("{\\"result\\": 1}\\nhalf a line");
+    std::fflush(stdout);
+    if (p.integer("n") == 2) std::abort();
+    return {true, "exact", 0, 0, p.integer("n")};
+  }
+};
+ConfigOf<Problem> iso() {
+  ConfigOf<Problem> c;
+  c.info.name = "iso";
+  return c;
+}
+const bool app = register_app(std::make_unique<Misdeeds>());
+const bool one = asked("twice") && register_variant<Problem>("misdeeds", Strategy::tma, {iso()});
+const bool two = asked("twice") && register_variant<Problem>("misdeeds", Strategy::tma, {iso()});
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def misdeeds(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory):
+    """A program whose app does what the environment asks for; host code alone."""
+    source = tmp_path_factory.mktemp("outside") / "misdeeds"
+    source.mkdir()
+    (source / "app.cpp").write_text(MISDEEDS)
+    cuda = " CUDA" if built_with_cuda() else ""
+    (source / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.25)\nproject(misdeeds LANGUAGES CXX{cuda})\n"
+        "find_package(Amasia 0.1 REQUIRED)\namasia_add_app(misdeeds SOURCES app.cpp)\n"
+    )
+    done = configure(source, *settings_of(prefix))
+    assert done.returncode == 0, done.stdout + done.stderr
+    right("cmake", "--build", source / "build")
+
+    def run(misdeed: str, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [source / "build" / "misdeeds", *arguments],
+            env={**os.environ, "MISDEED": misdeed}, capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("misdeed", "said"),
+    [("throw", "no table of mine"), ("segfault", "a segmentation fault"), ("crash", "an abort")],
+)
+def test_what_fails_before_main_is_said_in_one_line(misdeeds, misdeed: str, said: str) -> None:
+    ended = misdeeds(misdeed, "list")
+    assert ended.returncode not in (0, 2), ended.returncode
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(
+        f"amasia: before main(), while apps and variants register themselves: {said}"
+    )
+
+
+def test_what_is_registered_twice_is_said_with_both_places(misdeeds) -> None:
+    ended = misdeeds("twice", "list")
+    assert ended.returncode == 1 and "misdeeds" in ended.stdout, "the rest goes on"
+    lines = [i for i, line in enumerate(MISDEEDS.split("\n"), 1) if 'asked("twice")' in line]
+    assert (
+        f"misdeeds/tma is registered twice, at misdeeds/app.cpp:{lines[0]} and at "
+        f"misdeeds/app.cpp:{lines[1]}: one of them has to go"
+    ) in " ".join(ended.stderr.split())
+    assert misdeeds("", "list").returncode == 0
+
+
+def test_what_an_app_prints_and_where_it_crashes_costs_that_size_only(misdeeds) -> None:
+    ended = misdeeds("", "verify", "--reference")
+    assert ended.returncode == 1
+    assert "2 references ok, 1 failed" in ended.stdout
+    assert "misdeeds n=2 FAILED" in ended.stdout and "signal 6" in ended.stdout
+    assert "half a line" in ended.stderr and "half a line" not in ended.stdout
 
 
 # --- As a part of another project -----------------------------------------------------------------
