@@ -1,8 +1,16 @@
 # cmake -DROOT=<source tree> -DOUTPUT=<file> -P commit.cmake
 # Writes {"<commit>", <dirty>}. Dirty: something that shapes the executable differs from the commit;
-# new results or texts do not count. Without git or outside a checkout (a tarball): "unknown", false.
+# new results or texts do not count. A source archive (scripts/release.py) carries its commit in
+# archived_commit.txt; what was changed after it was unpacked is not known there. Otherwise, without git or
+# outside a checkout: "unknown", false.
 set(commit "unknown")
 set(dirty "false")
+if(EXISTS ${ROOT}/cmake/archived_commit.txt)
+  file(STRINGS ${ROOT}/cmake/archived_commit.txt archived LIMIT_COUNT 1)
+  if(archived MATCHES "^[0-9a-f]+$")  # in a checkout, where git has not filled it in, it has another form
+    set(commit ${archived})
+  endif()
+endif()
 find_program(GIT git)
 if(GIT)
   execute_process(COMMAND ${GIT} -C ${ROOT} rev-parse --show-toplevel HEAD
