@@ -1,0 +1,141 @@
+"""docs/stability.md names all that somebody could build on, and nothing that is not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from structure import ROOT
+
+from plots.commands import COMMANDS
+
+PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci"))
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def rows(head: str) -> dict[str, list[str]]:
+    """The rows of the table whose first column has that head, by their first cell."""
+    found = re.search(
+        rf"^\| {re.escape(head)} \|.*\n\|[-:| ]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE
+    )
+    assert found, f"docs/stability.md has no table that begins with '{head}'"
+    cells = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in found[1].splitlines()
+    ]
+    by_name = {row[0].strip("`"): row[1:] for row in cells}
+    assert len(by_name) == len(cells), f"a name stands twice in the table of '{head}'"
+    return by_name
+
+
+def same(page: set[str], code: set[str], what: str) -> None:
+    assert not code - page, f"docs/stability.md does not say whether {what} {code - page} is stable"
+    assert not page - code, f"docs/stability.md names {what} {page - code}, which there is not"
+
+
+def test_every_row_has_a_status() -> None:
+    tables = re.findall(r"^\|.*\| status \|\n\|[-:| ]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    lines = [line for table in tables for line in table.splitlines()]
+    assert len(tables) == 6 and len(lines) > 60
+    for line in lines:
+        status = line.split("|")[-2].strip()
+        assert re.match(r"(stable|may change)\b", status), line
+
+
+def test_every_command_of_the_program_is_placed() -> None:
+    sources = (ROOT / "harness" / "cli" / "commands").glob("*.cpp")
+    registered = {
+        name for path in sources for name in re.findall(r'\.name = "(\w+)"', path.read_text())
+    }
+    same(set(rows("command of `amasia`")), registered, "the command")
+
+
+def test_the_program_has_the_commands_of_its_sources() -> None:
+    program = BUILD / "amasia"
+    if not program.exists():
+        pytest.fail(f"{program} is missing: build it, or set AMASIA_BUILD")
+    said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    for command in rows("command of `amasia`"):
+        assert re.search(rf"^ +{command} ", said, re.MULTILINE), command
+
+
+def test_every_exit_status_is_named_with_its_meaning() -> None:
+    header = read("harness/cli/exit_status.hpp")
+    number = dict(re.findall(r"(exit_\w+) = (\d+)", header))
+    meaning = dict(re.findall(r'ExitMeaning\{(exit_\w+), "([^"]+)"\}', header))
+    assert set(number) == set(meaning) and len(number) > 5
+    expected = {number[name]: [text] for name, text in meaning.items()}
+    assert rows("exit status") == expected
+
+
+def test_every_command_of_python_is_placed() -> None:
+    same(set(rows("command of `python -m plots`")), set(COMMANDS), "the command of Python")
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        scripts = tomllib.load(file)["project"].get("scripts", {})
+    for script in scripts:
+        assert f"`{script}`" in PAGE, f"docs/stability.md does not name the program {script}"
+
+
+def test_every_name_of_cmake_is_placed() -> None:
+    project, package = read("CMakeLists.txt"), read("cmake/AmasiaConfig.cmake.in")
+    names = set(re.findall(r"^option\((AMASIA_\w+)", project, re.MULTILINE))
+    names |= set(re.findall(r"^set\((AMASIA_\w+) .*CACHE", project, re.MULTILINE))
+    names |= set(re.findall(r"add_library\((Amasia::\w+)", package))
+    names |= set(re.findall(r"add_library\((Amasia::\w+) ALIAS", read("cmake/Library.cmake")))
+    names |= set(re.findall(r"^set(?:_and_check)?\((Amasia_(?!FOUND|NOT_FOUND)\w+)", package, re.M))
+    installed = re.search(
+        r"install\(FILES (cmake/AmasiaApp.*?)DESTINATION", read("cmake/Library.cmake"), re.S
+    )
+    assert installed
+    for path in re.findall(r"cmake/\w+\.cmake", installed[1]):
+        # The functions of the others are called by these alone.
+        if path == "cmake/AmasiaApp.cmake":
+            names |= set(re.findall(r"^function\((amasia_\w+)", read(path), re.MULTILINE))
+            names |= set(re.findall(r"if\((AMASIA_\w+)\)", read(path)))
+    assert {"Amasia::variants", "amasia_add_app", "AMASIA_CUDA", "Amasia_CUDA"} <= names
+    cmake = PAGE[PAGE.index("\n## CMake") : PAGE.index("\n## C++")]
+    page = set(re.findall(r"^\| `((?:AMASIA_|Amasia_|Amasia::|amasia_)\w+)` \|", cmake, re.M))
+    same(page, names, "the name of CMake")
+
+
+def test_every_preset_is_named() -> None:
+    presets = json.loads(read("CMakePresets.json"))["configurePresets"]
+    sentence = re.search(r"^Configure presets: .*$", PAGE, re.MULTILINE)
+    assert sentence
+    named = set(re.findall(r"`(\w+)`", sentence[0]))
+    same(named, {p["name"] for p in presets if not p.get("hidden")}, "the preset")
+
+
+def test_versions_of_the_schemas_are_those_of_the_code() -> None:
+    code = {
+        "amasia-result": ("harness/results/result.hpp", r"int result_schema_version = (\d+);"),
+        "amasia-profile": ("harness/results/profile.hpp", r"int profile_schema_version = (\d+);"),
+        "amasia-tuning": ("harness/plan/tuning.cpp", r"int tuning_version = (\d+);"),
+    }
+    page = rows("schema")
+    same(set(page), set(code), "the schema")
+    for schema, (path, pattern) in code.items():
+        (version,) = re.findall(pattern, read(path))
+        assert page[schema][:2] == [version, f"1 to {version}"], f"{schema}: {page[schema]}"
+
+
+def test_every_header_that_is_named_exists_and_none_is_a_c_interface_unnamed() -> None:
+    for path in re.findall(r"`((?:harness|variants|inputs)/[\w/.]+)`", PAGE):
+        assert (ROOT / path).exists(), path
+    # A binary interface would be a promise of its own.
+    for folder in ("harness", "variants", "inputs"):
+        for path in (ROOT / folder).rglob("*.h*"):
+            if 'extern "C"' in path.read_text(encoding="utf-8"):
+                name = str(path.relative_to(ROOT))
+                assert f"`{name}`" in PAGE, (
+                    f"docs/stability.md does not place {name}, a C interface"
+                )
