@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import citations
@@ -93,30 +92,6 @@ def test_contributing_names_the_document_for_each_kind_of_thing() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for kind in ("variant", "strategy", "app", "microbenchmark", "command", "figure", "field"):
         assert re.search(rf"^\| [^|]*\b{kind}\b", text, re.MULTILINE), f"no row for a {kind}"
-
-
-# --- One version ----------------------------------------------------------------------------------
-
-
-def version() -> str:
-    found = re.search(r"project\(amasia VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
-    assert found
-    return found[1]
-
-
-def test_everything_has_the_version_of_the_project() -> None:
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        assert tomllib.load(file)["project"]["version"] == version(), "pyproject.toml"
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {version()}\n" in citation, "CITATION.cff"
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## \[(\d[\d.]*)\]", changelog, re.MULTILINE)
-    assert released[0] == version(), "CHANGELOG.md: the newest release"
-
-
-def test_the_changelog_begins_with_what_is_not_released() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## \[(.*?)\]", changelog, re.MULTILINE)[0] == "Unreleased"
 
 
 # --- Strategies -----------------------------------------------------------------------------------
