@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -145,6 +146,23 @@ def test_trouble_costs_only_itself(probe, tmp_path):
     assert wrong["samples"]["time_ms"] == [] and wrong["time_ms"] is None
     assert wrong["verdict"]["mismatches"] == 1
     assert "expected" in wrong["verdict"]["first_mismatches"][0]
+
+
+def test_an_app_that_poisons_nothing_is_not_believed(probe):
+    result = probe("verify", "careless")
+    assert result.returncode == 1
+    assert "a run that does nothing would pass" in result.stdout
+    assert "gpu/probe_apps.cu:" in result.stdout
+
+
+def test_work_in_another_stream_is_found(probe):
+    """Where it is done before the outputs are poisoned it is wrong at once."""
+    result = probe("verify", "aside")
+    assert result.returncode == 1
+    assert "1 ok, 1 failed" in result.stdout
+    assert re.search(
+        r"FAILED aside/overlap .*(works outside the stream|wrong result)", result.stdout
+    )
 
 
 def test_a_killed_run_resumes(probe, tmp_path):

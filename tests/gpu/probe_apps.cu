@@ -1,5 +1,6 @@
-// Two small apps that exist to test the harness on a device. `pace`: y = 2 x + 1, and the same with
+// Small apps that exist to test the harness on a device. `pace`: y = 2 x + 1, and the same with
 // 3 % more work. `trouble`: variants that hang, fault, over-allocate and compute wrong values.
+// `careless` poisons nothing. `aside` has a variant half of whose work is in a stream of its own.
 #include <fmt/format.h>
 
 #include <vector>
@@ -52,14 +53,19 @@ __global__ void wrong_at_the_end(Vectors v) {
 
 class ProbeInstance : public InstanceOf<Vectors> {
  public:
-  ProbeInstance(std::int64_t n, std::uint64_t seed)
-      : x_(static_cast<std::size_t>(n)), y_(static_cast<std::size_t>(n)), seed_(seed) {
+  ProbeInstance(std::int64_t n, std::uint64_t seed, bool poisons = true)
+      : x_(static_cast<std::size_t>(n)),
+        y_(static_cast<std::size_t>(n)),
+        seed_(seed),
+        poisons_(poisons) {
     problem_ = {x_.data(), y_.data(), n};
     fill<<<1024, threads>>>(x_.data(), n, seed);
     AMASIA_CUDA(cudaGetLastError());
   }
   const Vectors& problem() const override { return problem_; }
-  void reset(Stream stream) override { y_.poison(stream); }
+  void reset(Stream stream) override {
+    if (poisons_) y_.poison(stream);
+  }
   Verdict verify() override {
     std::vector<float> y(y_.size());
     y_.download(y.data());
@@ -80,6 +86,7 @@ class ProbeInstance : public InstanceOf<Vectors> {
   DeviceArray<float> x_, y_;
   Vectors problem_;
   std::uint64_t seed_;
+  bool poisons_;
 };
 
 class ProbeApp : public App {
@@ -136,6 +143,21 @@ std::unique_ptr<Instance> make_instance(const Parameters& p, std::uint64_t seed)
   return std::make_unique<ProbeInstance>(p.integer("n"), seed);
 }
 
+std::unique_ptr<Instance> make_careless_instance(const Parameters& p, std::uint64_t seed) {
+  return std::make_unique<ProbeInstance>(p.integer("n"), seed, false);
+}
+
+/// The second half in another stream, which nobody waits for.
+Launch half_aside(Vectors v) {
+  auto other = std::make_shared<OwnedStream>();
+  const std::int64_t half = v.n / 2;
+  const Vectors first{v.x, v.y, half}, second{v.x + half, v.y + half, v.n - half};
+  return [=](Stream s) {
+    scale<<<1024, threads, 0, s>>>(first, 0);
+    scale<<<1024, threads, 0, *other>>>(second, 0);
+  };
+}
+
 const bool registered =
     register_app(std::make_unique<ProbeApp>("pace")) &&
     register_instance_factory("pace", make_instance) &&
@@ -161,11 +183,21 @@ const bool registered =
                                             std::make_shared<DeviceBytes>(std::size_t{1} << 50);
                                         return [scratch](Stream) {};
                                       })}) &&
-    register_variant<Vectors>(
-        "trouble", Strategy::tma,
-        {config("iso", reinterpret_cast<const void*>(wrong_at_the_end), [](Vectors v) -> Launch {
-          return [v](Stream s) { wrong_at_the_end<<<1024, threads, 0, s>>>(v); };
-        })});
+    register_variant<Vectors>("trouble", Strategy::tma,
+                              {config("iso", reinterpret_cast<const void*>(wrong_at_the_end),
+                                      [](Vectors v) -> Launch {
+                                        return [v](Stream s) {
+                                          wrong_at_the_end<<<1024, threads, 0, s>>>(v);
+                                        };
+                                      })}) &&
+    register_app(std::make_unique<ProbeApp>("careless")) &&
+    register_instance_factory("careless", make_careless_instance) &&
+    register_variant<Vectors>("careless", Strategy::baseline, {config("iso", scale, 0)}) &&
+    register_app(std::make_unique<ProbeApp>("aside")) &&
+    register_instance_factory("aside", make_instance) &&
+    register_variant<Vectors>("aside", Strategy::baseline, {config("iso", scale, 0)}) &&
+    register_variant<Vectors>("aside", Strategy::overlap,
+                              {config("iso", reinterpret_cast<const void*>(scale), half_aside)});
 
 }  // namespace
 }  // namespace amasia
