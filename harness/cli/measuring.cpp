@@ -10,6 +10,7 @@
 #include "harness/cli/closing.hpp"
 #include "harness/cli/preview.hpp"
 #include "harness/cli/repeated.hpp"
+#include "harness/cli/result_files.hpp"
 #include "harness/published/reproduction_table.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
@@ -188,16 +189,25 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);
     const std::string device = machine.device ? machine.device->name : "";
     if (r.sessions > 1) print_prose("{} times, each as follows\n", r.sessions);
-    print_preview({title,
-                   plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device),
-                   machine, !r.tuning.empty() || machine.device});
+    Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, machine.device), device);
+    leave_out(plan, read_result_files(r.except));
+    print_preview({title, std::move(plan), machine, !r.tuning.empty() || machine.device});
     return exit_ok;
   }
 
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
   refuse_too_large(cases.apps, c, device);
-  const Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
+  Campaign plan = plan_campaign(c, cases, recorded_winners(r.tuning, device), device.name);
+  if (!r.except.empty()) {
+    const std::vector<ResultFile> measured = read_result_files(r.except);
+    check_parts(measured, r.except, describe_run(argv, r, queried));
+    leave_out(plan, measured);
+    if (plan.groups.empty() && plan.microbenchmarks.empty() && !plan.ceilings) {
+      print_prose("{} on {}: nothing is left to measure\n", title, device.name);
+      return exit_ok;
+    }
+  }
 
   SessionOptions options = r.session;
   options.ceilings = plan.ceilings;

@@ -196,10 +196,20 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
           ->type_name("FOLDER"),
       "results/<gpu>");
   add_keeping(command, r.session);
+  CLI::Option* except =
+      command
+          .add_option("--except", r.except,
+                      "what this result file or journal of the same campaign holds, from whichever "
+                      "GPU of the model, is not measured again (repeatable)")
+          ->allow_extra_args(false)
+          ->type_name("FILE");
+  defaulting_to(except, "all is measured");
   add_number(command, "--sessions", r.sessions, integer_between(1, 1000), "N", "1",
              "do all of it so many times: what differs between runs shows in no single one");
   add_number(command, "--session-pause", r.session_pause, number_between(0, longest, "seconds"),
              "SECONDS", "0", "from the end of one session to the begin of the next");
+  // What a session lacks, another GPU cannot add: it is measured whole, or partial.
+  except->excludes(command.get_option("--sessions"));
   defaulting_to(command.add_option("--shard", r.shard, "only this part of it, for array jobs")
                     ->type_name("I/N"),
                 "all of it");

@@ -19,9 +19,10 @@ struct MeasureRequest {
   SessionOptions session{};
   ExportPaths exports{};
   std::string shard{};
-  std::string tuning{};      // file of recorded winners, "" for that of the GPU
-  int sessions = 1;          // all of it so many times
-  double session_pause = 0;  // seconds from the end of one to the begin of the next
+  std::vector<std::string> except{};  // files with parts of the campaign that are measured already
+  std::string tuning{};               // file of recorded winners, "" for that of the GPU
+  int sessions = 1;                   // all of it so many times
+  double session_pause = 0;           // seconds from the end of one to the begin of the next
   bool strict = false, record_host = false, dry_run = false;
 };
 

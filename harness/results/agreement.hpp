@@ -10,6 +10,9 @@
 
 namespace amasia {
 
+/// Settings in which the shards of one campaign differ.
+inline const std::set<std::string> shard_settings{"shard"};
+
 /// The first reason why not, as a phrase ("setting precision: 0.01 against 0.005"); nullopt when
 /// the two agree in settings (but those in `ignored`), build, GPU type, driver, harness code and
 /// the code of `variants`. With `same_gpu` it must be the very GPU, not only its type.

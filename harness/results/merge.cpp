@@ -18,9 +18,6 @@
 namespace amasia {
 namespace {
 
-/// Settings in which shards of one campaign differ.
-const std::set<std::string> shard_settings{"shard"};
-
 /// Samples of the same ceiling from all files, and their median.
 std::vector<Ceiling> pooled(const std::vector<ResultFile>& files) {
   std::vector<Ceiling> pool;

@@ -850,6 +850,42 @@ def test_a_row_that_crashes_leaves_the_others_of_its_variant(stub: Stub) -> None
     assert status == {"iso": "ok", "wide": "crashed", "tall": "ok"}
 
 
+def test_what_another_gpu_measured_of_a_campaign_is_left_out(stub: Stub) -> None:
+    """An interrupted shard goes on elsewhere: --resume wants the same GPU, --except its model."""
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--shard", "1/1", "--out", str(stub.out)]
+    with stub.start(*arguments, script={**SLOW, "device": {"uuid": "gpu-a"}}) as process:
+        wait_until(lambda: finished_groups(stub.journal) >= 1)
+        process.terminate()
+        assert process.wait(timeout=60) == 130
+    kept = finished_groups(stub.journal)
+    stub.log.unlink()
+    elsewhere = {"device": {"uuid": "gpu-b"}}
+    first = stub.out
+    shard = (*THREE, "--shard", "1/1")
+    refused = stub.measure(*shard, "--resume", script=elsewhere)
+    assert refused.returncode == 2 and "hash of its UUID" in refused.stderr
+    stub.out = stub.folder / "rest.json"
+    leaving_out = (*shard, "--except", str(stub.journal))
+    another = stub.measure(*leaving_out, "--seed", "5", script=elsewhere)
+    assert another.returncode == 2 and "setting seed" in another.stderr
+    assert "is no part of this campaign" in another.stderr and stub.opened() == []
+    shown = stub.measure(*leaving_out, "--dry-run", script=elsewhere)
+    assert "n=1000" not in shown.stdout and "n=3000" in shown.stdout
+    result = stub.measure(*leaving_out, script=elsewhere)
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == [f"n={n}" for n in (1000, 2000, 3000)[kept:]]
+
+    merged = stub.folder / "merged.json"
+    journal = f"{first}.journal"
+    assert stub.run("merge", journal, str(stub.out), "--out", str(merged)).returncode == 0
+    groups = json.loads(merged.read_text())["groups"]
+    assert sorted(group["key"]["size"]["n"] for group in groups) == [1000, 2000, 3000]
+    before, stub.out = stub.out.read_bytes(), stub.folder / "nothing.json"
+    nothing = stub.measure(*leaving_out, "--except", str(stub.folder / "rest.json"))
+    assert nothing.returncode == 0 and "nothing is left to measure" in nothing.stderr
+    assert not stub.out.exists() and (stub.folder / "rest.json").read_bytes() == before
+
+
 # Sessions.
 
 NOISY = {
