@@ -75,6 +75,28 @@ missing_packages() {
 
 lists_updated=""
 
+# Without a terminal sudo must do without a password.
+can_sudo() { command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; }
+
+# apt_install PACKAGE...: fails where apt-get does, after the end of what it said.
+apt_install() {
+  local as_root=()
+  [[ $(id -u) == 0 ]] || as_root=(sudo)
+  say "installing system packages: $*"
+  local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+    -o DPkg::Lock::Timeout=300)
+  log=$(mktemp)
+  if [[ -z $lists_updated ]]; then
+    "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
+    lists_updated=yes
+  fi
+  if ! "${apt[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    return 1
+  fi
+  rm -f "$log"
+}
+
 install_packages() {
   local missing
   missing=$(missing_packages "$1" | tr '\n' ' ')
@@ -84,32 +106,27 @@ install_packages() {
 
   command -v apt-get >/dev/null ||
     fail "these are missing, by their Debian names, and there is no apt-get here: $missing"
-  local as_root=()
-  if [[ $(id -u) != 0 ]]; then
-    # Without a terminal sudo must do without a password.
-    if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
-      as_root=(sudo)
-    else
-      fail "neither root nor sudo here, and packages are missing; ask for: $command"
-    fi
-  fi
-  say "installing system packages: $missing"
-  local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
-    -o DPkg::Lock::Timeout=300)
-  log=$(mktemp)
-  if [[ -z $lists_updated ]]; then
-    "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
-    lists_updated=yes
-  fi
+  [[ $(id -u) == 0 ]] || can_sudo ||
+    fail "neither root nor sudo here, and packages are missing; ask for: $command"
   # shellcheck disable=SC2086 # a list of package names
-  if ! "${apt[@]}" install -y --no-install-recommends $missing >>"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    fail "could not install the system packages: $command"
-  fi
-  rm -f "$log"
+  apt_install $missing || fail "could not install the system packages: $command"
   missing=$(missing_packages "$1" | tr '\n' ' ')
   [[ -z $missing ]] || fail "still missing or too old after installation: $missing" \
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
+}
+
+# For the tests of campaign/, which start a Slurm of their own and are skipped where there is none: no
+# machine has to have it, and a user's may have another.
+install_slurm() {
+  local program
+  for program in munged slurmctld slurmd sbatch; do
+    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v "$program" >/dev/null || break
+    [[ $program != sbatch ]] || return 0
+  done
+  command -v apt-get >/dev/null || return 0
+  [[ $(id -u) == 0 ]] || can_sudo || return 0
+  apt_install slurmctld slurmd slurm-client munge ||
+    say "no Slurm could be installed: the tests of campaign/ are skipped"
 }
 
 # --- Python ----------------------------------------------------------------------------------------
@@ -148,6 +165,8 @@ make_environment() {
   base_python=$(find_python)
   mapfile -t wanted < <(requirements "")
   if ! stamped amasia-stamp "${wanted[@]}"; then
+    [[ ! -L .venv ]] ||
+      fail ".venv is a link to another environment, which is not changed from here: remove the link"
     say "making the Python environment .venv with $base_python"
     "$base_python" -m venv --clear .venv || fail "$base_python could not make a virtual environment"
   fi
@@ -321,6 +340,7 @@ make_environment
 install_python "$purpose" &
 python_jobs+=($!)
 install_packages "$purpose"
+[[ $purpose != tests ]] || install_slurm
 CUDACXX=${CUDACXX:-} gpu_obstacle=""
 if [[ $purpose == answer && -z $gpu_capability ]]; then
   CUDACXX="" # no device code is compiled

@@ -1,0 +1,317 @@
+"""campaign/ on a real Slurm: two nodes with two GPUs each, all on this machine (slurm_cluster.py).
+What is measured is amasia-stub's; everything around it is as on a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import slurm_cluster
+from programs import ROOT, program, runner
+from slurm_cluster import NODES, Cluster, wait_until
+
+SUBMIT = ROOT / "campaign/submit"
+MERGE = ROOT / "campaign/merge"
+SIZES = [1000 * i for i in range(1, 9)]
+
+
+def command(sizes: list[int]) -> list[str]:
+    rounds = ["--max-rounds", "12", "--min-rounds", "12"]
+    return ["run", "stub", "--roles", "iso", *rounds, *(f"--size=n={n}" for n in sizes)]
+
+
+COMMAND = command(SIZES)
+NOISE = {"noise": 0.001}
+# A group takes a second: long enough to be interrupted in the middle of.
+SCRIPT = {"rows": {"stub/baseline": {**NOISE, "sleep_s": 0.04}, "stub/tma": {**NOISE, "ms": 0.5}}}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if why := slurm_cluster.why_not():
+        pytest.skip(why)
+    with Cluster(tmp_path_factory.mktemp("slurm")) as cluster:
+        yield cluster
+
+
+class Campaign:
+    """One that is submitted to the cluster, in a folder of its own."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.folder = folder
+        self.log = folder.parent / "opened"
+        # The GPU is the one that Slurm gave: its node, and its number there.
+        script = json.dumps({**SCRIPT, "log": str(self.log), "device": {"uuid": "UUID"}})
+        self.amasia = folder.parent / "amasia"
+        self.amasia.write_text(f"""#!/bin/bash
+script='{script}'
+export AMASIA_STUB=${{script/UUID/$SLURMD_NODENAME-$CUDA_VISIBLE_DEVICES}}
+exec {program("amasia-stub")} "$@"
+""")
+        self.amasia.chmod(0o755)
+
+    def submit(self, *options: str, sizes: list[int] = SIZES) -> str:
+        """Returns the number of the array job."""
+        result = self.cluster.run(
+            *(SUBMIT, "--program", self.amasia, "--out", self.folder, *options, *command(sizes)),
+            cwd=self.folder.parent,
+        )
+        assert result.returncode == 0, result.stderr
+        return (self.folder / "jobs").read_text().split()[0]
+
+    def finished(self, part: str) -> list[int]:
+        """The sizes of the groups that the journal of a part holds."""
+        journal = self.folder / f"{part}.json.journal"
+        lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
+        groups = [json.loads(line)["group"] for line in lines if line.startswith('{"group"')]
+        return [group["key"]["size"]["n"] for group in groups]
+
+    def gpus(self) -> dict[str, str]:
+        """Which part is measured on which GPU."""
+        first = {
+            path.name.split(".")[0]: path.read_text().split("\n")[0]
+            for path in self.folder.glob("*.json.journal")
+        }
+        return {
+            json.loads(line)["provenance"]["device"]["uuid_hash"]: part
+            for part, line in first.items()
+            if line.endswith("}")
+        }
+
+    def wait(self) -> None:
+        """Until nothing of it is in the queue."""
+        jobs = ",".join((self.folder / "jobs").read_text().split())
+        queue = ("squeue", "-h", "-j", jobs, "-o", "%i")
+        try:
+            wait_until(lambda: not self.cluster.ask(*queue), "the end of the campaign", 120)
+        except TimeoutError:
+            pytest.fail(self.logs() + self.cluster.logs())
+
+    def logs(self) -> str:
+        return "\n".join(f"--- {p.name}\n{p.read_text()}" for p in self.folder.glob("log/*"))
+
+    def result(self) -> dict:
+        path = self.folder / "result.json"
+        assert path.exists(), self.logs()
+        return json.loads(path.read_text())
+
+    def opened(self) -> list[int]:
+        """The sizes of the groups that were begun, in order."""
+        lines = [line.split() for line in self.log.read_text().splitlines()]
+        return [int(words[2].removeprefix("n=")) for words in lines if words[0] == "open"]
+
+
+@pytest.fixture
+def campaign(cluster: Cluster, tmp_path: Path) -> Campaign:
+    return Campaign(cluster, tmp_path / "campaign")
+
+
+def medians(groups: list[dict]) -> dict[tuple, float]:
+    """Of every row, by case."""
+    return {
+        (group["key"]["size"]["n"], row["variant"], row["repeat"]): row["time_ms"]["median"]
+        for group in groups
+        for row in group["rows"]
+    }
+
+
+def undisturbed(folder: Path) -> dict[tuple, float]:
+    """The same on one GPU, without Slurm and without the pauses, which no time shows."""
+    quick = {"rows": {**SCRIPT["rows"], "stub/baseline": NOISE}}
+    out = folder / "undisturbed.json"
+    run = runner("amasia-stub")(*COMMAND, "--out", str(out), AMASIA_STUB=json.dumps(quick))
+    assert run.returncode == 0, run.stderr
+    return medians(json.loads(out.read_text())["groups"])
+
+
+def test_sessions_on_every_gpu_and_one_that_has_to_make_way(campaign: Campaign) -> None:
+    """Preemption with a grace period and the end of a time limit look like this: steps get SIGTERM,
+    the job still runs. It goes back to the queue by itself, and on from where it was."""
+    sizes = SIZES[:5]
+    array = campaign.submit("--gpus", "4", "--as", "sessions", sizes=sizes)
+    # The task on the GPU that Slurm gives first: it will get the same again, whatever else is free.
+    wait_until(lambda: "one-0" in campaign.gpus(), "a task on the first GPU")
+    part = campaign.gpus()["one-0"]
+    wait_until(lambda: len(campaign.finished(part)) >= 2, "two groups of a session")
+    campaign.cluster.run("scancel", "--signal=TERM", f"{array}_{part.removeprefix('session-')}")
+    campaign.wait()
+
+    result = campaign.result()
+    sessions = result["provenance"]["sessions"]
+    gpus = {f"{node}-{gpu}" for node, of in NODES.items() for gpu in range(len(of))}
+    assert {session["uuid_hash"] for session in sessions} == gpus
+    groups = [g for s in range(len(sessions)) for g in result["groups"] if g["session"] == s]
+    assert len(groups) == 4 * len(sizes)
+    # All but the group that was interrupted were begun once by each.
+    opened = campaign.opened()
+    assert {n for n in sizes if opened.count(n) == 4} == {*sizes} - {max(sizes, key=opened.count)}
+    log = (campaign.folder / f"log/{part}.log").read_text()
+    assert "attempt 1" in log and "back to the queue" in log and "attempt 2" in log
+    summary = (campaign.folder / "summary.md").read_text()
+    assert "4 runs on 4 GPUs" in summary
+    assert not [*campaign.folder.glob("*.idle"), *campaign.folder.glob("*.2.json")]
+
+
+def test_what_is_cancelled_stays_so_and_the_same_line_continues_it(campaign: Campaign) -> None:
+    array = campaign.submit("--gpus", "2")
+    wait_until(lambda: campaign.finished("shard-1"), "a group of the first shard")
+    again = campaign.cluster.run(
+        *(SUBMIT, "--program", campaign.amasia, "--out", campaign.folder, "--gpus", "2", *COMMAND)
+    )
+    assert again.returncode == 2 and "are in the queue" in again.stderr
+    campaign.cluster.run("scancel", array)
+    campaign.wait()
+    assert "back to the queue" not in campaign.logs()
+    merged = campaign.cluster.run(MERGE, campaign.folder)
+    assert merged.returncode == 1 and "shard 1 of 2 is not complete" in merged.stderr
+    kept = {group["key"]["size"]["n"] for group in campaign.result()["groups"]}
+    assert 0 < len(kept) < len(SIZES)
+
+    campaign.log.unlink()
+    campaign.submit("--gpus", "2")
+    campaign.wait()
+    assert set(campaign.opened()) == set(SIZES) - kept
+    assert medians(campaign.result()["groups"]) == undisturbed(campaign.folder)
+    assert campaign.cluster.run(MERGE, campaign.folder).returncode == 0
+
+
+def test_a_node_that_dies_costs_the_groups_that_were_at_work(campaign: Campaign) -> None:
+    """Slurm finds out and puts its tasks back into the queue. They go on on the other node, hence
+    on other GPUs: what the lost ones had finished stays, in a file of its own."""
+    array = campaign.submit("--gpus", "4")
+    where = ("squeue", "-h", "-r", "-t", "R", "-j", array, "-o", "%K %N")
+    wait_until(lambda: len(campaign.cluster.ask(*where)) == 4, "four tasks that run")
+    tasks = [line.split() for line in campaign.cluster.ask(*where)]
+    lost = [f"shard-{task}" for task, node in tasks if node == "two"]
+    assert len(lost) == 2
+    wait_until(lambda: any(campaign.finished(part) for part in lost), "a group on the second node")
+    campaign.cluster.kill_node("two")
+    kept = {n for part in lost for n in campaign.finished(part)}
+    assert 0 < len(kept) < 4
+    begun = time.monotonic()
+    campaign.wait()
+    print(f"over {time.monotonic() - begun:.1f} s after the node died")
+    campaign.cluster.start_node("two")
+
+    result = campaign.result()
+    sizes = [group["key"]["size"]["n"] for group in result["groups"]]
+    assert sorted(sizes) == SIZES, campaign.logs()
+    assert medians(result["groups"]) == undisturbed(campaign.folder)
+    # What was finished on the dead node was not measured again; what it was at work on was.
+    opened = campaign.opened()
+    assert all(opened.count(n) == 1 for n in kept)
+    assert sum(opened.count(n) > 1 for n in SIZES) <= len(lost)
+    elsewhere = [w for g in result["groups"] for w in g["warnings"] if "another Stub 1" in w]
+    assert any("two-" in warning for warning in elsewhere), result["groups"][0]["warnings"]
+    assert campaign.cluster.run(MERGE, campaign.folder).returncode == 0
+
+
+# What is refused before anything is submitted.
+
+
+@pytest.fixture
+def no_cluster(tmp_path: Path) -> Path:
+    """A folder with an sbatch that only says how it was called."""
+    sbatch = tmp_path / "bin/sbatch"
+    sbatch.parent.mkdir()
+    sbatch.write_text(
+        f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\necho "${{ANSWER-7}}"\nexit $STATUS\n'
+    )
+    sbatch.chmod(0o755)
+    return tmp_path
+
+
+def submit(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = f"{folder / 'bin'}:{os.environ['PATH']}"
+    return subprocess.run(
+        [SUBMIT, "--program", program("amasia-stub"), *arguments],
+        env={**os.environ, "PATH": path, "STATUS": "0", **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def calls(folder: Path) -> list[str]:
+    path = folder / "calls"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["run", "stub"], "--gpus takes how many GPUs"),
+        (["--gpus", "0", "run", "stub"], "--gpus takes how many GPUs"),
+        (["--gpus", "2x", "run", "stub"], "--gpus takes how many GPUs"),
+        (["--gpus", "2", "--as", "both", "run", "stub"], "--as takes shards or sessions"),
+        (["--gpus", "2", "--at-once", "-1", "run", "stub"], "--at-once takes a positive number"),
+        (["--gpus", "2", "--fast", "1", "run", "stub"], "no option --fast"),
+        (["--gpus"], "--gpus wants a value"),
+        (["--gpus", "2"], "expected study, run or cross"),
+        (["--gpus", "2", "merge", "a.json"], "expected study, run or cross"),
+        (["--gpus", "2", "run", "stub", "--out=x.json"], "--out=x.json is decided here"),
+        (["--gpus", "2", "run", "stub", "--shard", "1/2"], "--shard is decided here"),
+        (["--gpus", "2", "run", "stub", "--device", "1"], "--device is decided here"),
+        (["--gpus", "2", "run", "stub", "--csv", "-"], "use amasia export"),
+        (["--gpus", "2", "run", "gemini"], "gemini"),
+        (["--gpus", "2", "study", "quickest"], "quickest"),
+        (["--gpus", "2", "--program", "absent", "run", "stub"], "absent is not a program"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_is_submitted(
+    no_cluster: Path, arguments: list[str], complaint: str
+) -> None:
+    result = submit(no_cluster, *arguments)
+    assert result.returncode == 2 and complaint in result.stderr, result.stderr
+    assert not calls(no_cluster) and not (no_cluster / "out").exists()
+
+
+def test_what_is_submitted(no_cluster: Path) -> None:
+    options = ("--gpus", "8", "--gpu-type", "h200", "--at-once", "3", "--sbatch=--time=60")
+    done = submit(no_cluster, *options, "run", "stub", "--preset", "paper")
+    assert done.returncode == 0, done.stderr
+    assert "so some of 8 GPUs get none" in done.stderr
+    array, merge = calls(no_cluster)
+    for part in ("--array=1-8%3", "--gres=gpu:h200:1", "--time=60", "--ntasks=1"):
+        assert part in array.split()
+    assert "--dependency=afterany:7" in merge.split() and "--gres" not in merge
+    folder = no_cluster / "out/campaign-run-shards"
+    assert (folder / "jobs").read_text().split() == ["7", "7"]
+
+    other = submit(no_cluster, *options, "run", "stub", "--preset", "smoke")
+    assert other.returncode == 2 and "holds another campaign" in other.stderr
+    for part in (1, 2, 3, 5):
+        (folder / f"shard-{part}.status").write_text("0\n")
+    again = submit(no_cluster, *options, "run", "stub", "--preset", "paper")
+    assert again.returncode == 0, again.stderr
+    assert "--array=4,6,7,8%3" in calls(no_cluster)[2].split()
+    for part in range(1, 9):
+        (folder / f"shard-{part}.status").write_text("0\n")
+    submit(no_cluster, *options, "run", "stub", "--preset", "paper")
+    assert len(calls(no_cluster)) == 5 and "dependency" not in calls(no_cluster)[4]
+
+
+def test_an_sbatch_that_refuses_is_the_end(no_cluster: Path) -> None:
+    result = submit(no_cluster, "--gpus", "2", "run", "stub", STATUS="1", ANSWER="")
+    assert result.returncode == 1 and "sbatch refused" in result.stderr
+    assert len(calls(no_cluster)) == 1
+    assert not (no_cluster / "out/campaign-run-shards/jobs").exists()
+
+
+def test_a_dry_run_submits_nothing(no_cluster: Path) -> None:
+    result = submit(no_cluster, "--dry-run", "--gpus", "2", "run", "stub")
+    assert result.returncode == 0 and "--array=1-2" in result.stderr
+    assert not calls(no_cluster)
+
+
+def test_merging_nothing_says_so(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "absent"):
+        result = subprocess.run([MERGE, folder], capture_output=True, text=True, timeout=60)
+        assert result.returncode == 2 and "holds no campaign" in result.stderr
