@@ -7,10 +7,11 @@ import math
 import pytest
 from test_sessions import run, three
 
-from plots import between_runs
+from plots import between_runs, references
 from plots.between import Prediction, SessionValue
 from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
+from plots.errors import PlotsError
 from plots.load import Results, load
 from plots.sessions import Measured, Sessions
 from plots.strategies import ROOT
@@ -26,6 +27,30 @@ def test_the_page_is_that_of_the_recorded_results(recorded):
     assert page == between_runs.page(recorded), (
         "stale: python -m plots between results -o docs/between-runs.md"
     )
+
+
+def test_the_references_of_the_regression_tests_are_those_of_the_recorded_results(recorded):
+    path = ROOT / "sites/reframe/references.json"
+    assert path.read_text(encoding="utf-8") == references.text(recorded, "quick"), (
+        "stale: python -m plots references results -o sites/reframe/references.json"
+    )
+
+
+def test_references_are_the_predictive_intervals_of_the_rows_of_a_study(recorded):
+    found = references.references(recorded, "quick")["gpus"]
+    assert found
+    for gpu, entries in found.items():
+        rows = recorded.rows[(recorded.rows["gpu"] == gpu) & (recorded.rows["repeat"] == 0)]
+        known = rows.set_index([*references.KEY])
+        for entry in entries:
+            row = known.loc[[tuple(entry[name] for name in references.KEY)]].iloc[0]
+            time = entry["time_ms"]
+            assert time["low"] <= time["value"] <= time["high"]
+            assert time["low"] == pytest.approx(row["next_low"], rel=1e-5)
+            assert time["high"] == pytest.approx(row["next_high"], rel=1e-5)
+    assert not [e for entries in found.values() for e in entries if e["role"] == "cross"]
+    with pytest.raises(PlotsError, match='"quik"; nearest: quick'):
+        references.references(recorded, "quik")
 
 
 @pytest.mark.parametrize("quantity", ["time", "ratio"])

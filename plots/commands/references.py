@@ -1,0 +1,38 @@
+"""``python -m plots references``: intervals that a regression test holds new runs against."""
+
+from __future__ import annotations
+
+import argparse
+
+from plots import references
+from plots.commands.options import page_arguments, print_or_write
+from plots.commands.registry import Command, register
+from plots.selection import load_aloud
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    page_arguments(parser)
+    parser.add_argument("--study", default="quick", help="whose rows (default: quick)")
+
+
+def _run(options: argparse.Namespace) -> int:
+    print_or_write(references.text(load_aloud(options.results), options.study), options.out)
+    return 0
+
+
+register(
+    Command(
+        "references",
+        "where new runs of recorded rows fall, as JSON for ReFrame",
+        _arguments,
+        _run,
+        (
+            ("references results", "on the terminal"),
+            (
+                "references results -o sites/reframe/references.json",
+                "those of the repository; with your own results, those of your site",
+            ),
+        ),
+        order=58,
+    )
+)

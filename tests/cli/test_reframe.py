@@ -1,0 +1,175 @@
+"""sites/reframe/ by the real ReFrame, around amasia-stub: limits from recorded sessions hold, and a
+slower row, a wrong result and an invalid measurement are each found and named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from programs import ROOT, program, runner
+
+REFRAME = shutil.which("reframe", path=str(Path(sys.executable).parent)) or shutil.which("reframe")
+CHECKS = ROOT / "sites/reframe/amasia_checks.py"
+
+pytestmark = pytest.mark.skipif(not REFRAME, reason="needs ReFrame (pip install reframe-hpc)")
+
+SETTINGS = """site_configuration = {
+    "systems": [{"name": "here", "hostnames": [".*"], "partitions": [
+        {"name": "gpu", "scheduler": "local", "launcher": "local", "environs": ["builtin"]}]}],
+    "environments": [{"name": "builtin"}],
+    "logging": [{
+        "handlers": [
+            {"type": "stream", "name": "stdout", "level": "info", "format": "%(message)s"}],
+        "handlers_perflog": [{"type": "filelog", "prefix": "", "level": "info", "append": True,
+                              "format": "%(check_gpu)s|%(check_claims)s"}]}],
+}
+"""
+# A check as a site derives one of its own.
+STUB_CHECK = f"""import sys
+sys.path.insert(0, {str(CHECKS.parent)!r})
+import reframe as rfm
+from amasia_checks import AmasiaStudy
+
+@rfm.simple_test
+class StubCheck(AmasiaStudy):
+    app = parameter(["stub"])
+"""
+NOISE = [1.0, 1.001, 0.999, 1.002, 0.998, 1.0005, 0.9995]
+
+
+def script(gpu: str, factor: float = 1, tma: float = 0.5) -> dict:
+    """Times of every row on one GPU, which is slower than others by a factor."""
+    times = {"stub/baseline": 1.0, "stub/overlap": 0.9, "stub/tma": tma, "stub/dsm": 1.1}
+    rows = {name: {"times": [factor * ms * t for t in NOISE]} for name, ms in times.items()}
+    return {"rows": rows, "device": {"uuid": gpu}}
+
+
+@pytest.fixture(scope="module")
+def references(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of sessions on three GPUs, which differ by a percent."""
+    folder = tmp_path_factory.mktemp("recorded")
+    files = []
+    for gpu, factor in (("a", 1.0), ("b", 1.01), ("c", 0.99)):
+        files.append(folder / f"{gpu}.json")
+        command = ("study", "quick", "stub", "--out", str(files[-1]))
+        environment = {"AMASIA_STUB": json.dumps(script(gpu, factor))}
+        run = runner("amasia-stub")(*command, **environment)
+        assert run.returncode == 0, run.stderr
+    (folder / "recorded").mkdir()
+    merged = folder / "recorded/quick.json"
+    assert runner("amasia-stub")("merge", *files, "--out", str(merged)).returncode == 0
+    out = folder / "references.json"
+    command = [sys.executable, "-m", "plots", "references", str(merged), "-o", str(out)]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert made.returncode == 0, made.stderr
+    return out
+
+
+class Run:
+    """One call of ReFrame, in a folder of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, stub: dict | None = None) -> None:
+        settings = folder / "settings.py"
+        settings.write_text(SETTINGS)
+        environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("RFM_")},
+            "HOME": str(folder),
+            "AMASIA_STUB": json.dumps(stub or {}),
+        }
+        command = [REFRAME, "-C", settings, "--prefix", folder / "out", "--nocolor", *arguments]
+        command += ["--perflogdir", folder / "perflogs"]
+        done = subprocess.run(
+            list(map(str, command)),
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        self.status, self.said = done.returncode, done.stdout + done.stderr
+        logs = [path for path in (folder / "perflogs").rglob("*") if path.is_file()]
+        self.log = logs[0].read_text().splitlines()[-1] if logs else ""
+
+
+def run_check(folder: Path, references: Path, stub: dict) -> Run:
+    check = folder / "stub_checks.py"
+    check.write_text(STUB_CHECK)
+    amasia = program("amasia-stub")
+    options = ["-S", f"program={amasia}", "-S", f"references={references}"]
+    return Run(folder, "-c", str(check), "-r", *options, stub=stub)
+
+
+def test_there_is_a_check_for_every_app(tmp_path: Path) -> None:
+    listed = Run(tmp_path, "-c", str(CHECKS), "-l")
+    assert listed.status == 0, listed.said
+    apps = {path.name for path in (ROOT / "apps").iterdir() if (path / "app.cpp").exists()}
+    found = {
+        line.split("%app=")[1].split()[0] for line in listed.said.splitlines() if "%app" in line
+    }
+    assert found == apps
+
+
+def test_a_gpu_like_the_recorded_ones_passes_within_limits(
+    tmp_path: Path, references: Path
+) -> None:
+    """And rows that are recorded in another config have none, which is said."""
+    recorded = json.loads(references.read_text())
+    for entry in recorded["gpus"]["Stub 1"]:
+        if entry["variant"] == "stub/dsm":
+            entry["config"] = "narrow"
+    edited = tmp_path / "edited.json"
+    edited.write_text(json.dumps(recorded))
+    run = run_check(tmp_path, edited, script("d", 1.005))
+    assert run.status == 0, run.said
+    lines = [line for line in run.said.splitlines() if line.startswith("P: stub/tma iso")]
+    times = [line for line in lines if " time: " in line]
+    assert len(times) == 4 and len(lines) == 8
+    assert not [line for line in lines if "l:None" in line], lines
+    gpu, claims = run.log.split("|")[:2]
+    assert gpu == "Stub 1" and "no recorded results" not in claims
+    row = r"stub/tma iso iso n=1000 cold stream speed-up 2 \[\S+, \S+\] x: faster;"
+    assert re.search(row, claims), claims
+    unknown = re.findall(r"(stub/\w+) [^;]*: this code in this config is not recorded", claims)
+    assert unknown == 8 * ["stub/dsm"]
+
+
+def test_a_row_that_became_slower_is_found_and_the_others_are_not(
+    tmp_path: Path, references: Path
+) -> None:
+    run = run_check(tmp_path, references, script("d", tma=0.6))
+    assert run.status == 1
+    # In seconds and in speed-up, at every size and launch mode, in both roles, and no other row.
+    failed = [line for line in run.said.splitlines() if ", expected " in line]
+    assert len(failed) == 16 and all("stub/tma" in line for line in failed), run.said
+
+
+def test_a_wrong_result_is_named(tmp_path: Path, references: Path) -> None:
+    wrong = script("d")
+    wrong["rows"]["stub/dsm"]["wrong"] = True
+    run = run_check(tmp_path, references, wrong)
+    assert run.status == 1
+    assert "stub/dsm iso at n=1000: failed" in run.said
+    assert "ended with 1: a wrong result" in run.said
+
+
+def test_an_invalid_measurement_is_no_regression(tmp_path: Path, references: Path) -> None:
+    disturbed = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
+    run = run_check(tmp_path, references, {**script("d", tma=0.6), "probe": disturbed})
+    assert run.status == 1 and "the measurement is not valid" in run.said
+    assert "failed to meet reference" not in run.said
+
+
+def test_a_gpu_that_is_not_recorded_has_no_limits_and_says_so(
+    tmp_path: Path, references: Path
+) -> None:
+    other = script("d", tma=0.6)
+    other["device"]["name"] = "Stub 2"
+    run = run_check(tmp_path, references, other)
+    assert run.status == 0, run.said
+    assert run.log.startswith("Stub 2|no recorded results of Stub 2; ")
