@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = [
     *(ROOT / name for name in ("run.sh", "test.sh", ".ci/run")),
     *sorted((ROOT / "scripts").glob("*.sh")),
+    *(ROOT / "campaign" / name for name in ("submit", "task", "merge")),
 ]
 
 
@@ -53,7 +54,7 @@ def test_scripts_are_clean_to_shellcheck() -> None:
 
 
 def test_python_is_clean_to_ruff() -> None:
-    result = run(sys.executable, "-m", "ruff", "check", "plots", "scripts", "tests")
+    result = run(sys.executable, "-m", "ruff", "check", "plots", "scripts", "sites", "tests")
     assert result.returncode == 0, result.stdout
 
 
