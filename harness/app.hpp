@@ -95,6 +95,8 @@ class App {
   /// Runs the CPU reference and checks it against a second, independently written one; for machines
   /// without a GPU. Bound to small sizes by the caller.
   virtual Verdict check_reference(const Parameters& p, std::uint64_t seed) const = 0;
+  /// The file from which a child process registers the same app; "" for one that is compiled in.
+  virtual std::string description() const { return ""; }
   /// Writes what the parameters ask for (out_file), from the outputs of the run just verified on
   /// the timed input. Throws std::runtime_error with a sentence when a file cannot be written;
   /// measurements are kept.

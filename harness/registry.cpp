@@ -90,8 +90,8 @@ std::string twice(const char* what, const SourceLine& first, const SourceLine& s
                      to_string(second));
 }
 
-/// Place of a strategy in the table of strategies; comparators, and what has no place in it, come
-/// after all of them.
+/// Place of a strategy in the table of strategies; comparators, and what has no place in it, as
+/// implementations that were brought, come after all of them.
 std::size_t rank_of(const Variant& variant) {
   std::size_t rank = 0;
   while (rank < strategy_traits.size() &&
@@ -103,7 +103,7 @@ std::size_t rank_of(const Variant& variant) {
 
 /// What is wrong with a variant by itself; "" when nothing is.
 std::string defect_of(const Variant& variant) {
-  if (!variant.comparator && rank_of(variant) == strategy_traits.size()) {
+  if (!variant.comparator && !variant.brought && rank_of(variant) == strategy_traits.size()) {
     return fmt::format("is registered with a strategy that there is not, '{}'", variant.strategy);
   }
   if (variant.configs.empty()) return "is registered without a config";
@@ -238,6 +238,25 @@ std::string place_of(std::string_view name) {
     }
   }
   return "";
+}
+
+void forget_app(std::string_view name) {
+  const auto of_app = [name](const Variant& v) { return v.app == name; };
+  std::erase_if(variant_list(), [&](const Variant* v) { return of_app(*v); });
+  std::erase_if(variant_storage(), [&](const auto& v) { return of_app(*v); });
+  std::erase_if(app_list(), [name](const App* app) { return app->name() == name; });
+  if (const auto found = factories().find(name); found != factories().end()) {
+    factories().erase(found);
+  }
+  std::erase_if(outside_digests(), [name](const auto& digest) {
+    return digest.first.substr(0, digest.first.find('/')) == name;
+  });
+  for (auto* places : {&app_places(), &factory_places()}) {
+    if (const auto place = places->find(name); place != places->end()) places->erase(place);
+  }
+  std::erase_if(mistakes(),
+                [name](const Mistake& m) { return m.of.substr(0, m.of.find('/')) == name; });
+  std::erase_if(app_storage(), [name](const auto& app) { return app->name() == name; });
 }
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {

@@ -12,9 +12,9 @@
 namespace amasia {
 
 const std::vector<const App*>& apps();
-const std::vector<const Variant*>& variants();  // by app, then strategy order, comparators last
-const App* find_app(std::string_view name);     // nullptr when unknown
-const Variant* find_variant(std::string_view name);                  // "app/strategy"
+const std::vector<const Variant*>& variants();       // by app, then strategy order, others last
+const App* find_app(std::string_view name);          // nullptr when unknown
+const Variant* find_variant(std::string_view name);  // "app/strategy"
 const InstanceFactory* find_instance_factory(std::string_view app);  // nullptr in host-only builds
 std::vector<const Variant*> variants_of(std::string_view app);
 
@@ -29,6 +29,10 @@ std::string place_of(std::string_view name);
 
 /// Of app, factory or variant, sound or not; line 0 when none has registered itself.
 SourceLine last_registration();
+
+/// Takes an app away that was registered at run time, with its variants, its instance factory and
+/// its digests. Nothing may refer to them any more.
+void forget_app(std::string_view name);
 
 /// Digests of an app outside the tree: "app/variant" -> SHA-256 (hex), and "app" for variants that
 /// are not named. amasia_add_app() writes the source that calls it (cmake/app_digests.cmake).

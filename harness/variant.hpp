@@ -71,6 +71,15 @@ struct Config {
   ConfigInfo info;
   std::function<Launch(const Instance&, const Device&)> prepare;
   std::function<std::optional<std::string>(const Instance&, const Device&)> unsupported;
+  /// The kernels, where they are known only once the launch is prepared: loaded from a file.
+  std::function<std::vector<KernelUse>(const Instance&, const Device&)> loaded_kernels{};
+};
+
+/// What only an implementation has that was brought at run time (harness/outside).
+struct Brought {
+  std::string place{};              // where it was described, "saxpy.toml:14"
+  std::string broken{};             // why it must not run, found before anything ran
+  std::vector<std::string> code{};  // files with the machine code or PTX of its kernels
 };
 
 struct Variant {
@@ -81,6 +90,7 @@ struct Variant {
   std::vector<Config> configs;
   std::vector<Declined> declined{};
   SourceLine place{};  // of its registration
+  std::optional<Brought> brought{};  // then `strategy` is any name
   std::string name() const { return app + "/" + strategy; }
 };
 

@@ -27,10 +27,11 @@ bool matches_any(const std::string& pattern, const std::vector<std::string>& nam
 /// tree (a test's) is known by its own name.
 std::vector<std::string> variants_in_the_tree() {
   std::vector<std::string> names;
+  const auto digests = source_digests();
   for (const App* app : apps()) {
     const std::string prefix = std::string(app->name()) + "/";
     const std::size_t before = names.size();
-    for (const auto& [name, digest] : source_digests()) {
+    for (const auto& [name, digest] : digests) {
       if (name.starts_with(prefix)) names.push_back(name);
     }
     if (names.size() == before) names.emplace_back(app->name());

@@ -28,16 +28,23 @@ constexpr Build build =
 
 }  // namespace
 
-const std::map<std::string, std::string>& source_digests() {
-  static const auto digests = [] {
-    std::map<std::string, std::string> all{
+namespace {
+
+const std::map<std::string, std::string>& digests_of_tree() {
+  static const std::map<std::string, std::string> digests{
 #include "source_digests.inc"
-    };
-    for (const auto& [name, digest] : registered_source_digests()) {
-      if (name.find('/') != std::string::npos) all[name] = digest;
-    }
-    return all;
-  }();
+  };
+  return digests;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> source_digests() {
+  std::map<std::string, std::string> digests = digests_of_tree();
+  // Again each time: what is brought at run time comes and goes.
+  for (const auto& [name, digest] : registered_source_digests()) {
+    if (name.find('/') != std::string::npos) digests[name] = digest;
+  }
   return digests;
 }
 
@@ -56,7 +63,8 @@ const std::map<std::string, std::string>& study_digests() {
 }
 
 std::string source_digest(const std::string& name) {
-  for (const auto* digests : {&source_digests(), &microbenchmark_digests()}) {
+  for (const auto* digests :
+       {&registered_source_digests(), &digests_of_tree(), &microbenchmark_digests()}) {
     const auto found = digests->find(name);
     if (found != digests->end()) return found->second;
   }

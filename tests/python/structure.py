@@ -27,7 +27,7 @@ HARNESS = (
     ("evidence",),
     ("results",),
     ("published",),
-    ("plan", "report"),
+    ("plan", "report", "outside"),
     ("process",),
     ("gpu",),
     ("no_gpu",),
