@@ -26,6 +26,11 @@ struct Work {
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
 };
 
+/// False where nobody said what there is to do: of a problem that was brought.
+constexpr bool has_work(const Work& w) {
+  return w.operations + w.bytes_read + w.bytes_written + w.dependent_operations > 0;
+}
+
 template <>
 struct Words<Work::Kind> {
   static constexpr std::string_view what = "kind of operation",

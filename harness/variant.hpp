@@ -77,9 +77,9 @@ struct Config {
 
 /// What only an implementation has that was brought at run time (harness/outside).
 struct Brought {
-  std::string place{};              // where it was described, "saxpy.toml:14"
-  std::string broken{};             // why it must not run, found before anything ran
-  std::vector<std::string> code{};  // files with the machine code or PTX of its kernels
+  std::string place{};   // where it was described, "saxpy.toml:14"
+  std::string broken{};  // why it must not run, found before anything ran
+  std::string code{};    // file with the machine code or PTX of its kernels; "" where none is known
 };
 
 struct Variant {
@@ -89,7 +89,7 @@ struct Variant {
   StrategyTraits traits{};
   std::vector<Config> configs;
   std::vector<Declined> declined{};
-  SourceLine place{};  // of its registration
+  SourceLine place{};                // of its registration
   std::optional<Brought> brought{};  // then `strategy` is any name
   std::string name() const { return app + "/" + strategy; }
 };

@@ -158,8 +158,12 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
     return exit_no_device;
   }
   if (tally.failed + tally.crashed > 0) {
-    say_next(with_patterns("amasia verify", r.campaign.patterns),
-             "holds every config of these variants against the reference");
+    if (r.finder.empty()) {
+      say_next(with_patterns("amasia verify", r.campaign.patterns),
+               "holds every config of these variants against the reference");
+    } else {
+      say_next(r.finder, r.finder_does);
+    }
     return exit_wrong_result;
   }
   say_next(fmt::format("python -m plots report {}", path),
@@ -183,7 +187,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   CampaignRequest& c = r.campaign;
   const Cases cases = cases_of(c);
   if (!r.shard.empty()) c.shard = parse_shard(r.shard);
-  const std::string title = c.study.empty() ? "run" : c.study;
+  const std::string title = c.study.empty() ? r.title : c.study;
   if (r.dry_run) {
     const Preview::Machine machine = look_at(r.session);
     if (machine.device) refuse_too_large(cases.apps, c, *machine.device);

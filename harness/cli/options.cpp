@@ -76,13 +76,17 @@ void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
                 "all variants");
 }
 
-void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
-  sizes.otherwise = own;
-  const std::string preset(word_of(own));
+void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& otherwise) {
   defaulting_to(command.add_option("--size", sizes.given, "one size of one app (repeatable)")
                     ->allow_extra_args(false)
                     ->type_name("NAME=VALUE,..."),
-                "the preset's");
+                otherwise);
+}
+
+void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
+  sizes.otherwise = own;
+  const std::string preset(word_of(own));
+  add_given_sizes(command, sizes, "the preset's");
   defaulting_to(
       command
           .add_option_function<std::string>(

@@ -12,8 +12,11 @@
 
 namespace amasia {
 
-/// What `run` and `study` are asked for.
+/// What `run`, `study` and `bench` are asked for.
 struct MeasureRequest {
+  std::string title = "run";  // in file names and messages, where there is no study
+  /// What finds the cause of a wrong result, and a word on it; "" for amasia verify.
+  std::string finder{}, finder_does{};
   CampaignRequest campaign{};
   EffortAsked effort{};
   SessionOptions session{};
@@ -27,6 +30,8 @@ struct MeasureRequest {
 };
 
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
+/// --size.
+void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& otherwise);
 /// --size and --preset; without either, `own` says which.
 void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own);
 /// --cache and --launch. `caches` and `launches` hold the defaults; empty ones are a study's.

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "harness/errors.hpp"
 #include "harness/evidence/disassembler.hpp"
 #include "harness/evidence/kept_ptx.hpp"
+#include "harness/evidence/kernel_signature.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "harness/evidence/sass.hpp"
 
@@ -26,6 +29,21 @@ CodeEvidence CodeEvidence::from_ptx(std::string_view text) {
   CodeEvidence evidence;
   count_module(ptx::parse(text), evidence.kernels_);
   return evidence;
+}
+
+CodeEvidence CodeEvidence::of_file(const std::string& file) {
+  CodeEvidence evidence;
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  try {
+    const CodeFile code = read_code_file(bytes);
+    // What the driver makes of PTX is not in the file.
+    return code.kind == CodeFile::Kind::ptx ? from_ptx(bytes)
+                                            : CodeEvidence(file, code.architecture);
+  } catch (const UsageError& error) {
+    evidence.reason_ = file + " " + error.what();
+    return evidence;
+  }
 }
 
 void CodeEvidence::read(const std::vector<std::string>& mangled_names) {

@@ -24,6 +24,10 @@ class CodeEvidence {
   CodeEvidence(std::string executable, int binary_version)
       : executable_(std::move(executable)), binary_version_(binary_version) {}
 
+  /// The code of a file that the program loads: a cubin, or PTX, which is read at once. Of any
+  /// other file nothing.
+  static CodeEvidence of_file(const std::string& file);
+
   /// Reads the kernels of these (mangled) names that were not asked for before, with cuobjdump
   /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin): the modules that
   /// define them, about half a second each and as many at a time as there are cores. Without

@@ -63,7 +63,9 @@ class CudaGroup : public GroupInstrument {
     row.fallback = fallback_of(variant, *config, device_);
     Launch launch = config->prepare(*instance_, device_);
     const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
-    for (const KernelUse& k : config->info.kernels) {
+    const std::vector<KernelUse> kernels =
+        config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
+    for (const KernelUse& k : kernels) {
       row.evidence.push_back(amasia::resources_of(k, device_, launched));
     }
     auto run = std::make_unique<PreparedRun>(launch, plan_.key.launch, sampler_.stream());

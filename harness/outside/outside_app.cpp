@@ -51,35 +51,6 @@ void check_name(const OutsideImplementation* implementation, const std::string& 
   if (!objection.empty()) refuse(implementation, fmt::format("{} '{}': {}", what, name, objection));
 }
 
-void check(const OutsideApp& app) {
-  check_name(nullptr, "name of a problem", app.name);
-  if (find_app(app.name) != nullptr) {
-    throw UsageError(
-        fmt::format("the problem cannot be called '{}': an app of this program is", app.name));
-  }
-  if (app.sizes.empty()) throw UsageError(fmt::format("'{}' has no size", app.name));
-  if (!app.instance) throw UsageError(fmt::format("'{}' has no instance to run on", app.name));
-  if (app.implementations.size() < 2) {
-    throw UsageError(fmt::format("'{}' has {} implementation{}: a comparison needs two or more",
-                                 app.name, app.implementations.size(),
-                                 app.implementations.size() == 1 ? "" : "s"));
-  }
-  std::set<std::string_view> names;
-  for (const OutsideImplementation& i : app.implementations) {
-    check_name(&i, "name of an implementation", i.name);
-    if (!i.prepare) refuse(&i, fmt::format("implementation '{}' has nothing to run", i.name));
-    if (!names.insert(i.name).second) {
-      refuse(&i, fmt::format("two implementations are called '{}'", i.name));
-    }
-    // The first is it, whatever it is called; another of that name would be taken for it.
-    if (i.name == baseline_name && &i != &app.implementations.front()) {
-      refuse(&i,
-             "'baseline' is what the first implementation is called in results: name the "
-             "others otherwise, or put this one first");
-    }
-  }
-}
-
 Variant variant_of(const std::string& app, const OutsideImplementation& implementation,
                    bool is_baseline) {
   Variant v;
@@ -116,12 +87,41 @@ std::string objection_to_name(std::string_view name) {
   return "";
 }
 
+void check_outside_app(const OutsideApp& app) {
+  check_name(nullptr, "name of a problem", app.name);
+  if (find_app(app.name) != nullptr) {
+    throw UsageError(
+        fmt::format("the problem cannot be called '{}': an app of this program is", app.name));
+  }
+  if (app.sizes.empty()) throw UsageError(fmt::format("'{}' has no size", app.name));
+  if (!app.instance) throw UsageError(fmt::format("'{}' has no instance to run on", app.name));
+  if (app.implementations.size() < 2) {
+    throw UsageError(fmt::format("'{}' has {} implementation{}: a comparison needs two or more",
+                                 app.name, app.implementations.size(),
+                                 app.implementations.size() == 1 ? "" : "s"));
+  }
+  std::set<std::string_view> names;
+  for (const OutsideImplementation& i : app.implementations) {
+    check_name(&i, "name of an implementation", i.name);
+    if (!i.prepare) refuse(&i, fmt::format("implementation '{}' has nothing to run", i.name));
+    if (!names.insert(i.name).second) {
+      refuse(&i, fmt::format("two implementations are called '{}'", i.name));
+    }
+    // The first is it, whatever it is called; another of that name would be taken for it.
+    if (i.name == baseline_name && &i != &app.implementations.front()) {
+      refuse(&i,
+             "'baseline' is what the first implementation is called in results: name the "
+             "others otherwise, or put this one first");
+    }
+  }
+}
+
 OutsideRegistration::~OutsideRegistration() {
   if (!app_.empty()) forget_app(app_);
 }
 
 OutsideRegistration register_outside_app(OutsideApp app) {
-  check(app);
+  check_outside_app(app);
   OutsideRegistration registration(app.name);  // takes back what an exception leaves half done
   std::map<std::string, std::string> digests;
   for (const OutsideImplementation& i : app.implementations) {

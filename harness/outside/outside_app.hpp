@@ -30,8 +30,9 @@ struct OutsideImplementation {
   /// The kernels of a run, for registers, shared memory and occupancy; asked after prepare(). Empty
   /// member: nobody knows them, and the rows have no evidence.
   std::function<std::vector<KernelUse>(const Instance&, const Device&)> kernels{};
-  /// Files that hold the machine code or PTX of these kernels, for their instruction counts.
-  std::vector<std::string> code{};
+  /// The file that holds the machine code or PTX of these kernels, for their instruction counts;
+  /// "" where there is none.
+  std::string code{};
   /// SHA-256 (hex) of all that it is made of: what source_digest of its rows is.
   std::string digest{};
   /// Where it was described, "saxpy.toml:14"; stands before the reason when a row goes wrong.
@@ -79,6 +80,9 @@ class [[nodiscard]] OutsideRegistration {
  private:
   std::string app_;  // empty once moved from
 };
+
+/// What register_outside_app() throws, for who has more to do before that.
+void check_outside_app(const OutsideApp& app);
 
 /// Registers the app, its baseline as the strategy `baseline` and each other implementation under
 /// its own name, each with one config that is named after it, and their digests. Throws UsageError,

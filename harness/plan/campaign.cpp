@@ -7,6 +7,8 @@
 
 #include "harness/results/agreement.hpp"
 
+#include "harness/registry.hpp"
+
 namespace amasia {
 namespace {
 
@@ -110,7 +112,9 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
   plan.microbenchmarks = keep_shard(std::move(plan.microbenchmarks), request.shard);
   // Floors need them, and so do the rows of a document that are answered by them.
   plan.ceilings =
-      !plan.groups.empty() ||
+      std::any_of(
+          plan.groups.begin(), plan.groups.end(),
+          [](const PlannedGroup& g) { return has_work(find_app(g.key.app)->work(g.key.size)); }) ||
       std::any_of(request.inventory.begin(), request.inventory.end(), [](const InventoryRow& row) {
         return is_among(row.by, std::string("ceilings"));
       });

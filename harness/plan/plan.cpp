@@ -53,7 +53,11 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
                             ? "built-in default (the tuning file is of version 1, with digests by "
                               "path: whether it is of this code is not known)"
                             : "built-in default";
-    if (v.brought) row.excluded = v.brought->broken;
+    if (v.brought) {  // there is one config, and nothing to tune
+      row.config = v.configs.front().info.name;
+      row.config_source = v.brought->place.empty() ? "as it was brought" : v.brought->place;
+      row.excluded = v.brought->broken;
+    }
     return row;
   };
   const auto by_schedule = [&](const Variant& v) {

@@ -105,7 +105,10 @@ bool comes_from_outside(int signal) {
 
 /// Performs the task in `text` and answers to `out`, a line at a time.
 int serve(const TaskPerformer& perform, const std::string& text, int out) {
-  const auto answer = [out](const Json& j) { write_all(out, one_line(j)); };
+  // What a library printed may not have ended with its line.
+  const auto answer = [out](const Json& j) { write_all(out, "\n" + one_line(j)); };
+  // So that it comes while the row that prints it is at work, not when the process ends.
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
   int last_row = -2;
   try {
     const Json result = perform(Json::parse(text), [&](int row, const std::string& line) {
@@ -156,7 +159,8 @@ void take_line(const std::string& line, ChildOutcome& outcome,
   } else if (has("row", &Json::is_number_integer) && has("line", &Json::is_string)) {
     outcome.row = j["row"].get<int>();
     if (const auto text = j["line"].get<std::string>(); !text.empty()) on_line(text);
-  } else {  // no message of this program: a library's chatter on stdout
+  } else if (!line.empty()) {  // no message of this program: a library's chatter on stdout
+    outcome.printed.emplace(outcome.row, line);
     on_line(line);
   }
 }

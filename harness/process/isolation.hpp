@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct ChildOutcome {
   bool timed_out = false;    // it was still at work when the time was over
   int row = -1;              // the row at work when it ended
   bool interrupted = false;  // this process was asked to stop (SIGINT, SIGTERM)
+  /// Of each row that was at work when something printed to stdout: what it printed first.
+  std::map<int, std::string> printed{};
 };
 
 /// Sends `task` to a child of this executable and waits at most `seconds`. `on_line` receives what
@@ -53,7 +56,8 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
 std::string task_text(const nlohmann::ordered_json& task);
 
 /// Folds one line of a child's stdout into the outcome. What is not of the protocol is the chatter
-/// of a library and goes to `on_line`.
+/// of a library and goes to `on_line`, but for empty lines: the protocol begins each of its
+/// messages on a new one, whatever stood before it.
 void take_line(const std::string& line, ChildOutcome& outcome,
                const std::function<void(const std::string&)>& on_line);
 

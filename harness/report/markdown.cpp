@@ -65,8 +65,11 @@ Table people_table(const ResultFile& file, const GroupResult& group, const Sessi
     if (several) cells.push_back(row.time_ms ? next(row) : Cell());
     cells.push_back(comparison ? Cell(speedup_text(*comparison)) : Cell());
     if (several) cells.push_back(comparison ? next(*comparison) : Cell());
-    for (const Cell& cell : {optional_cell(row.floor_fraction), optional_cell(row.gbytes_per_s),
-                             optional_cell(row.gflops), Cell(status_text(row))}) {
+    const auto rate = [&](const std::optional<double>& value) {
+      return optional_cell(has_work(group.work) ? value : std::nullopt);
+    };
+    for (const Cell& cell : {optional_cell(row.floor_fraction), rate(row.gbytes_per_s),
+                             rate(row.gflops), Cell(status_text(row))}) {
       cells.push_back(cell);
     }
     table.add(std::move(cells));
@@ -182,7 +185,10 @@ std::string sessions_line(const ResultFile& file) {
 }
 
 std::string floor_line(const GroupResult& group) {
-  if (!group.floor) return "Floor: unknown, a ceiling it needs was not measured.";
+  if (!group.floor) {
+    return has_work(group.work) ? "Floor: unknown, a ceiling it needs was not measured."
+                                : "Floor: unknown, nothing is said of the work.";
+  }
   return fmt::format("Floor: {} ms, bound by {}.", format_number(group.floor->floor_ms()),
                      word_of(group.floor->bound_by()));
 }

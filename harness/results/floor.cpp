@@ -38,6 +38,7 @@ bool is_tensor_rate(std::string_view ceiling) {
 
 std::optional<Floor> compute_floor(const Work& work, const std::vector<Ceiling>& ceilings) {
   constexpr double giga_per_s_to_ms = 1e-6;  // x / (1e9 / s) in ms
+  if (!has_work(work)) return std::nullopt;
   bool known = true;
   Floor floor;
   const double bytes = work.bytes_read + work.bytes_written;

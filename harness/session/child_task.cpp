@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "harness/gpu/instrument.hpp"
+#include "harness/outside/bring.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/ceilings.hpp"
@@ -33,7 +34,28 @@ Json check_reference(const Json& task) {
           {"first_mismatches", v.first_mismatches}};
 }
 
+/// Stands or falls with the process: the library's constructors do as they like.
+Json load_library(const Json& task) {
+  const Description d = read_description(task.at("description").get<std::string>());
+  const auto& i = d.implementations.at(task.at("implementation").get<std::size_t>());
+  return {{"objection", objection_to_library(i)}};
+}
+
 }  // namespace
+
+Json group_task(const PlannedGroup& plan, int device_index) {
+  Json task{{"task", "group"}, {"index", device_index}, {"plan", to_json(plan)}};
+  const App* const app = find_app(plan.key.app);
+  if (app != nullptr && !app->description().empty()) {
+    task["brought"] = {{"description", app->description()},
+                       {"digest", digest_of_brought(plan.key.app)}};
+  }
+  return task;
+}
+
+Json library_task(const std::string& description, std::size_t implementation) {
+  return {{"task", "library"}, {"description", description}, {"implementation", implementation}};
+}
 
 Json reference_task(const std::string& app, const Parameters& size, std::uint64_t seed) {
   Json values = Json::object();
@@ -56,6 +78,7 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
                                     const ProgressSink& progress) {
   const std::string name = task.at("task").get<std::string>();
   if (name == "reference") return check_reference(task);
+  if (name == "library") return load_library(task);
   const std::unique_ptr<Instrument> instrument = open_instrument(task.at("index").get<int>());
   if (name == "device") {
     Provenance p;
@@ -72,6 +95,11 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
     return array;
   }
   if (name == "group") {
+    if (const auto brought = task.find("brought"); brought != task.end()) {
+      bring_again(task.at("plan").at("app").get<std::string>(),
+                  brought->at("description").get<std::string>(),
+                  brought->at("digest").get<std::string>());
+    }
     return to_json(run_group(planned_group_from_json(task.at("plan")), *instrument, progress));
   }
   if (name == "microbenchmark") {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harness/app.hpp"
+#include "harness/plan/plan.hpp"
 #include "harness/process/task.hpp"
 
 namespace amasia {
@@ -14,10 +15,18 @@ namespace amasia {
 ///        {"task": "microbenchmark", "index": i, "plan": PlannedMicrobenchmark}
 ///                                                       -> MicrobenchmarkResult
 ///        reference_task()                         -> for reference_verdict(); needs no device
-///        {"task": "group", "index": i, "plan": PlannedGroup}  -> GroupResult
+///        group_task()                             -> GroupResult
+///        library_task()                           -> {"objection": text}; needs no device
 /// Throws what the work throws.
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
                                     const ProgressSink& progress);
+
+/// The task of a group. Of an app that was brought at run time it says what from.
+nlohmann::ordered_json group_task(const PlannedGroup& plan, int device_index);
+
+/// Loads a shared library of a description, and says what stands against that: {"objection":
+/// "..."}.
+nlohmann::ordered_json library_task(const std::string& description, std::size_t implementation);
 
 /// The CPU reference of an app at one size against the second one.
 nlohmann::ordered_json reference_task(const std::string& app, const Parameters& size,

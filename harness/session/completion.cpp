@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/floor.hpp"
 #include "harness/results/provenance.hpp"
@@ -136,15 +137,16 @@ void summarise(MicrobenchmarkResult& result, double confidence) { recompute(resu
 Completion::Completion(Device device, std::vector<Ceiling> ceilings, CodeEvidence code)
     : device_(std::move(device)), ceilings_(std::move(ceilings)), code_(std::move(code)) {}
 
-void Completion::count_instructions(const std::vector<std::vector<KernelEvidence>*>& evidence) {
+void Completion::count_instructions(CodeEvidence& counted,
+                                    const std::vector<std::vector<KernelEvidence>*>& evidence) {
   std::vector<std::string> kernels;
   for (const auto* of_row : evidence) {
     for (const KernelEvidence& k : *of_row) kernels.push_back(k.kernel);
   }
-  code_.read(kernels);
+  counted.read(kernels);
   for (auto* of_row : evidence) {
     for (KernelEvidence& k : *of_row) {
-      const CodeEvidence::Kernel code = code_.of(k.kernel);
+      const CodeEvidence::Kernel code = counted.of(k.kernel);
       k.source = code.source;
       k.instructions = code.instructions;
     }
@@ -152,9 +154,17 @@ void Completion::count_instructions(const std::vector<std::vector<KernelEvidence
 }
 
 void Completion::complete(GroupResult& result) {
-  std::vector<std::vector<KernelEvidence>*> evidence;
-  for (Row& row : result.rows) evidence.push_back(&row.evidence);
-  count_instructions(evidence);
+  // Kernels of one name may be in the files of two implementations that were brought.
+  std::map<std::string, std::vector<std::vector<KernelEvidence>*>> by_file;
+  for (Row& row : result.rows) {
+    const Variant* const variant = find_variant(row.variant);
+    const bool has_file = variant != nullptr && variant->brought && !variant->brought->code.empty();
+    by_file[has_file ? variant->brought->code : ""].push_back(&row.evidence);
+  }
+  for (const auto& [file, evidence] : by_file) {
+    if (!file.empty() && !files_.contains(file)) files_[file] = CodeEvidence::of_file(file);
+    count_instructions(file.empty() ? code_ : files_[file], evidence);
+  }
   result.floor = compute_floor(result.work, ceilings_);
   for (Row& row : result.rows) {
     row.source_digest = source_digest(row.variant);
@@ -165,7 +175,7 @@ void Completion::complete(GroupResult& result) {
 void Completion::complete(MicrobenchmarkResult& result, const std::vector<Point>& points) {
   std::vector<std::vector<KernelEvidence>*> evidence;
   for (MicrobenchmarkRow& row : result.rows) evidence.push_back(&row.evidence);
-  count_instructions(evidence);
+  count_instructions(code_, evidence);
   result.source_digest = source_digest(result.name);
   for (std::size_t i = 0; i < result.rows.size() && i < points.size(); ++i) {
     prove(result.rows[i], points[i], code_);

@@ -3,6 +3,8 @@
 // code, floors, proofs and findings.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "harness/evidence/evidence.hpp"
@@ -33,11 +35,13 @@ class Completion {
   void complete(MicrobenchmarkResult& result, const std::vector<Point>& points);
 
  private:
-  void count_instructions(const std::vector<std::vector<KernelEvidence>*>& evidence);
+  static void count_instructions(CodeEvidence& code,
+                                 const std::vector<std::vector<KernelEvidence>*>& evidence);
 
   Device device_;
   std::vector<Ceiling> ceilings_;
-  CodeEvidence code_;
+  CodeEvidence code_;                            // of this executable
+  std::map<std::string, CodeEvidence> files_{};  // of files that implementations were brought in
 };
 
 }  // namespace amasia

@@ -91,6 +91,7 @@ class GroupLoop {
       if (row.status == RowStatus::ok) continue;
       row.samples.clear();  // a wrong result has no time
       row.repeat_samples.clear();
+      say_where(row);
     }
     warn();
     result_.probe = readings_of(probes_);
@@ -112,6 +113,14 @@ class GroupLoop {
           "somebody else took the memory",
           error.what(), app.name(), app.device_bytes(plan_.key.size), free));
     }
+  }
+
+  /// Of an implementation that was brought, where it is described.
+  static void say_where(Row& row) {
+    const Variant* const variant = find_variant(row.variant);
+    if (variant == nullptr || !variant->brought || variant->brought->place.empty()) return;
+    const std::string& place = variant->brought->place;
+    if (!row.reason.starts_with(place)) row.reason = fmt::format("{}: {}", place, row.reason);
   }
 
   /// Progress of a row, by its place in the plan: the result has no rows that fell away.

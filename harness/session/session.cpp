@@ -16,6 +16,7 @@
 #include "harness/session/progress.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
@@ -66,6 +67,22 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
     g.rows.push_back(std::move(row));
   }
   return g;
+}
+
+/// An implementation that somebody brought and that prints takes time for it, and whoever reads
+/// its output waits for it.
+void warn_of_printing(GroupResult& result, const PlannedGroup& plan, const ChildOutcome& outcome) {
+  constexpr std::size_t longest = 60;  // of what is quoted
+  for (const auto& [index, line] : outcome.printed) {
+    const auto row = static_cast<std::size_t>(index);
+    if (index < 0 || row >= plan.rows.size() || plan.rows[row].repeat > 0) continue;
+    const Variant* const variant = find_variant(plan.rows[row].variant);
+    if (variant == nullptr || !variant->brought) continue;
+    result.warnings.push_back(
+        fmt::format("{}: {} printed to stdout, \"{}\"{}: printing is part of what is timed",
+                    variant->brought->place, variant->name(), in_one_line(line.substr(0, longest)),
+                    line.size() > longest ? " and more" : ""));
+  }
 }
 
 /// Whether two rows surely run the same config. One that is not named is chosen by what the row is.
@@ -195,11 +212,11 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
   const double limit = plan.effort.seconds + options.extra_seconds;
   bool tried_again = false;
   for (;;) {
-    const Json task{{"task", "group"}, {"index", options.device_index}, {"plan", to_json(plan)}};
-    const ChildOutcome outcome = run(task, limit);
+    const ChildOutcome outcome = run(group_task(plan, options.device_index), limit);
     if (outcome.finished) {
       try {
         GroupResult result = group_from_json(outcome.result);
+        warn_of_printing(result, plan, outcome);
         summarise(result, plan.effort.confidence);
         return result;
       } catch (const ResultError& error) {

@@ -172,7 +172,9 @@ def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
     gains: dict[str, dict[str, Gain]] = defaultdict(dict)
     for gain in gains_of(main):
         gains[gain.group][gain.strategy] = gain
-    apps = set(main.groups["app"])
+    # What was brought has names of its own, and a chapter.
+    own = main.rows[(main.rows["role"] == "best") & ~main.rows["strategy"].isin(NAMES)]
+    apps = set(main.groups["app"]) - set(own["app"])
     found = []
     for app in [*(a for a in APPS if a in apps), *sorted(apps - set(APPS))]:
         size = main_size(main.groups, app)

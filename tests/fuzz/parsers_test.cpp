@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/evidence/kernel_signature.hpp"
 #include "harness/evidence/ptx.hpp"
 #include "harness/evidence/sass.hpp"
+#include "harness/outside/description.hpp"
 #include "harness/parameters.hpp"
 #include "harness/plan/shard.hpp"
 #include "harness/plan/tuning.hpp"
@@ -279,6 +281,45 @@ TEST(FuzzedProfiler, Profiles) {
     if (json.is_object()) json = with_digest(std::move(json));
     const Json again = to_json(profile_from_json(json));
     EXPECT_EQ(to_json(profile_from_json(again)), again);
+  });
+}
+
+TEST(FuzzedDescriptions, AreReadAndComputedOrRefused) {
+  const std::vector<std::string> words{"[",       "]",       "{",     "}",
+                                       "=",       "\"",      ",",     "\n",
+                                       "n",       "(n + 1)", "\"n\"", "[[implementation]]",
+                                       "1e9",     "[[a]]",   "'''",   "0x",
+                                       "inf",     "name = ", "#",     "\\u",
+                                       "grid = ", "-",       "*",     "/ 0"};
+  fuzz("description", words, 2000, [](const std::string& text) {
+    const Description d = parse_description(text, "fuzzed.toml");
+    EXPECT_GE(d.implementations.size(), 2u);
+    EXPECT_LT(d.reference, d.implementations.size());
+    for (const Parameters& size : d.sizes()) {
+      for (const BufferDescription& b : d.buffers) d.value(b.count, size, 1);
+      for (const ImplementationDescription& i : d.implementations) {
+        for (const LaunchDescription& launch : i.launches) {
+          for (const Quantity& q : launch.grid) d.value(q, size, 1);
+          for (const Quantity& q : launch.block) d.value(q, size, 1);
+          for (const ArgumentDescription& a : launch.arguments) {
+            if (a.buffer) {
+              EXPECT_LT(*a.buffer, d.buffers.size());
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(FuzzedCode, Signatures) {
+  const std::vector<std::string> words{"{",      "}",   "(",        ")", "[",         ".entry",
+                                       ".param", ".b8", ".maxntid", ",", "\x7f\x45LF"};
+  fuzz("code", words, 4000, [](const std::string& bytes) {
+    const CodeFile code = read_code_file(bytes);
+    std::string reason;
+    code.find("saxpy", reason);
+    for (const KernelSignature& k : code.kernels) EXPECT_EQ(k.exact_block.size() % 3, 0u);
   });
 }
 

@@ -31,8 +31,9 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # documents without their suffix, a folder's own README before the one at the top of the tree.
 SECTION = re.compile(r'\b((?:docs/)?[\w-]+\.md|[A-Z]{6,})[,:] "([^"]+)"')
 TABLE = re.compile(r"\b([A-Z]{6,}): the (?:table|section)\b")
-# Files of other projects, and those that a script writes.
+# Files of other projects, those that a script writes, and those of who follows docs/bench.md.
 FOREIGN = {"compare.py", "report.csv", "summary.md"}
+FOREIGN |= {"saxpy_old.cu", "saxpy_new.cu", "sum.cu"}
 IMPLIED = (".hpp", ".cpp", ".cu", ".cuh", ".py")
 
 

@@ -31,6 +31,15 @@ TEST(TakeLine, FollowsTheRowAtWork) {
   EXPECT_EQ(t.said, std::vector<std::string>{"generating"});
 }
 
+TEST(TakeLine, KeepsOfEachRowWhatItPrintedFirst) {
+  // A message begins on a new line, whatever a library left on the one before.
+  const Taken t = taken({"", R"({"row":2,"line":""})", "half a line", "", R"({"row":3,"line":""})",
+                         "of three", "and more"});
+  EXPECT_EQ(t.outcome.row, 3);
+  EXPECT_EQ(t.outcome.printed, (std::map<int, std::string>{{2, "half a line"}, {3, "of three"}}));
+  EXPECT_EQ(t.said, (std::vector<std::string>{"half a line", "of three", "and more"}));
+}
+
 TEST(TakeLine, TakesTheResultOrTheReason) {
   const Taken right = taken({R"({"result":{"rows":[]}})"});
   EXPECT_TRUE(right.outcome.finished);
@@ -53,10 +62,10 @@ TEST(TakeLine, ShowsWhatIsNotOfTheProtocol) {
                                          "3",
                                          "null",
                                          "{",
-                                         "",
                                          "a library says hello"};
   const Taken t = taken(chatter);
   EXPECT_EQ(t.said, chatter);
+  EXPECT_EQ(t.outcome.printed.at(-1), chatter.front());
   EXPECT_EQ(t.outcome.row, -1);
   EXPECT_FALSE(t.outcome.finished);
   EXPECT_TRUE(t.outcome.failure.empty());

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/gpu/verification.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia {
@@ -71,6 +72,10 @@ class StubGroup : public GroupInstrument {
     log_line(script, "open " + plan.key.to_string());
     first_ = is_first(plan);
     break_down(member(script_, "open"));
+    // What is brought at run time really runs, on the host.
+    if (const InstanceFactory* factory = find_instance_factory(plan.key.app)) {
+      instance_ = (*factory)(plan.key.size, plan.seed);
+    }
     for (const Json& words : member(script, "stdout")) {
       const auto text = words.get<std::string>();
       if (::write(STDOUT_FILENO, text.data(), text.size()) < 0) std::abort();
@@ -88,15 +93,30 @@ class StubGroup : public GroupInstrument {
       return;
     }
     fault(state, "prepare");
-    row.verdict = verdict(state.script, "wrong");
-    if (const Json& why = member(state.script, "elsewhere"); why.is_string()) {
-      row.verdict->passed = false;
-      row.reason = why.get<std::string>();
+    if (!instance_) {
+      row.verdict = verdict(state.script, "wrong");
+      if (const Json& why = member(state.script, "elsewhere"); why.is_string()) {
+        row.verdict->passed = false;
+        row.reason = why.get<std::string>();
+      }
+      return;
     }
+    const Config& config = find_variant(row.variant)->configs.front();
+    if (const auto why = config.unsupported(*instance_, stub_device(script_))) {
+      row.status = RowStatus::skipped;
+      row.reason = *why;
+      return;
+    }
+    state.launch = config.prepare(*instance_, stub_device(script_));
+    row.verdict = verdict_of_run(state);
   }
 
   Verdict verify_nothing() override {
     log_line(script_, "nothing");
+    if (instance_) {
+      instance_->reset(nullptr);
+      return instance_->verify();
+    }
     const bool poisoned = script_.value("poisoned", true);
     return {!poisoned, "exact", poisoned ? 100.0 : 0.0, 0, script_.value("checked", 100)};
   }
@@ -117,6 +137,10 @@ class StubGroup : public GroupInstrument {
   TimedRun next_time(int index) {
     State& state = rows_.at(index);
     fault(state, "time");
+    if (instance_) {
+      instance_->reset(nullptr);
+      state.launch(nullptr);
+    }
     // The first call of each row is the unrecorded one: the lists begin with the second.
     const int call = state.timed++ - 1;
     const Json& row = state.script;
@@ -146,7 +170,7 @@ class StubGroup : public GroupInstrument {
   Verdict verify(int index) override {
     State& state = rows_.at(index);
     fault(state, "verify");
-    return verdict(state.script, "wrong_after");
+    return instance_ ? verdict_of_run(state) : verdict(state.script, "wrong_after");
   }
 
   std::optional<double> energy_mj(int index) override {
@@ -194,8 +218,16 @@ class StubGroup : public GroupInstrument {
     std::string name{};  // variant and config
     int timed = 0, again = 0;
     TimedRun last{};
+    Launch launch{};
     std::map<std::string, int> calls{};
   };
+
+  Verdict verdict_of_run(const State& state) {
+    return verdict_of(*instance_, instance_->challenges(), [&] {
+      instance_->reset(nullptr);
+      state.launch(nullptr);
+    });
+  }
 
   Json script_of(const Row& row) const {
     Json merged = Json::object();
@@ -263,6 +295,7 @@ class StubGroup : public GroupInstrument {
   }
 
   Json script_;
+  std::unique_ptr<Instance> instance_{};
   bool first_ = true;
   int probes_ = 0;
   std::map<int, State> rows_;

@@ -1,6 +1,7 @@
 // A device for tests without a GPU: it takes no time that the script does not give it, answers what
 // the script says, and breaks where the script wants it to. The measuring loops around it are the
-// product's.
+// product's. Functions of shared libraries that `amasia bench` brings really run, on memory of the
+// host, and are judged by what they leave there; their times are the script's all the same.
 //
 // The script is one JSON object; everything in it is optional:
 //   "device":  {"name": ..., "uuid": ..., "clock_mhz": ..., "memory_clock_mhz": ...,

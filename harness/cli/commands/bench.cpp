@@ -1,0 +1,82 @@
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "harness/cli/command.hpp"
+#include "harness/cli/measuring.hpp"
+#include "harness/outside/bring.hpp"
+#include "harness/outside/outside_app.hpp"
+#include "harness/session/libraries.hpp"
+#include "harness/text/output.hpp"
+
+namespace amasia {
+namespace {
+
+struct BenchRequest {
+  MeasureRequest measure{};
+  std::string file{};
+};
+
+ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
+  MeasureRequest& m = r.measure;
+  const Description description = read_description(r.file);
+  OutsideApp app = bring(description);
+  check_outside_app(app);  // before anything is loaded
+  if (!m.dry_run) {  // which runs nothing, also no constructor of a library
+    load_libraries(description, app, m.session);
+    for (const std::size_t needed : {std::size_t{0}, description.reference}) {
+      const OutsideImplementation& i = app.implementations[needed];
+      if (i.broken.empty()) continue;
+      print_prose("amasia: {}: {}; it is {}, so nothing can be compared\n", i.place,
+                  in_one_line(i.broken), needed == 0 ? "the baseline" : "the reference");
+      return exit_wrong_result;
+    }
+  }
+  m.title = "bench-" + app.name;
+  m.campaign.patterns = {app.name};
+  m.finder = fmt::format("compute-sanitizer amasia bench {} --in-process", r.file);
+  m.finder_does = "says which thread read or wrote where it must not";
+  const std::string baseline = app.implementations.front().name;
+  const OutsideRegistration registration = register_outside_app(std::move(app));
+  print_prose("note: baseline is {}, outputs are held against {}\n", baseline,
+              description.implementations[description.reference].name);
+  return measure(m, argv);
+}
+
+Action declare_bench(CLI::App& options) {
+  auto r = std::make_shared<BenchRequest>();
+  MeasureRequest& m = r->measure;
+  m.campaign.roles = {Role::best};
+  options
+      .add_option("file", r->file, "description of the problem and its implementations, in TOML")
+      ->required()
+      ->type_name("FILE");
+  add_given_sizes(options, m.campaign.sizes, "those of the file");
+  add_modes(options, m.campaign);
+  add_effort(options, m.effort, "");
+  add_measuring(options, m);
+  return [r](const Invocation& invocation) {
+    r->measure.campaign.effort = effort_of(r->measure.effort, Effort{});
+    return bench(*r, invocation.argv);
+  };
+}
+
+const bool bench_registered = register_command(
+    {.name = "bench",
+     .group = CommandGroup::measure,
+     .summary = "compare kernels of your own: cubins, PTX or shared libraries",
+     .description =
+         "A TOML file names the buffers, the launches and what the outputs must be; docs/bench.md "
+         "has the format. Its implementations are verified, timed in pairs and compared as the "
+         "suite's own variants are, and what contradicts the code is found before anything runs.",
+     .examples = {{{"amasia bench saxpy.toml",
+                    "the first implementation against each of the others"},
+                   {"amasia bench saxpy.toml --size n=1000000 --cache cold,hot --dry-run",
+                    "holds the file against the code, and shows what would run"}}},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
+               exit_output, exit_interrupted},
+     .declare = declare_bench});
+
+}  // namespace
+}  // namespace amasia

@@ -1,0 +1,455 @@
+"""amasia bench around the stub: functions of a shared library that really run, on memory of the
+host, and are judged by what they leave there. Times are the script's."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from programs import ROOT, built_with_cuda, runner
+
+from plots.documents import read_document
+from plots.load import load
+from plots.report.chapters.registry import parts
+from plots.report.embedded import Embedded
+
+SOURCE = ROOT / "tests" / "cli" / "brought.cpp"
+ARGUMENTS = '[{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]'
+PROBLEM = """name = "saxpy"
+summary = "y = a x + y"
+
+[parameters]
+n = 1000
+
+[buffers.x]
+type = "f32"
+count = "n"
+role = "input"
+fill = "uniform"
+
+[buffers.y]
+type = "f32"
+count = "n"
+role = "in place"
+fill = "uniform"
+"""
+FEW = ("--max-rounds", "15", "--min-rounds", "15")
+
+
+def implementation(name: str, library: str = "brought.so", function: str | None = None) -> str:
+    return (
+        f'[[implementation]]\nname = "{name}"\nlibrary = "{library}"\n'
+        f'function = "{function or name}"\narguments = {ARGUMENTS}\n'
+    )
+
+
+def compiled(folder: pathlib.Path, name: str, *flags: str) -> None:
+    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", *flags]
+    subprocess.run([*command, str(SOURCE), "-o", str(folder / name)], check=True)
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("libraries")
+    compiled(folder, "brought.so")
+    return folder
+
+
+class Bench:
+    def __init__(self, folder: pathlib.Path, libraries: pathlib.Path) -> None:
+        self.folder = folder
+        self.out = folder / "result.json"
+        for library in libraries.iterdir():
+            (folder / library.name).symlink_to(library)
+
+    def write(self, *implementations: str, problem: str = PROBLEM) -> str:
+        """The file with these implementations; returns its text."""
+        text = "\n".join([problem, *implementations])
+        (self.folder / "saxpy.toml").write_text(text)
+        return text
+
+    def run(
+        self, *arguments: str, program: str = "amasia-stub", script: dict | None = None
+    ) -> subprocess.CompletedProcess:
+        return runner(program)(
+            "bench", *arguments, cwd=self.folder, timeout=120, AMASIA_STUB=json.dumps(script or {})
+        )
+
+    def measure(self, *arguments: str, script: dict | None = None) -> subprocess.CompletedProcess:
+        out = ("--out", "result.json", "--overwrite")
+        return self.run("saxpy.toml", *out, *FEW, *arguments, script=script)
+
+    def group(self) -> dict:
+        return json.loads(self.out.read_text())["groups"][0]
+
+    def rows(self) -> dict[str, dict]:
+        return {
+            row["variant"].removeprefix("saxpy/"): row
+            for row in self.group()["rows"]
+            if row["repeat"] == 0
+        }
+
+
+@pytest.fixture
+def bench(tmp_path: pathlib.Path, libraries: pathlib.Path) -> Bench:
+    return Bench(tmp_path, libraries)
+
+
+def test_old_against_new(bench: Bench) -> None:
+    bench.write(
+        implementation("old", function="right"),
+        implementation("new", function="right"),
+        '[work]\noperations = "2 * n"\nbytes_read = "8 * n"\nbytes_written = "4 * n"\n',
+    )
+    times = {"saxpy/baseline": {"ms": 2.0}, "saxpy/new": {"ms": 1.0}}
+    result = bench.measure("--csv", "rows.csv", script={"rows": times})
+    assert result.returncode == 0, result.stderr
+    assert "baseline is old, outputs are held against old" in result.stderr
+    assert re.search(r"new ran 2\.000x \[.*\] faster than baseline", result.stderr)
+    rows = bench.rows()
+    assert rows["baseline"]["config"] == "old" and rows["new"]["config"] == "new"
+    assert rows["new"]["verdict"]["checked"] == 2000, "the timed input, and another one"
+    claims = {c["variant"]: c["claim"] for c in bench.group()["comparisons"] if not c["control"]}
+    assert claims == {"saxpy/new": "faster"}
+    # The result is one like any other: digests, floor, exports, and the reader of the analysis.
+    assert rows["baseline"]["source_digest"] != rows["new"]["source_digest"] != ""
+    sources = json.loads(bench.out.read_text())["provenance"]["sources"]
+    assert sources["saxpy/new"] == rows["new"]["source_digest"]
+    assert "saxpy" in (bench.folder / "rows.csv").read_text()
+    assert read_document(bench.out)["groups"][0]["key"]["app"] == "saxpy"
+    chapter = next(part for part in parts() if part.name == "brought")
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", chapter.body(load([bench.out]), Embedded()))
+    assert cells[1:] == ["saxpy", "n=1000", "cold stream", "old", "new", "2", "1", *cells[8:]]
+    assert cells[8].startswith("2.00") and cells[9] == "faster"
+
+
+# What is wrong with each, as a person reads it. `{line}` is where it stands in the file.
+CHEATS = {
+    "does_nothing": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got .*, expected "),
+    "keeps_its_output": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got "),
+    "works_once": (r"saxpy.toml:{line}: wrong result", r"y\[0\]: got "),
+    "wrong_later": (r"saxpy.toml:{line}: wrong result after timing", r"y\[3\]: got "),
+    "off_by_a_byte": (r"saxpy.toml:{line}: wrong result", r"^y\[17\]: got "),
+    "writes_behind": (
+        r"saxpy.toml:{line}: wrong result",
+        r"wrote 4 bytes behind the end of 'y' \(saxpy.toml:13\), from byte 8 on",
+    ),
+    "writes_before": (
+        r"saxpy.toml:{line}: wrong result",
+        r"wrote 4 bytes before the begin of 'x' \(saxpy.toml:7\), up to byte -1",
+    ),
+    "writes_input": (
+        r"saxpy.toml:{line}: wrong result",
+        r"wrote into the input 'x' \(saxpy.toml:7\) at 5",
+    ),
+    "works_beside": (r"saxpy.toml:{line}: wrong result", r"changed after the stream had come to"),
+    "takes_all_memory": (r"saxpy.toml:{line}: wrong result", r"the others need as much"),
+    "leaks": (r"saxpy.toml:{line}: wrong result", r"memory that it does not give back"),
+    "returns_seven": (r"saxpy.toml:{line}: 'returns_seven' of brought.so returned 7", None),
+    "throws": (r"saxpy.toml:{line}: the process was killed by signal 6", None),
+    "aborts": (r"saxpy.toml:{line}: the process was killed by signal 6", None),
+    "missing": (r"saxpy.toml:{line}: brought.so has no function 'missing'", None),
+}
+
+
+def test_every_cheat_is_found_and_the_rest_goes_on(bench: Bench) -> None:
+    text = bench.write(
+        implementation("old", function="right"),
+        *(implementation(name) for name in CHEATS),
+        implementation("prints"),
+        implementation("right"),
+    )
+    lines = text.split("\n")
+    result = bench.measure()
+    assert result.returncode == 1
+    rows = bench.rows()
+    for name, (reason, mismatch) in CHEATS.items():
+        place = lines.index(f'name = "{name}"')  # the header is the line before; both count from 1
+        row = rows[name]
+        assert row["status"] == ("failed" if mismatch else "crashed"), name
+        assert re.search(reason.format(line=place), row["reason"]), row["reason"]
+        assert "\n" not in row["reason"]
+        if mismatch:
+            assert re.search(mismatch, row["verdict"]["first_mismatches"][0]), row["verdict"]
+        assert not row["samples"]["time_ms"], f"{name} has a time"
+    for name in ("baseline", "right", "prints"):
+        assert rows[name]["status"] == "ok", rows[name]["reason"]
+        assert len(rows[name]["samples"]["time_ms"]) >= 15
+    place = lines.index('name = "prints"')
+    expected = f'saxpy.toml:{place}: saxpy/prints printed to stdout, "hello from the library"'
+    assert any(w.startswith(expected) for w in bench.group()["warnings"]), bench.group()["warnings"]
+    assert "compute-sanitizer amasia bench saxpy.toml --in-process" in result.stderr
+
+
+@pytest.mark.parametrize("how", ["std::abort()", "std::_Exit(0)", "__builtin_trap()"])
+def test_a_constructor_takes_nobody_along(bench: Bench, how: str) -> None:
+    compiled(bench.folder, "constructor.so", f"-DIN_CONSTRUCTOR={how}")
+    bad = implementation("bad", "./constructor.so", "right")
+    bench.write(implementation("old", function="right"), bad, implementation("right"))
+    result = bench.measure()
+    assert result.returncode == 1
+    rows = bench.rows()
+    assert rows["right"]["status"] == "ok" and rows["bad"]["status"] == "crashed"
+    said = r"saxpy.toml:\d+: constructor.so was being loaded \(its constructors ran\): the process "
+    assert re.match(said, rows["bad"]["reason"]), rows["bad"]["reason"]
+    # Without a baseline there is nothing to say of the others.
+    bench.write(bad, implementation("right"))
+    result = bench.measure()
+    assert result.returncode == 1
+    assert re.search("amasia: " + said + ".*; it is the baseline, so nothing", result.stderr)
+
+
+def test_a_hang_costs_its_row(bench: Bench) -> None:
+    bench.write(
+        implementation("old", function="right"), implementation("hangs"), implementation("right")
+    )
+    result = bench.measure("--seconds", "0.3", "--group-timeout", "1.5")
+    assert result.returncode == 1
+    rows = bench.rows()
+    assert rows["hangs"]["status"] == "crashed" and "(hang)" in rows["hangs"]["reason"]
+    assert rows["right"]["status"] == "ok"
+
+
+def test_the_reference_must_be_right_by_itself(bench: Bench) -> None:
+    output = PROBLEM.replace('"in place"\nfill = "uniform"', '"output"')
+    bench.write(
+        implementation("old", function="does_nothing"), implementation("right"), problem=output
+    )
+    result = bench.measure()
+    assert result.returncode == 1
+    said = "saxpy.toml:13: the reference old does not write 1000 of the 1000 elements of 'y'"
+    assert all(said in row["reason"] for row in bench.rows().values())
+
+
+def test_files_hold_what_is_expected(bench: Bench) -> None:
+    problem = PROBLEM.replace('fill = "uniform"', 'fill = "zero"') + 'expected = "y.bin"\n'
+    bench.write(implementation("old", function="right"), implementation("right"), problem=problem)
+    (bench.folder / "y.bin").write_bytes(bytes(4000))
+    assert bench.measure().returncode == 0
+    assert bench.rows()["right"]["verdict"]["checked"] == 1000
+    (bench.folder / "y.bin").write_bytes(bytes(68) + b"\0\0\x80\x3f" + bytes(3928))
+    assert bench.measure().returncode == 1
+    assert "y[17]: got 0, expected 1" in bench.rows()["right"]["verdict"]["first_mismatches"]
+    (bench.folder / "y.bin").write_bytes(bytes(3999))
+    result = bench.measure()
+    assert result.returncode == 2
+    assert (
+        "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' takes 4000" in result.stderr
+    )
+
+
+def test_without_child_processes_and_at_other_sizes(bench: Bench) -> None:
+    bench.write(implementation("old", function="right"), implementation("right"))
+    assert bench.measure("--in-process").returncode == 0
+    assert bench.measure("--size", "n=17", "--cache", "hot", "--launch", "graph").returncode == 0
+    assert bench.group()["key"]["size"] == {"n": 17}
+    result = bench.measure("--size", "n=0")
+    assert result.returncode == 2
+    assert "saxpy.toml:9: n is 0 at n=0, which is less than 1" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (
+            PROBLEM.replace('"saxpy"', '"stub"'),
+            "cannot be called 'stub': an app of this program is",
+        ),
+        (PROBLEM.replace("n = 1000", "n = = 1000"), "saxpy.toml:5: "),
+        (PROBLEM.replace("count", "cuont"), "saxpy.toml:9: buffer 'x' has no 'cuont'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_runs(bench: Bench, problem: str, said: str) -> None:
+    bench.write(implementation("old", function="right"), implementation("right"), problem=problem)
+    for arguments in ((), ("--dry-run",)):
+        result = bench.measure(*arguments)
+        assert result.returncode == 2
+        assert said in result.stderr.splitlines()[-1]
+    assert not bench.out.exists()
+
+
+def test_no_file_and_a_folder(bench: Bench) -> None:
+    for name, said in (("nix.toml", "cannot read nix.toml"), (".", "cannot read .")):
+        result = bench.run(name)
+        assert result.returncode == 2
+        assert result.stderr.startswith(f"amasia: {said}") and result.stderr.count("\n") == 1
+
+
+def blocks_of_the_page() -> list[str]:
+    page = (ROOT / "docs" / "bench.md").read_text()
+    return re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def code_of_the_page() -> dict[str, str]:
+    """The sources that the page shows, by the name in their first line."""
+    page = (ROOT / "docs" / "bench.md").read_text()
+    blocks = re.findall(r"^```(?:cuda|cpp)\n// (\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return dict(blocks)
+
+
+def test_every_description_of_the_page_is_one(bench: Bench) -> None:
+    """Against PTX with the signatures of the page's kernels: nvcc is not everywhere."""
+    blocks = blocks_of_the_page()
+    assert len(blocks) >= 3
+    entries = {"saxpy": "u32 a, .param .f32 b, .param .u64 c, .param .u64 d"}
+    entries["partial_sums"] = "u64 a, .param .u64 b, .param .u32 c"
+    entries["sum_of_sums"] = "u64 a, .param .u64 b, .param .u32 c"
+    ptx = ".version 8.0\n.target sm_80\n" + "".join(
+        f".entry {name}(.param .{takes}) {{ ret; }}\n" for name, takes in entries.items()
+    )
+    for block in blocks:
+        for name in re.findall(r'^file = "(.*\.(?:cubin|ptx))"', block, re.MULTILINE):
+            (bench.folder / name).write_text(ptx)
+        for name in re.findall(r'^library = "(.*)"', block, re.MULTILINE):
+            (bench.folder / name).write_text("only its digest is needed")
+        for name in re.findall(r'^(?:file|expected) = "(.*\.bin)"', block, re.MULTILINE):
+            (bench.folder / name).write_bytes(b"")
+        (bench.folder / "page.toml").write_text(block)
+        result = bench.run("page.toml", "--dry-run")
+        assert result.returncode == 0, result.stderr + block
+
+
+def test_the_page_has_every_word_of_the_format() -> None:
+    """What the parser takes is on the page: types, roles, fills, tolerances, members."""
+    page = (ROOT / "docs" / "bench.md").read_text()
+    parser = (ROOT / "harness" / "outside" / "description.cpp").read_text()
+    header = (ROOT / "harness" / "outside" / "description.hpp").read_text()
+    header += (ROOT / "harness" / "outside" / "element.hpp").read_text()
+    lists = re.findall(r"list\[\] = \{(.*?)\};", header, re.DOTALL)
+    allowed = re.findall(r"allow\w*\([^;{]*?\{(\"[^}]*)\}", parser, re.DOTALL)
+    allowed += re.findall(r"for \(const char\* \w+ :\s*\{(.*?)\}\)", parser, re.DOTALL)
+    words = {word for text in lists + allowed for word in re.findall(r'"([\w ]+)"', text)}
+    assert {"f16", "in place", "uniform", "relative", "launch", "cluster", "expected"} <= words
+    missing = {word for word in words if f"`{word}`" not in page}
+    assert not missing
+
+
+# Against real machine code.
+
+
+def nvcc() -> str:
+    path = os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not os.path.exists(path):
+        pytest.skip("no nvcc here")
+    return path
+
+
+@pytest.fixture(scope="session")
+def cubins(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The kernels of the page as cubins for two architectures and as PTX."""
+    folder = tmp_path_factory.mktemp("cubins")
+    source = code_of_the_page()["saxpy_old.cu"].replace(
+        "__global__ void", "__global__ void __launch_bounds__(256)"
+    )
+    (folder / "k.cu").write_text(source)
+    for arguments in (
+        ("-cubin", "-arch=sm_90", "-o", "old.cubin"),
+        ("-cubin", "-arch=sm_80", "-o", "sm80.cubin"),
+        ("-ptx", "-arch=compute_80", "-o", "new.ptx"),
+    ):
+        subprocess.run([nvcc(), *arguments, "k.cu"], cwd=folder, check=True)
+    return folder
+
+
+KERNELS = """
+[[implementation]]
+name = "old"
+file = "old.cubin"
+kernel = "saxpy"
+grid = "(n + 255) / 256"
+block = 256
+arguments = [{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]
+
+[[implementation]]
+name = "new"
+file = "new.ptx"
+kernel = "saxpy"
+grid = "(n + 255) / 256"
+block = 256
+arguments = [{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "said"),
+    [
+        ("", "", ""),
+        (
+            'kernel = "saxpy"',
+            'kernel = "daxpy"',
+            r":23: old.cubin has no kernel 'daxpy': there are sa",
+        ),
+        (
+            "{ f32 = 2.5 }, ",
+            "",
+            r":23: kernel 'saxpy' of old.cubin takes 4 parameters \(4, 4, 8, 8 ",
+        ),
+        (
+            "{ f32 = 2.5 }",
+            "{ f64 = 2.5 }",
+            r":26: argument 2 of kernel 'saxpy' has 8 bytes \(f64\)",
+        ),
+        (
+            "block = 256",
+            "block = 512",
+            r":25: a block of 512 threads .* than the 256 that __launch_b",
+        ),
+        (
+            "block = 256",
+            "block = 256\nshared = 300000",
+            r":26: 300000 bytes of shared memory .* 232448",
+        ),
+        ('"old.cubin"', '"sm80.cubin"\ncluster = 2', r":23: sm80.cubin is for sm_80, and clusters"),
+        ('"new.ptx"', '"k.cu"', r":28: k.cu is neither a cubin nor PTX"),
+    ],
+)
+def test_real_cubins_are_held_against_the_description(
+    bench: Bench, cubins: pathlib.Path, part: str, other: str, said: str
+) -> None:
+    for file in cubins.iterdir():
+        (bench.folder / file.name).symlink_to(file)
+    bench.write(KERNELS.replace(part, other, 1) if part else KERNELS)
+    result = bench.run("saxpy.toml", "--dry-run", program="amasia")
+    if said:
+        assert result.returncode == 2
+        assert re.search("saxpy.toml" + said, result.stderr), result.stderr
+    else:
+        assert result.returncode == 0, result.stderr
+        assert "saxpy n=1000: 0.4 MB" in result.stdout or "saxpy n=1000: " in result.stdout
+
+
+@pytest.mark.usefixtures("gpu")
+def test_old_against_new_on_a_gpu(bench: Bench, cubins: pathlib.Path) -> None:
+    """Modules are loaded, launches made ready and guards checked on the device."""
+    capability = runner("amasia")("doctor").stdout
+    old = "old.cubin" if "9.0" in capability else "new.ptx"
+    for file in cubins.iterdir():
+        (bench.folder / file.name).symlink_to(file)
+    beyond = KERNELS.split("\n\n")[1].replace('"new"', '"beyond"').replace('"n" }', '"n + 2" }')
+    bench.write(KERNELS.replace("old.cubin", old) + "\n" + beyond)
+    result = bench.run(
+        "saxpy.toml", "--out", "result.json", "--seconds", "1", "--cache", "cold", program="amasia"
+    )
+    assert result.returncode == 1, result.stderr
+    rows = bench.rows()
+    assert rows["baseline"]["status"] == rows["new"]["status"] == "ok"
+    assert rows["baseline"]["evidence"][0]["kernel"] == "saxpy"
+    assert rows["baseline"]["evidence"][0]["registers"] > 0
+    assert rows["beyond"]["status"] == "failed"
+    assert "behind the end of 'y'" in rows["beyond"]["verdict"]["first_mismatches"][0]
+
+
+def test_without_a_gpu_it_says_so(bench: Bench, cubins: pathlib.Path) -> None:
+    if built_with_cuda() and shutil.which("nvidia-smi"):
+        pytest.skip("there may be a GPU")
+    for file in cubins.iterdir():
+        (bench.folder / file.name).symlink_to(file)
+    bench.write(KERNELS)
+    result = bench.run("saxpy.toml", "--out", "result.json", program="amasia")
+    assert result.returncode == 3
+    assert "no usable GPU" in result.stderr

@@ -1,0 +1,71 @@
+// Where implementations that are brought run without a GPU: memory of the host, a stream that is
+// always at its end, and no code for a device.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/outside/machine.hpp"
+
+namespace amasia {
+namespace {
+
+constexpr std::size_t alignment = 256;
+/// What the process may have beside its own: as a device, 1 GiB.
+constexpr std::size_t memory_bytes = std::size_t{1} << 30;
+/// Work beside the stream is a thread here, and nobody knows of it: it has this long.
+constexpr std::chrono::milliseconds everything_done(20);
+
+/// Address space of this process, which is what malloc takes, touched or not.
+std::size_t bytes_in_use() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+class HostMachine : public Machine {
+ public:
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    void* const memory = ::operator new (bytes, std::align_val_t{alignment});
+    return {static_cast<std::byte*>(memory),
+            [](std::byte* p) { ::operator delete (p, std::align_val_t{alignment}); }};
+  }
+  void upload(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void download(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void fill(std::byte* at, unsigned char value, std::size_t bytes, Stream) override {
+    std::memset(at, value, bytes);
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
+    std::memcpy(to, from, bytes);
+  }
+  Stream stream() override { return nullptr; }
+  void wait_for_stream() override {}
+  void wait_for_everything() override { std::this_thread::sleep_for(everything_done); }
+  bool hold() override { return false; }
+  void release() override {}
+  std::size_t free_bytes() const override {
+    const std::size_t used = bytes_in_use() - std::min(bytes_in_use(), at_first_);
+    return memory_bytes - std::min(memory_bytes, used);
+  }
+  std::unique_ptr<LoadedModule> load(const std::string& file) override {
+    throw std::runtime_error("the stub cannot load " + file);
+  }
+
+ private:
+  std::size_t at_first_ = bytes_in_use();
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> open_machine() { return std::make_unique<HostMachine>(); }
+
+}  // namespace amasia
