@@ -186,7 +186,10 @@ class DescriptionReader {
 
   void read_parameters(const toml::table& root) {
     const toml::node* node = root.get("parameters");
-    if (node == nullptr) return;
+    if (node == nullptr || (node->is_table() && node->as_table()->empty())) {
+      d_.parameters = {{"case", {1}}};  // a row of a result has a size
+      return;
+    }
     const toml::table& table = table_of(*node, "parameters");
     // The library sorts members; the order of the file is the order that people see.
     std::map<std::pair<int, std::size_t>, std::pair<std::string, const toml::node*>> in_order;

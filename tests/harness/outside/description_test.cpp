@@ -107,6 +107,18 @@ TEST(Description, SaysAllOfIt) {
   EXPECT_EQ(d.value(d.work->operations, d.sizes()[1]), 4000);
 }
 
+TEST(Description, HasASizeAlsoWithoutParameters) {
+  const std::string rest =
+      "[buffers.y]\ntype = \"i8\"\ncount = 4\nrole = \"output\"\n"
+      "[[implementation]]\nname = \"a\"\nlibrary = \"a.so\"\nfunction = \"f\"\narguments = []\n"
+      "[[implementation]]\nname = \"b\"\nlibrary = \"a.so\"\nfunction = \"g\"\narguments = []\n";
+  for (const char* none : {"", "[parameters]\n"}) {
+    const Description d = parse_description("name = \"a\"\n" + (none + rest), "a.toml");
+    ASSERT_EQ(d.sizes().size(), 1u);
+    EXPECT_EQ(d.sizes()[0].to_string(), "case=1");
+  }
+}
+
 TEST(Description, TheBaselineMayBeNamed) {
   const Description d = parse_description("baseline = \"old\"\n" + whole_description, "saxpy.toml");
   EXPECT_EQ(d.implementations[0].name, "old");
