@@ -518,8 +518,9 @@ class DescriptionReader {
              "an argument is the name of a buffer or a scalar with its type, { i32 = \"n\" } "
              "or { f32 = 0.5 }");
     }
-    const auto& [key, value] = *table->begin();
-    const std::string type(key.str());
+    const auto only = table->begin();
+    const std::string type(only->first.str());
+    const toml::node& value = only->second;
     const auto known = find_word<ElementType>(type);
     if (!known) {
       refuse(node, fmt::format("no type '{}': expected {}", type, list_of_words<ElementType>()));

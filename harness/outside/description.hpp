@@ -108,7 +108,7 @@ struct Description {
   std::vector<Parameters> sizes() const;
   /// Throws UsageError "path:line: ..." for what cannot be computed, and for a value that is less
   /// than `least` or more than `most`.
-  std::int64_t value(const Quantity& quantity, const Parameters& parameters, std::int64_t least = 0,
+  std::int64_t value(const Quantity& quantity, const Parameters& of, std::int64_t least = 0,
                      std::int64_t most = INT64_MAX) const;
 };
 

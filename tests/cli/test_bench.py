@@ -181,7 +181,7 @@ def test_every_cheat_is_found_and_the_rest_goes_on(bench: Bench) -> None:
         assert rows[name]["status"] == "ok", rows[name]["reason"]
         assert len(rows[name]["samples"]["time_ms"]) >= 15
     place = lines.index('name = "prints"')
-    expected = f'saxpy.toml:{place}: saxpy/prints printed to stdout, "hello from the library"'
+    expected = f'saxpy.toml:{place}: saxpy/prints printed to stdout, "hello from the library'
     assert any(w.startswith(expected) for w in bench.group()["warnings"]), bench.group()["warnings"]
     assert "compute-sanitizer amasia bench saxpy.toml --in-process" in result.stderr
 

@@ -23,7 +23,7 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   const Description description = read_description(r.file);
   OutsideApp app = bring(description);
   check_outside_app(app);  // before anything is loaded
-  if (!m.dry_run) {  // which runs nothing, also no constructor of a library
+  if (!m.dry_run) {        // which runs nothing, also no constructor of a library
     load_libraries(description, app, m.session);
     for (const std::size_t needed : {std::size_t{0}, description.reference}) {
       const OutsideImplementation& i = app.implementations[needed];

@@ -32,7 +32,7 @@ class AppToPlan : public App {
     }
     return sizes;
   }
-  Work work(const Parameters&) const override { return {}; }
+  Work work(const Parameters&) const override { return {1, Work::Kind::fp32, 8, 8, 0}; }
   std::int64_t device_bytes(const Parameters& p) const override { return 8 * p.integer("n"); }
   Verdict check_reference(const Parameters&, std::uint64_t) const override { return {true}; }
 
