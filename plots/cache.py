@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from plots.strategies import ROOT
+from plots.tree import PACKAGE, ROOT
 
 _DAYS_KEPT = 30  # since an entry was last used
 _LIBRARIES = ("jsonschema", "matplotlib", "numpy", "pandas", "scipy")
@@ -39,9 +39,10 @@ def code_digest() -> bytes:
     versions of what it computes with."""
     digest = hashlib.sha256()
     inputs = [*(ROOT / "inputs").rglob("*.csv"), *(ROOT / "schema").glob("*.json")]
-    for path in sorted([*(ROOT / "plots").rglob("*.py"), *inputs]):
-        digest.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
+    for base, paths in ((PACKAGE, PACKAGE.rglob("*.py")), (ROOT, inputs)):
+        for path in sorted(paths):
+            digest.update(f"{path.relative_to(base).as_posix()} {path.stat().st_size}\n".encode())
+            digest.update(path.read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
     return digest.digest()

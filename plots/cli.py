@@ -9,11 +9,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from plots import __version__
 from plots.commands import COMMANDS, Command
 from plots.errors import PlotsError, nearest
+from plots.tree import IN_A_CLONE
+
+_SCRIPT = "amasia-plots"  # pyproject.toml, [project.scripts]
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -40,8 +44,13 @@ class _Parser(argparse.ArgumentParser):
         raise PlotsError(f"{message} (see {self.prog} --help)")
 
 
+def _program() -> str:
+    """How this was called: as the module, or as the installed script of that name."""
+    return _SCRIPT if Path(sys.argv[0]).stem == _SCRIPT else "python -m plots"
+
+
 def _epilog(command: Command) -> str:
-    examples = [f"  python -m plots {text}\n      {what}" for text, what in command.examples]
+    examples = [f"  {_program()} {text}\n      {what}" for text, what in command.examples]
     statuses = [f"  {status}" for status in command.statuses]
     return "\n".join(["examples:", *examples, "", "exit status:", *statuses])
 
@@ -49,9 +58,9 @@ def _epilog(command: Command) -> str:
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     root = _Parser(
-        prog="python -m plots",
+        prog=_program(),
         description="Figures, report and advice from results.",
-        epilog="python -m plots COMMAND --help: its options, exit status and two examples",
+        epilog=f"{_program()} COMMAND --help: its options, exit status and two examples",
     )
     root.add_argument("--version", action="version", version=f"amasia plots {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -75,6 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if first is not None and first not in COMMANDS:
             raise PlotsError(f'no command "{first}"; {nearest(first, COMMANDS)}')
         options = parser().parse_args(arguments)
+        if COMMANDS[options.command].in_a_clone and not IN_A_CLONE:
+            raise PlotsError(
+                f"{options.command} works on the files of Amasia's repository, which is not "
+                f"installed with this package; run: python -m plots {options.command}, in a clone"
+            )
         return options.run(options)
     except PlotsError as error:
         print(f"plots: {error}", file=sys.stderr)

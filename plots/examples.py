@@ -21,7 +21,7 @@ from plots.documents import read_document
 from plots.errors import PlotsError
 from plots.gains import Gain, gains_of
 from plots.load import load
-from plots.strategies import ROOT
+from plots.tree import ROOT
 from plots.units import times
 
 FOLDER = ROOT / "examples"

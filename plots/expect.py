@@ -27,7 +27,7 @@ from plots.statistics import (
     independent_ratio,
     least_p_value,
 )
-from plots.strategies import ROOT
+from plots.tree import ROOT
 
 TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
 QUOTED = ROOT / "inputs" / "published" / "s003_text_speedups.csv"

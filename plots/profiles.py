@@ -19,7 +19,7 @@ from plots.content_digest import MEMBER, content_digest
 from plots.documents import PROFILE_NAME, kind_at_beginning
 from plots.errors import ResultFileError
 from plots.load import Results
-from plots.strategies import ROOT
+from plots.tree import ROOT
 from plots.validation import first_error
 
 SCHEMA_PATH = ROOT / "schema" / "profile.schema.json"

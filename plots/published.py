@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from plots.errors import PlotsError
-from plots.strategies import ROOT
+from plots.tree import ROOT
 from plots.units import interval_digits
 
 FOLDER = ROOT / "inputs" / "published"

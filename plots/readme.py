@@ -22,7 +22,8 @@ from plots.markdown import plain
 from plots.prediction.page import sentence
 from plots.prose import runs
 from plots.sessions import CONFIDENCE
-from plots.strategies import ROOT, built_variants
+from plots.strategies import built_variants
+from plots.tree import PACKAGE
 from plots.units import claimed_ratio, milliseconds, times
 
 BEGIN = "<!-- generated:results -->"
@@ -30,7 +31,7 @@ END = "<!-- /generated:results -->"
 PICTURE = Path("docs") / "overview.svg"
 # The picture is out of date when one of these changes, too.
 _NOT_SHOWN = ("file", "schedule", "against_schedule", "movement", "identity")  # columns
-_DRAWN_BY = ("plots/style.py", "plots/figures/common.py", "plots/figures/speedup.py")
+_DRAWN_BY = ("style.py", "figures/common.py", "figures/speedup.py")
 
 
 def select(results: Results) -> Results:
@@ -78,7 +79,7 @@ def picture_digest(selected: Results) -> str:
         shown = [name for name in frame.columns if name not in _NOT_SHOWN]
         digest.update(frame[shown].to_csv(index=False).encode())
     for name in _DRAWN_BY:
-        digest.update((ROOT / name).read_bytes())
+        digest.update((PACKAGE / name).read_bytes())
     return digest.hexdigest()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import jsonschema
 
-from plots.strategies import ROOT
+from plots.tree import ROOT
 
 SCHEMA_PATH = ROOT / "schema" / "result.schema.json"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from plots.tree import ROOT
 
 APPS = ("nw", "lud", "hotspot", "pathfinder", "histogram", "gemm")
 

@@ -23,7 +23,8 @@ from typing import Any
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
 from plots.possible_traits import WORDS, beyond, contradiction, indivisible, nearest_divisible
-from plots.strategies import BY_NAME, NAMES, ROOT, involved_lines
+from plots.strategies import BY_NAME, NAMES, involved_lines
+from plots.tree import ROOT
 from plots.units import claimed_ratio
 
 NAME = "twin/strategies"

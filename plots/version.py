@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import tomllib
-from pathlib import Path
+
+from plots.tree import PROJECT
 
 
 def version() -> str:
     """ "0.1.0": of the sources beside this package, else of the installed package."""
-    path = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    if path.is_file():
-        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        if project["name"] == "amasia":
-            return str(project["version"])
-    return importlib.metadata.version("amasia")
+    return str(PROJECT["version"]) if PROJECT else importlib.metadata.version("amasia")

@@ -59,5 +59,6 @@ register(
             ("examples results --ask softmax", "asks before an example is measured, once"),
         ),
         order=25,
+        in_a_clone=True,
     )
 )

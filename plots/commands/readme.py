@@ -43,5 +43,6 @@ register(
         ),
         statuses=(OK, "1 README differs (--check)", MISTAKE),
         order=50,
+        in_a_clone=True,
     )
 )

@@ -23,6 +23,7 @@ class Command:
     examples: tuple[tuple[str, str], ...]
     statuses: tuple[str, ...] = field(default=(OK, MISTAKE))
     order: int = 0
+    in_a_clone: bool = False  # changes or reads files of the repository that no wheel carries
 
 
 _commands: dict[str, Command] = {}

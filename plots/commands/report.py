@@ -14,7 +14,7 @@ from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import Command, register
 from plots.load import find_files, load
 from plots.profiles import paths_beside
-from plots.strategies import ROOT
+from plots.tree import PACKAGE, ROOT
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def _page_key(cache: Cache, paths: list[str]) -> str:
     it may show, and the bytes and names of the result files and of the profiles beside them."""
     found, notes = find_files([Path(path) for path in paths])
     ours = [
-        *(ROOT / "plots" / "templates").iterdir(),
+        *(PACKAGE / "templates").iterdir(),
         *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
         *ROOT.glob("variants/**/*.hpp"),
         *ROOT.glob("variants/**/*.cuh"),

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from plots.documents import find_files
 from plots.load import Results
 from plots.report.embedded import Embedded
-from plots.strategies import ROOT
+from plots.tree import ROOT
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -1,0 +1,186 @@
+"""The Python package as ``pip install`` leaves it: in a fresh environment, in a folder with nothing
+but result files, its commands say what those of the repository say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The fewest recorded files that the model of `predict` and the twin of `advise` are content with.
+RECORDED = (
+    "dsm", "instruction", "launch", "memory", "paper-hotspot", "paper-nw", "paper-pathfinder",
+    "tensor_core", "tma", "twin",
+)  # fmt: skip
+NW = "results/paper-nw.json"
+SAME_AS_IN_THE_CLONE = [
+    ["advise", NW],
+    ["advise", "results", "--tile", "16KiB", "--intensity", "8"],
+    ["expect", "V100", "A100"],
+    ["figure", "--list"],
+    ["reproduction", "results"],
+    ["why", NW],
+]
+RIGHT_BY_THEMSELVES = [
+    ["figure", "heatmap", NW, "-o", "heatmap.svg"],
+    ["predict", "results", "-o", "prediction.md"],
+    ["report", NW],
+]
+IN_A_CLONE_ONLY = [["examples"], ["readme"]]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built without a network, as on a machine that was set up."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"]
+    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, *offline, "--wheel-dir", folder, ROOT], check=True, timeout=300)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that the wheel was installed into. Its other packages are
+    those of this environment, which a line in a .pth file names."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
+    options = ["--quiet", "--no-deps", "--no-index", "--no-compile"]
+    subprocess.run([*pip, "install", *options, wheel], check=True, timeout=300)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "of_the_tests.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python.parent
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with copies of recorded results."""
+    folder = tmp_path_factory.mktemp("anywhere")
+    (folder / "results").mkdir()
+    for name in RECORDED:
+        shutil.copy(ROOT / "results" / "h200" / f"{name}.json", folder / "results")
+    return folder
+
+
+def run(programs: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    # -P, and nothing of this environment: the repository must not be found by accident.
+    environment = {
+        "HOME": str(folder),
+        "PATH": f"{programs}:/usr/bin:/bin",
+        "PYTHONSAFEPATH": "1",
+    }
+    return subprocess.run(
+        list(command), cwd=folder, env=environment,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def answers(commands: list[list[str]]) -> list[tuple[int, str, str]]:
+    """Status, stdout and stderr of commands, one after the other in this process: to import what
+    draws takes seconds."""
+    from plots.cli import main
+
+    found = []
+    for command in commands:
+        with (
+            contextlib.redirect_stdout(io.StringIO()) as out,
+            contextlib.redirect_stderr(io.StringIO()) as err,
+        ):
+            status = main(command)
+        found.append((status, out.getvalue(), err.getvalue()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(programs: Path, folder: Path) -> dict[str, tuple[int, str, str]]:
+    """What the installed package answers to all commands."""
+    commands = [*SAME_AS_IN_THE_CLONE, *RIGHT_BY_THEMSELVES, *IN_A_CLONE_ONLY]
+    done = run(programs, folder, "python", __file__, json.dumps(commands))
+    assert done.returncode == 0, done.stderr
+    found = map(tuple, json.loads(done.stdout))
+    return {" ".join(c): answer for c, answer in zip(commands, found, strict=True)}
+
+
+def test_the_wheel_has_every_file_of_the_packages_and_every_file_that_they_read(
+    wheel: Path,
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    packages = [path for name in ("plots",) for path in (ROOT / name).rglob("*")]
+    expected = {
+        path.relative_to(ROOT).as_posix()
+        for path in packages
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    for pattern in ("inputs/**/*.csv", "schema/*.json", "apps/*/*.cu", "microbench/**/*.cu"):
+        found = [path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)]
+        assert found, pattern
+        expected |= {f"plots/carried/{name}" for name in found}
+    assert inside == expected
+
+
+def test_every_command_works_or_says_where_it_does(
+    installed: dict[str, tuple[int, str, str]],
+) -> None:
+    for command in [*SAME_AS_IN_THE_CLONE, *RIGHT_BY_THEMSELVES]:
+        status, _, errors = installed[" ".join(command)]
+        assert status == 0, errors
+    for command in IN_A_CLONE_ONLY:
+        (name,) = command
+        status, out, errors = installed[name]
+        assert (status, out, errors.count("\n")) == (2, "", 1)
+        assert errors.startswith(f"plots: {name} works on the files of Amasia's repository")
+        assert f"python -m plots {name}, in a clone" in errors
+
+
+def test_the_answers_are_those_of_the_clone(
+    installed: dict[str, tuple[int, str, str]], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "other-cache"))
+    here = answers(SAME_AS_IN_THE_CLONE)
+    for command, (status, out, _) in zip(SAME_AS_IN_THE_CLONE, here, strict=True):
+        assert status == 0
+        assert installed[" ".join(command)][:2] == (status, out), command
+
+
+def test_the_files_are_whole(installed: dict[str, tuple[int, str, str]], folder: Path) -> None:
+    assert installed
+    assert "</svg>" in (folder / "heatmap.svg").read_text(encoding="utf-8")
+    assert (folder / "prediction.md").read_text(encoding="utf-8").startswith("# Prediction")
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "nw" in report and report.rstrip().endswith("</html>")
+
+
+def test_the_console_command_is_the_module_by_another_name(
+    programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (name,) = project["scripts"]
+    done = run(programs, folder, name, "--version")
+    assert (done.returncode, done.stdout) == (0, f"amasia plots {project['version']}\n")
+    from plots.cli import parser
+
+    monkeypatch.setattr(sys, "argv", [f"/somewhere/bin/{name}"])
+    assert parser().prog == name
+    monkeypatch.setattr(sys, "argv", ["/somewhere/plots/__main__.py"])
+    assert parser().prog == "python -m plots"
+
+
+if __name__ == "__main__":  # in the environment that the wheel was installed into
+    print(json.dumps(answers(json.loads(sys.argv[1]))))
