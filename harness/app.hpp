@@ -66,6 +66,11 @@ class Instance {
   /// Whether a second run without reset() does the same work: false for in-place apps, whose output
   /// is not a valid input.
   virtual bool repeatable() const { return true; }
+  /// Whether verify() must refuse what reset() leaves, before anything ran. False where an instance
+  /// is brought without one of the two.
+  virtual bool poisons() const { return true; }
+  /// The stream to run on, where that is somebody else's; nothing: one of the harness.
+  virtual std::optional<Stream> stream() const { return std::nullopt; }
 };
 
 /// The typed instance variants receive: Problem holds device pointers, extents and coefficients.

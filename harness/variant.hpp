@@ -80,6 +80,9 @@ struct Brought {
   std::string place{};   // where it was described, "saxpy.toml:14"
   std::string broken{};  // why it must not run, found before anything ran
   std::string code{};    // file with the machine code or PTX of its kernels; "" where none is known
+  /// False: its launch must not be captured into a graph, because it is somebody's program, which
+  /// may allocate or load code. What it enqueues is not known then, and found out by trying.
+  bool capturable = true;
 };
 
 struct Variant {

@@ -11,6 +11,7 @@
 #include "harness/gpu/verification.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/nvml.hpp"
+#include "harness/outside/trial.hpp"
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
@@ -35,6 +36,7 @@ class CudaGroup : public GroupInstrument {
                       plan.key.app));
     }
     instance_ = (*factory)(plan.key.size, plan.seed);
+    if (const auto stream = instance_->stream()) sampler_.use_stream(*stream);
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
@@ -62,6 +64,10 @@ class CudaGroup : public GroupInstrument {
     row.movement = config->info.movement;
     row.fallback = fallback_of(variant, *config, device_);
     Launch launch = config->prepare(*instance_, device_);
+    if (variant.brought && !variant.brought->capturable) {
+      prepare_by_trial(index, row, std::move(launch));
+      return;
+    }
     const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
     const std::vector<KernelUse> kernels =
         config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
@@ -71,20 +77,23 @@ class CudaGroup : public GroupInstrument {
     auto run = std::make_unique<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
     row.verdict = verdict_of(*run, instance_->challenges());
     if (row.verdict->passed && is_replayed(row)) replay(std::move(launch), row);
-    if (row.verdict->passed) runs_[index] = std::move(run);
+    if (row.verdict->passed) {
+      runs_.emplace(index, *run);
+      prepared_.push_back(std::move(run));
+    }
     // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
     challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
   }
 
-  bool can_be_blocked(int index) const override { return runs_.at(index)->can_be_blocked(); }
+  bool can_be_blocked(int index) const override { return runs_.at(index).can_be_blocked; }
 
   TimedRun time(int index) override {
-    return sampler_.time(*runs_.at(index), *instance_, plan_.key.cache);
+    return sampler_.time(runs_.at(index), *instance_, plan_.key.cache);
   }
 
-  void count(int index) override { sampler_.count(*runs_.at(index), *instance_, plan_.key.cache); }
+  void count(int index) override { sampler_.count(runs_.at(index), *instance_, plan_.key.cache); }
 
-  Verdict verify(int index) override { return verdict_of(*runs_.at(index), challenges_.at(index)); }
+  Verdict verify(int index) override { return verdict_of(runs_.at(index), challenges_.at(index)); }
 
   Verdict verify_nothing() override {
     instance_->reset(sampler_.stream());
@@ -94,7 +103,7 @@ class CudaGroup : public GroupInstrument {
 
   std::optional<double> energy_mj(int index) override {
     constexpr double batch_seconds = 0.6;  // dozens of refreshes of the energy counter
-    return sampler_.energy_mj(*runs_.at(index), *instance_, batch_seconds);
+    return sampler_.energy_mj(runs_.at(index), *instance_, batch_seconds);
   }
 
   void export_outputs() override {
@@ -122,7 +131,45 @@ class CudaGroup : public GroupInstrument {
   }
 
  private:
-  Verdict verdict_of(const PreparedRun& run, int challenges) {
+  /// A launch that no graph can be captured of: what it does is found out by trying.
+  void prepare_by_trial(int index, Row& row, Launch launch) {
+    auto known = tried_.find(row.variant);
+    if (known == tried_.end()) {
+      known = tried_.emplace(row.variant, trial_of(launch)).first;
+    }
+    const TrialOutcome& outcome = known->second;
+    if (!outcome.objection.empty()) {
+      row.status = RowStatus::failed;
+      row.reason = outcome.objection;
+      return;
+    }
+    if (!outcome.can_be_blocked) row.fallback = not_held_back;
+    const Enqueued run(std::move(launch), outcome.can_be_blocked);
+    row.verdict = verdict_of(run, instance_->challenges());
+    if (row.verdict->passed) runs_.emplace(index, run);
+    challenges_[index] = instance_->challenges();
+  }
+
+  TrialOutcome trial_of(const Launch& launch) {
+    const auto time = [this](const Launch& timed, bool held) {
+      return sampler_.time(Enqueued(timed, held), *instance_, plan_.key.cache).time_ms;
+    };
+    TrialSteps steps;
+    steps.passes_untouched = [&] {
+      sampler_.reset(*instance_);
+      return instance_->verify().passed;
+    };
+    steps.until_done = [&](bool launched) {
+      return sampler_.until_done(Enqueued(launched ? launch : Launch([](Stream) {}), true),
+                                 *instance_);
+    };
+    steps.returns_while_held = [&] { return sampler_.returns_while_held(launch, *instance_); };
+    steps.time = [&](bool held) { return time(launch, held); };
+    steps.time_of_nothing = [&] { return time([](Stream) {}, true); };
+    return try_out(steps, instance_->poisons());
+  }
+
+  Verdict verdict_of(const Enqueued& run, int challenges) {
     return amasia::verdict_of(*instance_, challenges, [&] { sampler_.run_once(run, *instance_); });
   }
 
@@ -158,8 +205,10 @@ class CudaGroup : public GroupInstrument {
   DeviceProbe probe_;
   std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
-  std::map<int, std::unique_ptr<PreparedRun>> runs_;
-  std::map<int, int> challenges_;  // of a row, when it is verified again
+  std::vector<std::unique_ptr<PreparedRun>> prepared_;
+  std::map<int, Enqueued> runs_;
+  std::map<std::string, TrialOutcome> tried_;  // by variant: its control is the same program
+  std::map<int, int> challenges_;              // of a row, when it is verified again
 };
 
 /// Of each kernel of a microbenchmark, the least capability that a point with it needs.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "harness/gpu/sampler.hpp"
@@ -53,6 +56,7 @@ __global__ void stamp(ClockStamp* stamps, int sms) {
 Sampler::Sampler(const Device& device, Nvml& nvml)
     : device_(device),
       nvml_(nvml),
+      stream_(own_stream_),
       flush_(flush_l2_multiple * std::max<std::size_t>(device.l2_bytes, 1 << 20) / sizeof(int)),
       sink_(1),
       stamps_(2 * static_cast<std::size_t>(device.sm_count)) {
@@ -67,13 +71,69 @@ const void* Sampler::kernel() { return reinterpret_cast<const void*>(stamp); }
 
 std::string Sampler::flush_method() { return "flush: 4 x L2 read before each run"; }
 
-void Sampler::run_once(const PreparedRun& run, Instance& instance) {
+void Sampler::run_once(const Enqueued& run, Instance& instance) {
   instance.reset(stream_);
   run.enqueue(stream_);
   AMASIA_CUDA(cudaStreamSynchronize(stream_));
 }
 
-void Sampler::make_ready(const PreparedRun& run, Instance& instance, CacheMode cache) {
+void Sampler::reset(Instance& instance) {
+  instance.reset(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+}
+
+DoneTimes Sampler::until_done(const Enqueued& run, Instance& instance) {
+  using Clock = std::chrono::steady_clock;
+  instance.reset(stream_);
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  const auto begin = Clock::now();
+  const auto elapsed_ms = [begin] {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  run.enqueue(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  DoneTimes times;
+  times.stream_ms = elapsed_ms();
+  AMASIA_CUDA(cudaDeviceSynchronize());
+  times.device_ms = elapsed_ms();
+  return times;
+}
+
+bool Sampler::returns_while_held(const Launch& launch, Instance& instance) {
+  constexpr std::chrono::seconds patience{1};
+  instance.reset(stream_);
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  *gate_ = 0;
+  wait_for_gate<<<1, 1, 0, stream_>>>(gate_.get());
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool returned = false, in_time = true;
+  // Whoever waits for the device waits for the gate, which only another thread can open then.
+  std::thread watch([&] {
+    std::unique_lock lock(mutex);
+    in_time = changed.wait_for(lock, patience, [&] { return returned; });
+    *gate_ = 1;
+  });
+  const auto open = [&] {
+    {
+      const std::lock_guard lock(mutex);
+      returned = true;
+    }
+    changed.notify_one();
+    watch.join();
+  };
+  try {
+    launch(stream_);
+  } catch (...) {
+    open();
+    throw;
+  }
+  open();
+  AMASIA_CUDA(cudaStreamSynchronize(stream_));
+  return in_time;
+}
+
+void Sampler::make_ready(const Enqueued& run, Instance& instance, CacheMode cache) {
   instance.reset(stream_);
   if (cache == CacheMode::hot) {
     run.enqueue(stream_);
@@ -84,7 +144,7 @@ void Sampler::make_ready(const PreparedRun& run, Instance& instance, CacheMode c
   }
 }
 
-void Sampler::count(const PreparedRun& run, Instance& instance, CacheMode cache) {
+void Sampler::count(const Enqueued& run, Instance& instance, CacheMode cache) {
   make_ready(run, instance, cache);
   AMASIA_CUDA(cudaStreamSynchronize(stream_));
   AMASIA_CUDA(cudaProfilerStart());
@@ -93,18 +153,23 @@ void Sampler::count(const PreparedRun& run, Instance& instance, CacheMode cache)
   AMASIA_CUDA(cudaProfilerStop());
 }
 
-TimedRun Sampler::time(const PreparedRun& run, Instance& instance, CacheMode cache) {
+TimedRun Sampler::time(const Enqueued& run, Instance& instance, CacheMode cache) {
   const int sms = device_.sm_count;
   AMASIA_CUDA(cudaMemsetAsync(stamps_.data(), 0, stamps_.bytes(), stream_));
   make_ready(run, instance, cache);
-  const bool blocked = run.can_be_blocked();
+  const bool blocked = run.can_be_blocked;
   // A long run in hot mode has filled the queue already: wait for it before the gate is closed.
   AMASIA_CUDA(cudaStreamSynchronize(stream_));
   *gate_ = blocked ? 0 : 1;
   wait_for_gate<<<1, 1, 0, stream_>>>(gate_.get());
   stamp<<<sms, 32, 0, stream_>>>(stamps_.data(), sms);
   AMASIA_CUDA(cudaEventRecord(start_, stream_));
-  run.enqueue(stream_);
+  try {
+    run.enqueue(stream_);
+  } catch (...) {
+    *gate_ = 1;  // or whoever frees this sampler's memory would wait until the spin kernel gives up
+    throw;
+  }
   AMASIA_CUDA(cudaEventRecord(stop_, stream_));
   stamp<<<sms, 32, 0, stream_>>>(stamps_.data() + sms, sms);
   *gate_ = 1;
@@ -143,8 +208,7 @@ std::optional<double> Sampler::clock_from_stamps() const {
   return mhz[mhz.size() / 2];
 }
 
-std::optional<double> Sampler::energy_mj(const PreparedRun& run, Instance& instance,
-                                         double seconds) {
+std::optional<double> Sampler::energy_mj(const Enqueued& run, Instance& instance, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto elapsed = [](Clock::time_point since) {
     return std::chrono::duration<double>(Clock::now() - since).count();

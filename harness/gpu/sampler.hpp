@@ -3,14 +3,17 @@
 // (docs/methodology.md, "A sample").
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/nvml.hpp"
+#include "harness/outside/trial.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/prepared_run.hpp"
 
@@ -22,22 +25,44 @@ struct ClockStamp {
   unsigned long long nanoseconds = 0;
 };
 
+/// What a sample is taken of.
+struct Enqueued {
+  /// Refers to `run`, which outlives it.
+  Enqueued(const PreparedRun& run)
+      : enqueue([&run](cudaStream_t stream) { run.enqueue(stream); }),
+        can_be_blocked(run.can_be_blocked()) {}
+  /// A launch that cannot be captured, see Brought::capturable.
+  Enqueued(Launch launch, bool waits_in_the_queue)
+      : enqueue(std::move(launch)), can_be_blocked(waits_in_the_queue) {}
+
+  std::function<void(cudaStream_t)> enqueue;
+  bool can_be_blocked;  // all of it fits in the launch queue, where it can wait
+};
+
 class Sampler {
  public:
   /// Allocates the flush buffer and the stamps. `nvml` may be unavailable; it outlives the sampler.
   Sampler(const Device& device, Nvml& nvml);
+  /// Runs, flushes and events go to somebody else's stream from now on, which outlives the sampler.
+  void use_stream(cudaStream_t stream) { stream_ = stream; }
 
   /// Restores and poisons, brings the caches into the mode's state, runs once, timed.
-  TimedRun time(const PreparedRun& run, Instance& instance, CacheMode cache);
+  TimedRun time(const Enqueued& run, Instance& instance, CacheMode cache);
   /// The same, not timed but between the marks of a profiler, and not behind the spin kernel: a
   /// profiler may let no launch return before its kernel has ended.
-  void count(const PreparedRun& run, Instance& instance, CacheMode cache);
+  void count(const Enqueued& run, Instance& instance, CacheMode cache);
   /// Restores and poisons, runs once, waits: for verification.
-  void run_once(const PreparedRun& run, Instance& instance);
+  void run_once(const Enqueued& run, Instance& instance);
+  /// Restores and poisons, and waits until that is done.
+  void reset(Instance& instance);
+  /// Restores and poisons, then runs once: how long until the stream and the whole device are done.
+  DoneTimes until_done(const Enqueued& run, Instance& instance);
+  /// Whether `launch` returns within a second while the spin kernel holds its stream.
+  bool returns_while_held(const Launch& launch, Instance& instance);
   /// Millijoules per run over a back-to-back batch of at least `seconds`; nothing without an energy
   /// counter or when the instance is not repeatable(). The instance is restored once, before the
   /// batch.
-  std::optional<double> energy_mj(const PreparedRun& run, Instance& instance, double seconds);
+  std::optional<double> energy_mj(const Enqueued& run, Instance& instance, double seconds);
 
   cudaStream_t stream() const { return stream_; }
   /// Memory of at least four times the L2 that no run uses.
@@ -48,12 +73,13 @@ class Sampler {
 
  private:
   /// Restores and poisons, and brings the caches into the mode's state.
-  void make_ready(const PreparedRun& run, Instance& instance, CacheMode cache);
+  void make_ready(const Enqueued& run, Instance& instance, CacheMode cache);
   std::optional<double> clock_from_stamps() const;
 
   Device device_;
   Nvml& nvml_;
-  OwnedStream stream_;
+  OwnedStream own_stream_;
+  cudaStream_t stream_;
   OwnedEvent start_, stop_;
   DeviceArray<int> flush_;
   DeviceArray<int> sink_;

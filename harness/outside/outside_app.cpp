@@ -56,7 +56,8 @@ Variant variant_of(const std::string& app, const OutsideImplementation& implemen
   Variant v;
   v.app = app;
   v.strategy = is_baseline ? std::string(baseline_name) : implementation.name;
-  v.brought = Brought{implementation.place, implementation.broken, implementation.code};
+  v.brought = Brought{implementation.place, implementation.broken, implementation.code,
+                      implementation.capturable};
   Config config;
   config.info.name = implementation.name;
   config.prepare = implementation.prepare;

@@ -39,6 +39,7 @@ struct OutsideImplementation {
   std::string place{};
   /// Why it must not run, found before anything ran: its rows are `crashed` with this reason.
   std::string broken{};
+  bool capturable = true;  // Brought::capturable
 };
 
 /// One problem, and two or more ways of doing it.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "harness/gpu/verification.hpp"
+#include "harness/outside/trial.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia {
@@ -101,20 +102,25 @@ class StubGroup : public GroupInstrument {
       }
       return;
     }
-    const Config& config = find_variant(row.variant)->configs.front();
+    const Variant& variant = *find_variant(row.variant);
+    const Config& config = variant.configs.front();
     if (const auto why = config.unsupported(*instance_, stub_device(script_))) {
       row.status = RowStatus::skipped;
       row.reason = *why;
       return;
     }
     state.launch = config.prepare(*instance_, stub_device(script_));
-    row.verdict = verdict_of_run(state);
+    if (!variant.brought || variant.brought->capturable) {
+      row.verdict = verdict_of_run(state);
+    } else {
+      prepare_by_trial(state, row);
+    }
   }
 
   Verdict verify_nothing() override {
     log_line(script_, "nothing");
     if (instance_) {
-      instance_->reset(nullptr);
+      instance_->reset(stream());
       return instance_->verify();
     }
     const bool poisoned = script_.value("poisoned", true);
@@ -122,7 +128,7 @@ class StubGroup : public GroupInstrument {
   }
 
   bool can_be_blocked(int index) const override {
-    return rows_.at(index).script.value("blocked", true);
+    return rows_.at(index).can_be_blocked && rows_.at(index).script.value("blocked", true);
   }
 
   TimedRun time_again(int index) override {
@@ -137,10 +143,7 @@ class StubGroup : public GroupInstrument {
   TimedRun next_time(int index) {
     State& state = rows_.at(index);
     fault(state, "time");
-    if (instance_) {
-      instance_->reset(nullptr);
-      state.launch(nullptr);
-    }
+    const double run_ms = instance_ ? timed(state.launch) : 0;
     // The first call of each row is the unrecorded one: the lists begin with the second.
     const int call = state.timed++ - 1;
     const Json& row = state.script;
@@ -151,8 +154,10 @@ class StubGroup : public GroupInstrument {
     const int sample = std::max(call, 0);
     constexpr double pattern[] = {0, 1, -1, 0.5, -0.5, 0.25, -0.25};
     const double wave = pattern[static_cast<std::size_t>(sample + index) % 7];
-    run.time_ms = cyclic(member(row, "times"), sample,
-                         row.value("ms", 1.0) * (1 + row.value("noise", 0.0) * wave));
+    const bool by_the_clock = state.by_trial && !row.contains("ms");
+    run.time_ms =
+        cyclic(member(row, "times"), sample,
+               by_the_clock ? run_ms : row.value("ms", 1.0) * (1 + row.value("noise", 0.0) * wave));
     run.time_ms *= cyclic(member(script_, "drift"), sample, 1.0);
     if (member(row, "clock_mhz").is_array()) {
       run.sm_clock_mhz = cyclic(member(row, "clock_mhz"), sample, 0.0);
@@ -219,14 +224,62 @@ class StubGroup : public GroupInstrument {
     int timed = 0, again = 0;
     TimedRun last{};
     Launch launch{};
+    bool by_trial = false, can_be_blocked = true;
     std::map<std::string, int> calls{};
   };
 
   Verdict verdict_of_run(const State& state) {
-    return verdict_of(*instance_, instance_->challenges(), [&] {
-      instance_->reset(nullptr);
-      state.launch(nullptr);
-    });
+    return verdict_of(*instance_, instance_->challenges(), [&] { timed(state.launch); });
+  }
+
+  /// The handle of the stub's stream, or of the one that the instance brought.
+  Stream stream() const {
+    constexpr std::uintptr_t own = 0x57ab;
+    return instance_->stream().value_or(reinterpret_cast<Stream>(own));
+  }
+
+  /// Restores and runs; by the host's clock in ms.
+  double timed(const Launch& launch) {
+    instance_->reset(stream());
+    const auto begin = std::chrono::steady_clock::now();
+    launch(stream());
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
+  }
+
+  /// As the GPU's instrument does it.
+  void prepare_by_trial(State& state, Row& row) {
+    const Json& script = state.script;
+    TrialSteps steps;
+    steps.passes_untouched = [&] {
+      instance_->reset(stream());
+      return instance_->verify().passed;
+    };
+    steps.until_done = [&](bool launched) {
+      if (!launched) return DoneTimes{};
+      const double ms = timed(state.launch);
+      return DoneTimes{ms, ms + script.value("side_stream_ms", 0.0)};
+    };
+    steps.returns_while_held = [&] {
+      timed(state.launch);
+      return !script.value("waits", false);
+    };
+    steps.time = [&](bool) {
+      const double ms = timed(state.launch);
+      return script.value("ms", ms);
+    };
+    steps.time_of_nothing = [&] { return script_.value("nothing_ms", 0.0); };
+    if (row.repeat == 0) tried_[row.variant] = try_out(steps, instance_->poisons());
+    const TrialOutcome& outcome = tried_.at(row.variant);
+    if (!outcome.objection.empty()) {
+      row.status = RowStatus::failed;
+      row.reason = outcome.objection;
+      return;
+    }
+    if (!outcome.can_be_blocked) row.fallback = not_held_back;
+    state.by_trial = true;
+    state.can_be_blocked = outcome.can_be_blocked;
+    row.verdict = verdict_of_run(state);
   }
 
   Json script_of(const Row& row) const {
@@ -299,6 +352,7 @@ class StubGroup : public GroupInstrument {
   bool first_ = true;
   int probes_ = 0;
   std::map<int, State> rows_;
+  std::map<std::string, TrialOutcome> tried_;
 };
 
 class StubInstrument : public Instrument {

@@ -24,6 +24,7 @@
 //   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
 //              "<variant> at <config>": ROW}
 //   "points":  {"<index>": {"values": [...], "fault": FAULT, "unavailable": "why"}}
+//   "nothing_ms": what an empty run of a callable takes
 //   "drift":   [...] factors of all rows together, by round, cyclic
 //
 // ROW:   {"ms": 1.0, "noise": 0.001, "times": [... ms by sample, cyclic],
@@ -32,6 +33,8 @@
 //         "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted),
 //         "skipped": "why", "blocked": false, "elsewhere": why what it enqueues is not all,
 //         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
+//        Of a callable (harness/callables), which is really called, also "side_stream_ms": 0.5 and
+//        "waits": true; without "ms" and "times" its time is that of the call.
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
 //         "at": "prepare" | "time" | "verify" | "count" (of a row), "call": 0,
 //         "after": a file: only once it exists,
