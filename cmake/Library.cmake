@@ -55,6 +55,8 @@ set(installed_libraries ${CMAKE_INSTALL_LIBDIR}/amasia)
 set(installed_package ${CMAKE_INSTALL_LIBDIR}/cmake/Amasia)
 
 install(TARGETS amasia RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# On its own into a Python environment: cmake --install build/... --component compare --prefix .venv
+install(TARGETS amasia_compare LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compare)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/variants ${PROJECT_SOURCE_DIR}/inputs DESTINATION ${installed_headers}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh"
         PATTERN published EXCLUDE PATTERN specifications EXCLUDE)

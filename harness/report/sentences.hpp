@@ -12,4 +12,9 @@ namespace amasia {
 /// sentence for each claim of the role best that is faster or slower.
 std::vector<std::string> sentences(const GroupResult&);
 
+/// "tma ran 1.18x [1.16, 1.20] faster than baseline", under these names; where nothing is claimed,
+/// that, with the ratio and its interval.
+std::string sentence_of(const Comparison& comparison, const std::string& name,
+                        const std::string& against);
+
 }  // namespace amasia

@@ -32,6 +32,7 @@ HARNESS = (
     ("gpu",),
     ("no_gpu",),
     ("session",),
+    ("callables",),
     ("cli",),
     ("main",),
 )

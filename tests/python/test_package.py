@@ -121,7 +121,7 @@ def test_the_wheel_has_every_file_of_the_packages_and_every_file_that_they_read(
 ) -> None:
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    packages = [path for name in ("plots",) for path in (ROOT / name).rglob("*")]
+    packages = [path for name in ("amasia", "plots") for path in (ROOT / name).rglob("*")]
     expected = {
         path.relative_to(ROOT).as_posix()
         for path in packages
@@ -180,6 +180,14 @@ def test_the_console_command_is_the_module_by_another_name(
     assert parser().prog == name
     monkeypatch.setattr(sys, "argv", ["/somewhere/plots/__main__.py"])
     assert parser().prog == "python -m plots"
+
+
+def test_compare_says_how_to_get_its_library(programs: Path, folder: Path) -> None:
+    code = "import amasia; amasia.compare({'old': print, 'new': print})"
+    done = run(programs, folder, "python", "-c", code)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("amasia.errors.LibraryMissing: libamasia_compare.so was not found")
+    assert "cmake --build build/" in said
 
 
 if __name__ == "__main__":  # in the environment that the wheel was installed into

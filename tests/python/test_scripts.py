@@ -54,7 +54,8 @@ def test_scripts_are_clean_to_shellcheck() -> None:
 
 
 def test_python_is_clean_to_ruff() -> None:
-    result = run(sys.executable, "-m", "ruff", "check", "plots", "scripts", "sites", "tests")
+    folders = ["amasia", "plots", "scripts", "sites", "tests"]
+    result = run(sys.executable, "-m", "ruff", "check", *folders)
     assert result.returncode == 0, result.stdout
 
 

@@ -1,0 +1,28 @@
+"""Your own implementations against each other, with Amasia's sampler and statistics.
+
+``compare({"old": f, "new": g})`` measures callables that enqueue work on a CUDA stream
+(docs/compare-in-python.md). Result files are analysed by the package ``plots``.
+"""
+
+from amasia.comparing import compare
+from amasia.errors import (
+    AmasiaError,
+    LibraryMissing,
+    NoDevice,
+    NotMeasured,
+    WrongResult,
+)
+from amasia.result import Comparison, Interval, Result, Timing
+
+__all__ = [
+    "AmasiaError",
+    "Comparison",
+    "Interval",
+    "LibraryMissing",
+    "NoDevice",
+    "NotMeasured",
+    "Result",
+    "Timing",
+    "WrongResult",
+    "compare",
+]

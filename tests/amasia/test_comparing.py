@@ -1,0 +1,482 @@
+"""amasia.compare on the stub device: the product's library, loops and statistics, with callables
+that are really called and times from a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from conftest import ROOT, STUB_STREAM, Problem, Script, built
+
+import amasia
+from amasia import library
+from amasia.comparing import raw_stream
+from plots.cli import main
+from plots.load import load
+
+QUICK = {"min_rounds": 7, "max_rounds": 7}
+
+
+# --- What is measured -----------------------------------------------------------------------------
+
+
+def test_a_claim_with_its_interval_and_a_sentence(script: Script, problem: Problem) -> None:
+    result = amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify)
+    assert result.ratio == pytest.approx(2, rel=1e-3)
+    assert result.interval[0] <= result.ratio <= result.interval[1]
+    assert (result.claim, result.warnings, result.invalid) == ("faster", (), ())
+    assert re.fullmatch(r"new ran 2\S*x \[\S+, \S+\] faster than old", result.sentence)
+    assert str(result) == str(result["new"]) == result.sentence
+    assert result.control is not None
+    assert result.control.ratio == pytest.approx(1, rel=1e-3)
+    assert result.timings["old"].median_ms.value == pytest.approx(2, rel=1e-3)
+    assert len(result.timings["new"].samples) == result.rounds >= 15
+
+
+def test_slower_and_undecided_are_said_with_the_same_names(
+    script: Script, problem: Problem
+) -> None:
+    rows = {"old": {"times": [1.0, 1.02, 0.99]}, "same": {"times": [1.02, 0.99, 1.0, 1.01]},
+            "worse": {"ms": 1.5, "noise": 0.01}}  # fmt: skip
+    script(rows)
+    three = {**problem.both(), "same": problem.writes("same"), "worse": problem.writes("worse")}
+    del three["new"]
+    result = amasia.compare(three, reset=problem.reset, verify=problem.verify)
+    assert re.fullmatch(r"worse ran 1.5\S*x \[.*\] slower than old", result["worse"].sentence)
+    assert result["same"].sentence.startswith("same against old: not resolved, ")
+    with pytest.raises(ValueError, match=r"take one by its name \(same, worse\)"):
+        _ = result.ratio
+    with pytest.raises(KeyError):
+        _ = result["old"]
+
+
+def test_rounds_are_paired_each_run_is_reset_and_the_first_runs_against_itself(
+    script: Script, problem: Problem
+) -> None:
+    result = amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify, **QUICK)
+    runs = problem.trace
+    for place, name in enumerate(runs):
+        if name in ("old", "new"):
+            assert runs[place - 1] == "reset", place
+    (group,) = result.document["groups"]
+    rows = group["rows"]
+    assert [(row["config"], row["repeat"]) for row in rows] == [("old", 0), ("old", 1), ("new", 0)]
+    # What was called while it was timed, by round and position, is what the samples say. (A second
+    # run in a round is no call of the stub's.)
+    timed = {}
+    for row in rows:
+        for at in zip(row["samples"]["round"], row["samples"]["position"], strict=True):
+            timed[at] = row["config"]
+    expected = [timed[at] for at in sorted(timed)]
+    called = [name for name in runs if name in ("old", "new")]
+    afterwards = 4  # each row is verified once more, and the first again for what it may export
+    assert len(expected) == 21
+    assert called[-len(expected) - afterwards : -afterwards] == expected
+    assert len({tuple(expected[i : i + 3]) for i in range(0, 21, 3)}) > 1  # not always the same
+
+
+def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
+    script: Script, problem: Problem
+) -> None:
+    amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify, **QUICK)
+    assert problem.streams == {STUB_STREAM}
+    for stream, handle in (
+        (77, 77),
+        (0, 0),  # the default stream of a device has this handle
+        (SimpleNamespace(cuda_stream=78), 78),  # PyTorch
+        (SimpleNamespace(ptr=79), 79),  # CuPy
+        (SimpleNamespace(handle=SimpleNamespace(value=80)), 80),  # Numba
+        (SimpleNamespace(__cuda_stream__=lambda: (0, 81)), 81),
+    ):
+        problem.streams.clear()
+        amasia.compare(
+            problem.both(), reset=problem.reset, verify=problem.verify, stream=stream, **QUICK
+        )
+        assert problem.streams == {handle}
+    with pytest.raises(TypeError, match="stream must be a raw handle or a stream"):
+        raw_stream("0x57ab")
+
+
+def test_without_a_script_the_time_is_that_of_the_call(script: Script, problem: Problem) -> None:
+    script({})
+
+    def slow(stream: int) -> None:
+        time.sleep(0.002)
+        problem.output = "right"
+
+    def quick(stream: int) -> None:
+        time.sleep(0.0005)
+        problem.output = "right"
+
+    result = amasia.compare(
+        {"slow": slow, "quick": quick}, reset=problem.reset, verify=problem.verify, **QUICK
+    )
+    assert 1 < result.ratio < 8
+    assert result.timings["slow"].median_ms.value >= 2
+
+
+def test_a_hot_cache_and_work_are_in_the_result(script: Script, problem: Problem) -> None:
+    work = {"operations": 2e9, "bytes_read": 3e6, "bytes_written": 1e6}
+    result = amasia.compare(
+        problem.both(), reset=problem.reset, verify=problem.verify, cache="hot", work=work, **QUICK
+    )
+    (group,) = result.document["groups"]
+    assert group["key"]["cache"] == "hot"
+    new = next(row for row in group["rows"] if row["config"] == "new")
+    assert new["gflops"] == pytest.approx(2000, rel=0.01)
+    assert new["gbytes_per_s"] == pytest.approx(4, rel=0.01)
+
+
+def test_progress_is_told_and_may_end_it(script: Script, problem: Problem) -> None:
+    lines: list[str] = []
+    amasia.compare(
+        problem.both(), reset=problem.reset, verify=problem.verify, progress=lines.append, **QUICK
+    )
+    assert "verifying callables/new best" in lines
+
+    def enough(line: str) -> None:
+        raise StopIteration(line)
+
+    with pytest.raises(StopIteration):
+        amasia.compare(problem.both(), progress=enough)
+
+
+def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    result = amasia.compare(
+        problem.both(), reset=problem.reset, verify=problem.verify, out=path, name="mine",
+        size={"n": 1 << 24, "type": "float32"},
+    )  # fmt: skip
+    loaded = load([path])
+    assert not loaded.notes
+    rows = loaded.rows
+    assert set(rows["variant"]) == {"mine/baseline", "mine/new"}
+    assert set(loaded.groups["size"]) == {"n=16777216,type=float32"}
+    (compared,) = loaded.comparisons[~loaded.comparisons["control"]].to_dict("records")
+    assert (compared["ratio"], compared["claim"]) == (result.ratio, result.claim)
+    again = tmp_path / "again.json"
+    assert result.save(again) == again
+    assert again.read_text() == path.read_text()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["again.json", "mine.json"]
+    assert main(["report", str(path), "-o", str(tmp_path / "report.html"), "--no-cache"]) == 0
+    assert "mine" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+# --- What goes wrong in a callable ----------------------------------------------------------------
+
+
+class Mine(Exception):
+    """Of the caller's, so that it can be told from all others."""
+
+
+@pytest.mark.parametrize("call", [1, 5, 40])
+def test_an_exception_comes_back_as_it_is_with_the_name(
+    script: Script, problem: Problem, call: int
+) -> None:
+    raised = Mine("no such kernel")
+    calls = 0
+
+    def broken(stream: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise raised
+        problem.output = "right"
+
+    with pytest.raises(Mine) as caught:
+        amasia.compare(
+            {"old": problem.writes("old"), "new": broken},
+            reset=problem.reset, verify=problem.verify, min_rounds=60,
+        )  # fmt: skip
+    assert caught.value is raised
+    assert raised.__notes__ == ["amasia.compare: raised by new"]
+    assert calls == call  # and nothing is called any more
+    assert problem.trace[-1] == "reset"
+    # The next comparison is not impressed.
+    assert amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify).ratio
+
+
+def test_so_do_those_of_reset_and_verify(script: Script, problem: Problem) -> None:
+    def broken(*_: object) -> None:
+        raise Mine
+
+    with pytest.raises(Mine) as caught:
+        amasia.compare(problem.both(), reset=broken)
+    assert caught.value.__notes__ == ["amasia.compare: raised by reset"]
+    with pytest.raises(Mine) as caught:
+        amasia.compare(problem.both(), verify=broken)
+    assert caught.value.__notes__ == ["amasia.compare: raised by verify, after old"]
+    with pytest.raises(TypeError, match="verify returned None: it must return True or False"):
+        amasia.compare(problem.both(), verify=lambda: None)
+
+
+@pytest.mark.parametrize("where", ["in a callable", "in the library"])
+def test_an_interrupt_ends_it(script: Script, problem: Problem, where: str) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+
+    def interrupting(stream: int) -> None:
+        if where == "in a callable":
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                time.sleep(0.001)
+            pytest.fail("nothing interrupted it")
+        problem.output = "right"
+
+    # The stub sleeps before each run, outside of any callable.
+    script({"old": {"ms": 2.0, "sleep_s": 0.05}, "new": {"ms": 1.0, "sleep_s": 0.05}})
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    if where == "in the library":
+        timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            amasia.compare({"old": interrupting, "new": interrupting}, min_rounds=100)
+    finally:
+        timer.cancel()
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_another_thread_may_compare_and_two_at_once_may_not(
+    script: Script, problem: Problem
+) -> None:
+    found: list[object] = []
+
+    def nested(stream: int) -> None:
+        amasia.compare(problem.both())
+
+    def in_a_thread() -> None:
+        found.append(amasia.compare(problem.both(), **QUICK).claim)
+
+    thread = threading.Thread(target=in_a_thread)
+    thread.start()
+    thread.join()
+    assert found == ["faster"]
+    with pytest.raises(RuntimeError, match="a comparison is at work already"):
+        amasia.compare({"old": nested, "new": nested})
+
+
+# --- What an implementation does wrong ------------------------------------------------------------
+
+
+def test_a_wrong_result_has_no_time_and_the_others_keep_theirs(
+    script: Script, problem: Problem, tmp_path: Path
+) -> None:
+    def verify() -> bool:
+        assert problem.output != "wrong", "element 3 is 4, not 5"
+        return problem.verify()
+
+    path = tmp_path / "result.json"
+    three = {**problem.both(), "bad": problem.writes("bad", "wrong")}
+    script({"old": {"ms": 2.0}, "new": {"ms": 1.0}, "bad": {"ms": 0.1}})
+    with pytest.raises(amasia.WrongResult, match="bad: wrong result: element 3 is 4") as caught:
+        amasia.compare(three, reset=problem.reset, verify=verify, out=path)
+    result = caught.value.result
+    assert result["new"].claim == "faster"
+    assert result.timings["bad"].median_ms is None
+    assert json.loads(path.read_text()) == result.document
+
+
+def test_what_is_wrong_later_or_in_the_second_row_of_the_first_is_no_less_wrong(
+    script: Script, problem: Problem
+) -> None:
+    calls = 0
+
+    def old(stream: int) -> None:
+        nonlocal calls
+        calls += 1
+        problem.output = "right" if calls < 40 else "wrong"
+
+    with pytest.raises(amasia.WrongResult, match="old: wrong result after timing") as caught:
+        amasia.compare(
+            {"old": old, "new": problem.writes("new")},
+            reset=problem.reset, verify=problem.verify, min_rounds=20,
+        )  # fmt: skip
+    assert str(caught.value).count("old: ") == 1  # both of its rows say the same
+
+
+def test_what_only_leaves_the_outputs_of_the_one_before_is_wrong(
+    script: Script, problem: Problem
+) -> None:
+    idle = {"old": problem.writes("old"), "new": problem.writes("new", "")}
+    with pytest.raises(amasia.WrongResult, match="new: wrong result: verify returned False"):
+        amasia.compare(idle, reset=problem.reset, verify=problem.verify)
+
+
+def test_a_reset_that_poisons_nothing_is_found(script: Script, problem: Problem) -> None:
+    amasia.compare(problem.both(), verify=problem.verify, **QUICK)  # leaves right outputs
+    with pytest.raises(amasia.NotMeasured, match="old: its verification passes what the reset"):
+        amasia.compare(problem.both(), reset=lambda stream: None, verify=problem.verify)
+    with pytest.raises(amasia.NotMeasured, match="or the verification looks at nothing"):
+        amasia.compare(problem.both(), reset=problem.reset, verify=lambda: True)
+
+
+def test_what_is_not_verified_is_said(script: Script, problem: Problem) -> None:
+    (warning,) = amasia.compare(problem.both(), **QUICK).warnings
+    assert warning.startswith("nothing was verified")
+    (warning,) = amasia.compare(problem.both(), verify=problem.verify, **QUICK).warnings
+    assert "give a reset, which poisons the outputs" in warning
+
+
+def test_work_on_another_stream_is_found(script: Script, problem: Problem) -> None:
+    script({"old": {"ms": 2.0}, "new": {"ms": 1.0, "side_stream_ms": 0.7}})
+    message = r"new: its work goes on for 0\.7 ms when the stream .* is done"
+    with pytest.raises(amasia.NotMeasured, match=message):
+        amasia.compare(problem.both())
+
+
+def test_the_time_of_nothing_is_no_time(script: Script, problem: Problem) -> None:
+    script({"old": {"ms": 0.01}, "new": {"ms": 0.002}}, nothing_ms=0.002)
+    message = r"new: it takes no longer than nothing on the stream .*2 us, nothing up to 2 us"
+    with pytest.raises(amasia.NotMeasured, match=message):
+        amasia.compare(problem.both())
+    script({"old": {"ms": 0.01}, "new": {"ms": 0.003}}, nothing_ms=0.002)
+    assert amasia.compare(problem.both()).claim == "faster"
+
+
+def test_what_waits_inside_is_measured_with_a_warning(script: Script, problem: Problem) -> None:
+    script({"old": {"ms": 2.0}, "new": {"ms": 1.0, "waits": True}})
+    result = amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify, **QUICK)
+    (warning,) = result.warnings
+    assert warning.startswith("new: it waits for the GPU while it enqueues")
+    assert result.document["groups"][0]["launch_blocked"] is False
+
+
+def test_disturbed_measurements_claim_nothing(script: Script, problem: Problem) -> None:
+    drift = [1.0 + 0.02 * i for i in range(60)]
+    script({"old": {"ms": 2.0}, "new": {"ms": 1.0}}, drift=drift)
+    result = amasia.compare(problem.both(), min_rounds=60, max_rounds=60)
+    assert result.claim == "measurement invalid"
+    assert any(text.startswith("drift: ") for text in result.invalid)
+    assert "\ninvalid: drift: " in str(result)
+
+
+# --- Bad arguments and missing things -------------------------------------------------------------
+
+
+def do_nothing(stream: int) -> None:
+    pass
+
+
+TWO = {"old": do_nothing, "new": do_nothing}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"implementations": {"old": do_nothing}}, ValueError, "a comparison needs two or more"),
+        ({"implementations": {}}, ValueError, "has 0 implementations"),
+        ({"implementations": {**TWO, "": do_nothing}}, ValueError, "it is empty"),
+        ({"implementations": {**TWO, "a b": do_nothing}}, ValueError, "'a b': letters, digits"),
+        ({"implementations": {**TWO, "baseline": do_nothing}}, ValueError, "put this one first"),
+        ({"implementations": {**TWO, 3: do_nothing}}, TypeError, "a name must be text, not 3"),
+        ({"implementations": {**TWO, "x": 3}}, TypeError, "'x' must be callable, not int"),
+        ({"implementations": [do_nothing]}, TypeError, "must be a dict of name and callable"),
+        ({"reset": 3}, TypeError, "reset must be callable, not int"),
+        ({"verify": True}, TypeError, "verify must be callable, not bool"),
+        ({"progress": "yes"}, TypeError, "progress must be callable, not str"),
+        ({"seconds": float("nan")}, ValueError, "seconds must be positive, not nan"),
+        ({"seconds": float("inf")}, ValueError, "seconds must be positive, not inf"),
+        ({"seconds": 0}, ValueError, "seconds must be positive, not 0"),
+        ({"seconds": "long"}, ValueError, "could not convert"),
+        ({"min_rounds": 0}, ValueError, "min_rounds must be 1 or more, not 0"),
+        ({"min_rounds": 2.5}, TypeError, "float"),
+        ({"min_rounds": 302}, ValueError, "min_rounds 302 is more than max_rounds 301"),
+        ({"precision": 2}, ValueError, "precision must be positive and at most 1, not 2"),
+        ({"confidence": 1.0}, ValueError, "confidence must be positive and at most 0.999999"),
+        ({"confidence": 0.1}, ValueError, "confidence must be 0.5 or more, not 0.1"),
+        ({"cache": "warm"}, ValueError, "cache must be 'cold' or 'hot', not 'warm'"),
+        ({"device": 1 << 40}, ValueError, "device must be at most 2147483647"),
+        ({"stream": -1}, ValueError, "stream must be a raw handle, a cudaStream_t, not -1"),
+        ({"stream": object()}, TypeError, "stream must be a raw handle or a stream of a"),
+        ({"device": -1}, ValueError, "device must be 0 or more, not -1"),
+        ({"device": 1}, ValueError, "this stub has one device"),
+        ({"name": "two words"}, ValueError, "name of a problem 'two words'"),
+        ({"work": {"flops": 1}}, ValueError, "work has operations, bytes_read, bytes_written"),
+        ({"work": {"operations": -1}}, ValueError, "operations must be a finite number of 0"),
+        ({"size": {}}, ValueError, "size must have a member"),
+        ({"size": {"a b": 1}}, ValueError, "size: 'a b' is no name"),
+        ({"size": {"n": 1.5}}, TypeError, "size: n must be an integer or text, not float"),
+        ({"size": {"n": "1,m=2"}}, ValueError, "size: n must be of letters, digits"),
+        ({"out": "no/such/folder/x.json"}, FileNotFoundError, "no/such/folder"),
+        ({"out": "/"}, IsADirectoryError, "is a folder"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_bad_arguments_are_refused_in_one_line_before_anything_runs(
+    script: Script, arguments: dict, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        amasia.compare(**{"implementations": TWO, **arguments})
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_gpu_the_reason_is_said() -> None:
+    # In a process of its own: CUDA asks only once which GPUs there are.
+    code = "import amasia; amasia.compare({'old': print, 'new': print})"
+    variables = {library.VARIABLE: built("libamasia_compare.so"), "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **variables},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and said.startswith("amasia.errors.NoDevice: "), done.stderr
+    assert "CUDA" in said
+
+
+def test_a_missing_library_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(library.VARIABLE, str(tmp_path / library.NAME))
+    with pytest.raises(amasia.LibraryMissing, match="was not found") as caught:
+        amasia.compare(TWO)
+    assert "--target amasia_compare" in str(caught.value) and "\n" not in str(caught.value)
+    monkeypatch.setenv(library.VARIABLE, "libm.so.6")
+    with pytest.raises(amasia.LibraryMissing, match=r"libm\.so\.6 is no libamasia_compare\.so"):
+        amasia.compare(TWO)
+
+
+def test_a_library_of_another_version_is_refused(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "__version__", "9.9.9")
+    monkeypatch.setattr(library, "_loaded", {})
+    with pytest.raises(amasia.LibraryMissing, match=r"is of version .*, this package of 9\.9\.9"):
+        amasia.compare(TWO)
+
+
+def test_the_library_is_installed_on_its_own_where_it_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cache = Path(built("CMakeCache.txt")).read_text()
+    if "AMASIA_INSTALL:BOOL=ON" not in cache:
+        pytest.skip("this build folder installs nothing (AMASIA_INSTALL)")
+    command = ["cmake", "--install", built("."), "--component", "compare", "--prefix", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    (installed,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    monkeypatch.delenv(library.VARIABLE, raising=False)
+    monkeypatch.setattr(library.sys, "prefix", str(tmp_path))
+    assert library.candidates() == [str(installed), library.NAME]
+    loaded = library.load()
+    assert loaded.amasia_compare_version().decode() == library.__version__
+
+
+def test_the_library_is_found_beside_the_package_and_in_the_prefix(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(library.VARIABLE, raising=False)
+    monkeypatch.setattr(library.sys, "prefix", str(tmp_path))
+    assert library.candidates()[-1] == library.NAME  # where the loader looks
+    installed = tmp_path / "lib" / library.NAME
+    installed.parent.mkdir()
+    installed.touch()
+    assert str(installed) in library.candidates()[:-1]
+    monkeypatch.setenv(library.VARIABLE, "mine.so")
+    assert library.candidates() == ["mine.so"]
