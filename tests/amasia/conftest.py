@@ -1,30 +1,14 @@
-"""The library around the stub device, and callables that leave a trace."""
+"""Fixtures: the library around the stub device, and a problem."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from on_stub import Problem, Script, built
 
 from amasia.library import VARIABLE
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
-STUB_STREAM = 0x57AB  # tests/harness/stub_device/stub_device.cpp
-
-
-def built(name: str) -> str:
-    path = BUILD / name
-    if not path.exists():
-        pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")
-    return str(path)
-
-
-Script = Callable[..., None]
 
 
 @pytest.fixture
@@ -41,36 +25,6 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
     write({"old": {"ms": 2.0, "noise": 0.001}, "new": {"ms": 1.0, "noise": 0.001}})
     return write
-
-
-class Problem:
-    """An array on a device that is none: implementations write into it what they are to compute."""
-
-    def __init__(self) -> None:
-        self.output = "nothing yet"
-        self.trace: list[str] = []
-        self.streams: set[int] = set()
-
-    def writes(self, name: str, value: str = "right") -> Callable[[int], None]:
-        def implementation(stream: int) -> None:
-            self.trace.append(name)
-            self.streams.add(stream)
-            if value != "":
-                self.output = value
-
-        return implementation
-
-    def reset(self, stream: int) -> None:
-        self.trace.append("reset")
-        self.streams.add(stream)
-        self.output = "poison"
-
-    def verify(self) -> bool:
-        self.trace.append("verify")
-        return self.output == "right"
-
-    def both(self) -> dict[str, Callable[[int], None]]:
-        return {"old": self.writes("old"), "new": self.writes("new")}
 
 
 @pytest.fixture

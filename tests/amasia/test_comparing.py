@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT, STUB_STREAM, Problem, Script, built
+from on_stub import ROOT, STUB_STREAM, Problem, Script, built
 
 import amasia
 from amasia import library
@@ -395,7 +395,7 @@ TWO = {"old": do_nothing, "new": do_nothing}
         ({"cache": "warm"}, ValueError, "cache must be 'cold' or 'hot', not 'warm'"),
         ({"device": 1 << 40}, ValueError, "device must be at most 2147483647"),
         ({"stream": -1}, ValueError, "stream must be a raw handle, a cudaStream_t, not -1"),
-        ({"stream": object()}, TypeError, "stream must be a raw handle or a stream of a"),
+        ({"stream": "mine"}, TypeError, "stream must be a raw handle or a stream of a"),
         ({"device": -1}, ValueError, "device must be 0 or more, not -1"),
         ({"device": 1}, ValueError, "this stub has one device"),
         ({"name": "two words"}, ValueError, "name of a problem 'two words'"),

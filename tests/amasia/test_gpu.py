@@ -7,7 +7,7 @@ import ctypes.util
 from collections.abc import Iterator
 
 import pytest
-from conftest import built
+from on_stub import built
 
 import amasia
 from amasia.library import VARIABLE

@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, STUB_STREAM, Script
+from on_stub import ROOT, STUB_STREAM, Script
 
 import amasia
 from plots.load import load
