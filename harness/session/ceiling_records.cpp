@@ -196,4 +196,13 @@ bool concerns(const std::string& ceiling, const Work& work) {
   return !is_tensor_rate(ceiling) || ceiling == rate_of(work.kind);
 }
 
+std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
+                                            const Device& device, const std::string& folder) {
+  if (folder == "none") return doubtful_ceilings(ceilings, device, {});
+  return doubtful_ceilings(
+      ceilings, device,
+      read_ceiling_records(folder.empty() ? "results/" + device_slug(device.name) : folder,
+                           device));
+}
+
 }  // namespace amasia

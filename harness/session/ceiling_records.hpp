@@ -44,4 +44,8 @@ std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings
 /// tensor cores is where it bounds the work. The others say what the GPU was like at the time.
 bool concerns(const std::string& ceiling, const Work& work);
 
+/// The same with the records in `folder`; "" for results/<gpu>, "none" for none.
+std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings,
+                                            const Device& device, const std::string& folder);
+
 }  // namespace amasia

@@ -15,6 +15,9 @@ namespace amasia {
 /// then 60.9 instead of 65.3 TFLOP/s of fp32, and an H100 421 to 460 instead of 484 of tf32.
 std::vector<CeilingProbe> in_measuring_order(std::vector<CeilingProbe> probes);
 
+/// How often a ceiling is measured.
+inline constexpr int ceiling_samples = 11;
+
 /// Each ceiling `samples` times, after one unrecorded measurement.
 std::vector<Ceiling> measure_ceilings(Instrument& instrument, int samples,
                                       const ProgressSink& progress);

@@ -172,13 +172,18 @@ void Completion::complete(GroupResult& result) {
   }
 }
 
+void Completion::prove(MicrobenchmarkRow& row, const Point& point) {
+  count_instructions({&row.evidence});
+  amasia::prove(row, point, code_);
+}
+
 void Completion::complete(MicrobenchmarkResult& result, const std::vector<Point>& points) {
   std::vector<std::vector<KernelEvidence>*> evidence;
   for (MicrobenchmarkRow& row : result.rows) evidence.push_back(&row.evidence);
   count_instructions(code_, evidence);
   result.source_digest = source_digest(result.name);
   for (std::size_t i = 0; i < result.rows.size() && i < points.size(); ++i) {
-    prove(result.rows[i], points[i], code_);
+    amasia::prove(result.rows[i], points[i], code_);
   }
   result.findings = findings_of(result, device_);
 }

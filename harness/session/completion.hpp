@@ -33,6 +33,8 @@ class Completion {
   /// have a value. A row whose claim is wrong becomes `failed` and loses its value: it measured
   /// something else. Code that cannot be read leaves the value and says so in the row's remark.
   void complete(MicrobenchmarkResult& result, const std::vector<Point>& points);
+  /// Of one point what the above does before the findings.
+  void prove(MicrobenchmarkRow& row, const Point& point);
 
  private:
   static void count_instructions(CodeEvidence& code,

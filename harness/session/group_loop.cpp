@@ -1,7 +1,6 @@
 #include "harness/session/group_loop.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/session/company.hpp"
+#include "harness/session/row.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/session/validity.hpp"
 #include "harness/statistics/schedule.hpp"
@@ -21,11 +21,6 @@
 namespace amasia {
 namespace {
 
-/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
-/// says.
-constexpr double throttled_clock_share = 0.90;
-/// A throttled sample is repeated at most this often; then it stays, marked.
-constexpr int throttle_repeats = 3;
 /// Probes may take this share of the time that the group and the start of its process have taken.
 constexpr double probe_share = 0.015, process_start_s = 0.3;
 /// Of a probe, before its launch has returned.
@@ -75,7 +70,7 @@ class GroupLoop {
     open_group(*app);
 
     for (const PlannedRow& planned : plan_.rows) {
-      if (const auto schedule = schedule_for(planned)) prepare(planned, *schedule);
+      if (const auto schedule = schedule_for(planned, result_.rows)) prepare(planned, *schedule);
     }
     if (plan_.effort.count_only) {
       count_all();
@@ -157,74 +152,18 @@ class GroupLoop {
   Row& row(int index) { return result_.rows[static_cast<std::size_t>(index)]; }
   const Row& row(int index) const { return result_.rows[static_cast<std::size_t>(index)]; }
 
-  const Row* best_row(const std::string& variant) const {
-    for (const Row& row : result_.rows) {
-      if (row.variant == variant && row.role == Role::best && row.repeat == 0 &&
-          row.status == RowStatus::ok && !row.schedule.empty()) {
-        return &row;
-      }
-    }
-    return nullptr;
-  }
-
-  /// The schedule that a row is to run, "" for any; nothing for a matched row that is not needed:
-  /// there is nothing to match, or a row with that schedule is there already.
-  std::optional<std::string> schedule_for(const PlannedRow& planned) const {
-    if (planned.matches.empty()) return planned.schedule;
-    const Row* matched = best_row(planned.matches);
-    const Row* own = best_row(planned.variant);
-    if (matched == nullptr || own == nullptr || own->schedule == matched->schedule) return {};
-    for (const Row& row : result_.rows) {
-      if (row.variant == planned.variant && row.role == Role::matched &&
-          row.schedule == matched->schedule) {
-        return {};
-      }
-    }
-    return matched->schedule;
-  }
-
   void prepare(const PlannedRow& planned, const std::string& schedule) {
     const int index = static_cast<int>(result_.rows.size());
     planned_index_.push_back(static_cast<int>(&planned - plan_.rows.data()));
-    Row row;
-    row.variant = planned.variant;
-    row.role = planned.role;
-    row.repeat = planned.repeat;
-    row.config = planned.config;
-    row.config_source = planned.config_source;
-    row.schedule = schedule;
-    if (!schedule.empty()) {
-      row.config_source = "built-in default";
-      for (const ScheduleWinner& winner : planned.by_schedule) {
-        if (winner.schedule != schedule) continue;
-        row.config = winner.config;
-        row.config_source = winner.source;
-      }
-    }
-    if (!planned.excluded.empty()) {
-      row.status = RowStatus::crashed;
-      row.reason = planned.excluded;
-    } else if (find_variant(planned.variant) == nullptr) {
-      row.status = RowStatus::skipped;
-      row.reason = "not part of this program";
-    } else if (const std::string mistake = registration_mistake(planned.variant);
-               !mistake.empty() || !distrust_.empty()) {
+    Row row = row_of(planned, schedule);
+    if (row.status == RowStatus::ok && !distrust_.empty()) {
       row.status = RowStatus::failed;
-      row.reason = mistake.empty() ? distrust_ : mistake;
-    } else {
+      row.reason = distrust_;
+    }
+    if (row.status == RowStatus::ok) {
       report(index, fmt::format("verifying {} {}", planned.variant, word_of(planned.role)));
-      try {
-        group_->prepare(index, row);
-        if (row.verdict && !row.verdict->passed) {
-          row.status = RowStatus::failed;
-          if (row.reason.empty()) row.reason = "wrong result";
-        }
-        if (row.status == RowStatus::ok) try_nothing(row);
-      } catch (const std::runtime_error& error) {
-        if (instrument_.trouble_of(error) != Trouble::no_memory) throw;
-        row.status = RowStatus::skipped;
-        row.reason = error.what();
-      }
+      verify_first(index, row, *group_, instrument_);
+      if (row.status == RowStatus::ok) try_nothing(row);
       if (row.status == RowStatus::ok) {
         if (!group_->can_be_blocked(index)) result_.launch_blocked = false;
         active_.push_back(index);
@@ -305,29 +244,17 @@ class GroupLoop {
     report(index, "");
     // The earlier of two in a round is the row's sample, whichever place of the order it has.
     const bool second = !row(index).samples.empty() && row(index).samples.back().round == round;
-    Sample s;
-    bool is_time = false;
-    for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
-      const TimedRun timed = second ? group_->time_again(index) : group_->time(index);
-      s = Sample{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
-      is_time = std::isfinite(s.time_ms) && s.time_ms > 0;
-      if (!is_time) continue;
-      if (s.sm_clock_mhz) {
-        double& fastest = fastest_clock_[index];
-        fastest = std::max(fastest, *s.sm_clock_mhz);
-        if (*s.sm_clock_mhz < throttled_clock_share * fastest) s.throttled = true;
-      }
-      if (!s.throttled) break;
-      ++throttled_samples_;
-    }
-    if (!is_time) {
+    const ValidRun run =
+        time_validly([&] { return second ? group_->time_again(index) : group_->time(index); },
+                     fastest_clock_[index]);
+    throttled_samples_ += run.throttled_runs;
+    if (!run.failure.empty()) {
       row(index).status = RowStatus::failed;
-      row(index).reason = fmt::format(
-          "the GPU's clock gave {} ms for a run, {} times in a row: it jumped, or the run did "
-          "nothing",
-          s.time_ms, throttle_repeats + 1);
+      row(index).reason = run.failure;
       return;
     }
+    const TimedRun& timed = run.timed;
+    const Sample s{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
     (second ? row(index).repeat_samples : row(index).samples).push_back(s);
     probe(round, 1);
   }
@@ -367,12 +294,9 @@ class GroupLoop {
   void verify_again(int index) {
     Row& row = this->row(index);
     report(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
-    Verdict after = group_->verify(index);
+    amasia::verify_again(index, row, *group_);
     probe(std::max(0, result_.rounds - 1), probes_of_row);
-    if (!after.passed) {
-      row.status = RowStatus::failed;
-      row.reason = "wrong result after timing, right before: a race";
-      row.verdict = after;
+    if (row.status != RowStatus::ok) {
       spoiled_.insert(row.variant);
     } else if (plan_.effort.energy) {
       report(index, fmt::format("energy of {} {}", row.variant, word_of(row.role)));

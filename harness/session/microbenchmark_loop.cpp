@@ -1,10 +1,11 @@
 #include "harness/session/microbenchmark_loop.hpp"
 
-#include <cmath>
 #include <memory>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "harness/session/point.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
@@ -23,28 +24,15 @@ StoppingRule stopping_rule(const PointEffort& effort) {
   return rule;
 }
 
-/// The reason why this point cannot run here, "" when it can.
-std::string obstacle(const Point& point, const Device& device) {
-  if (!point.unsupported.empty()) return point.unsupported;
-  if (device.compute_capability < point.runs_from) {
-    return fmt::format("needs compute capability {}.{}, this is {}.{}", point.runs_from / 10,
-                       point.runs_from % 10, device.compute_capability / 10,
-                       device.compute_capability % 10);
-  }
-  return "";
-}
-
 /// Samples until the interval is narrow, or the limit.
 void sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRow& row) {
-  sampling();  // unrecorded: module load, first touch, clocks
   const Stopwatch watch;
   std::vector<double> values;
   for (;;) {
     const Reading reading = sampling();
-    if (!(reading.value > 0) || !std::isfinite(reading.value)) {
+    if (const std::string why = objection_to(reading, row); !why.empty()) {
       row.status = RowStatus::failed;
-      row.reason =
-          fmt::format("read {} {}, which no {} can be", reading.value, row.unit, row.quantity);
+      row.reason = why;
       row.samples.clear();
       return;
     }
@@ -57,6 +45,19 @@ void sample(const Sampling& sampling, const StoppingRule& rule, MicrobenchmarkRo
       return;
     }
   }
+}
+
+/// Puts what was thrown into the row's status. For use in a handler: throws it again where it broke
+/// the device's context.
+void note_trouble(const std::runtime_error& error, Instrument& instrument, MicrobenchmarkRow& row) {
+  row.reason = error.what();
+  if (dynamic_cast<const Unavailable*>(&error) != nullptr) {
+    row.status = RowStatus::skipped;
+    return;
+  }
+  const Trouble trouble = instrument.trouble_of(error);
+  if (trouble == Trouble::device) throw;
+  row.status = trouble == Trouble::no_memory ? RowStatus::skipped : RowStatus::failed;
 }
 
 }  // namespace
@@ -76,35 +77,17 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point& point = points[i];
     const int index = static_cast<int>(i);
-    MicrobenchmarkRow row;
-    row.at = point.at;
-    row.quantity = point.quantity;
-    row.unit = point.unit;
-    row.larger_is_better = point.larger_is_better;
-    row.remark = point.remark;
+    MicrobenchmarkRow row = row_of(point, device);
     const auto excluded = plan.excluded.find(index);
-    const std::string reason = obstacle(point, device);
     if (excluded != plan.excluded.end()) {
       row.status = RowStatus::crashed;
       row.reason = excluded->second;
-    } else if (!reason.empty()) {
-      row.status = RowStatus::skipped;
-      row.reason = reason;
-    } else {
+    } else if (row.status == RowStatus::ok) {
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {
-        for (const KernelUse& k : point.kernels) {
-          row.evidence.push_back(instrument.resources_of(k));
-        }
-        sample(point.prepare(device, instrument.stream()), rule, row);
-      } catch (const Unavailable& error) {
-        row.status = RowStatus::skipped;
-        row.reason = error.what();
+        sample(prepare_point(point, instrument, row), rule, row);
       } catch (const std::runtime_error& error) {
-        const Trouble trouble = instrument.trouble_of(error);
-        if (trouble == Trouble::device) throw;
-        row.status = trouble == Trouble::no_memory ? RowStatus::skipped : RowStatus::failed;
-        row.reason = error.what();
+        note_trouble(error, instrument, row);
       }
       if (row.status != RowStatus::ok) row.samples.clear();
     }

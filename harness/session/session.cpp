@@ -11,6 +11,7 @@
 #include "harness/results/claim.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/session/ceiling_records.hpp"
+#include "harness/session/ceilings.hpp"
 #include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
@@ -24,7 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using LineSink = std::function<void(const std::string&)>;
 
-constexpr int ceiling_samples = 11;
 constexpr double ceiling_seconds = 60;  // six times what is expected: then it hangs
 constexpr double device_seconds = 60;   // a first context on a big machine can take many seconds
 
@@ -110,16 +110,6 @@ std::string summary_line(const GroupResult& g) {
   if (bad > 0) line += fmt::format(", {} FAILED", bad);
   for (const Invalidity& i : g.invalid) line += fmt::format(", INVALID ({})", word_of(i.kind));
   return line;
-}
-
-/// What stands against the ceilings, by the clocks of the device and earlier runs.
-std::vector<CeilingDoubt> doubts_about(const std::vector<Ceiling>& ceilings, const Device& device,
-                                       const SessionOptions& options) {
-  const std::string folder =
-      options.records.empty() ? "results/" + device_slug(device.name) : options.records;
-  return doubtful_ceilings(
-      ceilings, device,
-      folder == "none" ? std::vector<CeilingRecord>{} : read_ceiling_records(folder, device));
 }
 
 /// Why the device does not answer any more; "" where it does. Asked when a row crashed: it may have
@@ -352,7 +342,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
       if (!measured.finished) break;
       file.ceilings.clear();
       for (const Json& c : measured.result) file.ceilings.push_back(ceiling_from_json(c));
-      around.ceilings = doubts_about(file.ceilings, device, options);
+      around.ceilings = ceilings_in_doubt(file.ceilings, device, options.records);
       if (around.ceilings.empty()) break;
       note(to_string(around.ceilings.front()) + "; measuring them again");
     }
@@ -363,7 +353,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     progress.end(measured.finished ? fmt::format("{} measured{}", file.ceilings.size(), doubts)
                                    : "not measured: " + measured.failure);
   } else {
-    around.ceilings = doubts_about(file.ceilings, device, options);
+    around.ceilings = ceilings_in_doubt(file.ceilings, device, options.records);
     progress.end(file.ceilings.empty() ? "left out" : "from the journal");
   }
 

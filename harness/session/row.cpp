@@ -1,0 +1,122 @@
+#include "harness/session/row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/registry.hpp"
+
+namespace amasia {
+namespace {
+
+/// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
+/// says.
+constexpr double throttled_clock_share = 0.90;
+/// A throttled sample is repeated at most this often; then it stays, marked.
+constexpr int throttle_repeats = 3;
+
+const Row* best_row(const std::string& variant, const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    if (row.variant == variant && row.role == Role::best && row.repeat == 0 &&
+        row.status == RowStatus::ok && !row.schedule.empty()) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> schedule_for(const PlannedRow& planned, const std::vector<Row>& rows) {
+  if (planned.matches.empty()) return planned.schedule;
+  const Row* matched = best_row(planned.matches, rows);
+  const Row* own = best_row(planned.variant, rows);
+  if (matched == nullptr || own == nullptr || own->schedule == matched->schedule) return {};
+  for (const Row& row : rows) {
+    if (row.variant == planned.variant && row.role == Role::matched &&
+        row.schedule == matched->schedule) {
+      return {};
+    }
+  }
+  return matched->schedule;
+}
+
+Row row_of(const PlannedRow& planned, const std::string& schedule) {
+  Row row;
+  row.variant = planned.variant;
+  row.role = planned.role;
+  row.repeat = planned.repeat;
+  row.config = planned.config;
+  row.config_source = planned.config_source;
+  row.schedule = schedule;
+  if (!schedule.empty()) {
+    row.config_source = "built-in default";
+    for (const ScheduleWinner& winner : planned.by_schedule) {
+      if (winner.schedule != schedule) continue;
+      row.config = winner.config;
+      row.config_source = winner.source;
+    }
+  }
+  if (!planned.excluded.empty()) {
+    row.status = RowStatus::crashed;
+    row.reason = planned.excluded;
+  } else if (find_variant(planned.variant) == nullptr) {
+    row.status = RowStatus::skipped;
+    row.reason = "not part of this program";
+  } else if (std::string mistake = registration_mistake(planned.variant); !mistake.empty()) {
+    row.status = RowStatus::failed;
+    row.reason = std::move(mistake);
+  }
+  return row;
+}
+
+void verify_first(int index, Row& row, GroupInstrument& group, Instrument& instrument) {
+  try {
+    group.prepare(index, row);
+    if (row.verdict && !row.verdict->passed) {
+      row.status = RowStatus::failed;
+      if (row.reason.empty()) row.reason = "wrong result";
+    }
+  } catch (const std::runtime_error& error) {
+    if (instrument.trouble_of(error) != Trouble::no_memory) throw;
+    row.status = RowStatus::skipped;
+    row.reason = error.what();
+  }
+}
+
+void verify_again(int index, Row& row, GroupInstrument& group) {
+  Verdict after = group.verify(index);
+  if (after.passed) return;
+  row.status = RowStatus::failed;
+  row.reason = "wrong result after timing, right before: a race";
+  row.verdict = std::move(after);
+}
+
+ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz) {
+  ValidRun run;
+  bool is_time = false;
+  for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
+    run.timed = time();
+    is_time = std::isfinite(run.timed.time_ms) && run.timed.time_ms > 0;
+    if (!is_time) continue;
+    if (run.timed.sm_clock_mhz) {
+      const double mhz = *run.timed.sm_clock_mhz;
+      fastest_clock_mhz = std::max(fastest_clock_mhz, mhz);
+      if (mhz < throttled_clock_share * fastest_clock_mhz) run.timed.throttled = true;
+    }
+    if (!run.timed.throttled) break;
+    ++run.throttled_runs;
+  }
+  if (!is_time) {
+    run.failure = fmt::format(
+        "the GPU's clock gave {} ms for a run, {} times in a row: it jumped, or the run did "
+        "nothing",
+        run.timed.time_ms, throttle_repeats + 1);
+  }
+  return run;
+}
+
+}  // namespace amasia

@@ -1,0 +1,43 @@
+// What happens to one row on the device, whoever decides how often: prepared and verified, timed,
+// verified again. For the loop over a group (harness/session/group_loop.hpp) and for amasia-gbench.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/gpu/instrument.hpp"
+#include "harness/plan/plan.hpp"
+#include "harness/results/result.hpp"
+
+namespace amasia {
+
+/// The schedule that a planned row is to run beside the `rows` that are there already, "" for any;
+/// nothing for a matched row that is not needed: there is nothing to match, or a row with that
+/// schedule is there.
+std::optional<std::string> schedule_for(const PlannedRow& planned, const std::vector<Row>& rows);
+
+/// The row before it runs. Its status is not ok where it must not run, with the reason.
+Row row_of(const PlannedRow& planned, const std::string& schedule);
+
+/// GroupInstrument::prepare(), with what can go wrong in the row's status: no memory is a reason to
+/// skip it. Throws what else the instrument throws.
+void verify_first(int index, Row& row, GroupInstrument& group, Instrument& instrument);
+
+/// Runs the row once more and compares the output: where that is wrong, the row has failed.
+void verify_again(int index, Row& row, GroupInstrument& group);
+
+/// A run whose time may count.
+struct ValidRun {
+  TimedRun timed{};        // still marked as throttled where each attempt was
+  std::string failure{};   // why no attempt gave a time, a sentence; "" when one did
+  int throttled_runs = 0;  // attempts that were throttled
+};
+
+/// Calls `time` until a run was not throttled, a few times at most. A run is throttled when the
+/// device says so, and when its clock was well below `fastest_clock_mhz`, the fastest of the row so
+/// far, which is kept up to date.
+ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz);
+
+}  // namespace amasia
