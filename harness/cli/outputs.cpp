@@ -15,6 +15,18 @@ std::array<const std::string*, 6> all(const ExportPaths& p) {
   return {&p.json, &p.csv, &p.csv_points, &p.csv_samples, &p.markdown, &p.google_benchmark};
 }
 
+/// Somebody who asked for the wrong form of a file would otherwise wonder what he got.
+void note_empty(const std::string& path, const std::string& what_is_missing) {
+  print_prose("note: the file holds {}: there is nothing in {}\n", what_is_missing,
+              path == "-" ? "what is printed" : path);
+}
+
+void write_table(const std::string& path, const Table& table, const std::string& what_is_missing) {
+  if (path.empty()) return;
+  if (table.rows.empty()) note_empty(path, what_is_missing);
+  write_output(path, to_csv(table));
+}
+
 }  // namespace
 
 bool ExportPaths::on_stdout() const {
@@ -37,9 +49,9 @@ void write_output(const std::string& path, const std::string& text) {
 
 void write_exports(const ResultFile& file, const ExportPaths& paths) {
   if (!paths.json.empty()) write_output(paths.json, dump_json(to_json(file)));
-  if (!paths.csv.empty()) write_output(paths.csv, to_csv_summary(file));
-  if (!paths.csv_points.empty()) write_output(paths.csv_points, to_csv_points(file));
-  if (!paths.csv_samples.empty()) write_output(paths.csv_samples, to_csv_samples(file));
+  write_table(paths.csv, summary_table(file), "no variant");
+  write_table(paths.csv_points, point_table(file), "no point of a microbenchmark");
+  write_table(paths.csv_samples, sample_table(file), "no sample of a variant");
   if (!paths.markdown.empty()) write_output(paths.markdown, to_markdown(file));
   if (!paths.google_benchmark.empty()) {
     write_output(paths.google_benchmark, to_google_benchmark(file));

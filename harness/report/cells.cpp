@@ -17,6 +17,22 @@ Cell value_cell(const MicrobenchmarkRow& row) {
   return row.value ? Cell(Estimate{row.value->median, row.value->low, row.value->high}) : Cell();
 }
 
+std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
+                                               const std::optional<int>& session) {
+  std::string commit = from.commit;
+  bool dirty = from.dirty;
+  if (session && static_cast<std::size_t>(*session) < from.sessions.size()) {
+    const SessionRecord& record = from.sessions[static_cast<std::size_t>(*session)];
+    commit = record.commit;
+    dirty = record.dirty;
+  }
+  if (dirty && !commit.empty()) commit += "-dirty";
+  return {{{"gpu", "GPU"}, text_or_nothing(from.device.name)},
+          {{"driver", "CUDA driver"}, std::int64_t{from.device.driver_version}},
+          {{"toolkit", "CUDA compiler"}, text_or_nothing(from.cuda_compiler)},
+          {{"commit", "commit"}, text_or_nothing(commit)}};
+}
+
 std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions) {
   std::set<std::string> gpus;
   for (const SessionValue& session : sessions) gpus.insert(session.gpu);

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/results/result.hpp"
 #include "harness/results/sessions.hpp"
@@ -15,6 +17,13 @@ Cell text_or_nothing(const std::string& text);
 Estimate estimate_of(const RatioInterval& ratio);
 /// The median of a point with its interval; nothing without one.
 Cell value_cell(const MicrobenchmarkRow& row);
+
+/// Whose a row is, first in every table of a file that is exported, so that those of many GPUs and
+/// commits are one table when they are put below each other: GPU, CUDA version of the driver,
+/// toolkit, commit (with "-dirty" where the program was built of more than that). `session`: of
+/// which session of the file, which may have a commit of its own.
+std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
+                                               const std::optional<int>& session = {});
 
 /// Where a new session on another GPU falls, and how many stand behind it: "1.08 to 1.12 (6 runs on
 /// 3 GPUs)"; "one run" where there is one, without more where no GPU was compared with another.

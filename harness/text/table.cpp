@@ -116,6 +116,19 @@ std::string to_markdown(const Table& table) {
   return text;
 }
 
+std::string plain_text(const Cell& cell) {
+  return std::visit(
+      Overloaded{
+          [](std::monostate) -> std::string { return ""; },
+          [](bool value) -> std::string { return value ? "true" : "false"; },
+          [](std::int64_t value) { return std::to_string(value); },
+          [](double value) { return fmt::format("{}", value); },
+          [](const std::string& value) { return value; },
+          [](const Estimate&) -> std::string { throw std::logic_error("estimate in a field"); },
+      },
+      cell);
+}
+
 std::string to_csv(const Table& table) {
   std::string text;
   const auto append_line = [&](const std::vector<std::string>& fields) {
@@ -131,18 +144,8 @@ std::string to_csv(const Table& table) {
   append_line(header);
   for (const auto& row : table.rows) {
     std::vector<std::string> fields;
-    each_value(table, row, [&](const std::string&, const Cell& cell) {
-      fields.push_back(std::visit(
-          Overloaded{
-              [](std::monostate) -> std::string { return ""; },
-              [](bool value) -> std::string { return value ? "true" : "false"; },
-              [](std::int64_t value) { return std::to_string(value); },
-              [](double value) { return fmt::format("{}", value); },
-              [](const std::string& value) { return value; },
-              [](const Estimate&) -> std::string { throw std::logic_error("estimate in a field"); },
-          },
-          cell));
-    });
+    each_value(table, row,
+               [&](const std::string&, const Cell& cell) { fields.push_back(plain_text(cell)); });
     append_line(fields);
   }
   return text;

@@ -51,8 +51,12 @@ std::string format_estimate(const Estimate& estimate);
 /// One field of a CSV file, quoted as RFC 4180 asks when it has a comma, a quote or a line break.
 std::string csv_field(std::string_view text);
 
+/// A value as CSV has it before it is quoted, doubles in full. Throws std::logic_error for an
+/// Estimate, which is three fields.
+std::string plain_text(const Cell& cell);
+
 std::string to_markdown(const Table& table);
-std::string to_csv(const Table& table);              // doubles in full
+std::string to_csv(const Table& table);
 nlohmann::ordered_json to_json(const Table& table);  // an array of objects
 
 }  // namespace amasia

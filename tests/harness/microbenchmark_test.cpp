@@ -264,7 +264,7 @@ TEST(ResultFiles, HoldMicrobenchmarksOnlyWhereThereAreSome) {
 TEST(Exports, ShowPointsProofsAndFindings) {
   const ResultFile file{sample_provenance(), {}, {}, {complete()}};
   expect_golden("microbenchmarks.md", to_markdown(file));
-  expect_golden("microbenchmarks.csv", to_csv_points(file));
+  expect_golden("microbenchmarks.csv", to_csv(point_table(file)));
   EXPECT_TRUE(contains(to_markdown(file), "32 LDG per iteration (sass)"));
 }
 
