@@ -54,6 +54,7 @@ void write_exports(const ResultFile& file, const ExportPaths& paths) {
   write_table(paths.csv_samples, sample_table(file), "no sample of a variant");
   if (!paths.markdown.empty()) write_output(paths.markdown, to_markdown(file));
   if (!paths.google_benchmark.empty()) {
+    if (!has_benchmarks(file)) note_empty(paths.google_benchmark, "nothing with a valid time");
     write_output(paths.google_benchmark, to_google_benchmark(file));
   }
 }
