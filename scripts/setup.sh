@@ -71,6 +71,7 @@ missing_packages() {
   have_header toml++/toml.h || echo libtomlplusplus-dev
   [[ $1 == tests ]] || return 0
   have_header benchmark/benchmark.h || echo libbenchmark-dev
+  [[ -f /usr/share/benchmark/compare.py ]] || echo libbenchmark-tools
   have_header gtest/gtest.h || echo libgtest-dev
 }
 

@@ -59,29 +59,33 @@ int dispatch(int argc, char** argv) {
 
 }  // namespace
 
-int amasia_main(int argc, char** argv) {
-  secure_standard_streams();
+int exit_status_of(const std::string& program, const std::function<int()>& run) {
+  const auto tell = [&](const std::exception& error, ExitStatus status) {
+    print_prose("{}: {}\n", program, in_one_line(error.what()));
+    return status;
+  };
   try {
-    return dispatch(argc, argv);
+    return run();
   } catch (const Interrupted& error) {
-    print_prose("amasia: {}\n", in_one_line(error.what()));
-    return exit_interrupted;
+    return tell(error, exit_interrupted);
   } catch (const NoDevice& error) {
-    print_prose("amasia: no usable GPU: {} (amasia doctor explains)\n", in_one_line(error.what()));
+    print_prose("{}: no usable GPU: {} (amasia doctor explains)\n", program,
+                in_one_line(error.what()));
     return exit_no_device;
   } catch (const UsageError& error) {
-    print_prose("amasia: {}\n", in_one_line(error.what()));
-    return exit_usage;
+    return tell(error, exit_usage);
   } catch (const OutputError& error) {
-    print_prose("amasia: {}\n", in_one_line(error.what()));
-    return exit_output;
+    return tell(error, exit_output);
   } catch (const ResultError& error) {
-    print_prose("amasia: {}\n", in_one_line(error.what()));
-    return exit_usage;
+    return tell(error, exit_usage);
   } catch (const std::exception& error) {
-    print_prose("amasia: {}\n", in_one_line(error.what()));
-    return exit_wrong_result;
+    return tell(error, exit_wrong_result);
   }
+}
+
+int amasia_main(int argc, char** argv) {
+  secure_standard_streams();
+  return exit_status_of("amasia", [&] { return dispatch(argc, argv); });
 }
 
 }  // namespace amasia

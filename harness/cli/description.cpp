@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/cli/values.hpp"
+#include "harness/results/provenance.hpp"
 #include "harness/text/wrap.hpp"
 
 namespace amasia {
@@ -87,12 +88,30 @@ std::string exit_lines(const std::vector<ExitStatus>& exits) {
 }  // namespace
 
 ProgramDescription describe(CLI::App& program) {
-  ProgramDescription d{program.get_name(), program.get_description(), AMASIA_VERSION};
+  ProgramDescription d{program.get_name(), program.get_description(), std::string(suite_version())};
   d.options = describe_options(program);
   for (const Command& c : commands()) {
-    d.commands.push_back({&c, describe_options(*program.get_subcommand(c.name))});
+    d.commands.push_back(
+        {&c, "amasia " + c.name, describe_options(*program.get_subcommand(c.name))});
   }
   return d;
+}
+
+void describe_alone(CLI::App& program, const Command& command) {
+  class Page : public CLI::FormatterBase {
+   public:
+    explicit Page(const Command& command) : command_(command) {}
+    std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+      return to_help({&command_, command_.name, describe_options(const_cast<CLI::App&>(*app))});
+    }
+
+   private:
+    const Command& command_;
+  };
+  program.formatter(std::make_shared<Page>(command));
+  program.set_help_flag("--help,-h", "this text");
+  program.set_version_flag("--version", fmt::format("{} {}", command.name, suite_version()),
+                           "the version of the program");
 }
 
 Parser make_parser() {
@@ -103,7 +122,8 @@ Parser make_parser() {
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpPages>());
   program.set_help_flag("--help,-h", "this text, or that of a command");
-  program.set_version_flag("--version", "amasia " AMASIA_VERSION, "the version of the program");
+  program.set_version_flag("--version", fmt::format("amasia {}", suite_version()),
+                           "the version of the program");
   for (const Command& command : commands()) {
     CLI::App* options = program.add_subcommand(command.name, command.summary);
     options->set_help_flag("--help,-h", "this text");
@@ -113,7 +133,7 @@ Parser make_parser() {
 }
 
 std::string usage(const CommandDescription& c) {
-  std::string text = "amasia " + c.command->name;
+  std::string text = c.called;
   for (const OptionDescription& o : c.options) {
     if (!o.positional && o.required) text += fmt::format(" {} {}", o.name, o.value);
   }

@@ -28,6 +28,7 @@ struct OptionDescription {
 
 struct CommandDescription {
   const Command* command = nullptr;
+  std::string called{};                      // "amasia run"
   std::vector<OptionDescription> options{};  // positional arguments first
 };
 
@@ -45,6 +46,10 @@ struct Parser {
 Parser make_parser();
 
 ProgramDescription describe(CLI::App& program);
+
+/// Makes the `--help` of a program that has this command alone, under its name (amasia-gbench).
+/// `command` outlives it.
+void describe_alone(CLI::App& program, const Command& command);
 
 /// "amasia run [OPTIONS] [patterns]..."
 std::string usage(const CommandDescription& command);

@@ -109,9 +109,12 @@ void add_roles(CLI::App& command, std::vector<Role>& roles) {
                   {Role::iso, Role::best, Role::matched, Role::cross});
 }
 
+void add_device_index(CLI::App& command, int& index) {
+  add_number(command, "--device", index, integer_between(0, 1023), "N", "0", "index of the GPU");
+}
+
 void add_device_of_child(CLI::App& command, SessionOptions& session) {
-  add_number(command, "--device", session.device_index, integer_between(0, 1023), "N", "0",
-             "index of the GPU");
+  add_device_index(command, session.device_index);
   add_number(command, "--group-timeout", session.extra_seconds,
              number_between(shortest, longest, "seconds"), "SECONDS",
              fmt::format("{}", session.extra_seconds),

@@ -37,6 +37,8 @@ void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own);
 /// --cache and --launch. `caches` and `launches` hold the defaults; empty ones are a study's.
 void add_modes(CLI::App& command, CampaignRequest& campaign);
 void add_roles(CLI::App& command, std::vector<Role>& roles);
+/// --device.
+void add_device_index(CLI::App& command, int& index);
 /// --device, --group-timeout, --in-process.
 void add_device(CLI::App& command, SessionOptions& session);
 /// The same without --in-process.

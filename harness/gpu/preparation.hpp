@@ -1,5 +1,4 @@
-// Which config of a variant can run here, and what its kernels cost. Shared by the suite's own
-// runner and by amasia-gbench.
+// Which config of a variant can run here, and what its kernels cost.
 #pragma once
 
 #include <string>

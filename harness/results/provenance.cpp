@@ -83,6 +83,8 @@ const std::string& harness_digest() {
   return digest;
 }
 
+std::string_view suite_version() { return AMASIA_VERSION; }
+
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm utc{};

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/results/result.hpp"
@@ -38,6 +39,9 @@ const std::string& harness_digest();
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
                               const std::map<std::string, std::string>& settings,
                               bool record_host = false);
+
+/// Of the project, as `--version` tells it.
+std::string_view suite_version();
 
 /// Now, "2026-11-21T09:30:00Z".
 std::string utc_now();

@@ -12,6 +12,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
 
+# For an environment in which there is no GPU, whatever the machine has.
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+
 Run = Callable[..., subprocess.CompletedProcess]
 
 
@@ -22,7 +25,7 @@ def built_with_cuda() -> bool:
 def program(name: str) -> str:
     path = BUILD / name
     if not path.exists():
-        device_code = ("gbench", "example", "probe", "co-runner", "effects")
+        device_code = ("example", "probe", "co-runner", "effects")
         if name.removeprefix("amasia-") in device_code and not built_with_cuda():
             pytest.skip(f"{name} is device code, and this build has none")
         pytest.fail(f"{path} is missing: build it, or set AMASIA_BUILD")

@@ -8,9 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from programs import ROOT, runner
-
-NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+from programs import NO_GPU, ROOT
 
 
 def one_line(result, status: int, most: int = 300) -> str:
@@ -250,15 +248,3 @@ def test_unwritable_output_is_said_before_measuring(amasia, gpu):
         2,
     )
     assert "/proc/no-such-folder" in line
-
-
-def test_gbench_says_why_it_cannot_run(tmp_path):
-    result = runner("amasia-gbench")("--benchmark_list_tests", cwd=tmp_path, **NO_GPU)
-    assert result.returncode == 3
-    assert result.stderr.startswith("amasia-gbench: no usable GPU: ")
-
-
-def test_gbench_knows_the_presets(tmp_path):
-    result = runner("amasia-gbench")(cwd=tmp_path, AMASIA_PRESET="quik", **NO_GPU)
-    assert result.returncode == 2
-    assert "quick" in result.stderr

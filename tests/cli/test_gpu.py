@@ -274,12 +274,27 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
 def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
     out = tmp_path / "gbench.json"
     result = runner("amasia-gbench")(
-        "--benchmark_filter=pathfinder/tma/.*rows=41,cols=433",
-        "--benchmark_min_time=0.01",
-        f"--benchmark_out={out}",
-        AMASIA_PRESET="smoke",
+        *("pathfinder/tma", "--preset", "smoke", "--cache", "cold,hot", "--launch", "stream,graph"),
+        *("--roles", "iso,best,matched", "--ceilings", "measure"),
+        *("--benchmark_filter=rows=41,cols=433", "--benchmark_min_time=0.01"),
+        *("--benchmark_repetitions=3", f"--benchmark_out={out}"),
     )
     assert result.returncode == 0, result.stderr
-    entries = json.loads(out.read_text())["benchmarks"]
-    assert {e["name"].split("/")[2] for e in entries} == {"iso", "best"}
+    written = json.loads(out.read_text())
+    entries = [e for e in written["benchmarks"] if e["run_type"] == "iteration"]
+    assert {"iso", "best"} <= {e["name"].split("/")[2] for e in entries}
+    assert {e["name"].split("/")[-2] for e in entries} == {"cold", "hot"}
+    assert {e["name"].split("/")[-1] for e in entries} == {"stream", "graph"}
     assert all(e["real_time"] > 0 and "error_message" not in e for e in entries)
+    assert all(0 < e["floor"] <= 1 for e in entries if "/cold/" in e["name"])
+    assert float(written["context"]["ceiling.copy_bandwidth"].split()[0]) > 100
+
+
+def test_gbench_runs_microbenchmarks(gpu, tmp_path):
+    out = tmp_path / "gbench.json"
+    result = runner("amasia-gbench")(
+        *("launch/launches", "--benchmark_repetitions=3", f"--benchmark_out={out}"),
+    )
+    assert result.returncode == 0, result.stderr
+    entries = [e for e in json.loads(out.read_text())["benchmarks"] if "error_message" not in e]
+    assert entries and all(e["value"] > 0 for e in entries if e.get("aggregate_name") == "median")

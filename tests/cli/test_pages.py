@@ -9,9 +9,8 @@ import shutil
 import subprocess
 
 import pytest
-from programs import ROOT, program, runner
+from programs import NO_GPU, ROOT, program, runner
 
-NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 PAGE = 100  # columns
 
 

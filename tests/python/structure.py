@@ -34,6 +34,7 @@ HARNESS = (
     ("session",),
     ("callables",),
     ("cli",),
+    ("gbench",),
     ("main",),
 )
 LEVEL = {name: level for level, names in enumerate(HARNESS) for name in names}

@@ -440,7 +440,12 @@ Reading stub_reading(int point, int call) {
   }
   if (call == 0) log_line(stub_script(), fmt::format("point {}", point));
   if (call == 1) break_down(member(script, "fault"));
-  return {cyclic(member(script, "values"), std::max(call - 1, 0), 100.0 + point), 10.0 + call};
+  Reading reading{cyclic(member(script, "values"), std::max(call - 1, 0), 100.0 + point),
+                  10.0 + call};
+  if (const Json& ns = member(script, "time_ns"); ns.is_array()) {
+    reading.time_ns = cyclic(ns, std::max(call - 1, 0), 0.0);
+  }
+  return reading;
 }
 
 }  // namespace amasia

@@ -23,7 +23,8 @@
 //   "stdout":  what a library would print while a group is at work, as it stands
 //   "rows":    {"<variant>" or "<variant> <role>" or "<variant> <role> control" or
 //              "<variant> at <config>": ROW}
-//   "points":  {"<index>": {"values": [...], "fault": FAULT, "unavailable": "why"}}
+//   "points":  {"<index>": {"values": [...], "time_ns": [...] (without it none), "fault": FAULT,
+//              "unavailable": "why"}}, both lists by sample, cyclic
 //   "nothing_ms": what an empty run of a callable takes
 //   "drift":   [...] factors of all rows together, by round, cyclic
 //
@@ -57,8 +58,9 @@ std::unique_ptr<Instrument> make_stub_instrument(nlohmann::ordered_json script);
 
 /// Registers the app "stub" (parameter n; variants baseline, overlap, tma, dsm, each with the
 /// configs iso and wide, and the comparator vendor), the app "crossed" with schedules (variants
-/// baseline, tma, dsm), the microbenchmark "stub/points" (four points
-/// and a finding) and two ceilings. Once per program. Its reference hangs at n = 999999999.
+/// baseline, tma, dsm, of which the winners of a search are used), the microbenchmark "stub/points"
+/// (four points and a finding) and two ceilings. Once per program. Its reference hangs at n =
+/// 999999999.
 void register_stub_apps();
 
 /// The next reading of this point by stub_script().
