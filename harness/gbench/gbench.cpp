@@ -115,8 +115,8 @@ KnownCeilings ceilings_of(const std::string& wanted, Instrument& instrument) {
   if (known.ceilings.empty()) {
     throw UsageError(fmt::format("--ceilings {}: there are none", wanted));
   }
-  const std::vector<Invalidity> doubts = ceilings_in_doubt(known.ceilings, device, "");
-  for (const Invalidity& doubt : doubts) {
+  const std::vector<CeilingDoubt> doubts = ceilings_in_doubt(known.ceilings, device, "");
+  for (const CeilingDoubt& doubt : doubts) {
     print_prose("note: no counter floor: {}\n", in_one_line(to_string(doubt)));
   }
   if (!doubts.empty()) known = {{}, "in doubt"};

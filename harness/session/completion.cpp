@@ -173,7 +173,7 @@ void Completion::complete(GroupResult& result) {
 }
 
 void Completion::prove(MicrobenchmarkRow& row, const Point& point) {
-  count_instructions({&row.evidence});
+  count_instructions(code_, {&row.evidence});
   amasia::prove(row, point, code_);
 }
 

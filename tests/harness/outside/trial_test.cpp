@@ -8,7 +8,7 @@ namespace amasia {
 namespace {
 
 /// A device whose answers are members, and which counts what it is asked.
-struct Device {
+struct TriedDevice {
   bool passes_untouched = false;
   std::vector<DoneTimes> until_done{{1, 1.005}};
   DoneTimes idle{0.01, 0.014};
@@ -36,7 +36,7 @@ struct Device {
 };
 
 TEST(Trial, HasNothingAgainstAKernelOnItsStream) {
-  Device device;
+  TriedDevice device;
   const TrialOutcome outcome = device.outcome();
   EXPECT_EQ(outcome.objection, "");
   EXPECT_TRUE(outcome.can_be_blocked);
@@ -44,7 +44,7 @@ TEST(Trial, HasNothingAgainstAKernelOnItsStream) {
 }
 
 TEST(Trial, AVerificationThatPassesWhatNobodyComputedIsAsked) {
-  Device device;
+  TriedDevice device;
   device.passes_untouched = true;
   EXPECT_NE(device.outcome().objection.find("passes what the reset leaves"), std::string::npos);
   EXPECT_EQ(device.runs + device.done, 0);  // before anything ran
@@ -54,7 +54,7 @@ TEST(Trial, AVerificationThatPassesWhatNobodyComputedIsAsked) {
 }
 
 TEST(Trial, WorkThatOutlastsTheStreamIsFoundThoughOneRunWasDisturbed) {
-  Device device;
+  TriedDevice device;
   device.until_done = {{1, 1.9}, {1, 1.4}, {1, 1.5}};
   EXPECT_NE(device.outcome().objection.find("goes on for 0.396 ms"), std::string::npos);
   device.until_done = {{9, 12}, {1, 1.004}, {1, 1.5}};  // once without: it is not the launch
@@ -62,14 +62,14 @@ TEST(Trial, WorkThatOutlastsTheStreamIsFoundThoughOneRunWasDisturbed) {
 }
 
 TEST(Trial, WhereWaitingTakesLongThatIsNotTheLaunch) {
-  Device device;
+  TriedDevice device;
   device.until_done = {{1, 1.2}};
   device.idle = {0.01, 0.2};
   EXPECT_EQ(device.outcome().objection, "");
 }
 
 TEST(Trial, WhatTakesNoLongerThanNothingIsNoWork) {
-  Device device;
+  TriedDevice device;
   device.run_ms = {0.0021, 0.0019, 0.002};
   device.nothing_ms = {0.0021, 0.0019, 0.002};
   EXPECT_NE(device.outcome().objection.find("no longer than nothing"), std::string::npos);
@@ -78,7 +78,7 @@ TEST(Trial, WhatTakesNoLongerThanNothingIsNoWork) {
 }
 
 TEST(Trial, ADisturbedRunOfNothingHidesNoKernel) {
-  Device device;
+  TriedDevice device;
   device.nothing_ms.assign(21, 0.002);
   device.nothing_ms[3] = device.nothing_ms[11] = 7;
   device.run_ms = {0.0045};
@@ -86,7 +86,7 @@ TEST(Trial, ADisturbedRunOfNothingHidesNoKernel) {
 }
 
 TEST(Trial, WhatWaitsInsideIsNotHeldBack) {
-  Device device;
+  TriedDevice device;
   device.returns_while_held = false;
   const TrialOutcome outcome = device.outcome();
   EXPECT_EQ(outcome.objection, "");
