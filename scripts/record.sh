@@ -106,7 +106,8 @@ once() {
 tune() {
   local app
   for app in "${apps[@]}"; do
-    once "tune-$1" "$app" tune "$app" --preset "$1" --tuning "$to/tuning.json" "${seconds[@]}"
+    # Not what an earlier preset tuned: its winners have been measured since.
+    once "tune-$1" "$app" tune "$app" --missing --preset "$1" --tuning "$to/tuning.json" "${seconds[@]}"
   done
 }
 # study NAME: a file for each app, with the winners of the tuner.

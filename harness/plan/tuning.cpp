@@ -180,6 +180,15 @@ void TuningTable::record(TuningEntry entry) {
   }
 }
 
+bool TuningTable::has(const std::string& device, const std::string& variant, const Parameters& size,
+                      CacheMode cache, LaunchMode launch, const std::string& digest) const {
+  return !digests_by_path_ &&
+         std::any_of(entries_.begin(), entries_.end(), [&](const TuningEntry& e) {
+           return e.device == device && e.variant == variant && e.size == size &&
+                  e.cache == cache && e.launch == launch && e.source_digest == digest;
+         });
+}
+
 const TuningEntry* TuningTable::nearest(const std::string& device, const std::string& variant,
                                         const Parameters& size, CacheMode cache, LaunchMode launch,
                                         const std::string& digest) const {

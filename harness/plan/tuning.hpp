@@ -58,6 +58,9 @@ class TuningTable {
   void write(const std::string& path) const;
   /// Replaces the entry of the same device, variant, size, cache and launch.
   void record(TuningEntry entry);
+  /// Whether this very size has a winner, found with the variant's code as it is.
+  bool has(const std::string& device, const std::string& variant, const Parameters& size,
+           CacheMode cache, LaunchMode launch, const std::string& digest) const;
   /// The winner for this variant on this device at this size, else at the nearest size tuned (in
   /// the logarithm of its integer parameters), preferring the same cache and launch mode; nothing
   /// when the variant was never tuned there or its code has changed since (`digest` differs).

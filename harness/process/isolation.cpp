@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -85,18 +86,19 @@ std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-/// What the code of an app prints goes to stderr while a task is at work: on stdout, half a line of
-/// it would stand in front of the answer, and a line could look like one.
-class ChatterToStderr {
- public:
-  ChatterToStderr() : answer_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
-    if (answer_.get() >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  int answer() const { return answer_.get() >= 0 ? answer_.get() : STDOUT_FILENO; }
+/// Stands before each answer of a child. The code of an app prints to the same stream, and a line
+/// of it could look like an answer, but cannot know this.
+std::string new_mark() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
 
- private:
-  Descriptor answer_;
-};
+void take_chatter(const std::string& line, ChildOutcome& outcome,
+                  const std::function<void(const std::string&)>& on_line) {
+  if (line.empty()) return;
+  outcome.printed.emplace(outcome.row, line);
+  on_line(line);
+}
 
 /// SIGKILL is also what the kernel sends when memory runs out, whoever took it.
 bool comes_from_outside(int signal) {
@@ -105,13 +107,16 @@ bool comes_from_outside(int signal) {
 
 /// Performs the task in `text` and answers to `out`, a line at a time.
 int serve(const TaskPerformer& perform, const std::string& text, int out) {
+  const Json task = Json::parse(text, nullptr, false);
+  const std::string mark = task.is_object() ? task.value("mark", "") : "";
   // What a library printed may not have ended with its line.
-  const auto answer = [out](const Json& j) { write_all(out, "\n" + one_line(j)); };
+  const auto answer = [&](const Json& j) { write_all(out, "\n" + mark + one_line(j)); };
   // So that it comes while the row that prints it is at work, not when the process ends.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   int last_row = -2;
   try {
-    const Json result = perform(Json::parse(text), [&](int row, const std::string& line) {
+    if (task.is_discarded()) throw UsageError("the task is no JSON");
+    const Json result = perform(task, [&](int row, const std::string& line) {
       if (row == last_row && line.empty()) return;
       last_row = row;
       answer(Json{{"row", row}, {"line", line}});
@@ -159,9 +164,8 @@ void take_line(const std::string& line, ChildOutcome& outcome,
   } else if (has("row", &Json::is_number_integer) && has("line", &Json::is_string)) {
     outcome.row = j["row"].get<int>();
     if (const auto text = j["line"].get<std::string>(); !text.empty()) on_line(text);
-  } else if (!line.empty()) {  // no message of this program: a library's chatter on stdout
-    outcome.printed.emplace(outcome.row, line);
-    on_line(line);
+  } else {  // no message of this program
+    take_chatter(line, outcome, on_line);
   }
 }
 
@@ -237,9 +241,18 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds) {
 ChildOutcome run_in_child(const Json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line) {
   ChildOutcome outcome;
+  const std::string mark = new_mark();
+  Json marked = task;
+  marked["mark"] = mark;
+  const auto take = [&](const std::string& line) {
+    if (line.starts_with(mark)) {
+      take_line(line.substr(mark.size()), outcome, on_line);
+    } else {
+      take_chatter(line, outcome, on_line);
+    }
+  };
   const Ended ended =
-      run_program({executable_path(), child_flag}, task_text(task), seconds,
-                  [&](const std::string& line) { take_line(line, outcome, on_line); });
+      run_program({executable_path(), child_flag}, task_text(marked), seconds, take);
   conclude(outcome, ended, seconds);
   return outcome;
 }
@@ -266,8 +279,7 @@ std::string task_text(const Json& task) { return one_line(task); }
 int serve_child(const TaskPerformer& perform) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)),
                          std::istreambuf_iterator<char>());
-  const ChatterToStderr chatter;
-  return serve(perform, text, chatter.answer());
+  return serve(perform, text, STDOUT_FILENO);
 }
 
 int serve_child(const TaskPerformer& perform, const std::string& task_path,

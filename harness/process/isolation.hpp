@@ -55,7 +55,7 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
 /// The task as the child reads it.
 std::string task_text(const nlohmann::ordered_json& task);
 
-/// Folds one line of a child's stdout into the outcome. What is not of the protocol is the chatter
+/// Folds one line of a child's answer into the outcome. What is not of the protocol is the chatter
 /// of a library and goes to `on_line`, but for empty lines: the protocol begins each of its
 /// messages on a new one, whatever stood before it.
 void take_line(const std::string& line, ChildOutcome& outcome,

@@ -1,6 +1,8 @@
 #include "harness/session/group_loop.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,7 +66,7 @@ class GroupLoop {
       throw UsageError(fmt::format("app '{}' is not part of this program", plan_.key.app));
     }
     result_.work = app->work(plan_.key.size);
-    distrust_ = contradiction_in(result_.work, app->device_bytes(plan_.key.size));
+    distrust_ = contradiction_in(result_.work, memory_of(*app));
     if (!distrust_.empty()) distrust_ += fmt::format(" ({})", place_of(plan_.key.app));
     progress_(-1, "generating inputs");
     open_group(*app);
@@ -96,6 +98,18 @@ class GroupLoop {
   }
 
  private:
+  /// Bytes of device memory that the app says it takes. Who brings callables keeps their memory,
+  /// and says nothing of it.
+  std::int64_t memory_of(const App& app) const {
+    const std::int64_t bytes = app.device_bytes(plan_.key.size);
+    const bool is_unknown =
+        bytes == 0 && std::any_of(plan_.rows.begin(), plan_.rows.end(), [](const PlannedRow& row) {
+          const Variant* variant = find_variant(row.variant);
+          return variant != nullptr && variant->brought;
+        });
+    return is_unknown ? std::numeric_limits<std::int64_t>::max() : bytes;
+  }
+
   /// The plan has asked the app how much memory it needs: whether that was true shows here.
   void open_group(const App& app) {
     const std::size_t free = instrument_.device().free_bytes;
@@ -175,6 +189,9 @@ class GroupLoop {
 
   /// Once a group, behind its first right row, whose output would still lie there.
   void try_nothing(Row& row) {
+    const Variant* const variant = find_variant(row.variant);
+    // Those were tried out with it before they ran, where there is a verification at all.
+    if (variant != nullptr && variant->brought && !variant->brought->capturable) return;
     if (std::exchange(nothing_tried_, true) || plan_.effort.count_only) return;
     const Verdict nothing = group_->verify_nothing();
     const auto why = passes_nothing(nothing);

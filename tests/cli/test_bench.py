@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -227,15 +228,17 @@ def test_the_reference_must_be_right_by_itself(bench: Bench) -> None:
 
 
 def test_files_hold_what_is_expected(bench: Bench) -> None:
-    problem = PROBLEM.replace('fill = "uniform"', 'fill = "zero"') + 'expected = "y.bin"\n'
+    problem = PROBLEM.replace('fill = "uniform"', 'fill = "index"', 1)  # y = 2.5 * 0, 2.5 * 1, ...
+    problem = problem.replace('fill = "uniform"', 'fill = "zero"') + 'expected = "y.bin"\n'
     bench.write(implementation("old", function="right"), implementation("right"), problem=problem)
-    (bench.folder / "y.bin").write_bytes(bytes(4000))
+    right = struct.pack("<1000f", *(2.5 * i for i in range(1000)))
+    (bench.folder / "y.bin").write_bytes(right)
     assert bench.measure().returncode == 0
     assert bench.rows()["right"]["verdict"]["checked"] == 1000
-    (bench.folder / "y.bin").write_bytes(bytes(68) + b"\0\0\x80\x3f" + bytes(3928))
+    (bench.folder / "y.bin").write_bytes(right[:68] + struct.pack("<f", 1) + right[72:])
     assert bench.measure().returncode == 1
-    assert "y[17]: got 0, expected 1" in bench.rows()["right"]["verdict"]["first_mismatches"]
-    (bench.folder / "y.bin").write_bytes(bytes(3999))
+    assert "y[17]: got 42.5, expected 1" in bench.rows()["right"]["verdict"]["first_mismatches"]
+    (bench.folder / "y.bin").write_bytes(right[:-1])
     result = bench.measure()
     assert result.returncode == 2
     assert (

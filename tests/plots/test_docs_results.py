@@ -19,7 +19,7 @@ def test_the_examples_run(paper_file, matched_file, cross_file, tmp_path, monkey
     for file in (paper_file, matched_file, cross_file):
         (folder / file.name).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
-    first, second = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    first, second = re.findall(r"```python\n(from plots.*?)```", TEXT, re.DOTALL)
     names: dict = {}
     exec(compile(first, "docs/results.md", "exec"), names)
     printed = capsys.readouterr().out

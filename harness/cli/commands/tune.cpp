@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,8 +21,19 @@ struct TuneRequest {
   EffortAsked effort{};
   SessionOptions session{};
   std::string tuning{};
+  bool missing = false;
   bool dry_run = false;
 };
+
+/// The group without the variants that have a winner already.
+PlannedGroup without_known(PlannedGroup group, const TuningTable& table, const Device& device) {
+  const GroupKey& key = group.key;
+  std::erase_if(group.rows, [&](const PlannedRow& row) {
+    return table.has(device.name, row.variant, key.size, key.cache, key.launch,
+                     source_digest(row.variant));
+  });
+  return group;
+}
 
 std::string to_text(const TuningCandidate& c) {
   return c.time_ms ? fmt::format("{:.4g} ms [{:.4g}, {:.4g}]", c.time_ms->median, c.time_ms->low,
@@ -61,7 +74,12 @@ ExitStatus tune(TuneRequest& r) {
   int failed = 0;
   Circumstances around;
   around.state_at_start = queried.device_state;
-  for (const PlannedGroup& group : plan) {
+  for (const PlannedGroup& planned : plan) {
+    const PlannedGroup group = r.missing ? without_known(planned, table, device) : planned;
+    if (group.rows.empty()) {
+      print_prose("{}: has its winners\n", group.key.to_string());
+      continue;
+    }
     if (!fits(*find_app(group.key.app), group.key.size, device)) {
       print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
       continue;
@@ -83,6 +101,10 @@ ExitStatus tune(TuneRequest& r) {
     for (const AppCases& mine : cases) {
       if (mine.app->name() != group.key.app) continue;
       for (const Variant* v : mine.variants) {
+        const bool searched =
+            std::any_of(group.rows.begin(), group.rows.end(),
+                        [&](const PlannedRow& row) { return row.variant == v->name(); });
+        if (!searched) continue;
         TuningEntry entry = tuning_entry(result, *v, device.name, c.effort.confidence);
         print(entry);
         if (!entry.config.empty()) table.record(std::move(entry));
@@ -107,6 +129,9 @@ Action declare_tune(CLI::App& options) {
   add_device(options, r->session);
   add_output(options, "--tuning", r->tuning, "file to record the winners in",
              "results/<gpu>/tuning.json");
+  options.add_flag("--missing", r->missing,
+                   "only what has no winner of the code as it is: after an interruption, or where "
+                   "presets share a size");
   add_dry_run(options, r->dry_run);
   return [r](const Invocation&) {
     r->campaign.effort = effort_of(r->effort, Effort{});

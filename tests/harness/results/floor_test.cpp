@@ -41,7 +41,7 @@ TEST(Floor, TrafficIsTimedAsAMixtureOfTheNearestStreams) {
   EXPECT_DOUBLE_EQ(bytes_ms(0, 4e9), 0.8);
   EXPECT_DOUBLE_EQ(bytes_ms(3e9, 1e9), 0.5 * 1 + 0.5 * 2);    // a quarter written: half is copy
   EXPECT_DOUBLE_EQ(bytes_ms(1e9, 3e9), 0.5 * 0.8 + 0.5 * 2);  // three quarters written
-  EXPECT_FALSE(compute_floor(Work{}, all()));  // nothing is said of the work
+  EXPECT_FALSE(compute_floor(Work{}, all()));                 // nothing is said of the work
 }
 
 TEST(Floor, TensorWorkNeedsTheTensorCeiling) {

@@ -7,6 +7,10 @@ from ramble.appkit import *
 
 # Of a line of the CSV, in order.
 COLUMNS = (
+    "gpu",
+    "driver",
+    "toolkit",
+    "commit",
     "app",
     "size",
     "cache",

@@ -22,6 +22,7 @@ class Amasia(CMakePackage, CudaPackage):
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3.11:")
     depends_on("nettle@3.8:")
+    depends_on("tomlplusplus@3.3:")
     depends_on("cuda@12.4:13", when="+cuda")
     with when("+python"):
         depends_on("python@3.11:", type="run")
