@@ -22,6 +22,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/output.hpp"
 
 namespace amasia {
 namespace {
@@ -93,11 +94,11 @@ std::string new_mark() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-void take_chatter(const std::string& line, ChildOutcome& outcome,
-                  const std::function<void(const std::string&)>& on_line) {
+/// What a library printed, shown where it does not mix with data.
+void take_chatter(const std::string& line, ChildOutcome& outcome) {
   if (line.empty()) return;
   outcome.printed.emplace(outcome.row, line);
-  on_line(line);
+  print_prose("{}\n", line);
 }
 
 /// SIGKILL is also what the kernel sends when memory runs out, whoever took it.
@@ -164,8 +165,9 @@ void take_line(const std::string& line, ChildOutcome& outcome,
   } else if (has("row", &Json::is_number_integer) && has("line", &Json::is_string)) {
     outcome.row = j["row"].get<int>();
     if (const auto text = j["line"].get<std::string>(); !text.empty()) on_line(text);
-  } else {  // no message of this program
-    take_chatter(line, outcome, on_line);
+  } else if (!line.empty()) {  // no message of this program
+    outcome.printed.emplace(outcome.row, line);
+    on_line(line);
   }
 }
 
@@ -248,7 +250,7 @@ ChildOutcome run_in_child(const Json& task, double seconds,
     if (line.starts_with(mark)) {
       take_line(line.substr(mark.size()), outcome, on_line);
     } else {
-      take_chatter(line, outcome, on_line);
+      take_chatter(line, outcome);
     }
   };
   const Ended ended =

@@ -27,7 +27,8 @@ struct ChildOutcome {
 };
 
 /// Sends `task` to a child of this executable and waits at most `seconds`. `on_line` receives what
-/// the child reports of its progress.
+/// the child reports of its progress. What a library prints there goes to stderr, and is no answer
+/// whatever it looks like: answers bear a mark that only the parent and the child's own code know.
 ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line);
 

@@ -510,7 +510,7 @@ def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
 
     def winners() -> dict[tuple[str, int], dict]:
         entries = json.loads(tuning.read_text())["entries"]
-        return {(e["variant"], e["size"]["n"]): e for e in entries}
+        return {(e["variant"], int(e["size"]["n"])): e for e in entries}
 
     first = stub.run(*arguments, "stub/tma", "stub/baseline", "--size", "n=1000")
     assert first.returncode == 0, first.stderr

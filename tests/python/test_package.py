@@ -127,7 +127,10 @@ def test_the_wheel_has_every_file_of_the_packages_and_every_file_that_they_read(
         for path in packages
         if path.is_file() and path.suffix != ".pyc"
     }
-    for pattern in ("inputs/**/*.csv", "schema/*.json", "apps/*/*.cu", "microbench/**/*.cu"):
+    read = ["inputs/**/*.csv", "schema/*.json", "variants/**/*.cuh", "variants/**/*.hpp"]
+    for suffix in ("cu", "cuh", "hpp"):  # whose lines are counted, with what they include
+        read += [f"apps/*/*.{suffix}", f"microbench/**/*.{suffix}"]
+    for pattern in read:
         found = [path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)]
         assert found, pattern
         expected |= {f"plots/carried/{name}" for name in found}
