@@ -329,6 +329,7 @@ class GroupLoop {
                       "else uses it (amasia doctor)",
                       throttled_samples_, reasons.empty() ? "" : " (" + reasons + ")"));
     }
+    warn_of_rows_with_little_left();
     if (spoiled_.size() > 1) {
       result_.warnings.push_back(
           fmt::format("{} variants were right before timing and wrong after: one of them may have "
@@ -339,6 +340,29 @@ class GroupLoop {
     if (!plan_.effort.verify_only && active_.empty()) {
       result_.warnings.emplace_back("no row could run");
     }
+  }
+
+  /// Work that the power limit slows down whenever it runs is throttled in its usual state; what a
+  /// summary without those samples then shows is the seldom state.
+  void warn_of_rows_with_little_left() {
+    int rows = 0;
+    const Row* least = nullptr;
+    std::size_t left_of_least = 0;
+    for (const Row& row : result_.rows) {
+      const auto left = static_cast<std::size_t>(std::count_if(
+          row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.throttled; }));
+      if (left == 0 || 2 * left >= row.samples.size()) continue;  // none: then all count
+      ++rows;
+      if (least == nullptr || left < left_of_least) {
+        least = &row;
+        left_of_least = left;
+      }
+    }
+    if (least == nullptr) return;
+    result_.warnings.push_back(fmt::format(
+        "{} rows stayed throttled in most rounds, and their medians are of the others alone: {} {} "
+        "has {} of {}; at a size that takes less power more are left",
+        rows, least->variant, word_of(least->role), left_of_least, least->samples.size()));
   }
 
   std::string estimate(double elapsed) const {

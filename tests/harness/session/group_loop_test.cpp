@@ -233,6 +233,21 @@ TEST(GroupLoop, AThrottledSampleIsRepeatedThreeTimesAtMost) {
   EXPECT_LT(worse.rows[2].time_ms->median, 1);
 }
 
+TEST(GroupLoop, ARowThatIsMostlyThrottledIsNamed) {
+  PlannedGroup plan = plan_of();
+  plan.effort.min_rounds = plan.effort.max_rounds = 6;
+  std::vector<bool> attempts(40, true);
+  attempts[1] = false;  // the second attempt of the first round, and nothing after it
+  const GroupResult g =
+      measured(plan, {{"rows", {{"stub/tma", {{"throttled", attempts}, {"ms", 0.5}}}}}}).group;
+  const auto named = [&](const std::string& text) {
+    return std::any_of(g.warnings.begin(), g.warnings.end(),
+                       [&](const std::string& w) { return contains(w, text); });
+  };
+  EXPECT_TRUE(named("1 rows stayed throttled in most rounds"));
+  EXPECT_TRUE(named("stub/tma iso has 1 of 6"));
+}
+
 TEST(GroupLoop, ARowThatIsAlwaysThrottledKeepsItsTimes) {
   PlannedGroup plan = plan_of();
   plan.effort.min_rounds = plan.effort.max_rounds = 15;
