@@ -259,8 +259,8 @@ void check_microbenchmark(const MicrobenchmarkResult& result, double asked, cons
   }
 }
 
-/// Every group names one of the sessions, and none has a case twice: a row of two sessions must be
-/// two measurements.
+/// Every group names one of the sessions, where there are any, and nothing has a case twice: a row
+/// of two sessions must be two measurements.
 template <class Result, class Name>
 void check_sessions(const Provenance& provenance, const std::vector<Result>& results,
                     const Place& at, const Name& name) {
@@ -277,9 +277,12 @@ void check_sessions(const Provenance& provenance, const std::vector<Result>& res
                        : std::string("nothing, because the provenance has no sessions"),
           found));
     }
-    if (session && !seen.emplace(*session, name(results[i])).second) {
-      throw ResultError(fmt::format("{}: expected another session, because {} has {} already",
-                                    place.to_string(), found, name(results[i])));
+    if (!seen.emplace(session.value_or(-1), name(results[i])).second) {
+      throw ResultError(
+          session ? fmt::format("{}: expected another session, because {} has {} already",
+                                place.to_string(), found, name(results[i]))
+                  : fmt::format("{}: expected a case that is not there yet, found {} a second time",
+                                result.to_string(), name(results[i])));
     }
   }
 }

@@ -491,6 +491,7 @@ def test_compare_leaves_invalid_groups_out(stub: Stub) -> None:
     stub.out = stub.folder / "other.json"
     assert stub.measure(script={"probe": company(100)}).returncode == 0
     result = stub.run("compare", str(valid), str(stub.out))
+    assert result.returncode == 1
     assert "stub n=1000 cold stream is left out: not valid in B (company: " in result.stdout
     assert "stub/tma |" not in result.stdout and "no case in common" in result.stdout
 

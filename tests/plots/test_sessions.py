@@ -160,6 +160,13 @@ def test_a_group_of_no_session_is_refused(save, change, wanted):
         load([save(document)])
 
 
+def test_a_case_that_is_there_twice_without_sessions_is_refused(save):
+    document = run("one", "2026-11-21T10:00:00Z")
+    document["groups"].append(document["groups"][0])
+    with pytest.raises(ResultFileError, match="a case that is not there yet at groups"):
+        load([save(document)])
+
+
 def test_what_stands_behind_a_number():
     assert runs(1, 1) == runs(np.nan, np.nan) == "one run"
     assert runs(2, 1) == "2 runs on one GPU" and runs(6.0, 3.0) == "6 runs on 3 GPUs"

@@ -71,6 +71,7 @@ ExitStatus compare(const CompareRequest& r) {
   write_output(r.exports.markdown, to_markdown(c));
   if (r.exports.none()) write_data(to_markdown(c));
   for (const std::string& w : c.warnings) print_prose("warning: {}\n", w);
+  if (c.rows.empty()) return exit_wrong_result;  // the warnings say why
   print_prose("{}\n", summary(c));
   say_next(fmt::format("python -m plots expect {} {}", r.older, r.newer),
            "sets the change beside what the source documents expect of it");

@@ -236,6 +236,13 @@ TEST(MergeSessions, OtherMachinesAreNoSessions) {
                "a.json and b.json cannot be sessions of one file, they differ in CUDA driver"));
 }
 
+TEST(MergeSessions, ACaseThatIsThereTwiceWithoutSessionsIsRefused) {
+  ResultFile copied = run_on("one", "2026-11-20T10:00:00Z", {1});
+  copied.groups.push_back(copied.groups[0]);
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { result_from_json(to_json(copied)); }),
+                       "groups[1]: expected a case that is not there yet, found "));
+}
+
 TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
   ResultFile merged = merge_files(
       {run_on("one", "2026-11-20T10:00:00Z", {1}), run_on("two", "2026-11-21T10:00:00Z", {1})},
