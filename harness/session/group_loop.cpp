@@ -261,10 +261,11 @@ class GroupLoop {
     report(index, "");
     // The earlier of two in a round is the row's sample, whichever place of the order it has.
     const bool second = !row(index).samples.empty() && row(index).samples.back().round == round;
+    const int attempts = repeating_helps(index) ? throttled_attempts : 1;
     const ValidRun run =
         time_validly([&] { return second ? group_->time_again(index) : group_->time(index); },
-                     fastest_clock_[index]);
-    throttled_samples_ += run.throttled_runs;
+                     fastest_clock_[index], attempts);
+    if (attempts > 1) throttled_samples_ += run.throttled_runs;
     if (!run.failure.empty()) {
       row(index).status = RowStatus::failed;
       row(index).reason = run.failure;
@@ -272,8 +273,44 @@ class GroupLoop {
     }
     const TimedRun& timed = run.timed;
     const Sample s{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
-    (second ? row(index).repeat_samples : row(index).samples).push_back(s);
+    add(index, second, s);
     probe(round, 1);
+  }
+
+  /// Work that takes more power than the GPU may use is throttled whenever it runs. Without those
+  /// samples a summary would be of the few moments in which it was not: the seldom state. So all
+  /// samples of a row count that was throttled in most rounds, and none of them is marked.
+  void add(int index, bool second, const Sample& s) {
+    Row& r = row(index);
+    Slow& slow = slow_[index];
+    (second ? r.repeat_samples : r.samples).push_back(s);
+    (second ? slow.repeats : slow.samples).push_back(s.throttled);
+    const bool usual = is_usual(index);
+    const auto mark = [usual](std::vector<Sample>& samples, const std::vector<bool>& throttled) {
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        samples[i].throttled = throttled[i] && !usual;
+      }
+    };
+    mark(r.samples, slow.samples);
+    mark(r.repeat_samples, slow.repeats);
+  }
+
+  bool is_usual(int index) const {
+    const auto found = slow_.find(index);
+    if (found == slow_.end()) return false;
+    const std::vector<bool>& slow = found->second.samples;
+    const auto throttled = static_cast<std::size_t>(std::count(slow.begin(), slow.end(), true));
+    return 2 * throttled > slow.size();
+  }
+
+  /// Not where the last samples of the row stayed throttled through all repeats.
+  bool repeating_helps(int index) const {
+    constexpr std::ptrdiff_t in_vain = 3;
+    const auto found = slow_.find(index);
+    if (found == slow_.end()) return true;
+    const std::vector<bool>& slow = found->second.samples;
+    return static_cast<std::ptrdiff_t>(slow.size()) < in_vain ||
+           !std::all_of(slow.end() - in_vain, slow.end(), [](bool throttled) { return throttled; });
   }
 
   /// Probes the device as often as there is time for.
@@ -329,7 +366,7 @@ class GroupLoop {
                       "else uses it (amasia doctor)",
                       throttled_samples_, reasons.empty() ? "" : " (" + reasons + ")"));
     }
-    warn_of_rows_with_little_left();
+    warn_of_what_is_usual();
     if (spoiled_.size() > 1) {
       result_.warnings.push_back(
           fmt::format("{} variants were right before timing and wrong after: one of them may have "
@@ -342,27 +379,21 @@ class GroupLoop {
     }
   }
 
-  /// Work that the power limit slows down whenever it runs is throttled in its usual state; what a
-  /// summary without those samples then shows is the seldom state.
-  void warn_of_rows_with_little_left() {
-    int rows = 0;
-    const Row* least = nullptr;
-    std::size_t left_of_least = 0;
-    for (const Row& row : result_.rows) {
-      const auto left = static_cast<std::size_t>(std::count_if(
-          row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.throttled; }));
-      if (left == 0 || 2 * left >= row.samples.size()) continue;  // none: then all count
-      ++rows;
-      if (least == nullptr || left < left_of_least) {
-        least = &row;
-        left_of_least = left;
-      }
+  /// A sentence on the rows that were throttled in most rounds.
+  void warn_of_what_is_usual() {
+    std::vector<int> usual;
+    for (const int index : active_) {
+      if (is_usual(index)) usual.push_back(index);
     }
-    if (least == nullptr) return;
+    if (usual.empty()) return;
+    const Row& first = row(usual.front());
+    const Slow& slow = slow_.at(usual.front());
     result_.warnings.push_back(fmt::format(
-        "{} rows stayed throttled in most rounds, and their medians are of the others alone: {} {} "
-        "has {} of {}; at a size that takes less power more are left",
-        rows, least->variant, word_of(least->role), left_of_least, least->samples.size()));
+        "{} {}{} ran throttled in most rounds ({} of {}): that is the usual state of this work on "
+        "this GPU, at its power limit, and all its samples count",
+        first.variant, word_of(first.role),
+        usual.size() > 1 ? fmt::format(" and {} more rows", usual.size() - 1) : "",
+        std::count(slow.samples.begin(), slow.samples.end(), true), slow.samples.size()));
   }
 
   std::string estimate(double elapsed) const {
@@ -390,6 +421,11 @@ class GroupLoop {
   std::vector<int> active_;         // rows that are right and may be timed
   std::vector<int> planned_index_;  // of each row of the result
   std::map<int, double> fastest_clock_;
+  /// Of a row's samples, which were throttled; Sample::throttled says which do not count.
+  struct Slow {
+    std::vector<bool> samples{}, repeats{};
+  };
+  std::map<int, Slow> slow_;
   int throttled_samples_ = 0;
   std::set<std::string> spoiled_;  // variants that were right before timing and wrong after
   Stopwatch watch_;

@@ -15,8 +15,6 @@ namespace {
 /// A sample this much slower in clock than the fastest of its row was throttled, whatever NVML
 /// says.
 constexpr double throttled_clock_share = 0.90;
-/// A throttled sample is repeated at most this often; then it stays, marked.
-constexpr int throttle_repeats = 3;
 
 const Row* best_row(const std::string& variant, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -95,10 +93,11 @@ void verify_again(int index, Row& row, GroupInstrument& group) {
   row.verdict = std::move(after);
 }
 
-ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz) {
+ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz,
+                      int attempts) {
   ValidRun run;
   bool is_time = false;
-  for (int attempt = 0; attempt <= throttle_repeats; ++attempt) {
+  for (int attempt = 0; attempt < throttled_attempts; ++attempt) {
     run.timed = time();
     is_time = std::isfinite(run.timed.time_ms) && run.timed.time_ms > 0;
     if (!is_time) continue;
@@ -109,12 +108,13 @@ ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clo
     }
     if (!run.timed.throttled) break;
     ++run.throttled_runs;
+    if (attempt + 1 >= attempts) break;
   }
   if (!is_time) {
     run.failure = fmt::format(
         "the GPU's clock gave {} ms for a run, {} times in a row: it jumped, or the run did "
         "nothing",
-        run.timed.time_ms, throttle_repeats + 1);
+        run.timed.time_ms, throttled_attempts);
   }
   return run;
 }

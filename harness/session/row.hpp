@@ -35,9 +35,13 @@ struct ValidRun {
   int throttled_runs = 0;  // attempts that were throttled
 };
 
-/// Calls `time` until a run was not throttled, a few times at most. A run is throttled when the
-/// device says so, and when its clock was well below `fastest_clock_mhz`, the fastest of the row so
-/// far, which is kept up to date.
-ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz);
+/// A throttled run is repeated at most three times; then its time stays, marked.
+inline constexpr int throttled_attempts = 4;
+
+/// Calls `time` until a run was not throttled, `attempts` times at most. A run is throttled when
+/// the device says so, and when its clock was well below `fastest_clock_mhz`, the fastest of the
+/// row so far, which is kept up to date.
+ValidRun time_validly(const std::function<TimedRun()>& time, double& fastest_clock_mhz,
+                      int attempts = throttled_attempts);
 
 }  // namespace amasia
