@@ -224,6 +224,7 @@ class GroupLoop {
                round, position);
       }
       result_.rounds = round + 1;
+      mark_throttled();
       const double elapsed = watch.seconds();
       if (elapsed - last_report > 0.5) {
         last_report = elapsed;
@@ -272,35 +273,41 @@ class GroupLoop {
       return;
     }
     const TimedRun& timed = run.timed;
-    const Sample s{round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled};
-    add(index, second, s);
+    add(index, second, {round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled});
     probe(round, 1);
   }
 
-  /// Work that takes more power than the GPU may use is throttled whenever it runs. Without those
-  /// samples a summary would be of the few moments in which it was not: the seldom state. So all
-  /// samples of a row count that was throttled in most rounds, and none of them is marked.
   void add(int index, bool second, const Sample& s) {
-    Row& r = row(index);
     Slow& slow = slow_[index];
-    (second ? r.repeat_samples : r.samples).push_back(s);
+    (second ? row(index).repeat_samples : row(index).samples).push_back(s);
     (second ? slow.repeats : slow.samples).push_back(s.throttled);
-    const bool usual = is_usual(index);
+  }
+
+  /// Work that takes more power than the GPU may use is throttled whenever it runs. Without those
+  /// samples a summary would be of the few moments in which it was not: the seldom state. So where
+  /// a row was throttled in most rounds all samples count, none marked; of all rows of the group,
+  /// because a ratio of the usual state of one to the seldom state of another is no gain.
+  void mark_throttled() {
+    const bool usual = !usually_throttled().empty();
     const auto mark = [usual](std::vector<Sample>& samples, const std::vector<bool>& throttled) {
       for (std::size_t i = 0; i < samples.size(); ++i) {
         samples[i].throttled = throttled[i] && !usual;
       }
     };
-    mark(r.samples, slow.samples);
-    mark(r.repeat_samples, slow.repeats);
+    for (const auto& [index, slow] : slow_) {
+      mark(row(index).samples, slow.samples);
+      mark(row(index).repeat_samples, slow.repeats);
+    }
   }
 
-  bool is_usual(int index) const {
-    const auto found = slow_.find(index);
-    if (found == slow_.end()) return false;
-    const std::vector<bool>& slow = found->second.samples;
-    const auto throttled = static_cast<std::size_t>(std::count(slow.begin(), slow.end(), true));
-    return 2 * throttled > slow.size();
+  /// The rows that were throttled in most rounds.
+  std::vector<int> usually_throttled() const {
+    std::vector<int> usual;
+    for (const auto& [index, slow] : slow_) {
+      const auto throttled = std::count(slow.samples.begin(), slow.samples.end(), true);
+      if (2 * static_cast<std::size_t>(throttled) > slow.samples.size()) usual.push_back(index);
+    }
+    return usual;
   }
 
   /// Not where the last samples of the row stayed throttled through all repeats.
@@ -379,21 +386,17 @@ class GroupLoop {
     }
   }
 
-  /// A sentence on the rows that were throttled in most rounds.
   void warn_of_what_is_usual() {
-    std::vector<int> usual;
-    for (const int index : active_) {
-      if (is_usual(index)) usual.push_back(index);
-    }
+    const std::vector<int> usual = usually_throttled();
     if (usual.empty()) return;
     const Row& first = row(usual.front());
-    const Slow& slow = slow_.at(usual.front());
+    const std::vector<bool>& slow = slow_.at(usual.front()).samples;
     result_.warnings.push_back(fmt::format(
         "{} {}{} ran throttled in most rounds ({} of {}): that is the usual state of this work on "
-        "this GPU, at its power limit, and all its samples count",
+        "this GPU, and all samples of all rows count",
         first.variant, word_of(first.role),
         usual.size() > 1 ? fmt::format(" and {} more rows", usual.size() - 1) : "",
-        std::count(slow.samples.begin(), slow.samples.end(), true), slow.samples.size()));
+        std::count(slow.begin(), slow.end(), true), slow.size()));
   }
 
   std::string estimate(double elapsed) const {

@@ -15,6 +15,7 @@
 #include "harness/session/child_task.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/progress.hpp"
+#include "harness/session/row.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
@@ -56,12 +57,7 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   g.work = find_app(plan.key.app)->work(plan.key.size);
   g.warnings.push_back(reason);
   for (const PlannedRow& p : plan.rows) {
-    Row row;
-    row.variant = p.variant;
-    row.role = p.role;
-    row.repeat = p.repeat;
-    row.config = p.config;
-    row.config_source = p.config_source;
+    Row row = row_of(p, "");
     row.status = status;
     row.reason = reason;
     g.rows.push_back(std::move(row));

@@ -522,6 +522,8 @@ def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
     assert {("stub/dsm", 1000), ("stub/tma", 2000)} <= set(winners())
     again = stub.run(*arguments, "stub/tma", "--size", "n=1000")
     assert again.returncode == 0 and "n=1000 cold graph: has its winners" in again.stderr
+    dry = stub.run(*arguments, "stub/tma", "--size", "n=1000", "--dry-run")
+    assert dry.returncode == 0 and "n=1000 cold graph: has its winners" in dry.stderr
     # A winner of other code is none.
     file = json.loads(tuning.read_text())
     for entry in file["entries"]:

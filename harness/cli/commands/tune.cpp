@@ -59,10 +59,25 @@ ExitStatus tune(TuneRequest& r) {
   CampaignRequest& c = r.campaign;
   const std::vector<AppCases> cases = app_cases_of(c);
   const std::vector<PlannedGroup> plan = plan_search(c, cases);
+  const auto left = [&](const TuningTable& table, const Device& device) {
+    std::vector<PlannedGroup> groups;
+    for (const PlannedGroup& group : plan) {
+      groups.push_back(r.missing ? without_known(group, table, device) : group);
+      if (!groups.back().rows.empty()) continue;
+      print_prose("{}: has its winners\n", group.key.to_string());
+      groups.pop_back();
+    }
+    return groups;
+  };
   if (r.dry_run) {
     const Preview::Machine machine = look_at(r.session);
-    if (machine.device) refuse_too_large(cases, c, *machine.device);
-    print_preview({"tune", {plan}, machine, true});
+    if (!machine.device) {
+      print_preview({"tune", {plan}, machine, true});
+      return exit_ok;
+    }
+    refuse_too_large(cases, c, *machine.device);
+    const std::string path = r.tuning.empty() ? default_tuning_path(*machine.device) : r.tuning;
+    print_preview({"tune", {left(TuningTable::read(path), *machine.device)}, machine, true});
     return exit_ok;
   }
   const Provenance queried = query_in_child(r.session);
@@ -74,12 +89,7 @@ ExitStatus tune(TuneRequest& r) {
   int failed = 0;
   Circumstances around;
   around.state_at_start = queried.device_state;
-  for (const PlannedGroup& planned : plan) {
-    const PlannedGroup group = r.missing ? without_known(planned, table, device) : planned;
-    if (group.rows.empty()) {
-      print_prose("{}: has its winners\n", group.key.to_string());
-      continue;
-    }
+  for (const PlannedGroup& group : left(table, device)) {
     if (!fits(*find_app(group.key.app), group.key.size, device)) {
       print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
       continue;
