@@ -558,6 +558,19 @@ TEST(HistogramCub, MultipliesInDoubleOnlyWhereThatIsExact) {
   EXPECT_EQ(cub_config(1, 2147483647), "even");
 }
 
+TEST(HistogramThrust, DeclinesKeysThatDoNotFitThreeTimes) {
+  const Variant* thrust = find_variant("histogram/thrust");
+  if (thrust == nullptr) GTEST_SKIP() << "this build has no CUDA";
+  Problem problem;
+  problem.count = 1000;
+  Device device;
+  device.memory_bytes = 11999;
+  const auto& unsupported = thrust->configs.front().unsupported;
+  EXPECT_TRUE(contains(*unsupported(OnlyProblem(problem), device), "12000 bytes"));
+  problem.type = KeyType::uint8;
+  EXPECT_FALSE(unsupported(OnlyProblem(problem), device));
+}
+
 class OnlyCounts : public OnlyProblem, public CountsSource {
  public:
   OnlyCounts() : OnlyProblem(Problem{}) {}
