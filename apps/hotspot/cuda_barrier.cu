@@ -1,0 +1,84 @@
+// hotspot/cuda_barrier: what hotspot/tma does in the schedule 64x64, spelled with libcu++: two
+// boxes by tensor map, each counted by a cuda::barrier, in place of the suite's own PTX. All
+// threads arrive at a barrier and wait with the token that they get there, as the CUDA C++
+// Programming Guide has it; in tma only the asking thread arrives, and others wait by parity. The
+// library has that wait, too, but in CUDA 13.0 without telling the compiler that memory changes
+// with it, so that loads of the tile might be moved before it.
+#include <cuda/barrier>
+#include <utility>
+
+#include "apps/hotspot/square.cuh"
+#include "variants/device/tensor_map.hpp"
+
+namespace amasia::hotspot {
+namespace {
+
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+namespace library = cuda::device::experimental;
+
+struct SquareMaps {
+  CUtensorMap temperature, power;
+};
+
+__global__ void __launch_bounds__(square_threads)
+    barrier_square(SquareView v, const __grid_constant__ SquareMaps maps) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ union alignas(128) {
+    SquareTile temperature;
+    SquareEdges edges;  // once the temperatures are in registers
+  } first;
+  __shared__ alignas(128) SquareTile power;
+  // Bytes, because the constructor of a barrier is no constant, which __shared__ would ask for.
+  __shared__ alignas(Barrier) unsigned char barriers[2][sizeof(Barrier)];
+  Barrier& first_full = reinterpret_cast<Barrier&>(barriers[0]);
+  Barrier& power_full = reinterpret_cast<Barrier&>(barriers[1]);
+  const Square s(v);
+  if (threadIdx.x == 0) {
+    init(&first_full, square_threads);
+    init(&power_full, square_threads);
+    library::fence_proxy_async_shared_cta();  // the engine sees them initialised
+  }
+  __syncthreads();
+  Barrier::arrival_token first_token, power_token;
+  if (threadIdx.x == 0) {
+    library::cp_async_bulk_tensor_2d_global_to_shared(&first.temperature, &maps.temperature,
+                                                      s.first_column, s.first_row, first_full);
+    first_token = cuda::device::barrier_arrive_tx(first_full, 1, sizeof(SquareTile));
+    library::cp_async_bulk_tensor_2d_global_to_shared(&power, &maps.power, s.first_column,
+                                                      s.first_row, power_full);
+    power_token = cuda::device::barrier_arrive_tx(power_full, 1, sizeof(SquareTile));
+  } else {
+    first_token = first_full.arrive();
+    power_token = power_full.arrive();
+  }
+  first_full.wait(std::move(first_token));
+  float4 kelvin[patch];
+#pragma unroll
+  for (int i = 0; i < patch; ++i) kelvin[i] = first.temperature.rows[s.y * patch + i][s.x];
+  __syncthreads();  // the temperatures have been read
+  advance_square(first.edges, s, v, kelvin, [&](int i) {
+    if (i == 0) power_full.wait(std::move(power_token));
+    return power.rows[s.y * patch + i][s.x];
+  });
+#endif
+}
+
+ConfigOf<Problem> square_boxes() {
+  ConfigOf<Problem> config =
+      squares(reinterpret_cast<const void*>(barrier_square),
+              [](const SquareView& view, const LaunchShape& shape) -> Launch {
+                const SquareMaps maps{tensor_map(view.temperature, square, square),
+                                      tensor_map(view.power, square, square)};
+                return [=](Stream stream) { launch(barrier_square, shape, stream, view, maps); };
+              });
+  config.unsupported = [](const Problem&, const Device& d) -> std::optional<std::string> {
+    if (d.compute_capability >= 90) return std::nullopt;
+    return "boxes by tensor map exist from compute capability 9.0";
+  };
+  return config;
+}
+
+const bool registered = register_comparator<Problem>("hotspot", "cuda_barrier", {square_boxes()});
+
+}  // namespace
+}  // namespace amasia::hotspot
