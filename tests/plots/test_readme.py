@@ -98,6 +98,11 @@ def test_rows_without_a_time_and_libraries_in_the_table(load_groups):
     assert re.search(r"\| cublas \| – \| – \| 0\.33\d ms \| 1\.50× \[1\.49, 1\.51\] \|", table)
 
 
+def test_a_library_whose_name_has_an_underscore_stands_in_the_table_as_it_is(load_groups):
+    group = synthetic.group("gemm", {"n": 64}, 1.0, comparator="cuda_pipeline")
+    assert "\n|  | cuda_pipeline | – | – | 0.33" in readme.table(load_groups(group))
+
+
 def test_a_bar_in_a_parameter_does_not_break_the_table(load_groups):
     table = readme.table(load_groups(synthetic.group("nw", {"a|b": 4}, 1.0)))
     lines = [line.replace("\\|", "") for line in table.splitlines()]

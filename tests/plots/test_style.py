@@ -41,7 +41,7 @@ def test_inline_svg_stands_alone(paper):
 
 
 def of_many_libraries(load_groups):
-    names = ("cublas", "cusolver", "cub", "rocblas", "a-library-with-a-long-name")
+    names = ("cublas", "cusolver", "cub", "cuda_pipeline", "a-library-with-a-long-name")
     return load_groups(
         *(synthetic.group("gemm", {"n": 64 * (i + 1)}, 1.0, comparator=name)
           for i, name in enumerate(names))
