@@ -122,6 +122,32 @@ std::string defect_of(const Variant& variant) {
   return "";
 }
 
+/// What is wrong with what a variant says of others, which may register themselves after it; ""
+/// when nothing is.
+std::string defect_beside_others(const Variant& variant) {
+  if (find_app(variant.app) == nullptr) {
+    return fmt::format("{} is registered at {} for an app that nothing registers", variant.name(),
+                       to_string(variant.place));
+  }
+  if (variant.spells.empty()) return "";
+  const std::string spelled = fmt::format("{}/{}", variant.app, variant.spells);
+  const Variant* const strategy = find_variant(spelled);
+  if (strategy == nullptr) {
+    return fmt::format("{} is registered at {} as a spelling of {}, which nothing registers",
+                       variant.name(), to_string(variant.place), spelled);
+  }
+  for (const Config& config : variant.configs) {
+    const std::string& name = config.info.name;
+    const bool there = std::any_of(strategy->configs.begin(), strategy->configs.end(),
+                                   [&](const Config& other) { return other.info.name == name; });
+    if (!there) {
+      return fmt::format("{} is registered at {} as a spelling of {}, which has no config {}",
+                         variant.name(), to_string(variant.place), spelled, name);
+    }
+  }
+  return "";
+}
+
 bool precedes(const Variant* a, const Variant* b) {
   if (a->app != b->app) return a->app < b->app;
   const std::size_t rank_a = rank_of(*a), rank_b = rank_of(*b);
@@ -208,11 +234,9 @@ const std::vector<CeilingProbe>& ceiling_probes() { return probes(); }
 std::vector<std::string> registration_mistakes() {
   std::vector<std::string> sentences;
   for (const Mistake& m : mistakes()) sentences.push_back(m.sentence);
-  // An app may register itself after its variants.
   for (const Variant* variant : variant_list()) {
-    if (find_app(variant->app) != nullptr) continue;
-    sentences.push_back(fmt::format("{} is registered at {} for an app that nothing registers",
-                                    variant->name(), to_string(variant->place)));
+    std::string defect = defect_beside_others(*variant);
+    if (!defect.empty()) sentences.push_back(std::move(defect));
   }
   std::sort(sentences.begin(), sentences.end());
   return sentences;
@@ -224,6 +248,11 @@ std::string registration_mistake(std::string_view variant) {
   for (const Mistake& m : mistakes()) {
     if (m.of != variant && m.of != app) continue;
     all += (all.empty() ? "" : "; ") + m.sentence;
+  }
+  if (const Variant* known = find_variant(variant)) {
+    if (const std::string defect = defect_beside_others(*known); !defect.empty()) {
+      all += (all.empty() ? "" : "; ") + defect;
+    }
   }
   return all;
 }

@@ -89,6 +89,9 @@ struct Variant {
   std::string app;
   std::string strategy;     // "tma"; or the library's name for a comparator, "cublas"
   bool comparator = false;  // a vendor library: a reference line, never a strategy
+  /// Of a comparator that is a strategy in the words of a library: that strategy, which has a
+  /// config of the same name for each of its own; "" otherwise.
+  std::string spells{};
   StrategyTraits traits{};
   std::vector<Config> configs;
   std::vector<Declined> declined{};
@@ -138,6 +141,22 @@ bool register_comparator(std::string_view app, std::string_view library,
   v.app = app;
   v.strategy = library;
   v.comparator = true;
+  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
+  return register_variant(std::move(v), place);
+}
+
+/// One that moves data as `spells` does, by a part of a library in place of the suite's own
+/// instructions: apps/<app>/<part>.cu, "cuda_pipeline". Each of its configs has the name of the one
+/// of the strategy that differs from it by the spelling alone, and is measured beside that one.
+template <class Problem>
+bool register_comparator(std::string_view app, std::string_view part, Strategy spells,
+                         std::vector<ConfigOf<Problem>> configs,
+                         SourceLine place = SourceLine::here()) {
+  Variant v;
+  v.app = app;
+  v.strategy = part;
+  v.comparator = true;
+  v.spells = name_of(spells);
   for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v), place);
 }

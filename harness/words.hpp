@@ -25,7 +25,7 @@ enum class Scope { quick, full };
 /// schedule, because another strategy is best with that schedule, so that the two differ in
 /// movement alone; the best known of a schedule, in a table of all schedules; a vendor library; or
 /// one of the configs that a search tries.
-enum class Role { iso, best, matched, cross, comparator, candidate };
+enum class Role { iso, best, matched, cross, comparator, candidate, counterpart };
 /// What became of a row or point. Anything but ok has a reason beside it.
 enum class RowStatus { ok, failed, skipped, crashed };
 /// What the interval of a comparison says by itself.
@@ -68,8 +68,9 @@ struct Words<Scope> {
 };
 template <>
 struct Words<Role> {
-  static constexpr std::string_view what = "role", list[] = {"iso",   "best",       "matched",
-                                                             "cross", "comparator", "candidate"};
+  static constexpr std::string_view what = "role",
+                                    list[] = {"iso",        "best",      "matched",    "cross",
+                                              "comparator", "candidate", "counterpart"};
 };
 template <>
 struct Words<RowStatus> {

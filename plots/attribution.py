@@ -308,10 +308,15 @@ def _sides(rows: dict[tuple[str, str, str, str], Any], c: Any) -> tuple[Any, Any
         places = ((c.group, variant, role, schedule) for role in roles)
         return next((rows[place] for place in places if place in rows), None)
 
-    # A matched row that would repeat one at its best is that one.
-    mine = find(c.variant, (c.role, "best") if c.role == "matched" else (c.role,), c.schedule)
-    of = {"matched": ("matched", "best"), "comparator": ("best",)}.get(c.role, (c.role,))
-    theirs = find(c.against, of, c.against_schedule)
+    # A matched row or counterpart that would repeat one that is there is that one.
+    rows_of = {
+        "matched": (("matched", "best"), ("matched", "best")),
+        "comparator": (("comparator",), ("best",)),
+        "counterpart": (("comparator",), ("counterpart", "best", "matched", "iso")),
+    }
+    mine_in, theirs_in = rows_of.get(c.role, ((c.role,), (c.role,)))
+    mine = find(c.variant, mine_in, c.schedule)
+    theirs = find(c.against, theirs_in, c.against_schedule)
     return None if mine is None or theirs is None else (mine, theirs)
 
 

@@ -22,10 +22,10 @@ def controls_of(
     comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """The A/A controls, among the comparisons of the same group, that a comparison is held
-    against. Comparators and matched rows have that of the baseline at its best; each schedule of a
-    cross table has its own."""
+    against: iso, and each schedule of a cross table, have their own; all else has that of the
+    baseline at its best."""
     role = comparison["role"]
-    role = "best" if role in ("comparator", "matched") else role
+    role = role if role in ("iso", "cross") else "best"
     schedule = comparison.get("schedule")
     return [
         c

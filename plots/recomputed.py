@@ -152,6 +152,18 @@ def reference_of(rows: Sequence[Record], row: Record) -> Record | None:
     return None
 
 
+def _counterpart(rows: Sequence[Record], row: Record) -> Record | None:
+    """The strategy that a comparator spells, in the config of the same name."""
+    if not row.get("spells"):
+        return None
+    wanted = (row["variant"].split("/", 1)[0] + "/" + row["spells"], row["config"], 0, "ok")
+    for r in rows:
+        found = (r["variant"], r["config"], r["repeat"], r["status"])
+        if found == wanted and r["role"] != "cross":
+            return r
+    return None
+
+
 def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
     """What is compared: a row, its reference, and the role of the comparison."""
     for row in rows:
@@ -165,6 +177,9 @@ def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
             same = _baseline(rows, row, "matched", schedule)
             if same is not None:
                 yield row, same, "matched"
+        spelled = _counterpart(rows, row)
+        if spelled is not None:
+            yield row, spelled, "counterpart"
 
 
 def _ratio_record(

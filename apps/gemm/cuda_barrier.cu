@@ -107,7 +107,7 @@ ConfigOf<Problem> with_boxes(ConfigOf<Problem> config) {
 using Tile128 = Fp32Tile<128>;
 
 const bool registered =
-    register_comparator<Problem>("gemm", "cuda_barrier",
+    register_comparator<Problem>("gemm", "cuda_barrier", Strategy::tma,
                                  {with_boxes(shared<BarrierBoxes<Tile128, SharedWalk>>({3})),
                                   with_boxes(persistent<BarrierBoxes<Tile128>>({3}))});
 

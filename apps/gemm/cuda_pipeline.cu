@@ -89,7 +89,7 @@ struct PipelineRing {
 using Tile128 = Fp32Tile<128>;
 
 const bool registered = register_comparator<Problem>(
-    "gemm", "cuda_pipeline",
+    "gemm", "cuda_pipeline", Strategy::overlap,
     {shared<PipelineRing<Tile128, SharedWalk>>({2}), shared<PipelineRing<Tile128, SharedWalk>>({3}),
      persistent<PipelineRing<Tile128>>({2}), persistent<PipelineRing<Tile128>>({3})});
 

@@ -78,7 +78,8 @@ ConfigOf<Problem> square_boxes() {
   return config;
 }
 
-const bool registered = register_comparator<Problem>("hotspot", "cuda_barrier", {square_boxes()});
+const bool registered =
+    register_comparator<Problem>("hotspot", "cuda_barrier", Strategy::tma, {square_boxes()});
 
 }  // namespace
 }  // namespace amasia::hotspot

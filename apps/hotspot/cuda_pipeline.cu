@@ -148,7 +148,8 @@ std::vector<ConfigOf<Problem>> configs() {
   return all;
 }
 
-const bool registered = register_comparator<Problem>("hotspot", "cuda_pipeline", configs());
+const bool registered =
+    register_comparator<Problem>("hotspot", "cuda_pipeline", Strategy::overlap, configs());
 
 }  // namespace
 }  // namespace amasia::hotspot

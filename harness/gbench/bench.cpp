@@ -1,6 +1,7 @@
 #include "harness/gbench/bench.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -27,6 +28,13 @@ std::string with_mismatch(const Row& row) {
 bool is_one_of(const std::vector<const Variant*>& variants, const std::string& name) {
   return std::any_of(variants.begin(), variants.end(),
                      [&](const Variant* v) { return v->name() == name; });
+}
+
+/// Whether other rows depend on what this one runs.
+bool decides(const PlannedRow& row, const std::vector<PlannedRow>& planned) {
+  return row.role == Role::best ||
+         std::any_of(planned.begin(), planned.end(),
+                     [&](const PlannedRow& other) { return other.matches == row.variant; });
 }
 
 /// The mean of what every iteration gave; nothing where one gave nothing.
@@ -79,7 +87,7 @@ void Bench::add(const PlannedGroup& plan, const std::vector<const Variant*>& sel
                 [&](const PlannedRow& row) { return !is_one_of(selected, row.variant); });
   for (std::size_t i = 0; i < group->plan.rows.size(); ++i) {
     const PlannedRow& planned = group->plan.rows[i];
-    const std::string name = benchmark_name(plan.key, row_of(planned, planned.schedule));
+    const std::string name = benchmark_name(plan.key, row_of(planned));
     add(name, one_run_, [this, name, group, i](benchmark::State& state) {
       guarded(state, name, [&] { run(state, name, *group, static_cast<int>(i)); });
     });
@@ -108,7 +116,7 @@ void Bench::add(const PlannedMicrobenchmark& plan) {
   }
 }
 
-/// The rows with the schedules that matched ones have, without those that fall away.
+/// The rows with what matched ones and counterparts run, without those that fall away.
 std::vector<PlannedRow> Bench::resolved(const Group& group) {
   const std::vector<PlannedRow>& planned = group.plan.rows;
   std::vector<PlannedRow> rows;
@@ -119,23 +127,22 @@ std::vector<PlannedRow> Bench::resolved(const Group& group) {
     open(group);
     std::vector<Row> done;
     for (std::size_t i = 0; i < planned.size(); ++i) {
-      const bool matched = !planned[i].matches.empty();
-      if (!matched && planned[i].role != Role::best) continue;
-      const auto schedule = schedule_for(planned[i], done);
-      if (!schedule) continue;
-      done.push_back(row_of(planned[i], *schedule));
-      if (!matched) {
+      const bool depends = !planned[i].matches.empty();
+      if (!depends && !decides(planned[i], planned)) continue;
+      std::optional<PlannedRow> row = decided(planned[i], done);
+      if (!row) continue;
+      done.push_back(row_of(*row));
+      if (!depends) {
         verify_first(static_cast<int>(i), done.back(), *rows_, instrument_);
       } else {
-        rows.push_back(planned[i]);
-        rows.back().schedule = *schedule;
-        rows.back().matches.clear();
+        row->matches.clear();
+        rows.push_back(*std::move(row));
       }
     }
   } catch (const std::runtime_error& error) {
     if (instrument_.trouble_of(error) == Trouble::device) throw;
-    print_prose("note: {}: rows of the role matched are left out: {}\n", group.plan.key.to_string(),
-                in_one_line(error.what()));
+    print_prose("note: {}: rows that depend on others are left out: {}\n",
+                group.plan.key.to_string(), in_one_line(error.what()));
   }
   close();
   return rows;
@@ -207,7 +214,7 @@ void Bench::run(benchmark::State& state, const std::string& name, const Group& g
   open(group);
   if (!prepared_.contains(index)) {
     const PlannedRow& planned = group.plan.rows[static_cast<std::size_t>(index)];
-    Row row = row_of(planned, planned.schedule);
+    Row row = row_of(planned);
     if (row.status == RowStatus::ok) verify_first(index, row, *rows_, instrument_);
     if (row.status != RowStatus::ok) return end(state, name, row.status, with_mismatch(row));
     if (!rows_->can_be_blocked(index)) {

@@ -93,6 +93,14 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
       }
     }
   }
+  if (contains(roles, Role::matched)) {
+    for (const Variant* v : selected) {
+      if (v->app != app || v->spells.empty()) continue;
+      PlannedRow row{app + "/" + v->spells, Role::counterpart};
+      row.matches = v->name();
+      rows.push_back(std::move(row));
+    }
+  }
   if (baseline == nullptr || schedules.empty()) return rows;
   if (contains(roles, Role::matched) && contains(roles, Role::best)) {
     const auto add = [&](const Variant& v, const Variant& matches) {

@@ -24,8 +24,9 @@ struct PlannedRow {
   std::string config_source{};
   std::string excluded{};  // why it must not run (it crashed before): becomes status crashed
   std::string schedule{};  // cross: the schedule to run
-  /// matched: runs with the schedule of this variant's row `best`, which only the device can tell.
-  /// The row falls away where it would repeat one that is there.
+  /// matched: runs with the schedule of this variant's row `best`, which only the device can tell;
+  /// counterpart: in the config of this comparator's row. The row falls away where it would repeat
+  /// one that is there.
   std::string matches{};
   /// The best config known of each schedule, for a row whose schedule is not known yet.
   std::vector<ScheduleWinner> by_schedule{};
@@ -60,7 +61,8 @@ PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_j
 
 /// The rows of a comparison: every selected variant at iso and at best, the baselines twice (A/A),
 /// comparators once; with the role matched, also the baseline with the schedule that each strategy
-/// is best with, and each strategy with the baseline's; with the role cross, every variant with
+/// is best with, each strategy with the baseline's, and beside a comparator that spells a strategy
+/// that strategy in its config; with the role cross, every variant with
 /// every schedule of the app. The baseline is always included, as the reference of every ratio.
 std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
                                         const std::vector<const Variant*>& selected,

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/report/cells.hpp"
+#include "harness/results/comparison.hpp"
 #include "harness/results/gains.hpp"
 #include "harness/results/row_name.hpp"
 
@@ -92,6 +93,29 @@ Table gain_table(const std::vector<Gain>& gains) {
     table.add({strategy_of(gain.variant), gain.schedule, cell(gain.total),
                same ? Cell("1: the same") : cell(gain.by_schedule), cell(gain.by_movement),
                same ? cell(gain.by_movement) : cell(gain.at_baseline_schedule)});
+  }
+  return table;
+}
+
+/// What it costs to say with a library's words what a strategy says with instructions.
+Table spelling_table(const GroupResult& group) {
+  Table table;
+  table.columns = {{"strategy", "strategy"},
+                   {"spelling", "spelled as"},
+                   {"config", "config"},
+                   {"time_ms", "time so spelled", "ms", true},
+                   {"against_ms", "of the strategy", "ms", true},
+                   {"speedup", "speed-up by the spelling"}};
+  const auto time = [](const Row& row) {
+    return row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
+                       : Cell();
+  };
+  for (const Comparison& c : group.comparisons) {
+    if (c.role != Role::counterpart) continue;
+    const auto pair = rows_of(group.rows, c);
+    if (!pair) continue;
+    table.add({strategy_of(c.against), strategy_of(c.variant), pair->row->config, time(*pair->row),
+               time(*pair->reference), Cell(speedup_text(c))});
   }
   return table;
 }
@@ -246,6 +270,10 @@ std::string to_markdown(const ResultFile& file) {
       text += fmt::format("\nBaseline is best with schedule {}; of the speed-ups over it:\n\n",
                           gains.front().baseline_schedule);
       text += to_markdown(gain_table(gains));
+    }
+    if (const Table spellings = spelling_table(group); !spellings.rows.empty()) {
+      text += "\nStrategies beside the same in a library's words, in configs of the same name:\n\n";
+      text += to_markdown(spellings);
     }
     list(remarks(group));
   }

@@ -37,9 +37,9 @@ SpeedVerdict verdict_on(const RatioInterval& speedup) {
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
   const SpeedClaim said = without_noise(comparison.verdict);
   if (said == SpeedClaim::not_resolved || comparison.control) return said;
-  // Comparators and matched rows are held against the baseline at its best; each schedule of a
-  // cross table has a control of its own.
-  const bool by_best = comparison.role == Role::comparator || comparison.role == Role::matched;
+  // Only iso, and each schedule of a cross table, has a control of its own: for all else it is that
+  // of the baseline at its best.
+  const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
   const Role role = by_best ? Role::best : comparison.role;
   const bool inside =
       std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {

@@ -55,6 +55,18 @@ const Row* baseline_of(const std::vector<Row>& rows, const Row& row, Role role,
   return nullptr;
 }
 
+/// The strategy that a comparator spells, in the config of the same name, whichever role it has
+/// there; not in a table of all schedules, which stands by itself.
+const Row* counterpart_of(const std::vector<Row>& rows, const Row& row) {
+  if (row.spells.empty()) return nullptr;
+  const std::string variant = row.variant.substr(0, row.variant.find('/') + 1) + row.spells;
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+    return r.variant == variant && r.config == row.config && r.role != Role::cross &&
+           r.repeat == 0 && r.status == RowStatus::ok;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
 /// What is compared, in the order of the rows.
 std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
   std::vector<RowPair> pairs;
@@ -68,6 +80,9 @@ std::vector<RowPair> pairs_of(const std::vector<Row>& rows) {
       if (const Row* same = baseline_of(rows, row, Role::matched, row.schedule)) {
         pairs.push_back({&row, same, Role::matched});
       }
+    }
+    if (const Row* spelled = counterpart_of(rows, row)) {
+      pairs.push_back({&row, spelled, Role::counterpart});
     }
   }
   return pairs;
@@ -105,6 +120,7 @@ const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
                  : baseline_of(rows, row, Role::matched, row.schedule);
     }
     case Role::candidate:
+    case Role::counterpart:
       break;
   }
   return nullptr;

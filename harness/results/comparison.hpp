@@ -24,7 +24,7 @@ std::pair<std::vector<double>, std::vector<double>> paired_times(const Row& a, c
 /// The row that `row` is compared with: the baseline of its app in its role, for a comparator the
 /// tuned one, for matched and cross the one of the same schedule. nullptr when there is none, and
 /// for the baseline itself; its control, which is the same code once more, has the baseline, and a
-/// matched baseline has the best one.
+/// matched baseline has the best one, and a counterpart is a reference itself.
 const Row* reference_of(const std::vector<Row>& rows, const Row& row);
 
 struct RowPair {
@@ -37,7 +37,8 @@ struct RowPair {
 std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& comparison);
 
 /// Every row against its reference, reference / row, at a confidence that holds for all jointly; a
-/// best row also against the baseline matched to its schedule. Candidates of a search are not
+/// best row also against the baseline matched to its schedule, and a comparator that spells a
+/// strategy against that strategy in the config of the same name. Candidates of a search are not
 /// compared. With the rule `widened` an interval allows for rounds that depend on each other.
 std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence,
                                      std::optional<IntervalRule> rule = {});

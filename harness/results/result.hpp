@@ -60,6 +60,7 @@ struct Row {
   std::string config;
   std::string config_source;  // "iso", "tuned at rows=...", "built-in default"
   std::vector<std::pair<std::string, std::int64_t>> geometry{};
+  std::string spells{};    // of a comparator that is a strategy in a library's words: that strategy
   std::string schedule{};  // "" where the app's configs are not divided into schedule and movement
   std::vector<std::pair<std::string, std::int64_t>> movement{};
   RowStatus status = RowStatus::ok;
@@ -83,6 +84,7 @@ struct Row {
 /// iso, best: against the baseline in that role, whatever the schedules. matched and cross: against
 /// the baseline with the same schedule, so that movement alone differs. A matched comparison of the
 /// baseline itself: that schedule against the one it is best with, so that the schedule alone does.
+/// counterpart: a comparator against the strategy that it spells, in the config of the same name.
 struct Comparison {
   std::string variant;
   Role role = Role::iso;

@@ -7,11 +7,11 @@
 
 namespace amasia {
 
-/// "best", "candidate 8-warps", "matched wide", "cross wide": the role, and what distinguishes rows
-/// of that role.
+/// "best", "candidate 8-warps", "counterpart 8-warps", "matched wide", "cross wide": the role, and
+/// what distinguishes rows of that role.
 inline std::string role_in_group(const Row& row) {
   std::string name(word_of(row.role));
-  if (row.role == Role::candidate) return name + " " + row.config;
+  if (row.role == Role::candidate || row.role == Role::counterpart) return name + " " + row.config;
   if (row.role == Role::matched || row.role == Role::cross) return name + " " + row.schedule;
   return name;
 }

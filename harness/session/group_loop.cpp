@@ -72,7 +72,8 @@ class GroupLoop {
     open_group(*app);
 
     for (const PlannedRow& planned : plan_.rows) {
-      if (const auto schedule = schedule_for(planned, result_.rows)) prepare(planned, *schedule);
+      const auto now = decided(planned, result_.rows);
+      if (now) prepare(*now, static_cast<int>(&planned - plan_.rows.data()));
     }
     if (plan_.effort.count_only) {
       count_all();
@@ -166,10 +167,10 @@ class GroupLoop {
   Row& row(int index) { return result_.rows[static_cast<std::size_t>(index)]; }
   const Row& row(int index) const { return result_.rows[static_cast<std::size_t>(index)]; }
 
-  void prepare(const PlannedRow& planned, const std::string& schedule) {
+  void prepare(const PlannedRow& planned, int planned_index) {
     const int index = static_cast<int>(result_.rows.size());
-    planned_index_.push_back(static_cast<int>(&planned - plan_.rows.data()));
-    Row row = row_of(planned, schedule);
+    planned_index_.push_back(planned_index);
+    Row row = row_of(planned);
     if (row.status == RowStatus::ok && !distrust_.empty()) {
       row.status = RowStatus::failed;
       row.reason = distrust_;

@@ -16,33 +16,56 @@ namespace {
 /// says.
 constexpr double throttled_clock_share = 0.90;
 
-const Row* best_row(const std::string& variant, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    if (row.variant == variant && row.role == Role::best && row.repeat == 0 &&
-        row.status == RowStatus::ok && !row.schedule.empty()) {
-      return &row;
-    }
-  }
-  return nullptr;
+const Row* right_row(const std::string& variant, Role role, const std::vector<Row>& rows) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.variant == variant && row.role == role && row.repeat == 0 &&
+           row.status == RowStatus::ok;
+  });
+  return found == rows.end() ? nullptr : &*found;
 }
 
-}  // namespace
-
-std::optional<std::string> schedule_for(const PlannedRow& planned, const std::vector<Row>& rows) {
-  if (planned.matches.empty()) return planned.schedule;
-  const Row* matched = best_row(planned.matches, rows);
-  const Row* own = best_row(planned.variant, rows);
-  if (matched == nullptr || own == nullptr || own->schedule == matched->schedule) return {};
+std::optional<PlannedRow> decided_match(PlannedRow planned, const std::vector<Row>& rows) {
+  const Row* matched = right_row(planned.matches, Role::best, rows);
+  const Row* own = right_row(planned.variant, Role::best, rows);
+  if (matched == nullptr || own == nullptr || matched->schedule.empty() || own->schedule.empty() ||
+      own->schedule == matched->schedule) {
+    return {};
+  }
   for (const Row& row : rows) {
     if (row.variant == planned.variant && row.role == Role::matched &&
         row.schedule == matched->schedule) {
       return {};
     }
   }
-  return matched->schedule;
+  planned.schedule = matched->schedule;
+  return planned;
 }
 
-Row row_of(const PlannedRow& planned, const std::string& schedule) {
+std::optional<PlannedRow> decided_counterpart(PlannedRow planned, const std::vector<Row>& rows) {
+  const Row* spelling = right_row(planned.matches, Role::comparator, rows);
+  if (spelling == nullptr) return {};
+  for (const Row& row : rows) {
+    if (row.variant == planned.variant && row.config == spelling->config &&
+        row.role != Role::cross) {
+      return {};
+    }
+  }
+  planned.config = spelling->config;
+  planned.config_source = "that of " + planned.matches;
+  return planned;
+}
+
+}  // namespace
+
+std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows) {
+  if (planned.matches.empty()) return planned;
+  return planned.role == Role::counterpart ? decided_counterpart(planned, rows)
+                                           : decided_match(planned, rows);
+}
+
+Row row_of(const PlannedRow& planned) {
+  const std::string& schedule = planned.schedule;
+  const Variant* const variant = find_variant(planned.variant);
   Row row;
   row.variant = planned.variant;
   row.role = planned.role;
@@ -50,6 +73,7 @@ Row row_of(const PlannedRow& planned, const std::string& schedule) {
   row.config = planned.config;
   row.config_source = planned.config_source;
   row.schedule = schedule;
+  if (variant != nullptr) row.spells = variant->spells;
   if (!schedule.empty()) {
     row.config_source = "built-in default";
     for (const ScheduleWinner& winner : planned.by_schedule) {
@@ -61,7 +85,7 @@ Row row_of(const PlannedRow& planned, const std::string& schedule) {
   if (!planned.excluded.empty()) {
     row.status = RowStatus::crashed;
     row.reason = planned.excluded;
-  } else if (find_variant(planned.variant) == nullptr) {
+  } else if (variant == nullptr) {
     row.status = RowStatus::skipped;
     row.reason = "not part of this program";
   } else if (std::string mistake = registration_mistake(planned.variant); !mistake.empty()) {

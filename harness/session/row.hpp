@@ -13,13 +13,13 @@
 
 namespace amasia {
 
-/// The schedule that a planned row is to run beside the `rows` that are there already, "" for any;
-/// nothing for a matched row that is not needed: there is nothing to match, or a row with that
-/// schedule is there.
-std::optional<std::string> schedule_for(const PlannedRow& planned, const std::vector<Row>& rows);
+/// The planned row with what the `rows` that are there already decide: the schedule of a matched
+/// one, the config of a counterpart. Nothing for one that is not needed: there is nothing to match,
+/// or such a row is there.
+std::optional<PlannedRow> decided(const PlannedRow& planned, const std::vector<Row>& rows);
 
 /// The row before it runs. Its status is not ok where it must not run, with the reason.
-Row row_of(const PlannedRow& planned, const std::string& schedule);
+Row row_of(const PlannedRow& planned);
 
 /// GroupInstrument::prepare(), with what can go wrong in the row's status: no memory is a reason to
 /// skip it. Throws what else the instrument throws.

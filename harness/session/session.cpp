@@ -57,7 +57,7 @@ GroupResult group_without_rows(const PlannedGroup& plan, RowStatus status,
   g.work = find_app(plan.key.app)->work(plan.key.size);
   g.warnings.push_back(reason);
   for (const PlannedRow& p : plan.rows) {
-    Row row = row_of(p, "");
+    Row row = row_of(p);
     row.status = status;
     row.reason = reason;
     g.rows.push_back(std::move(row));

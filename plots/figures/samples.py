@@ -34,7 +34,7 @@ def samples(results: Results, group: str) -> Figure:
     rows = results.rows[(results.rows["group"] == group) & results.rows["median"].notna()]
     common.need(rows, f"timed rows in group {group}")
     order = {name: i for i, name in enumerate(strategy_order(rows["strategy"]))}
-    roles = {"iso": 0, "best": 1, "matched": 2, "comparator": 3, "candidate": 4}
+    roles = {"iso": 0, "best": 1, "matched": 2, "comparator": 3, "counterpart": 4, "candidate": 5}
     ranks = {"role": roles, "strategy": order}
     rows = rows.sort_values(
         by=["role", "strategy", "repeat"],
@@ -84,7 +84,8 @@ def samples(results: Results, group: str) -> Figure:
                     va="center", fontsize=6.5, color=ALARM_COLOUR,
                 )  # fmt: skip
         control = " (A/A)" if row.repeat else ""
-        which = f"{row.role} {row.schedule}" if row.role == "matched" else row.role
+        distinct = {"matched": row.schedule, "counterpart": row.config}.get(row.role, "")
+        which = f"{row.role} {distinct}".rstrip()
         labels.append(f"{row.strategy} {which}{control}, {milliseconds(row.median)}")
     strip.set_yticks(range(len(rows)), labels, fontsize=8)
     strip.set_ylim(len(rows) - 0.4, -0.6)

@@ -206,6 +206,28 @@ TEST(RegistrationMistakes, WhatCannotBeRunIsNamed) {
   EXPECT_THROW(register_ceiling(probe("fp32_rate")), std::logic_error);
 }
 
+TEST(RegistrationMistakes, ASpellingHasTheConfigsOfItsStrategy) {
+  const SourceLine place{"mine/words.cu", 9};
+  register_app(std::make_unique<NamedApp>("spelled"), place);
+  const auto spelling = [](const std::string& name, const std::string& of) {
+    Variant v = variant("spelled", name, true);
+    v.spells = of;
+    return v;
+  };
+  EXPECT_EQ(said([&] { register_variant(spelling("library", "tma"), place); }),
+            Names{"spelled/library is registered at mine/words.cu:9 as a spelling of spelled/tma, "
+                  "which nothing registers"});
+  // The order of registration does not matter, so that this mends it.
+  register_variant(variant("spelled", "tma"), place);
+  EXPECT_EQ(registration_mistake("spelled/library"), "");
+  Variant more = spelling("more", "tma");
+  more.configs.front().info.name = "wide";
+  const Names config = said([&] { register_variant(more, place); });
+  ASSERT_EQ(config.size(), 1u);
+  EXPECT_TRUE(contains(config[0], "as a spelling of spelled/tma, which has no config wide"));
+  EXPECT_EQ(registration_mistake("spelled/more"), config[0]);
+}
+
 TEST(RegistrationMistakes, KnowsWhereSomethingIsRegistered) {
   register_app(std::make_unique<NamedApp>("placed"), {"/src/placed/app.cpp", 3});
   EXPECT_EQ(place_of("placed"), "placed/app.cpp:3");

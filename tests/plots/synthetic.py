@@ -381,6 +381,18 @@ def matched_group(
     return g
 
 
+def spelled_group(app: str, size: dict[str, Any], base_ms: float, **options: Any) -> dict[str, Any]:
+    """A group with tma in a library's words: 0.8 times as fast as tma in the config of that name."""
+    g = group(app, size, base_ms, **options)
+    words = timed_row(f"{app}/cuda_barrier", "comparator", base_ms / 2, 0.006, g["rounds"])
+    counterpart = timed_row(f"{app}/tma", "counterpart", 0.8 * base_ms / 2, 0.0, g["rounds"])
+    words["config"] = counterpart["config"] = "spelled"
+    words["spells"] = "tma"
+    g["rows"] += [words, counterpart]
+    measure(g)
+    return g
+
+
 # Time in ms of each strategy with each schedule, or why it has none.
 CROSSED: dict[str, dict[str, float | str]] = {
     "baseline": {"iso": 2.0, "wide": 1.5, "tall": 1.6},

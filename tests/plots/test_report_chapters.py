@@ -161,3 +161,14 @@ def test_a_generated_page_is_shown_with_the_results_that_it_was_made_from_only(r
     assert documents.chapter("none", root)(load([recorded]), Embedded()) == ""
     save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "results/b.json")
     assert body(load([recorded]), Embedded()) == "" != body(load([recorded.parent]), Embedded())
+
+
+def test_a_spelling_stands_beside_its_strategy(groups, save):
+    path = save(
+        synthetic.document([synthetic.spelled_group("nw", {"n": 128}, 1.0)]), "w/words.json"
+    )
+    page = render(load([path]))
+    chapter = page.split('id="spellings"')[1].split("</section>")[0]
+    for said in ("cuda_barrier", "spelled", "0.4", "0.5", "0.800", "slower"):
+        assert said in chapter, said
+    assert 'id="spellings"' not in render(load([groups]))

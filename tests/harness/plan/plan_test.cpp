@@ -33,6 +33,11 @@ class ScheduledApp : public PlannedApp {
   }
 };
 
+class SpelledApp : public PlannedApp {
+ public:
+  std::string_view name() const override { return "spelled"; }
+};
+
 Variant variant(const std::string& strategy, bool comparator = false, const char* app = "planned") {
   Variant v;
   v.app = app;
@@ -47,13 +52,22 @@ Variant variant(const std::string& strategy, bool comparator = false, const char
   return v;
 }
 
+Variant spelling() {
+  Variant v = variant("cuda_barrier", true, "spelled");
+  v.spells = "tma";
+  return v;
+}
+
 const bool registered =
     register_app(std::make_unique<PlannedApp>()) && register_variant(variant("baseline")) &&
     register_variant(variant("tma")) && register_variant(variant("dsm")) &&
     register_variant(variant("vendor", true)) && register_app(std::make_unique<ScheduledApp>()) &&
     register_variant(variant("baseline", false, "scheduled")) &&
     register_variant(variant("tma", false, "scheduled")) &&
-    register_variant(variant("vendor", true, "scheduled"));
+    register_variant(variant("vendor", true, "scheduled")) &&
+    register_app(std::make_unique<SpelledApp>()) &&
+    register_variant(variant("baseline", false, "spelled")) &&
+    register_variant(variant("tma", false, "spelled")) && register_variant(spelling());
 
 std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
                                  const std::vector<Role>& roles, const char* of = "planned") {
@@ -100,6 +114,20 @@ TEST(Plan, MatchesEachStrategyWithTheBaselineBothWaysAfterTheirBestRows) {
   // Nothing to match without best rows, and in an app whose configs are not divided.
   EXPECT_EQ(rows_for({"scheduled/tma"}, {Role::iso, Role::matched}, "scheduled").size(), 3u);
   EXPECT_EQ(rows_for({"planned/tma"}, {Role::best, Role::matched}).size(), 3u);
+}
+
+TEST(Plan, HasTheCounterpartOfASpellingEvenWhenItsStrategyIsNotSelected) {
+  const std::vector<Role> all{Role::iso, Role::best, Role::matched};
+  const auto rows = rows_for({"spelled/cuda_barrier"}, all, "spelled");
+  EXPECT_EQ(names(rows), (std::multiset<std::string>{
+                             "spelled/baseline iso", "spelled/baseline iso again",
+                             "spelled/baseline best", "spelled/baseline best again",
+                             "spelled/cuda_barrier comparator", "spelled/tma counterpart"}));
+  EXPECT_EQ(rows.back().matches, "spelled/cuda_barrier");
+  EXPECT_EQ(names(rows_for({"spelled/tma"}, all, "spelled")).count("spelled/tma counterpart"), 0u);
+  EXPECT_EQ(names(rows_for({"spelled"}, {Role::iso, Role::best}, "spelled"))
+                .count("spelled/tma counterpart"),
+            0u);
 }
 
 TEST(Plan, CrossesEveryStrategyWithEveryScheduleAndNoComparator) {

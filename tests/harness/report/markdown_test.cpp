@@ -31,5 +31,33 @@ TEST(Markdown, NothingResolvedIsNotCalledASpeedup) {
   EXPECT_TRUE(contains(text, "| not resolved: 1.249"));
 }
 
+TEST(Markdown, HoldsASpellingAgainstItsStrategy) {
+  GroupResult group = sample_group(512);
+  EXPECT_FALSE(
+      contains(to_markdown(ResultFile{sample_provenance(), {}, {group}}), "in a library's words"));
+  const auto of = [&](const std::string& variant, Role role, double ms) {
+    Row row = group.rows[0];
+    row.variant = variant;
+    row.role = role;
+    row.config = "wide";
+    row.time_ms = MedianInterval{ms, ms, ms, 0.95, 9, ms, ms};
+    return row;
+  };
+  group.rows.push_back(of("hotspot/cuda_barrier", Role::comparator, 0.5));
+  group.rows.back().spells = "tma";
+  group.rows.push_back(of("hotspot/tma", Role::counterpart, 0.4));
+  Comparison price = group.comparisons[1];
+  price.variant = "hotspot/cuda_barrier";
+  price.role = Role::counterpart;
+  price.against = "hotspot/tma";
+  price.speedup = {0.8, 0.79, 0.81, 0.95, 9, true};
+  price.claim = SpeedClaim::slower;
+  group.comparisons.push_back(price);
+  const std::string text = to_markdown(ResultFile{sample_provenance(), {}, {group}});
+  EXPECT_TRUE(contains(text, "\nStrategies beside the same in a library's words"));
+  EXPECT_TRUE(contains(text, "| tma | cuda_barrier | wide |")) << text;
+  EXPECT_TRUE(contains(text, "0.5")) << text;
+}
+
 }  // namespace
 }  // namespace amasia

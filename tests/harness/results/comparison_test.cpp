@@ -81,6 +81,31 @@ TEST(ReferenceOf, IsTheBaselineInTheSameRole) {
   EXPECT_EQ(reference_of(failed, failed[4]), nullptr);  // its control does not stand in
 }
 
+TEST(CompareRows, ASpellingAlsoAgainstItsStrategyInTheSameConfig) {
+  const auto in = [](Row r, const std::string& config) {
+    r.config = config;
+    return r;
+  };
+  std::vector<Row> rows{in(row("a/baseline", Role::best, Times(12, 6.0)), "wide"),
+                        in(row("a/words", Role::comparator, Times(12, 3.0)), "wide"),
+                        in(row("a/tma", Role::best, Times(12, 1.0)), "tall"),
+                        in(row("a/tma", Role::counterpart, Times(12, 2.0)), "wide")};
+  EXPECT_EQ(compare_rows(rows, 0.95).size(), 2u);  // nothing is said to be spelled
+  rows[1].spells = "tma";
+  const auto comparisons = compare_rows(rows, 0.95);
+  ASSERT_EQ(comparisons.size(), 3u);
+  EXPECT_EQ(comparisons[1].role, Role::counterpart);
+  EXPECT_EQ(comparisons[1].variant, "a/words");
+  EXPECT_EQ(comparisons[1].against, "a/tma");
+  EXPECT_DOUBLE_EQ(comparisons[1].speedup.ratio, 2.0 / 3);
+  EXPECT_EQ(reference_of(rows, rows[3]), nullptr);
+  const auto pair = rows_of(rows, comparisons[1]);
+  ASSERT_TRUE(pair.has_value());
+  EXPECT_EQ(pair->reference, &rows[3]);
+  rows[3].status = RowStatus::failed;
+  EXPECT_EQ(compare_rows(rows, 0.95).size(), 2u);
+}
+
 TEST(CompareRows, DivideTheBaselineByTheRow) {
   const std::vector<Row> rows{
       row("a/baseline", Role::iso, Times(12, 6.0)), row("a/baseline", Role::iso, Times(12, 6.0), 1),

@@ -650,6 +650,62 @@ TEST(GroupLoop, NothingIsMatchedToWhatDidNotRun) {
   EXPECT_TRUE(gains_of(g).empty());
 }
 
+PlannedGroup spelled_plan(const std::string& best_config) {
+  PlannedGroup plan = matched_plan();
+  plan.rows.resize(3);  // baseline, its control, tma
+  plan.rows[2].config = best_config;
+  PlannedRow spelling{"crossed/cuda_barrier", Role::comparator, 0, "wide", "tuned"};
+  plan.rows.insert(plan.rows.begin() + 2, spelling);  // the plan's order is not needed
+  PlannedRow counterpart{"crossed/tma", Role::counterpart};
+  counterpart.matches = "crossed/cuda_barrier";
+  plan.rows.push_back(counterpart);
+  return plan;
+}
+
+const Json spelled_times{{"rows",
+                          {{"crossed/baseline at wide", {{"ms", 2.0}}},
+                           {"crossed/cuda_barrier at wide", {{"ms", 1.6}}},
+                           {"crossed/tma at tall", {{"ms", 1.0}}},
+                           {"crossed/tma at wide", {{"ms", 1.2}}}}}};
+
+const Comparison* price_in(const GroupResult& g) {
+  const auto found = std::find_if(g.comparisons.begin(), g.comparisons.end(),
+                                  [](const Comparison& c) { return c.role == Role::counterpart; });
+  return found == g.comparisons.end() ? nullptr : &*found;
+}
+
+TEST(GroupLoop, ASpellingIsHeldAgainstItsStrategyInTheConfigOfTheSameName) {
+  const GroupResult g = measured(spelled_plan("tall"), spelled_times).group;
+  ASSERT_EQ(g.rows.size(), 5u);
+  EXPECT_EQ(g.rows[2].spells, "tma");
+  EXPECT_EQ(g.rows[3].spells, "");
+  EXPECT_EQ(g.rows[4].role, Role::counterpart);
+  EXPECT_EQ(g.rows[4].config, "wide");
+  EXPECT_EQ(g.rows[4].config_source, "that of crossed/cuda_barrier");
+  const Comparison* price = price_in(g);
+  ASSERT_NE(price, nullptr);
+  EXPECT_EQ(price->variant, "crossed/cuda_barrier");
+  EXPECT_EQ(price->against, "crossed/tma");
+  EXPECT_DOUBLE_EQ(price->speedup.ratio, 1.2 / 1.6);
+  EXPECT_EQ(price->claim, SpeedClaim::slower);
+  ResultFile file;
+  file.groups.push_back(g);
+  EXPECT_NO_THROW(check_summaries(file));
+}
+
+TEST(GroupLoop, ACounterpartThatIsThereAlreadyIsNotRunTwice) {
+  const GroupResult g = measured(spelled_plan("wide"), spelled_times).group;
+  ASSERT_EQ(g.rows.size(), 4u);
+  ASSERT_NE(price_in(g), nullptr);
+  EXPECT_DOUBLE_EQ(price_in(g)->speedup.ratio, 1.2 / 1.6);
+  // Without the comparator's row there is nothing to stand beside.
+  Json script = spelled_times;
+  script["rows"]["crossed/cuda_barrier at wide"]["wrong"] = true;
+  const GroupResult wrong = measured(spelled_plan("tall"), script).group;
+  EXPECT_EQ(wrong.rows.size(), 4u);
+  EXPECT_EQ(price_in(wrong), nullptr);
+}
+
 TEST(GroupLoop, ACrossTableHoldsEachStrategyAgainstTheBaselineOfItsSchedule) {
   PlannedGroup plan = matched_plan();
   plan.rows = comparison_rows("crossed", plan.key.size, variants_of("crossed"), {Role::cross},

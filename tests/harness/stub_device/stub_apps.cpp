@@ -58,7 +58,7 @@ Variant variant(const std::string& name, bool comparator = false) {
 }
 
 /// An app whose configs are divided into schedules: dsm declines one, the baseline has two
-/// movements for another.
+/// movements for another, and a library spells one of tma.
 class CrossedApp : public StubApp {
  public:
   std::string_view name() const override { return "crossed"; }
@@ -129,6 +129,10 @@ void register_stub_apps() {
   Variant declining = crossed("dsm", {"iso", "tall"});
   declining.declined = {{"wide", "its neighbours are too far apart for a cluster"}};
   register_variant(std::move(declining));
+  Variant spelling = crossed("cuda_barrier", {"wide"});
+  spelling.comparator = true;
+  spelling.spells = "tma";
+  register_variant(std::move(spelling));
   // Without one the winners of a search would not be known to be of this code.
   register_source_digests({{"crossed", std::string(64, 'c')}});
   register_microbenchmark(points());
