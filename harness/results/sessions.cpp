@@ -1,6 +1,8 @@
 #include "harness/results/sessions.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -54,7 +56,23 @@ const Sessions::Values no_sessions{};
 bool is_valid(const GroupResult& group) { return group.invalid.empty(); }
 bool is_valid(const MicrobenchmarkResult&) { return true; }
 
-/// The earliest valid session of each, or the earliest where none is valid.
+/// Of all variants in the group, each with its code.
+std::set<std::string> variants_in(const GroupResult& group) {
+  std::set<std::string> variants;
+  for (const Row& row : group.rows) variants.insert(row.variant + ' ' + row.source_digest);
+  return variants;
+}
+
+/// Whether a session of a case has some of the variants of another, and no others.
+bool is_part_of(const GroupResult& group, const GroupResult& other) {
+  const std::set<std::string> mine = variants_in(group), theirs = variants_in(other);
+  return mine.size() < theirs.size() &&
+         std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end());
+}
+bool is_part_of(const MicrobenchmarkResult&, const MicrobenchmarkResult&) { return false; }
+
+/// The earliest valid session of each, or the earliest where none is valid; a later one if it has
+/// more variants.
 template <class Results, class Name>
 auto first_of_each(const Results& results, const Name& name) {
   std::vector<const typename Results::value_type*> first;
@@ -66,8 +84,13 @@ auto first_of_each(const Results& results, const Name& name) {
     const auto [at, is_new] = place.emplace(name(result), first.size());
     if (is_new) {
       first.push_back(&result);
-    } else if (rank(result) < rank(*first[at->second])) {
-      first[at->second] = &result;
+      continue;
+    }
+    const auto*& shown = first[at->second];
+    const bool is_valid_alike = is_valid(result) == is_valid(*shown);
+    if (is_valid_alike && is_part_of(result, *shown)) continue;
+    if (rank(result) < rank(*shown) || (is_valid_alike && is_part_of(*shown, result))) {
+      shown = &result;
     }
   }
   return first;

@@ -75,7 +75,7 @@ TEST(Field, TheSameDeclarationIsInTheSchema) {
 const std::set<std::string> left_out_when_empty{
     "microbenchmarks",  "sessions", "session",          "probe",    "device_state",  "invalid",
     "repeated_because", "schedule", "against_schedule", "movement", "interval_rule", "itself",
-    "repeat_samples"};
+    "repeat_samples",   "spells"};
 
 /// Every object of a document beside the definition that describes it.
 void expect_described(const Json& value, const Json& schema, const Json& definitions,

@@ -105,5 +105,27 @@ TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
   EXPECT_EQ(shown[1]->session, 1);
 }
 
+TEST(Sessions, TablesShowTheOneWithMoreVariants) {
+  ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
+  Row more = two.groups[0].rows[2];
+  more.variant = "hotspot/cuda_barrier";
+  two.groups[0].rows.push_back(more);
+  ResultFile three = run_on("three", "2026-11-21T11:00:00Z");
+  const ResultFile merged = merge_files({a, two, three}, {"a", "two", "three"});
+  ASSERT_EQ(shown_groups(merged).size(), 1u);
+  EXPECT_EQ(shown_groups(merged)[0]->session, 1);
+  ResultFile disturbed = merged;
+  for (GroupResult& group : disturbed.groups) {
+    if (group.session == 1) group.invalid = {{InvalidKind::company, "somebody", "wait"}};
+  }
+  EXPECT_EQ(shown_groups(disturbed)[0]->session, 0);
+  // Of other code it does not stand for the first.
+  ResultFile other = merged;
+  for (GroupResult& group : other.groups) {
+    if (group.session == 1) group.rows[0].source_digest = "another";
+  }
+  EXPECT_EQ(shown_groups(other)[0]->session, 0);
+}
+
 }  // namespace
 }  // namespace amasia
