@@ -382,7 +382,7 @@ def matched_group(
 
 
 def spelled_group(app: str, size: dict[str, Any], base_ms: float, **options: Any) -> dict[str, Any]:
-    """A group with tma in a library's words: 0.8 times as fast as tma in the config of that name."""
+    """A group with tma in a library's words, 0.8 times as fast as tma in that config."""
     g = group(app, size, base_ms, **options)
     words = timed_row(f"{app}/cuda_barrier", "comparator", base_ms / 2, 0.006, g["rounds"])
     counterpart = timed_row(f"{app}/tma", "counterpart", 0.8 * base_ms / 2, 0.0, g["rounds"])
