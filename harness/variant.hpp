@@ -157,6 +157,7 @@ bool register_comparator(std::string_view app, std::string_view part, Strategy s
   v.strategy = part;
   v.comparator = true;
   v.spells = name_of(spells);
+  v.traits = traits_of(spells);  // where it runs, and how
   for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v), place);
 }

@@ -27,6 +27,7 @@ WINSOR = 5
 # With fewer rows a kind has no components of its own.
 LEAST_ROWS = 5
 _MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom
+_QUARTILE = -0.6744897501960817  # of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ class Components:
     session_variance: float = 0.0
     gpu_rows: int = 0
     session_rows: int = 0
-    # Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs: however many rows,
-    # they know how GPUs differ no better than these do.
-    gpu_degrees: int = POOL_DEGREES
+    # Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs, and what a GPU does
+    # to one it may do to all: they count for as many as move by themselves.
+    gpu_degrees: float = POOL_DEGREES
 
     def of_others(self) -> Components:
         """The same for rows of an app that is not among these; it may move otherwise."""
@@ -139,25 +140,55 @@ def _pooled(squares: Sequence[tuple[float, int]]) -> float:
     return float(np.sum(variances * weights) / np.sum(weights))
 
 
+def _lower_quartile_of_chi_squared(degrees: int) -> float:
+    """By Wilson and Hilferty's cube, 1931, which two programs can agree on."""
+    ninth = 2 / (9 * degrees)
+    return degrees * (1 - ninth + _QUARTILE * math.sqrt(ninth)) ** 3
+
+
+def _degrees_of_gpus(moved: Sequence[_Row], variance: float) -> float:
+    """What rows on two GPUs or more, whose means vary by ``variance``, know of GPUs, in degrees of
+    freedom: those of the GPUs times the number of rows that move by themselves.
+
+    That is n / (1 + (n - 1) r) of n rows, r the correlation of what a GPU does to two of them. Few
+    GPUs may show a smaller one than there is, by chance: it is taken as so large that three of four
+    such sets of GPUs would have shown more.
+    """
+    deviations: dict[str, list[float]] = {}
+    for row in moved:
+        scale = math.sqrt(len(row.means) / (len(row.means) - 1))
+        for gpu, mean in zip(row.gpus, row.means, strict=True):
+            of_typical = (mean - row.mean) * scale / math.sqrt(variance) if variance > 0 else 0.0
+            deviations.setdefault(gpu, []).append(max(-WINSOR, min(WINSOR, of_typical)))
+    own = sum(d * d for of_gpu in deviations.values() for d in of_gpu)
+    products = sum(sum(of_gpu) ** 2 for of_gpu in deviations.values()) - own
+    pairs = sum(len(of_gpu) * (len(of_gpu) - 1) for of_gpu in deviations.values())
+    all_ = sum(len(of_gpu) for of_gpu in deviations.values())
+    degrees = len(deviations) - 1
+    shown = products / pairs / (own / all_) if pairs and own > 0 else 0.0
+    correlation = max(0.0, shown) * degrees / _lower_quartile_of_chi_squared(degrees)
+    rows = len(moved) / (1 + (len(moved) - 1) * min(1.0, correlation))
+    return max(1.0, min(POOL_DEGREES, degrees * rows))
+
+
 def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
     """The components of a kind of rows; those with one session say nothing but their error."""
     said = [_of(row) for row in rows if row]
     if not said:
         return Components()
-    gpus = {gpu for r in said if len(r.gpus) > 1 for gpu in r.gpus}
     repeated = [r for r in said if r.within_degrees > 0]
     error = fmean(r.error for r in said)
     session = _pooled([(r.within, r.within_degrees) for r in repeated]) if repeated else 0.0
     session = max(session, error)
     moved = [r for r in said if len(r.means) > 1]
-    gpu = 0.0
+    gpu, degrees_of_gpus = 0.0, 1.0
     if moved:
         degrees = [len(r.means) - 1 for r in moved]
         total = _pooled([(r.between, d) for r, d in zip(moved, degrees, strict=True)])
         # A mean over the sessions of a GPU still has their share of the variance within.
         share = float(np.average([r.shares for r in moved], weights=degrees))
         gpu = max(0.0, total - session * share)
-    degrees_of_gpus = max(1, min(POOL_DEGREES, len(gpus) - 1))
+        degrees_of_gpus = _degrees_of_gpus(moved, total)
     return Components(gpu, session, len(moved), len(repeated), degrees_of_gpus)
 
 

@@ -6,7 +6,8 @@ import pickle
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -358,10 +359,26 @@ def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
     key = cache.key(*parts)
     stored = cache.find(key)
     if stored is not None:
-        return pickle.loads(zlib.decompress(stored))
-    results = _read(found, notes)
-    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
-    return results
+        results = pickle.loads(zlib.decompress(stored))
+    else:
+        results = _read(found, notes)
+        cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
+    return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])
+
+
+def _doubts_of_dates(results: Results) -> Iterator[str]:
+    """Of dates when no run can have begun: sessions are put into the order of theirs."""
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for path, date, provenance in results.files[["path", "date", "provenance"]].itertuples(
+        index=False
+    ):
+        for when in sorted({date, *(s["date_utc"] for s in provenance.get("sessions") or ())}):
+            if when < "2020" or when > tomorrow:
+                what = "before there was this suite" if when < "2020" else "which is to come"
+                yield (
+                    f"{path} is of {when}, {what}: the clock of its machine stood wrong, and what "
+                    "is said of later and earlier ones may be."
+                )
 
 
 def _bytes(path: Path) -> bytes:

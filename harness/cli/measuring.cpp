@@ -227,6 +227,9 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   for (const std::string& line : blind_spots(queried.device_state)) {
     print_prose("note: {}\n", line);
   }
+  if (const auto doubt = doubt_of_date(utc_now())) {
+    print_prose("note: the results will be {}: set this machine's clock\n", *doubt);
+  }
   const Pass pass = [&](const Provenance& before, const SessionOptions& to) {
     return run_session(plan.groups, describe_run(argv, r, before), to, plan.microbenchmarks);
   };

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/results/agreement.hpp"
+#include "harness/results/provenance.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/results/summary.hpp"
@@ -294,6 +295,11 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
     if (has < all.size()) {
       merged.notes.push_back(fmt::format("{}: has {} of {} cases, the session is partial",
                                          session.name, has, all.size()));
+    }
+    if (const auto doubt = doubt_of_date(session.record.date_utc)) {
+      merged.notes.push_back(fmt::format(
+          "{} is {}: the clock of its machine stood wrong, and the order of the sessions may be",
+          session.name, *doubt));
     }
     code.keep(session, merged.notes);
     session.record.wall_s = 0;

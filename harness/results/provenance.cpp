@@ -6,6 +6,8 @@
 #include <chrono>
 #include <ctime>
 
+#include <fmt/format.h>
+
 #include "harness/registry.hpp"
 
 namespace amasia {
@@ -85,13 +87,30 @@ const std::string& harness_digest() {
 
 std::string_view suite_version() { return AMASIA_VERSION; }
 
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+namespace {
+
+std::string utc_of(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm utc{};
-  gmtime_r(&now, &utc);
+  gmtime_r(&seconds, &utc);
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text.data();
+}
+
+}  // namespace
+
+std::string utc_now() { return utc_of(std::chrono::system_clock::now()); }
+
+std::optional<std::string> doubt_of_date(const std::string& date_utc) {
+  // Such texts are ordered as the dates are.
+  if (date_utc < "2020") {
+    return fmt::format("dated {}, before there was this suite", date_utc);
+  }
+  if (date_utc > utc_of(std::chrono::system_clock::now() + std::chrono::hours(24))) {
+    return fmt::format("dated {}, which is to come", date_utc);
+  }
+  return std::nullopt;
 }
 
 namespace {

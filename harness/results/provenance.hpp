@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +46,9 @@ std::string_view suite_version();
 
 /// Now, "2026-11-21T09:30:00Z".
 std::string utc_now();
+
+/// Why a date in that form cannot be when a run began, a clause; nothing when it can. Sessions are
+/// put into the order of their dates, so that a machine whose clock stands wrong confuses them.
+std::optional<std::string> doubt_of_date(const std::string& date_utc);
 
 }  // namespace amasia

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 #include <stdexcept>
 
 #include "harness/statistics/ranks.hpp"
@@ -13,6 +12,7 @@ namespace amasia {
 namespace {
 
 constexpr double median_of_chi_squared = 0.4549364231195724;  // with one degree of freedom
+constexpr double normal_quartile = -0.6744897501960817;
 
 /// The continued fraction of the incomplete beta function, by Lentz's method.
 double beta_fraction(double a, double b, double x) {
@@ -121,6 +121,50 @@ double pooled(const std::vector<Squares>& rows) {
   return sum / degrees;
 }
 
+/// By Wilson and Hilferty's cube, 1931, which two programs can agree on.
+double lower_quartile_of_chi_squared(double degrees) {
+  const double ninth = 2 / (9 * degrees);
+  return degrees * std::pow(1 - ninth + normal_quartile * std::sqrt(ninth), 3);
+}
+
+/// What rows on two GPUs or more, whose means vary by `variance`, know of GPUs, in degrees of
+/// freedom: those of the GPUs times the number of rows that move by themselves. That is
+/// n / (1 + (n - 1) r) of n rows, r the correlation of what a GPU does to two of them. Few GPUs may
+/// show a smaller one than there is, by chance: it is taken as so large that three of four such
+/// sets of GPUs would have shown more.
+double degrees_of_gpus(const std::vector<RowSpread>& moved, double variance) {
+  struct OfGpu {
+    double sum = 0, squares = 0, rows = 0;
+  };
+  std::map<std::string, OfGpu> gpus;
+  for (const RowSpread& row : moved) {
+    const double k = row.gpus();
+    std::size_t g = 0;
+    for (const auto& [gpu, values] : row.by_gpu) {
+      const double deviation = (row.means[g++] - row.mean) * std::sqrt(k / (k - 1));
+      const double of_typical =
+          variance > 0 ? std::clamp(deviation / std::sqrt(variance), -pool_winsor, pool_winsor) : 0;
+      OfGpu& of = gpus[gpu];
+      of.sum += of_typical;
+      of.squares += of_typical * of_typical;
+      ++of.rows;
+    }
+  }
+  double own = 0, products = 0, pairs = 0, all = 0;
+  for (const auto& [gpu, of] : gpus) {
+    own += of.squares;
+    products += of.sum * of.sum - of.squares;
+    pairs += of.rows * (of.rows - 1);
+    all += of.rows;
+  }
+  const double degrees = static_cast<double>(gpus.size()) - 1;
+  const double shown = pairs > 0 && own > 0 ? products / pairs / (own / all) : 0;
+  const double correlation =
+      std::min(1.0, std::max(0.0, shown) * degrees / lower_quartile_of_chi_squared(degrees));
+  const double n = static_cast<double>(moved.size());
+  return std::clamp(degrees * n / (1 + (n - 1) * correlation), 1.0, double{pool_degrees});
+}
+
 /// A variance with the degrees of freedom that it is known with.
 struct Known {
   double variance = 0;
@@ -182,7 +226,7 @@ Components pooled_components(const std::vector<std::vector<SessionValue>>& rows)
   Components kind;
   std::vector<Squares> within, between;
   double error = 0, shares = 0, degrees = 0;
-  std::set<std::string> gpus;  // of rows that were measured on two or more
+  std::vector<RowSpread> moved;
   int said = 0;
   for (const std::vector<SessionValue>& sessions : rows) {
     if (sessions.empty()) continue;
@@ -194,17 +238,19 @@ Components pooled_components(const std::vector<std::vector<SessionValue>>& rows)
       between.push_back({row.between, row.gpus() - 1});
       shares += row.shares * (row.gpus() - 1);
       degrees += row.gpus() - 1;
-      for (const auto& [gpu, values] : row.by_gpu) gpus.insert(gpu);
+      moved.push_back(row);
     }
   }
   if (said == 0) return kind;
   kind.session_rows = static_cast<int>(within.size());
   kind.gpu_rows = static_cast<int>(between.size());
-  kind.gpu_degrees = std::clamp(static_cast<int>(gpus.size()) - 1, 1, pool_degrees);
+  kind.gpu_degrees = 1;
   kind.session_variance = std::max(within.empty() ? 0 : pooled(within), error / said);
   if (!between.empty()) {
     // A mean over the sessions of a GPU still has their share of the variance within.
-    kind.gpu_variance = std::max(0.0, pooled(between) - kind.session_variance * shares / degrees);
+    const double total = pooled(between);
+    kind.gpu_variance = std::max(0.0, total - kind.session_variance * shares / degrees);
+    kind.gpu_degrees = degrees_of_gpus(moved, total);
   }
   return kind;
 }

@@ -32,9 +32,9 @@ struct Components {
   double session_variance = 0;  // between sessions on one GPU, the error within a run included
   int gpu_rows = 0;             // rows measured on two GPUs or more; 0: not known
   int session_rows = 0;         // rows measured twice on one GPU; 0: no more known than the errors
-  /// Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs: however many rows,
-  /// they know how GPUs differ no better than these do.
-  int gpu_degrees = pool_degrees;
+  /// Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs, and what a GPU does
+  /// to one it may do to all: they count for as many as move by themselves.
+  double gpu_degrees = pool_degrees;
 
   /// The same for rows of an app that is not among these; it may move otherwise.
   Components of_others() const {

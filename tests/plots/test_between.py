@@ -97,6 +97,44 @@ def test_many_rows_on_few_gpus_say_little_of_the_next_gpu():
     assert alone / 400 < 0.72
 
 
+def test_rows_that_move_by_themselves_know_more_of_gpus():
+    """A pool of two GPUs knows as much as its rows tell apart, and errs on the side of less."""
+    rng = np.random.default_rng(7)
+
+    def degrees(common, rows=100):
+        """Of rows that two GPUs move by the same for a share ``common`` of the variance."""
+        found = []
+        for _ in range(200):
+            alike = math.sqrt(common) * rng.standard_normal(2)
+            own = math.sqrt(1 - common) * rng.standard_normal((rows, 2))
+            kind = [[SessionValue(g, v) for g, v in zip("ab", alike + o, strict=True)] for o in own]
+            found.append(pooled_components(kind).gpu_degrees)
+        return np.array(found)
+
+    assert (degrees(0.0) == 3).mean() > 0.9
+    assert degrees(1.0).max() == 1
+    # Where half is common they are two at most: one pool of two GPUs in four may say more.
+    assert 0.15 < (degrees(0.5) > 2).mean() < 0.33
+    assert degrees(0.0, rows=1).max() == 1
+
+
+@pytest.mark.parametrize("common", [0.1, 0.3, 0.6])
+def test_new_gpus_fall_inside_where_rows_move_partly_alike(common):
+    """A GPU that comes third, of rows that two have moved alike for a share of the variance."""
+    rng = np.random.default_rng(8)
+    inside = []
+    for _ in range(300):
+        alike = math.sqrt(common) * rng.standard_normal(3)
+        own = math.sqrt(1 - common) * rng.standard_normal((20, 3))
+        moves = 0.004 * (alike + own)
+        rows = [[SessionValue("a", a), SessionValue("b", b)] for a, b, _ in moves]
+        kind = pooled_components(rows)
+        for row, (_, _, new) in zip(rows, moves, strict=True):
+            p = predict(row, kind)
+            inside.append(p.low <= math.exp(new) <= p.high)
+    assert np.mean(inside) > 0.86
+
+
 def test_an_app_takes_the_pool_of_others_with_one_degree():
     rows = [[SessionValue(gpu, 0.001 * i * g) for g, gpu in enumerate("abcde")] for i in range(9)]
     kind = pooled_components(rows)

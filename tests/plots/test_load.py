@@ -475,7 +475,7 @@ def test_tables_of_amasia_cross_are_kept_apart(save):
     """They may be of the same app, size and modes as a comparison, and are later than it."""
     plain = synthetic.document([synthetic.matched_group("nw", {"n": 64}, 1.0)])
     table = synthetic.cross_like(
-        synthetic.cross_group("nw", {"n": 64}, launch="stream"), date="2027-01-01T00:00:00Z"
+        synthetic.cross_group("nw", {"n": 64}, launch="stream"), date="2026-11-22T00:00:00Z"
     )
     alone = load([save(plain, "r/a.json")])
     both = load([save(plain, "r/a.json"), save(table, "r/b.json")])
@@ -600,3 +600,18 @@ def test_a_result_file_is_known_by_its_beginning_and_by_its_content(save):
     found, notes = find_files([plain.parent])
     assert [path.name for path in found] == ["moved.json", "plain.json"]
     assert len(notes) == 2
+
+
+def test_a_date_that_cannot_be_is_said(save):
+    group = synthetic.group("nw", {"n": 64}, 1.0)
+    save(synthetic.document([group], date="1970-01-01T00:03:20Z"), "r/reset.json")
+    later = synthetic.group("nw", {"n": 128}, 1.0)
+    save(synthetic.document([later], date="2099-01-01T00:00:00Z"), "r/ahead.json")
+    right = save(
+        synthetic.document([synthetic.group("nw", {"n": 256}, 1.0)], date="2024-02-29T12:00:00Z"),
+        "r/right.json",
+    )
+    ahead, reset = sorted(load([right.parent], Cache(None)).notes)
+    assert "ahead.json is of 2099-01-01T00:00:00Z, which is to come: the clock" in ahead
+    assert "reset.json is of 1970-01-01T00:03:20Z, before there was this suite" in reset
+    assert load([right], Cache(None)).notes == []

@@ -190,6 +190,18 @@ TEST(MergeSessions, APartialSessionIsSaid) {
   EXPECT_EQ(merged.file.groups.size(), 4u);
 }
 
+TEST(MergeSessions, ADateThatCannotBeIsSaid) {
+  const Merged merged =
+      merge({run_on("one", "1970-01-01T00:03:20Z", {1}), run_on("two", "2026-11-20T10:00:00Z", {1}),
+             run_on("three", "2099-01-01T00:00:00Z", {1})},
+            {"reset.json", "right.json", "ahead.json"});
+  ASSERT_EQ(merged.notes.size(), 2u);
+  EXPECT_TRUE(contains(merged.notes[0],
+                       "reset.json is dated 1970-01-01T00:03:20Z, before there was this suite: the "
+                       "clock of its machine stood wrong"));
+  EXPECT_TRUE(contains(merged.notes[1], "ahead.json is dated 2099-01-01T00:00:00Z, which is to"));
+}
+
 TEST(MergeSessions, ARowOfOlderCodeStaysOutAndTheOthersCount) {
   ResultFile old = run_on("one", "2026-11-20T10:00:00Z", {1}),
              changed = run_on("two", "2026-11-21T10:00:00Z", {1});

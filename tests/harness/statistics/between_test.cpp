@@ -65,7 +65,7 @@ TEST(Between, PredictionsAreThoseOfPython) {
     expect_near(found.session_variance, expected[1].get<double>());
     EXPECT_EQ(found.gpu_rows, expected[2].get<int>());
     EXPECT_EQ(found.session_rows, expected[3].get<int>());
-    EXPECT_EQ(found.gpu_degrees, expected[4].get<int>());
+    expect_near(found.gpu_degrees, expected[4].get<double>());
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::optional<Prediction> both[] = {
           predict(rows[r], found, 0.9), predict_on(rows[r].front().gpu, rows[r], found, 0.9)};
