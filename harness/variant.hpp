@@ -119,15 +119,22 @@ Config erase(ConfigOf<Problem> typed) {
 }
 
 template <class Problem>
+Variant variant_of(std::string_view app, std::string_view strategy,
+                   std::vector<ConfigOf<Problem>> configs) {
+  Variant v;
+  v.app = app;
+  v.strategy = strategy;
+  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
+  return v;
+}
+
+template <class Problem>
 bool register_variant(std::string_view app, Strategy strategy,
                       std::vector<ConfigOf<Problem>> configs, std::vector<Declined> declined = {},
                       SourceLine place = SourceLine::here()) {
-  Variant v;
-  v.app = app;
-  v.strategy = name_of(strategy);
+  Variant v = variant_of<Problem>(app, name_of(strategy), std::move(configs));
   v.traits = traits_of(strategy);
   v.declined = std::move(declined);
-  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v), place);
 }
 
@@ -137,11 +144,8 @@ template <class Problem>
 bool register_comparator(std::string_view app, std::string_view library,
                          std::vector<ConfigOf<Problem>> configs,
                          SourceLine place = SourceLine::here()) {
-  Variant v;
-  v.app = app;
-  v.strategy = library;
+  Variant v = variant_of<Problem>(app, library, std::move(configs));
   v.comparator = true;
-  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v), place);
 }
 
@@ -152,13 +156,10 @@ template <class Problem>
 bool register_comparator(std::string_view app, std::string_view part, Strategy spells,
                          std::vector<ConfigOf<Problem>> configs,
                          SourceLine place = SourceLine::here()) {
-  Variant v;
-  v.app = app;
-  v.strategy = part;
+  Variant v = variant_of<Problem>(app, part, std::move(configs));
   v.comparator = true;
   v.spells = name_of(spells);
   v.traits = traits_of(spells);  // where it runs, and how
-  for (auto& c : configs) v.configs.push_back(erase<Problem>(std::move(c)));
   return register_variant(std::move(v), place);
 }
 

@@ -24,7 +24,7 @@ import pandas as pd
 from plots.tree import PACKAGE, ROOT
 
 _DAYS_KEPT = 30  # since an entry was last used
-_LIBRARIES = ("jsonschema", "matplotlib", "numpy", "pandas", "scipy")
+_LIBRARIES = ("fastjsonschema", "jsonschema", "matplotlib", "numpy", "pandas", "scipy")
 
 
 def default_folder() -> Path:

@@ -7,22 +7,35 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from functools import lru_cache
 from typing import Any
 
 MEMBER = "digest"  # where it stands in the file
 _EXACT = 2.0**53  # up to here every whole number is a double of its own
 
 
-def _add_text(parts: list[bytes], text: str) -> None:
+@lru_cache(maxsize=4096)  # names of members, and words, stand in a file again and again
+def _text(text: str) -> bytes:
     encoded = text.encode("utf-8")
-    parts.append(b"s%d:" % len(encoded))
-    parts.append(encoded)
+    return b"s%d:%s" % (len(encoded), encoded)
 
 
 def _number(value: float) -> bytes:
     if abs(value) < _EXACT and value == int(value):
         return b"i%d;" % int(value)
     return b"d%s;" % struct.pack(">d", value).hex().encode("ascii")
+
+
+def _numbers(values: list[float]) -> bytes:
+    digits = struct.pack(f">{len(values)}d", *values).hex()
+    return "".join(
+        [
+            f"i{int(value)};"
+            if abs(value) < _EXACT and value.is_integer()
+            else f"d{digits[16 * i : 16 * i + 16]};"
+            for i, value in enumerate(values)
+        ]
+    ).encode("ascii")
 
 
 def _add(parts: list[bytes], value: Any) -> None:
@@ -38,11 +51,11 @@ def _add(parts: list[bytes], value: Any) -> None:
         case int() | float():
             parts.append(_number(float(value)))
         case str():
-            _add_text(parts, value)
+            parts.append(_text(value))
         case list():
             parts.append(b"a%d:" % len(value))
             if set(map(type, value)) == {float}:  # samples, which are most of a file
-                parts += map(_number, value)
+                parts.append(_numbers(value))
             else:
                 for item in value:
                     _add(parts, item)
@@ -55,7 +68,7 @@ def _add(parts: list[bytes], value: Any) -> None:
 def _add_members(parts: list[bytes], members: dict[str, Any]) -> None:
     parts.append(b"o%d:" % len(members))
     for name, item in members.items():
-        _add_text(parts, name)
+        parts.append(_text(name))
         _add(parts, item)
 
 

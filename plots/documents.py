@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +28,43 @@ SAMPLE_COLUMNS = tuple(schema.members("samples"))
 _WORDS = schema.members("group")["stop_reason"]["enum"]
 
 
-def _positive(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < float("inf")
+def _are_positive(values: np.ndarray) -> bool:
+    return bool(np.all((values > 0) & (values < np.inf)))
 
 
 _MOST = 2**31 - 1  # as the harness counts them
 
-# What a column of samples may hold, by the type the schema gives its items.
-_ITEMS = {
+# What a column of samples may hold, by the type the schema gives its items: types, what the values
+# as an array must be, how that is said, and the type of the array.
+_ITEMS: dict[str, tuple[set[type], Callable[[np.ndarray], bool], str, type]] = {
     "integer": (
-        lambda v: type(v) is int and 0 <= v <= _MOST,
+        {int},
+        lambda values: bool(np.all((values >= 0) & (values <= _MOST))),
         f"integers of at least 0, at most {_MOST},",
         np.int64,
     ),
-    "boolean": (lambda v: type(v) is bool, "true or false", bool),
-    "number": (_positive, "positive numbers", float),
+    "boolean": ({bool}, lambda values: True, "true or false", bool),
+    "number": ({int, float}, _are_positive, "positive numbers", float),
     # null becomes NaN
-    "number or null": (lambda v: v is None or _positive(v), "positive numbers or null", float),
+    "number or null": (
+        {int, float, type(None)},
+        lambda values: _are_positive(values[~np.isnan(values)]),
+        "positive numbers or null",
+        float,
+    ),
 }
+
+
+def _column(values: list[Any], item_type: str) -> np.ndarray | None:
+    """The values as an array; None where one is not what the schema asks of it."""
+    types, fit, _, dtype = _ITEMS[item_type]
+    if not set(map(type, values)) <= types:
+        return None
+    try:
+        array = np.asarray(values, dtype=dtype)
+    except OverflowError:
+        return None
+    return array if fit(array) else None
 
 
 def _item_type(column: str) -> str:
@@ -69,10 +88,10 @@ def _check_samples(path: Path, where: str, samples: Any) -> dict[str, np.ndarray
         raise fail("columns of one length")
     arrays = {}
     for name in SAMPLE_COLUMNS:
-        fits, wanted, dtype = _ITEMS[_item_type(name)]
-        if not all(fits(v) for v in samples[name]):
-            raise fail(f"{wanted} in column {name}")
-        arrays[name] = np.asarray(samples[name], dtype=dtype)
+        array = _column(samples[name], _item_type(name))
+        if array is None:
+            raise fail(f"{_ITEMS[_item_type(name)][2]} in column {name}")
+        arrays[name] = array
     return arrays
 
 
@@ -106,13 +125,23 @@ def _integer(text: str) -> int:
     return value
 
 
-# Only such numbers can be too large: to ask each one takes as long as to read the whole file.
-_LARGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
+_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}")
+_BEFORE_EXPONENT = re.compile(r"[\[:,\s]-?[0-9.]{1,300}$")
+_LONG = re.compile(r"(?<![0-9])[0-9]{300}")
+
+
+def _may_be_too_large(text: str) -> bool:
+    """Whether a number may be more than a double holds: to ask each takes as long as to read the
+    whole file. What looks like an exponent stands in digests, too, but not behind a number."""
+    exponents = _EXPONENT.finditer(text)
+    return _LONG.search(text) is not None or any(
+        _BEFORE_EXPONENT.search(text[max(0, e.start() - 302) : e.start()]) for e in exponents
+    )
 
 
 def parse(path: Path, text: str) -> Any:
     """A JSON document. Raises ResultFileError."""
-    large = bool(_LARGE.search(text))
+    large = _may_be_too_large(text)
     try:
         return json.loads(
             text,

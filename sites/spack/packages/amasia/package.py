@@ -26,6 +26,7 @@ class Amasia(CMakePackage, CudaPackage):
     depends_on("cuda@12.4:13", when="+cuda")
     with when("+python"):
         depends_on("python@3.11:", type="run")
+        depends_on("py-fastjsonschema@2.19:2", type="run")
         depends_on("py-fonttools@4.40:4", type="run")
         depends_on("py-jinja2@3.1:3", type="run")
         depends_on("py-jsonschema@4.20:4", type="run")
