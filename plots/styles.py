@@ -237,6 +237,18 @@ def between_runs(row: Sequence[SessionValue], kind: Components) -> BetweenRuns |
     return BetweenRuns(math.log(found.value), half / t, found.degrees)
 
 
+# What is asked of a comparison and of a row: all columns of hundreds of small frames take seconds.
+_OF_COMPARISON = ["group", "gpu", "app", "strategy", "role", "schedule", "against_schedule",
+                  "control", "identity", "noise_low", "noise_high"]  # fmt: skip
+_OF_ROW = ["group", "row", "repeat", "identity"]
+
+
+def _by_group(results: Results) -> tuple[dict[str, pd.DataFrame], ...]:
+    """Comparisons, rows and samples of each group."""
+    frames = results.comparisons[_OF_COMPARISON], results.rows[_OF_ROW], results.samples
+    return tuple(dict(tuple(frame.groupby("group", sort=False))) for frame in frames)
+
+
 class _Group:
     """The comparisons of one group and the samples behind them."""
 
@@ -364,10 +376,7 @@ def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:
     """The styles in every group with a row of the baseline at its best. Of all gains that are
     resolved a share of 1 - ``confidence`` at most is so wrongly, on average (Benjamini and
     Hochberg over all cases and questions); the intervals are those that go with it."""
-    compared = results.comparisons
-    by_group = dict(tuple(compared.groupby("group", sort=False)))
-    samples = dict(tuple(results.samples.groupby("group", sort=False)))
-    rows = dict(tuple(results.rows.groupby("group", sort=False)))
+    by_group, rows, samples = _by_group(results)
     asked: list[tuple[Any, dict[str, Best | None]]] = []
     for of in results.groups.itertuples():
         if of.group not in by_group or of.group not in samples:
@@ -431,9 +440,7 @@ def _one_session(sessions: Sessions, gpu: str, date: str) -> Sessions:
 def held_out(results: Results, confidence: float = 0.9) -> HeldOut:
     """Leaves out each GPU that a case was measured on beside others, predicts the gains of styles
     on it from the others, and looks whether each of its sessions falls inside."""
-    by_group = dict(tuple(results.comparisons.groupby("group", sort=False)))
-    samples = dict(tuple(results.samples.groupby("group", sort=False)))
-    rows = dict(tuple(results.rows.groupby("group", sort=False)))
+    by_group, rows, samples = _by_group(results)
     identities = {i for of in by_group.values() for i in of["identity"]}
     measured = [m for i in identities for m in results.sessions.found.get(i, ())]
     there = sorted({(m.session.gpu, m.date) for m in measured})
