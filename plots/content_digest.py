@@ -20,12 +20,6 @@ def _text(text: str) -> bytes:
     return b"s%d:%s" % (len(encoded), encoded)
 
 
-def _number(value: float) -> bytes:
-    if abs(value) < _EXACT and value == int(value):
-        return b"i%d;" % int(value)
-    return b"d%s;" % struct.pack(">d", value).hex().encode("ascii")
-
-
 def _numbers(values: list[float]) -> bytes:
     digits = struct.pack(f">{len(values)}d", *values).hex()
     return "".join(
@@ -49,7 +43,7 @@ def _add(parts: list[bytes], value: Any) -> None:
         case int() if -(2**63) <= value < 2**64:
             parts.append(b"i%d;" % value)
         case int() | float():
-            parts.append(_number(float(value)))
+            parts.append(_numbers([float(value)]))
         case str():
             parts.append(_text(value))
         case list():

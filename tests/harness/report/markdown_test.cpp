@@ -56,7 +56,10 @@ TEST(Markdown, HoldsASpellingAgainstItsStrategy) {
   const std::string text = to_markdown(ResultFile{sample_provenance(), {}, {group}});
   EXPECT_TRUE(contains(text, "\nStrategies beside the same in a library's words"));
   EXPECT_TRUE(contains(text, "| tma | cuda_barrier | wide |")) << text;
-  EXPECT_TRUE(contains(text, "0.5")) << text;
+  const std::size_t line = text.find("| tma | cuda_barrier | wide |");
+  EXPECT_EQ(text.substr(line, text.find('\n', line) - line),
+            "| tma | cuda_barrier | wide | 0.5000 [0.5000, 0.5000] | 0.4000 [0.4000, 0.4000] | "
+            "0.8000 [0.7900, 0.8100] |");
 }
 
 }  // namespace
