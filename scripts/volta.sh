@@ -83,8 +83,8 @@ version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 say "compiling for sm_70 with nvcc $version ($nvcc)"
 
 # What needs a vendor library's headers, itself or through those of its folder, is left out: the headers here
-# belong to another toolkit, and comparators run no kernel of ours. Microbenchmarks are compiled several at a
-# time, as other builds do.
+# belong to another toolkit, and comparators are written against a newer one. Microbenchmarks are compiled
+# several at a time, as other builds do.
 build=build/volta
 mkdir -p "$build"
 mapfile -t sources < <(find apps microbench harness/gpu -name '*.cu' | sort | while read -r file; do
