@@ -11,10 +11,10 @@ source scripts/setup.sh tests
 architectures="" options=()
 if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
   case $gpu_capability in
-    75 | 80 | 100) options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real") ;;
+    80 | 100) options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real") ;;
     90) ;; # the preset's
     *)
-      architectures="75-real;80-real;90a-real;100-real;$gpu_capability-real"
+      architectures="80-real;90a-real;100-real;$gpu_capability-real"
       options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real")
       ;;
   esac

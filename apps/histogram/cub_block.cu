@@ -1,6 +1,7 @@
 // histogram/cub_block: a kernel of one's own around CUB's block primitives, for those who want the
-// library's parts and not its whole. cub::BlockLoad brings a tile into registers, cub::BlockHistogram
-// adds it to the block's counters in shared memory, by atomic increments or by sorting the tile.
+// library's parts and not its whole. cub::BlockLoad brings a tile into registers,
+// cub::BlockHistogram adds it to the block's counters in shared memory, by atomic increments or by
+// sorting the tile.
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_load.cuh>
 
@@ -12,8 +13,8 @@
 namespace amasia::histogram {
 namespace {
 
-/// What a kernel is compiled for. counters: BlockHistogram's number of bins, a constant of its type;
-/// the problem may have fewer.
+/// What a kernel is compiled for. counters: BlockHistogram's number of bins, a constant of its
+/// type; the problem may have fewer.
 template <class KEY, int THREADS, int KEYS_PER_THREAD, int COUNTERS,
           cub::BlockHistogramAlgorithm ALGORITHM>
 struct Tile {
@@ -83,8 +84,8 @@ Launch launch_of(const Problem& p, const Device& device) {
   allow_launch(reinterpret_cast<const void*>(kernel), shape);
   const std::int64_t resident =
       resident_blocks(reinterpret_cast<const void*>(kernel), shape, device.sm_count);
-  shape.grid = dim3(static_cast<unsigned>(std::max<std::int64_t>(
-      1, std::min<std::int64_t>(resident, p.count / TILE::keys))));
+  shape.grid = dim3(static_cast<unsigned>(
+      std::max<std::int64_t>(1, std::min<std::int64_t>(resident, p.count / TILE::keys))));
   return [p, shape, kernel](Stream stream) {
     AMASIA_CUDA(cudaMemsetAsync(p.counts, 0, sizeof(unsigned) * (p.binning.bins + 1), stream));
     launch(kernel, shape, stream, static_cast<const typename TILE::Key*>(p.keys), p.count,
@@ -119,11 +120,11 @@ ConfigOf<Problem> tile(const char* name) {
   return config;
 }
 
-const bool registered = register_comparator<Problem>(
-    "histogram", "cub_block",
-    {tile<256, 16, cub::BLOCK_HISTO_ATOMIC>("256x16-atomic"),
-     tile<512, 8, cub::BLOCK_HISTO_ATOMIC>("512x8-atomic"),
-     tile<256, 8, cub::BLOCK_HISTO_SORT>("256x8-sort")});
+const bool registered =
+    register_comparator<Problem>("histogram", "cub_block",
+                                 {tile<256, 16, cub::BLOCK_HISTO_ATOMIC>("256x16-atomic"),
+                                  tile<512, 8, cub::BLOCK_HISTO_ATOMIC>("512x8-atomic"),
+                                  tile<256, 8, cub::BLOCK_HISTO_SORT>("256x8-sort")});
 
 }  // namespace
 }  // namespace amasia::histogram

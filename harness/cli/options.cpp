@@ -115,10 +115,11 @@ void add_device_index(CLI::App& command, int& index) {
 
 void add_device_of_child(CLI::App& command, SessionOptions& session) {
   add_device_index(command, session.device_index);
-  add_number(command, "--group-timeout", session.extra_seconds,
+  add_number(command, "--group-timeout", session.step_seconds,
              number_between(shortest, longest, "seconds"), "SECONDS",
-             fmt::format("{}", session.extra_seconds),
-             "what a group may take beyond --seconds before it counts as hanging");
+             fmt::format("{}", session.step_seconds),
+             "what a group may take for a step, such as a verification or a sample, before it "
+             "counts as hanging");
 }
 
 void add_device(CLI::App& command, SessionOptions& session) {

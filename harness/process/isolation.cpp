@@ -181,7 +181,7 @@ void catch_interrupts() {
 bool interrupted() { return interrupt_signal != 0; }
 
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
-                  const std::function<void(const std::string&)>& on_line) {
+                  const std::function<bool(const std::string&)>& on_line) {
   Descriptor input_read, input_write, output_read, output_write;
   open_pipe(input_read, input_write);
   open_pipe(output_read, output_write);
@@ -195,7 +195,8 @@ Ended run_program(const std::vector<std::string>& command, const std::string& in
 
   Ended ended;
   std::string pending;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  const std::chrono::duration<double> patience(seconds);
+  auto deadline = Clock::now() + patience;
   for (;;) {
     if (interrupted()) {
       ended.interrupted = true;
@@ -215,7 +216,7 @@ Ended run_program(const std::vector<std::string>& command, const std::string& in
     pending.append(buffer, static_cast<std::size_t>(n));
     std::size_t end;
     while ((end = pending.find('\n')) != std::string::npos) {
-      on_line(pending.substr(0, end));
+      if (on_line(pending.substr(0, end))) deadline = Clock::now() + patience;
       pending.erase(0, end + 1);
     }
   }
@@ -233,7 +234,7 @@ void conclude(ChildOutcome& outcome, const Ended& ended, double seconds) {
     outcome.failure = "interrupted";
   } else if (outcome.timed_out) {
     outcome.finished = false;
-    outcome.failure = fmt::format("no result within {:.0f} s (hang)", seconds);
+    outcome.failure = fmt::format("no step further within {:g} s (hang)", seconds);
   } else if (!outcome.finished && outcome.failure.empty()) {
     outcome.failure = describe_end(ended.status);
     outcome.killed = WIFSIGNALED(ended.status) && comes_from_outside(WTERMSIG(ended.status));
@@ -247,11 +248,12 @@ ChildOutcome run_in_child(const Json& task, double seconds,
   Json marked = task;
   marked["mark"] = mark;
   const auto take = [&](const std::string& line) {
-    if (line.starts_with(mark)) {
-      take_line(line.substr(mark.size()), outcome, on_line);
-    } else {
+    if (!line.starts_with(mark)) {
       take_chatter(line, outcome);
+      return false;
     }
+    take_line(line.substr(mark.size()), outcome, on_line);
+    return true;
   };
   const Ended ended =
       run_program({executable_path(), child_flag}, task_text(marked), seconds, take);

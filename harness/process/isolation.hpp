@@ -19,15 +19,15 @@ struct ChildOutcome {
   std::string failure{};     // a sentence, when not finished
   bool usage_error = false;  // the child says that the request cannot be served at all
   bool killed = false;       // from outside, by a signal that no fault of its own raises
-  bool timed_out = false;    // it was still at work when the time was over
+  bool timed_out = false;    // it was still at work, and took too long for a step
   int row = -1;              // the row at work when it ended
   bool interrupted = false;  // this process was asked to stop (SIGINT, SIGTERM)
   /// Of each row that was at work when something printed to stdout: what it printed first.
   std::map<int, std::string> printed{};
 };
 
-/// Sends `task` to a child of this executable and waits at most `seconds`. `on_line` receives what
-/// the child reports of its progress. What a library prints there goes to stderr, and is no answer
+/// Sends `task` to a child of this executable and waits as long as it gets on: at most `seconds` for
+/// its first step and between two. `on_line` receives what the child reports of its progress. What a library prints there goes to stderr, and is no answer
 /// whatever it looks like: answers bear a mark that only the parent and the child's own code know.
 ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line);
@@ -47,10 +47,11 @@ struct Ended {
   int status = 0;  // as of waitpid(2)
   bool timed_out = false, interrupted = false;
 };
-/// Runs a program by its path, `input` on its stdin, for at most `seconds`; `on_line` receives each
-/// line of its stdout.
+/// Runs a program by its path, `input` on its stdin, for at most `seconds`. `on_line` receives each
+/// line of its stdout, and returns whether that shows that the program gets on: then the time begins
+/// anew.
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
-                  const std::function<void(const std::string&)>& on_line);
+                  const std::function<bool(const std::string&)>& on_line);
 /// What became of the task, where the lines of the answer do not say it.
 void conclude(ChildOutcome& outcome, const Ended& ended, double seconds);
 /// The task as the child reads it.

@@ -44,6 +44,7 @@ std::string ncu_version(const std::string& ncu) {
     // "Version 2025.3.1.0 (build 36398880) (public-release)"
     constexpr std::string_view word = "Version ";
     if (line.rfind(word, 0) == 0) version = line.substr(word.size(), line.find(' ', 8) - 8);
+    return false;
   });
   return version;
 }
@@ -102,8 +103,10 @@ ProfiledTask run_in_profiler(const std::string& ncu, const nlohmann::ordered_jso
                                          asked.string(),
                                          answer.string()};
   std::string said;
-  const Ended ended =
-      run_program(command, "", seconds, [&said](const std::string& line) { said += line + '\n'; });
+  const Ended ended = run_program(command, "", seconds, [&said](const std::string& line) {
+    said += line + '\n';
+    return false;
+  });
   ProfiledTask profiled;
   std::ifstream lines(answer);
   for (std::string line; std::getline(lines, line);) {

@@ -14,7 +14,7 @@ void load_libraries(const Description& d, OutsideApp& app, const SessionOptions&
     const nlohmann::ordered_json task = library_task(d.path, i);
     const ChildOutcome outcome = options.in_process
                                      ? run_in_process(task, perform_task, quiet)
-                                     : run_in_child(task, options.extra_seconds, quiet);
+                                     : run_in_child(task, options.step_seconds, quiet);
     if (outcome.interrupted) throw Interrupted();
     std::string& broken = app.implementations[i].broken;
     if (outcome.finished && outcome.result.is_object() && outcome.result.contains("objection")) {

@@ -24,7 +24,9 @@ struct SessionOptions {
   /// Folder of earlier results of this GPU model, to hold ceilings against; "" for
   /// results/<gpu>, "none" for none.
   std::string records{};
-  double extra_seconds = 120;  // a group may take this much longer than its effort allows
+  /// What a child may take for a step: an input, a preparation, a verification, a sample. A profiler
+  /// tells of no steps, so that with one it is for a group.
+  double step_seconds = 120;
 };
 
 struct SessionOutcome {
@@ -52,7 +54,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
                            const SessionOptions& options,
                            const std::vector<PlannedMicrobenchmark>& microbenchmarks = {});
 
-/// Checks a CPU reference against the second one, in a child that may take extra_seconds. Where it
+/// Checks a CPU reference against the second one, in a child that may take step_seconds. Where it
 /// comes to no verdict, that is a failed one with the reason as its first mismatch. Throws
 /// Interrupted.
 Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,

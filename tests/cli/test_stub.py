@@ -201,13 +201,28 @@ def test_a_crash_of_the_baseline_takes_its_control_along(stub: Stub) -> None:
     assert len(stub.opened()) == 2
 
 
-def test_a_hang_is_ended(stub: Stub) -> None:
-    script = {"rows": {"stub/tma": {"fault": {"do": "hang", "at": "time"}}}}
-    result = stub.measure("--seconds", "0.5", "--group-timeout", "0.5", script=script)
+@pytest.mark.parametrize("fault", ["hang", "babble"])
+def test_a_hang_is_ended(stub: Stub, fault: str) -> None:
+    """What a hanging row goes on to print is no step, even if it looks like one."""
+    script = {"rows": {"stub/tma": {"fault": {"do": fault, "at": "time"}}}}
+    result = stub.measure("--seconds", "0.5", "--group-timeout", "1.5", script=script)
     assert result.returncode == 1
     rows = stub.rows()
     assert rows["tma"]["status"] == "crashed" and "(hang)" in rows["tma"]["reason"]
     assert rows["dsm"]["status"] == "ok"
+
+
+def test_a_slow_group_is_no_hang(stub: Stub) -> None:
+    """Time is counted for each step: many slow rows together may take longer than one may."""
+    script = {"rows": {f"stub/{name}": {"sleep_s": 0.4} for name in ("baseline", "tma", "dsm")}}
+    begun = time.monotonic()
+    result = stub.measure(
+        "--seconds", "0.2", "--min-rounds", "2", "--group-timeout", "1.5", script=script
+    )
+    assert result.returncode == 0, result.stderr
+    assert time.monotonic() - begun > 3
+    assert all(row["status"] == "ok" for row in stub.rows().values())
+    assert len(stub.opened()) == 1
 
 
 def test_a_kill_from_outside_costs_no_row(stub: Stub) -> None:

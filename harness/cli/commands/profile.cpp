@@ -152,7 +152,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
 
 Action declare_profile(CLI::App& options) {
   auto r = std::make_shared<ProfileRequest>();
-  r->session.extra_seconds = 900;  // a pass of the profiler takes the group once
+  r->session.step_seconds = 900;  // a pass of the profiler takes the group once
   add_patterns(options, r->campaign.patterns);
   add_sizes(options, r->campaign.sizes, Preset::quick);
   add_modes(options, r->campaign);

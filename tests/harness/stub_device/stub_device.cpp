@@ -400,6 +400,12 @@ void break_down(const Json& fault) {
   if (what == "exit") _exit(7);
   if (what == "kill") ::kill(::getpid(), SIGKILL);
   if (what == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (what == "babble") {
+    for (;;) {
+      std::puts("{\"row\": 0, \"line\": \"still here\"}");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
   if (what == "throw") throw std::runtime_error("the stub threw");
   if (what == "no_memory") throw StubOutOfMemory("out of device memory (stub)");
   if (what == "break") throw StubBroken("the context of the stub is broken");
