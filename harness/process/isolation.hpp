@@ -26,9 +26,10 @@ struct ChildOutcome {
   std::map<int, std::string> printed{};
 };
 
-/// Sends `task` to a child of this executable and waits as long as it gets on: at most `seconds` for
-/// its first step and between two. `on_line` receives what the child reports of its progress. What a library prints there goes to stderr, and is no answer
-/// whatever it looks like: answers bear a mark that only the parent and the child's own code know.
+/// Sends `task` to a child of this executable and waits as long as it gets on: at most `seconds`
+/// for its first step and between two. `on_line` receives what the child reports of its progress.
+/// What a library prints there goes to stderr, and is no answer whatever it looks like: answers
+/// bear a mark that only the parent and the child's own code know.
 ChildOutcome run_in_child(const nlohmann::ordered_json& task, double seconds,
                           const std::function<void(const std::string&)>& on_line);
 
@@ -48,8 +49,8 @@ struct Ended {
   bool timed_out = false, interrupted = false;
 };
 /// Runs a program by its path, `input` on its stdin, for at most `seconds`. `on_line` receives each
-/// line of its stdout, and returns whether that shows that the program gets on: then the time begins
-/// anew.
+/// line of its stdout, and returns whether that shows that the program gets on: then the time
+/// begins anew.
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
                   const std::function<bool(const std::string&)>& on_line);
 /// What became of the task, where the lines of the answer do not say it.
