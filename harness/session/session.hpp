@@ -24,8 +24,8 @@ struct SessionOptions {
   /// Folder of earlier results of this GPU model, to hold ceilings against; "" for
   /// results/<gpu>, "none" for none.
   std::string records{};
-  /// What a child may take for a step: an input, a preparation, a verification, a sample. A profiler
-  /// tells of no steps, so that with one it is for a group.
+  /// What a child may take for a step: an input, a preparation, a verification, a sample. A
+  /// profiler tells of no steps, so that with one it is for a group.
   double step_seconds = 120;
 };
 
