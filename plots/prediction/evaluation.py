@@ -28,9 +28,9 @@ WITHIN = 0.05  # a choice that costs no more than this share is as good as the b
 CONFIDENCE = 0.9  # of intervals
 
 # Where the constants are looked for: from parts that hide nothing to a hard maximum, and from an
-# empty launch to twelve.
+# empty launch to sixteen latencies of memory beyond it.
 POWERS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, math.inf)
-LAUNCHES = tuple(1 + 0.5 * i for i in range(23))
+TRIPS = tuple(0.5 * i for i in range(33))
 
 
 # --- What is known of the rows --------------------------------------------------------------------
@@ -63,6 +63,9 @@ class Rows:
 
     def launches(self) -> np.ndarray:
         return np.array([p.launch for p in self.parts])
+
+    def trips(self) -> np.ndarray:
+        return np.array([p.trip for p in self.parts])
 
     def hosts(self) -> np.ndarray:
         return np.array([p.host for p in self.parts])
@@ -120,12 +123,13 @@ class Fitter:
         self._apps = frame["app"].to_numpy()
         self._families = (frame["app"] + " " + frame["family"]).to_numpy()
         self._log = np.log(frame["measured"].to_numpy())
-        self._launches, self._hosts = rows.launches(), rows.hosts()
+        self._launches, self._trips = rows.launches(), rows.trips()
+        self._hosts = rows.hosts()
         self._by_power = rows.of_launches()
 
     def times(self, constants: Constants) -> np.ndarray:
         """ms of every row."""
-        taken = self._by_power[constants.power] + constants.launch * self._launches
+        taken = self._by_power[constants.power] + self._launches + constants.trips * self._trips
         return np.maximum(taken, self._hosts)
 
     def without(self, *apps: str) -> Constants:
@@ -134,17 +138,17 @@ class Fitter:
         kept = ~np.isin(self._apps, apps)
         families = [kept & (self._families == f) for f in sorted(set(self._families[kept]))]
         best, least = Constants(), math.inf
-        factors = np.array(LAUNCHES)[:, None]
+        trips = np.array(TRIPS)[:, None]
         for power, taken in self._by_power.items():
             errors = []
             for mask in families:
-                times = taken[mask] + factors * self._launches[mask]
+                times = taken[mask] + self._launches[mask] + trips * self._trips[mask]
                 times = np.log(np.maximum(times, self._hosts[mask]))
                 errors.append(np.median(np.abs(times - self._log[mask]), axis=1))
-            means = np.mean(errors, axis=0) if errors else np.zeros(len(LAUNCHES))
+            means = np.mean(errors, axis=0) if errors else np.zeros(len(TRIPS))
             at = int(np.argmin(means))
             if means[at] < least:
-                best, least = Constants(power, LAUNCHES[at]), float(means[at])
+                best, least = Constants(power, TRIPS[at]), float(means[at])
         return best
 
 

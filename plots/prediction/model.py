@@ -27,7 +27,7 @@ EQUATIONS = """\
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
     parts   = steps x (issue x n / SMs, shared x n / SMs, alone x waves + start, bytes x n)
     launch  = (sum of parts ^ power) ^ (1 / power)         power: how well parts hide each other
-    time    = sum of launches x (launch + factor x cost of an empty launch)"""
+    time    = sum of launches x (launch + cost of an empty launch + trips x latency of memory)"""
 
 
 def _mean(values: pd.Series) -> float:
@@ -292,12 +292,12 @@ PARTS = ("launch", "bytes", "issue", "shared", "wait")
 @dataclass(frozen=True)
 class Constants:
     """What no microbenchmark says. ``power``: how well the parts of a launch hide behind each
-    other, infinity if the longest hides the others and 1 if none hides any. ``launch``: what a
-    launch of a real kernel costs, first instructions and last blocks included, in launches of an
-    empty one. Fitted with the app left out that they are used for (evaluation.py)."""
+    other, infinity if the longest hides the others and 1 if none hides any. ``trips``: what a
+    launch of a real kernel costs beyond an empty one, for first instructions, arguments and last
+    blocks, in latencies of memory. Fitted with the app left out that they are used for (evaluation.py)."""
 
     power: float = math.inf
-    launch: float = 1.0
+    trips: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -310,6 +310,7 @@ class Parts:
     shared: np.ndarray
     wait: np.ndarray
     launch: float = 0.0  # launches of empty kernels
+    trip: float = 0.0  # a latency of memory for each of them
     host: float = 0.0  # what the host needs where launches do not wait on the GPU; a floor
 
     def resources(self) -> np.ndarray:
@@ -322,15 +323,19 @@ class Parts:
 
     def time(self, constants: Constants) -> float:
         """ms of the run."""
-        taken = self.of_launches(constants.power) + constants.launch * self.launch
+        taken = self.of_launches(constants.power) + self.to_launch(constants)
         return max(taken, self.host)
+
+    def to_launch(self, constants: Constants) -> float:
+        """ms that it takes to begin and to end launches."""
+        return self.launch + constants.trips * self.trip
 
     def bound_by(self, constants: Constants) -> str:
         """Which part takes most of the run."""
         resources = self.resources()
         most = resources.argmax(axis=0)
         taken = [float(resources.max(axis=0)[most == i].sum()) for i in range(len(resources))]
-        launch = max(constants.launch * self.launch, self.host)
+        launch = max(self.to_launch(constants), self.host)
         return PARTS[int(np.argmax([launch, *taken]))]
 
 
@@ -397,4 +402,6 @@ def parts_of(machine: Machine, phases: Sequence[Phase], launch: str, queued: boo
     )
     count = float(launches.sum())
     host = 0.0 if launch == "graph" or queued else count * machine.launch_stream_us / 1e3
-    return Parts(bytes_, issue, shared, wait, count * machine.launch_graph_us / 1e3, host)
+    trip = count * machine.memory * 1e-6 / machine.clock_ghz
+    empty = count * machine.launch_graph_us / 1e3
+    return Parts(bytes_, issue, shared, wait, empty, trip, host)

@@ -73,8 +73,10 @@ miscounts, such as a loop counted once that runs four times, and the interval of
 one of a thread which waits in between and not one of the SM. What took their place is what the code
 says, but a kernel that nobody has looked at will be predicted worse than these. Where machine code
 branches or overlaps, counts are estimates. That a step is the larger of two, that parts add up by a
-power, and that a launch has a factor, was chosen among a few forms by how well they do for apps
-left out.
+power, and that a launch costs something beside an empty one, was chosen among a few forms by how
+well they do for apps left out. That this is so many latencies of memory, and not so many empty
+launches, was chosen when a second GPU had been measured: an empty launch takes far longer on it,
+and a real one does not. On one GPU both forms are the same.
 """
 
 _LIMITS = """
@@ -250,10 +252,10 @@ def _misses(advice: pd.DataFrame) -> str:
 
 def _constants(e: ev.Evaluation) -> str:
     lines = [
-        [app, "∞" if math.isinf(c.power) else f"{c.power:g}", f"{c.launch:g}"]
+        [app, "∞" if math.isinf(c.power) else f"{c.power:g}", f"{c.trips:g}"]
         for app, c in sorted(e.constants.items())
     ]
-    return _table(["app left out", "power", "launch"], lines)
+    return _table(["app left out", "power", "trips"], lines)
 
 
 def _value(value: object) -> str:
@@ -347,7 +349,7 @@ def _twin(results: Results, gpu: str) -> list[str]:
 
 
 def _worst_bound(found: ev.Transfer) -> str:
-    """What is furthest off, and for launches why: their factor is of an empty one."""
+    """What is furthest off, and of launches how long an empty one takes on both."""
     bias = (found.rows["predicted"] / found.rows["measured"]).groupby(found.rows["bound"]).median()
     worst = str(bias.map(lambda b: abs(math.log(b))).idxmax())
     said = (
@@ -357,9 +359,8 @@ def _worst_bound(found: ev.Transfer) -> str:
     there, here = found.machine.launch_graph_us, found.home.launch_graph_us
     if worst == "launch" and abs(there / here - 1) > 0.05:
         said += (
-            f" An empty launch takes {there:.2f} us there and {here:.2f} here, and the model "
-            "multiplies that by its factor, where what a real kernel needs beside it may well be "
-            "the same on both. It was left as it was when this was seen."
+            f" An empty launch takes {there:.2f} us there and {here:.2f} here; what a real one "
+            "takes beside it is counted in latencies of memory."
         )
     return said
 
@@ -494,7 +495,7 @@ def render(results: Results) -> str:
             "*travel* is the latency of the copy by which the strategy moves data, *flight* how "
             "many steps ahead it is asked for. Bandwidth follows from the bytes that are in flight "
             "on an SM (Little's law, as memory/in_flight has measured it). Fitted, with the app "
-            "left out, are the power and the factor of a launch, by the least absolute error of "
+            "left out, are the power and the trips of a launch, by the least absolute error of "
             "the logarithm, the median of each family and the mean of those:"
         ),
         _constants(e),

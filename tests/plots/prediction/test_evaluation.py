@@ -19,7 +19,7 @@ from plots.strategies import NAMES
 from plots.twin import Measured, Twin
 
 APPS = ("one", "two", "three", "four")
-TRUE = Constants(power=2.0, launch=5.0)
+TRUE = Constants(power=2.0, trips=5.0)
 
 
 def rows(noise=0.0, seed=1, truth=TRUE) -> ev.Rows:
@@ -30,7 +30,8 @@ def rows(noise=0.0, seed=1, truth=TRUE) -> ev.Rows:
         for case in range(20):
             for strategy in NAMES[:3]:
                 resources = random.uniform(0.1, 1.0, size=(4, 2))
-                found = Parts(*resources, launch=float(random.uniform(0.01, 0.3)))
+                launch, trip = random.uniform(0.01, 0.3, size=2)
+                found = Parts(*resources, launch=float(launch), trip=float(trip))
                 parts.append(found)
                 lines.append(
                     {

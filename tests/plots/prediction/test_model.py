@@ -85,11 +85,13 @@ def test_bytes_take_their_bandwidth_and_few_in_flight_less():
     assert parts(blocks=50, read=1e6, in_flight=1000).bytes.sum() == pytest.approx(1.0)
 
 
-def test_launches_cost_what_empty_ones_do_times_a_factor():
+def test_a_launch_costs_what_an_empty_one_does_and_latencies_of_memory():
     found = parts(launches=100, latency=1000)
     assert found.launch == pytest.approx(100 * 0.5 * MICROSECOND)
+    trip = MACHINE.memory / 1e6 / MACHINE.clock_ghz  # ms
+    assert found.trip == pytest.approx(100 * trip)
     assert found.time(Constants()) == pytest.approx(100 * MICROSECOND + 0.05)
-    assert found.time(Constants(launch=4)) == pytest.approx(100 * MICROSECOND + 0.2)
+    assert found.time(Constants(trips=4)) == pytest.approx(100 * (MICROSECOND + 4 * trip) + 0.05)
     # A stream that the host fills meanwhile is as slow as the host, if that is slower.
     slow = parts("stream", queued=False, launches=100, latency=10)
     assert slow.time(Constants()) == pytest.approx(100 * 3 * MICROSECOND)
