@@ -235,6 +235,28 @@ def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     assert (tmp_path / "generated/provenance/code_options.txt").read_text() == untimed
 
 
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_what_an_architecture_cannot_run_is_not_compiled_for_it(tmp_path: Path) -> None:
+    """A strategy, and a comparator that spells one, from its least architecture on."""
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real")
+    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
+    result = configure(tmp_path, *options)
+    assert result.returncode == 0, result.stderr
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    compiled_for = {
+        Path(c["file"]).relative_to(ROOT / "apps").as_posix(): re.findall(
+            r"code=\[?sm_(\w+)", c["command"]
+        )
+        for c in commands
+        if "/apps/" in c["file"] and c["file"].endswith(".cu")
+    }
+    for name in ("baseline", "overlap", "cuda_pipeline", "instance"):
+        assert compiled_for[f"hotspot/{name}.cu"] == ["80", "90a"], name
+    for name in ("tma", "dsm", "cuda_barrier"):
+        assert compiled_for[f"hotspot/{name}.cu"] == ["90a"], name
+    assert compiled_for["histogram/cub_block.cu"] == ["80", "90a"]
+
+
 def test_units_follow_what_they_include(tmp_path: Path) -> None:
     """A file more changes one unit or adds one; a unit of which nothing is left goes."""
     names = ["a/one", "a/two", "b/one", "c/one"]
