@@ -294,7 +294,8 @@ class Constants:
     """What no microbenchmark says. ``power``: how well the parts of a launch hide behind each
     other, infinity if the longest hides the others and 1 if none hides any. ``trips``: what a
     launch of a real kernel costs beyond an empty one, for first instructions, arguments and last
-    blocks, in latencies of memory. Fitted with the app left out that they are used for (evaluation.py)."""
+    blocks, in latencies of memory. Fitted with the app left out that they are used for
+    (evaluation.py)."""
 
     power: float = math.inf
     trips: float = 0.0
