@@ -641,6 +641,11 @@ _HIST_CHUNK = {
 }  # fmt: skip
 
 
+def _clears(times: float) -> Phase:
+    """Counters are cleared by launches of their own (clear_then() of apps/histogram)."""
+    return Phase(launches=times, blocks=1, instructions=20)
+
+
 def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
     keys, key_bytes, bins = row.number("keys"), _key_bytes(row), row.number("bins")
     threads, per_sm = row.has("threads", 1024), max(1.0, row.has("blocks_per_sm", 1))
@@ -673,13 +678,14 @@ def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
         latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
     merge = bins * copies / threads * 4 + machine.l2
     return [
+        _clears(1),
         Phase(
             launches=1, blocks=blocks, steps=steps, warps=threads / 32, instructions=instructions,
             latency=latency, wavefronts=wavefronts, travel=travel, flight=flight,
             read=tile / windows, l2=tile, start=machine.memory + 2 * merge,
             resident=per_sm, in_flight=tile * max(flight, 1), persistent=True,
             rounds=1.0 if row.engine else 0.0,
-        )
+        ),
     ]  # fmt: skip
 
 
@@ -689,6 +695,7 @@ def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
     blocks = 2.0 * sms
     dealt, counted = keys / blocks, keys / sms
     return [
+        _clears(2),
         Phase(
             launches=1, blocks=blocks, warps=16, instructions=dealt / 32 / 16 * 60, read=4 * dealt,
             write=2 * dealt, wavefronts=dealt / 32 * 10, resident=2, persistent=True,
