@@ -5,6 +5,11 @@
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_load.cuh>
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <type_traits>
+
 #include "apps/histogram/histogram.hpp"
 #include "apps/histogram/kernel.cuh"
 #include "harness/variant.hpp"
