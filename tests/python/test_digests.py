@@ -160,11 +160,13 @@ def test_microbenchmarks_were_made_by_this_code(
 
 def not_winners(file: dict, tuning: dict) -> list[str]:
     """Return the rows of role best whose config is no winner of the tuner at their own size, with
-    the code that they ran. cuBLAS and the like are comparators and have one config.
+    the code that they ran, and none that it did not tell apart from the winner: another session may
+    have found that one the fastest. cuBLAS and the like are comparators and have one config.
     """
     winners = {
-        (entry["variant"], entry["config"], entry["source_digest"], tuple(entry["size"].items()))
+        (entry["variant"], config, entry["source_digest"], tuple(entry["size"].items()))
         for entry in tuning["entries"]
+        for config in (entry["config"], *entry.get("equal", []))
     }
 
     def is_winner(row: dict, size: dict) -> bool:
@@ -199,6 +201,8 @@ def test_a_config_that_did_not_win_would_be_found() -> None:
     file = {"groups": [{"key": {"size": {"n": "8", "input": "random"}}, "rows": [row]}]}
     entry = {"variant": "a/tma", "config": "x", "source_digest": "1", "size": {"n": "8"}}
     assert not_winners(file, {"entries": [entry]}) == []
+    assert not_winners(file, {"entries": [entry | {"config": "w", "equal": ["v", "x"]}]}) == []
+    assert len(not_winners(file, {"entries": [entry | {"config": "w", "equal": ["v"]}]})) == 1
     for other in ({"config": "y"}, {"size": {"n": "9"}}, {"source_digest": "2"}):
         assert len(not_winners(file, {"entries": [entry | other]})) == 1
 
