@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -382,12 +381,17 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
 
 
 def gpus_of(files: Iterable[Recorded]) -> list[str]:
-    """GPU names: newest architecture first, of one architecture the one with more recorded."""
+    """GPU names: newest architecture first, of one architecture the one with more recorded. What
+    several sessions have counts once."""
     capability: dict[str, int] = {}
-    recorded: Counter[str] = Counter()
+    recorded: dict[str, set[tuple[str, ...]]] = {}
     for f in files:
         name = f.device["name"]
         capability[name] = f.device["compute_capability"]
-        recorded[name] += sum(len(g["rows"]) for g in f.document["groups"])
-        recorded[name] += sum(len(m["rows"]) for m in f.document.get("microbenchmarks", []))
-    return sorted(capability, key=lambda name: (-capability[name], -recorded[name], name))
+        mine = recorded.setdefault(name, set())
+        for group in f.document["groups"]:
+            key = json.dumps(group["key"], sort_keys=True)
+            mine |= {(key, r["variant"], r["role"], r.get("schedule", "")) for r in group["rows"]}
+        for m in f.document.get("microbenchmarks", []):
+            mine |= {(m["name"], json.dumps(r["at"], sort_keys=True)) for r in m["rows"]}
+    return sorted(capability, key=lambda name: (-capability[name], -len(recorded[name]), name))

@@ -48,6 +48,12 @@ def entry(files, name):
 # What the page is made of
 
 
+def test_many_sessions_do_not_make_a_gpu_the_one_told_in_full(record):
+    gpus = published.gpus_of(record)
+    again = [f for f in record if f.device["name"] == gpus[1]]
+    assert published.gpus_of([*record, *3 * again]) == gpus
+
+
 def test_the_inventory_is_whole_and_every_id_is_mapped_or_says_why():
     items = published.inventory()
     assert len(items) == 103 and len({i.id for i in items}) == 103
