@@ -643,7 +643,7 @@ _HIST_CHUNK = {
 
 def _clears(times: float) -> Phase:
     """Counters are cleared by launches of their own (clear_then() of apps/histogram)."""
-    return Phase(launches=times, blocks=1, instructions=20)
+    return Phase(launches=times, blocks=1)
 
 
 def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
