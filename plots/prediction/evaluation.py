@@ -75,7 +75,10 @@ class Rows:
         sizes = [p.wait.size for p in self.parts]
         starts = np.cumsum([0, *sizes[:-1]])
         resources = np.concatenate([p.resources() for p in self.parts], axis=1)
-        return {power: np.add.reduceat(combined(resources, power), starts) for power in POWERS}
+        beside = np.concatenate([p.beside for p in self.parts])
+        return {
+            power: np.add.reduceat(combined(resources, power, beside), starts) for power in POWERS
+        }
 
 
 _COLUMNS = ["app", "family", "size", "size_label", "cache", "launch", "strategy", "group",

@@ -27,6 +27,7 @@ EQUATIONS = """\
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
     parts   = steps x (issue x n / SMs, shared x n / SMs, alone x waves + start, bytes x n)
     launch  = (sum of parts ^ power) ^ (1 / power)         power: how well parts hide each other
+    launch  = the largest part                             where tensor cores multiply by themselves
     time    = sum of launches x (launch + cost of an empty launch + trips x latency of memory)"""
 
 
@@ -152,14 +153,18 @@ class Machine:
     def with_fallback(
         cls, results: Results, gpu: str, other: Machine
     ) -> tuple[Machine, tuple[str, ...]]:
-        """The same, and which values are another GPU's because this one's are not recorded. Raises
-        PlotsError where not even a file is."""
+        """The same, and which values are another GPU's because this one's are not recorded, in
+        words. Raises PlotsError where not even a file is."""
         files = results.files[results.files["gpu"] == gpu]
         if files.empty:
             raise PlotsError(f"no file is recorded of {gpu}")
         recorded = _recorded(results, gpu)
-        borrowed = tuple(name for name in SOURCES if name not in recorded)
-        return replace(other, gpu=gpu, **recorded), borrowed
+        borrowed = [SOURCES[name] for name in SOURCES if name not in recorded]
+        rates, others = dict(recorded.get("tensor", ())), dict(other.tensor)
+        if rates and others.keys() - rates.keys():
+            borrowed.append(f"tensor_core: {', '.join(sorted(others.keys() - rates.keys()))}")
+            recorded["tensor"] = tuple(sorted({**others, **rates}.items()))
+        return replace(other, gpu=gpu, **recorded), tuple(borrowed)
 
     def with_bandwidth(self, gpu: str, factor: float) -> Machine:
         """The same GPU with another memory, of so much of the bandwidth: what a data sheet tells of
@@ -283,6 +288,7 @@ class Phase:
     resident: float = 1.0  # blocks on an SM
     seconds: float = 0.0  # of all launches together, where a rate says it: a floor of the phase
     persistent: bool = False  # blocks stay until all is done: no waves, part of a step is a step
+    beside: bool = False  # nobody does two things in turn: the longest part hides the others
 
 
 # What a launch spends its time with.
@@ -310,6 +316,7 @@ class Parts:
     issue: np.ndarray
     shared: np.ndarray
     wait: np.ndarray
+    beside: np.ndarray  # bool: Phase.beside
     launch: float = 0.0  # launches of empty kernels
     trip: float = 0.0  # a latency of memory for each of them
     host: float = 0.0  # what the host needs where launches do not wait on the GPU; a floor
@@ -320,7 +327,7 @@ class Parts:
 
     def of_launches(self, power: float) -> float:
         """ms of all launches, but for what a launch costs."""
-        return float(combined(self.resources(), power).sum())
+        return float(combined(self.resources(), power, self.beside).sum())
 
     def time(self, constants: Constants) -> float:
         """ms of the run."""
@@ -340,13 +347,14 @@ class Parts:
         return PARTS[int(np.argmax([launch, *taken]))]
 
 
-def combined(resources: np.ndarray, power: float) -> np.ndarray:
-    """Parts that hide behind each other as ``power`` says, along the first axis."""
-    if math.isinf(power):
-        return resources.max(axis=0)
+def combined(resources: np.ndarray, power: float, beside: np.ndarray) -> np.ndarray:
+    """Parts that hide behind each other as ``power`` says, along the first axis, and wholly where
+    ``beside``."""
     most = resources.max(axis=0)
+    if math.isinf(power):
+        return most
     scaled = resources / np.where(most > 0, most, 1.0)
-    return most * np.sum(scaled**power, axis=0) ** (1 / power)
+    return np.where(beside, most, most * np.sum(scaled**power, axis=0) ** (1 / power))
 
 
 def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
@@ -391,6 +399,7 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         launches * shared * ms,
         launches * wait * ms,
         launches,
+        np.full(launches.shape, phase.beside),
     ]
 
 
@@ -398,11 +407,11 @@ def parts_of(machine: Machine, phases: Sequence[Phase], launch: str, queued: boo
     """What the phases of a run take on a machine. ``launch``: "graph" or "stream"; ``queued``: the
     launches of a stream wait on the GPU when the first begins, so that the host is no bound."""
     columns = [_of_phase(machine, phase) for phase in phases]
-    bytes_, issue, shared, wait, launches = (
-        np.concatenate([c[i] for c in columns]) for i in range(5)
+    bytes_, issue, shared, wait, launches, beside = (
+        np.concatenate([c[i] for c in columns]) for i in range(6)
     )
     count = float(launches.sum())
     host = 0.0 if launch == "graph" or queued else count * machine.launch_stream_us / 1e3
     trip = count * machine.memory * 1e-6 / machine.clock_ghz
     empty = count * machine.launch_graph_us / 1e3
-    return Parts(bytes_, issue, shared, wait, empty, trip, host)
+    return Parts(bytes_, issue, shared, wait, beside, empty, trip, host)

@@ -677,12 +677,14 @@ def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
     if row.strategy in ("overlap", "register_bypass"):
         latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
     merge = bins * copies / threads * 4 + machine.l2
+    # A cluster waits until all its blocks have counters, and until none reads them any more.
+    together = 2 * machine.cluster_barrier if row.strategy == "dsm" else 0.0
     return [
         _clears(1),
         Phase(
             launches=1, blocks=blocks, steps=steps, warps=threads / 32, instructions=instructions,
             latency=latency, wavefronts=wavefronts, travel=travel, flight=flight,
-            read=tile / windows, l2=tile, start=machine.memory + 2 * merge,
+            read=tile / windows, l2=tile, start=machine.memory + 2 * merge + together,
             resident=per_sm, in_flight=tile * max(flight, 1), persistent=True,
             rounds=1.0 if row.engine else 0.0,
         ),
@@ -752,19 +754,56 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
 
 _ELEMENT_BYTES = {"bf16": 2.0, "e4m3": 1.0}
 
+# Instructions of a warp for a slice of wgmma, where the threads that multiply copy, too (12 pieces
+# of 16 bytes each): layout nn, and tn.
+_WGMMA_SLICE = {
+    "baseline": (342, 306), "register_bypass": (349, 329), "overlap": (349, 329),
+    "drop_off": (349, 329), "tma": (70, 70), "dsm": (70, 70),
+}  # fmt: skip
+# and where a warpgroup beside them does, by the pieces of a thread.
+_PRODUCED_SLICE = {24: (460, 380), 20: (509, 509), 16: (316, 315), 12: (297, 296)}
 
-def _operand_reads(row: Row, tile_m: float, tile_n: float, wgmma: bool) -> float:
-    """Rows and columns of a slice that are read from shared memory, by all warps of a block: of A
-    and B by each warp of mma.sync, 64 x 64 elements or, where eight warps share 128 x 128, 64 x 32;
-    of A once and of B by each warpgroup of wgmma."""
-    if wgmma:
-        groups = max(1.0, tile_m / 64)
-        return tile_m + groups * tile_n
+
+def _operand_reads(row: Row, tile_m: float, tile_n: float) -> float:
+    """Rows and columns of a slice that warps of mma.sync read from shared memory, 64 x 64 elements
+    or, where eight warps share 128 x 128, 64 x 32 each. (What wgmma reads of it is in its rate.)"""
     eight = "8-warps" in row.config or (tile_n == 128 and row.threads == 256)
     shared_sums = "shared" in row.config  # whose second kernel has 256 threads whatever the first
     columns = 32.0 if eight and not shared_sums else 64.0
     warps = tile_m * tile_n / (64 * columns)
     return warps * (64 + columns)
+
+
+def _wgmma_chain(
+    machine: Machine, row: Row, tile_m: float, tile_n: float, slice_k: float, bytes_in: float
+) -> dict[str, float]:
+    """Who copies a slice for the tensor cores, and what that waits for. The engine and cp.async
+    some slices ahead wait for nothing. Through registers, the next slice is asked for when the last
+    one has left them: a round trip, its bytes and their stores for each slice. cp.async that is
+    waited for at once: a round trip and the bytes, and, where the stage is the only one, the
+    multiplication."""
+    mode, layout = str(row.size["mode"]), str(row.size.get("layout", "nn"))
+    producers = row.moves("producer_warps") > 1
+    stages = row.moves("stages", 2)
+    arrives = bytes_in / (machine.l2_gb_s / machine.sms / machine.clock_ghz)
+    rate = machine.tensor_gflop_s("wgmma", mode) / machine.sms / machine.clock_ghz
+    if producers:
+        pieces = bytes_in / 16 / 128
+        counted = _PRODUCED_SLICE[min(_PRODUCED_SLICE, key=lambda n: abs(n - pieces))]
+        found = {"warps": 4.0, "instructions": float(counted[layout == "tn"])}
+    else:
+        found = {"warps": 8.0, "instructions": float(_WGMMA_SLICE[row.strategy][layout == "tn"])}
+    barrier = 0.0 if producers else machine.barrier(row.threads)
+    match row.strategy:
+        case "baseline":
+            return {**found, "flight": 0.0, "latency": arrives + bytes_in / 128 + barrier}
+        case "register_bypass":
+            multiplied = 0.0 if producers else 2 * tile_m * tile_n * slice_k / rate + barrier
+            return {**found, "flight": 0.0, "latency": arrives + multiplied + barrier}
+        case "overlap":
+            return {**found, "flight": stages / 2 if producers else stages - 2, "latency": barrier}
+        case _:
+            return {**found, "flight": max(1.0, stages - 1)}
 
 
 def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
@@ -788,7 +827,8 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         launches=1, blocks=blocks, steps=steps, travel=_travel(machine, row, True),
         flight=0.0 if waits else max(1.0, stages - 1), start=2 * machine.memory, resident=per_sm,
         persistent=True, rounds=1.0 if row.engine else 0.0,
-        l2=bytes_in * 0.75 if row.strategy == "dsm" else bytes_in,  # B's slices are shared by two
+        # Two blocks share the columns of B.
+        l2=(tile_m + tile_n / 2) * slice_k * element if row.strategy == "dsm" else bytes_in,
         read=(m + n) * k * element / blocks / steps, write=4 * m * n / blocks / steps,
     )  # fmt: skip
     phases = []
@@ -800,18 +840,25 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         counted = _FP32_SLICE["tma" if producers else row.strategy][0]
         phases.append(
             Phase(**common, warps=warps, instructions=counted * slice_k / 32,
-                  latency=machine.shared + barrier,
+                  latency=machine.shared + barrier, beside=producers,
                   wavefronts=warps * 48 * 4 * slice_k / 32 + 2 * bytes_in / 128 + own)
         )  # fmt: skip
     else:
         wgmma = "wgmma" in row.config
         rate = machine.tensor_gflop_s("wgmma" if wgmma else "mma", mode)
-        reads = _operand_reads(row, tile_m, tile_n, wgmma) * slice_k * element
-        phases.append(
-            Phase(**common, warps=8, latency=0.0 if wgmma else barrier,
-                  wavefronts=(reads + bytes_in) / 128,
-                  seconds=2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9)
-        )  # fmt: skip
+        seconds = 2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9
+        if wgmma:
+            chain = _wgmma_chain(machine, row, tile_m, tile_n, slice_k, bytes_in)
+            phases.append(
+                Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds,
+                      beside=True)
+            )  # fmt: skip
+        else:
+            reads = _operand_reads(row, tile_m, tile_n) * slice_k * element
+            phases.append(
+                Phase(**common, warps=8, latency=barrier, wavefronts=(reads + bytes_in) / 128,
+                      seconds=seconds)
+            )  # fmt: skip
     if shared_sums:
         pieces = min(held, 2.0 * tiles)
         phases.append(

@@ -14,7 +14,7 @@ from prediction_record import GPU, recorded
 from plots.errors import PlotsError
 from plots.load import Results
 from plots.prediction import evaluation as ev
-from plots.prediction.model import Constants, Machine, Parts
+from plots.prediction.model import SOURCES, Constants, Machine, Parts
 from plots.strategies import NAMES
 from plots.twin import Measured, Twin
 
@@ -31,7 +31,8 @@ def rows(noise=0.0, seed=1, truth=TRUE) -> ev.Rows:
             for strategy in NAMES[:3]:
                 resources = random.uniform(0.1, 1.0, size=(4, 2))
                 launch, trip = random.uniform(0.01, 0.3, size=2)
-                found = Parts(*resources, launch=float(launch), trip=float(trip))
+                in_turn = np.zeros(2, dtype=bool)
+                found = Parts(*resources, in_turn, launch=float(launch), trip=float(trip))
                 parts.append(found)
                 lines.append(
                     {
@@ -274,13 +275,29 @@ def test_what_the_other_gpu_lacks_is_borrowed_and_named():
     results, machine = recorded()
     other = second_gpu(results, without=("memory/latency", "launch/flags"))
     there, borrowed = Machine.with_fallback(other, OTHER, machine)
-    assert set(borrowed) == {"memory", "l2", "word"} and there.memory == machine.memory
-    assert there.read_gb_s == machine.read_gb_s / 2
+    assert borrowed == tuple(SOURCES[name] for name in ("memory", "l2", "word"))
+    assert there.memory == machine.memory and there.read_gb_s == machine.read_gb_s / 2
     with pytest.raises(PlotsError, match="not recorded of NVIDIA Other: memory/latency"):
         Machine.of(other, OTHER)
     assert ev.home_of(other) == GPU
     with pytest.raises(PlotsError, match="no file is recorded of Nonesuch"):
         Machine.with_fallback(other, "Nonesuch", machine)
+
+
+def test_a_rate_that_the_other_gpu_lacks_is_borrowed_by_itself():
+    results, machine = recorded()
+    other = second_gpu(results)
+    of_other = (other.points["gpu"] == OTHER) & (
+        other.points["microbenchmark"] == "tensor_core/mma"
+    )
+    tf32 = other.points["at"].map(lambda at: at.get("input") == "tf32")
+    assert (of_other & tf32).any() and (of_other & ~tf32).any()
+    lacking = dataclasses.replace(other, points=other.points[~(of_other & tf32)])
+    there, borrowed = Machine.with_fallback(lacking, OTHER, machine)
+    assert borrowed == ("tensor_core: mma tf32",)
+    assert there.tensor_gflop_s("mma", "tf32") == machine.tensor_gflop_s("mma", "tf32")
+    whole, _ = Machine.with_fallback(other, OTHER, machine)
+    assert there.tensor_gflop_s("mma", "bf16") == whole.tensor_gflop_s("mma", "bf16")
 
 
 def test_too_few_apps_cannot_be_left_out():

@@ -106,11 +106,22 @@ def test_shapes_of_launches_are_added_up():
 
 
 def test_parts_hide_each_other_as_the_power_says():
-    two = np.array([[3.0], [4.0]])
-    assert combined(two, math.inf) == pytest.approx([4])
-    assert combined(two, 2) == pytest.approx([5])
-    assert combined(two, 1) == pytest.approx([7])
-    assert combined(np.zeros((2, 1)), 2) == pytest.approx([0])
+    two, in_turn = np.array([[3.0], [4.0]]), np.array([False])
+    assert combined(two, math.inf, in_turn) == pytest.approx([4])
+    assert combined(two, 2, in_turn) == pytest.approx([5])
+    assert combined(two, 1, in_turn) == pytest.approx([7])
+    assert combined(np.zeros((2, 1)), 2, in_turn) == pytest.approx([0])
+
+
+def test_where_nobody_does_two_things_in_turn_the_longest_part_is_all():
+    two = np.array([[3.0, 3.0], [4.0, 4.0]])
+    assert combined(two, 2, np.array([True, False])) == pytest.approx([4, 5])
+    phases = [
+        Phase(launches=1, blocks=100, read=3e6, latency=4e5, beside=beside)
+        for beside in (True, False)
+    ]
+    found = parts_of(MACHINE, phases, "graph")  # 0.3 ms of bytes, 0.4 of waiting
+    assert found.of_launches(2.0) == pytest.approx(0.4 + 0.5)
 
 
 def test_what_binds_is_named():

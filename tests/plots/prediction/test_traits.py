@@ -12,6 +12,7 @@ from prediction_record import GPU, recorded, rows_with_groups
 from test_model import MACHINE
 
 from plots.prediction import traits
+from plots.prediction.model import parts_of
 from plots.prediction.traits import FAMILIES, Row, family_of, numbers
 from plots.strategies import APPS, NAMES
 
@@ -188,14 +189,53 @@ def test_gemms_tiles_multiply_by_what_their_config_names(strategy, config, mode)
         assert done == 0 and total(phases, lambda p: p.warps * p.instructions) * 32 > 4096**3
     else:  # all products, the last wave's tiles included, at the rate of the instruction
         assert 0.999 < done * dict(rates)[unit] * 1e9 / (2 * 4096**3) < 1.4
-    ahead = strategy != "register_bypass" or "producer" in config
+    if "wgmma" in config:  # through registers a slice is waited for, and cp.async at once is
+        ahead = strategy not in ("baseline", "register_bypass")
+    else:
+        ahead = strategy != "register_bypass" or "producer" in config
     assert (phases[0].flight > 0) == ahead
+
+
+def wgmma_wait(strategy, producers=0, stages=4, mode="bf16"):
+    """Cycles that a slice of 128 x 256 is waited for, at 18 bytes a cycle of an SM."""
+    machine = replace(MACHINE, tensor=(("wgmma bf16", 9e5), ("wgmma e4m3", 18e5)))
+    known = row(
+        "gemm", strategy, schedule="s", config=f"{mode}-wgmma-128x256/{stages}-stages",
+        size={"m": 8192, "n": 8192, "k": 8192, "mode": mode, "layout": "tn"},
+        geometry={"tile_m": 128, "tile_n": 256, "k_slice": 64 if mode == "bf16" else 128},
+        movement={"stages": stages, "producer_warps": producers},
+    )  # fmt: skip
+    (phase,) = family_of(known).phases(machine, known)
+    assert phase.beside
+    return parts_of(machine, [phase], "graph").wait.sum() / phase.steps, machine
+
+
+def test_a_slice_that_passes_registers_takes_a_round_trip_and_its_bytes():
+    through, machine = wgmma_wait("baseline", stages=3)
+    ahead, _ = wgmma_wait("overlap")
+    engine, _ = wgmma_wait("tma")
+    at_once, _ = wgmma_wait("register_bypass", stages=1)
+    cycle = 1e-6 / machine.clock_ghz
+    arrives = 384 * 128 / (machine.l2_gb_s / machine.sms / machine.clock_ghz) * cycle
+    assert through > arrives + machine.l2 * cycle  # asked for when the last has left
+    assert engine < ahead < arrives  # nothing waits for one slice
+    multiplied = 2 * 128 * 256 * 64 / (9e5 / machine.sms / machine.clock_ghz) * cycle
+    assert at_once > arrives + multiplied + machine.copy_l2 * cycle  # one stage, for both in turn
+
+
+def test_a_producing_warpgroup_waits_in_place_of_those_that_multiply():
+    copied, machine = wgmma_wait("register_bypass", producers=4)
+    at_once, _ = wgmma_wait("register_bypass", stages=1)
+    multiplied = 2 * 128 * 256 * 64 / (9e5 / machine.sms / machine.clock_ghz)
+    assert at_once - copied > 0.9 * multiplied * 1e-6 / machine.clock_ghz
+    # A slice is as many bytes of a narrower type, and takes as long to come.
+    narrow, _ = wgmma_wait("register_bypass", producers=4, mode="e4m3")
+    assert narrow == pytest.approx(copied, rel=1e-3)  # but for the start
 
 
 def test_warps_of_fewer_columns_read_more_from_shared_memory():
     few, many = (
-        traits._operand_reads(row("gemm", config=config, threads=threads), 128, 128, wgmma=False)
+        traits._operand_reads(row("gemm", config=config, threads=threads), 128, 128)
         for config, threads in (("bf16-mma-128x128/2", 128), ("bf16-mma-128x128-8-warps/2", 256))
     )
     assert (few, many) == (4 * 128, 8 * 96)
-    assert traits._operand_reads(row("gemm"), 128, 256, wgmma=True) == 128 + 2 * 256
