@@ -18,6 +18,8 @@ from scipy.special import (
     stdtrit,
 )  # quantiles of the normal distribution and of Student's t
 
+from plots.statistics import ends_of_logs
+
 # What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
 # differ in how much they move, so that a row with some sessions of its own must be able to say so.
 POOL_DEGREES = 3
@@ -198,8 +200,7 @@ def _interval(
     half = float(stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
     return Prediction(
         math.exp(mean),
-        math.exp(mean - half),
-        math.exp(mean + half),
+        *ends_of_logs(mean - half, mean + half),
         confidence,
         degrees,
         len(row),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from plots import expect
+from plots.devices import memory_gb_s
 from plots.errors import PlotsError
 from plots.published import (
     Comparison,
@@ -74,11 +75,7 @@ def _device(files: Sequence[Recorded], name: str) -> Own | None:
         "max_clock_mhz": (device["max_clock_mhz"], "MHz"),
         "memory_gb": (device["memory_bytes"] * 2.0**-30, "GiB"),
         "memory_bus_bits": (device["memory_bus_bits"], "bit"),
-        # Two transfers per clock.
-        "bandwidth_gb_s": (
-            2e-3 * device["memory_clock_mhz"] * device["memory_bus_bits"] / 8,
-            "GB/s",
-        ),
+        "bandwidth_gb_s": (memory_gb_s(device), "GB/s"),
         "l2_kib": (device["l2_bytes"] / 1024, "KiB"),
     }
     value, unit = values[name]

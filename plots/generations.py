@@ -20,7 +20,12 @@ import pandas as pd
 from plots.expect import Measured, compare_all
 from plots.load import Results, usable_times
 from plots.sessions import Sessions
-from plots.statistics import corrected_confidence, geometric_mean, median_interval
+from plots.statistics import (
+    corrected_confidence,
+    ends_of_logs,
+    geometric_mean,
+    median_interval,
+)
 from plots.strategies import NAMES
 from plots.styles import between_runs
 
@@ -82,8 +87,7 @@ def _time_ends(
     """Where the next session of a row falls, in ms; within its run where that is not known."""
     known = between_runs(sessions.of(row.identity), sessions.kind("time", row.gpu, row.app))
     if known is not None:
-        low, high = known.ends(confidence)
-        return math.exp(low), math.exp(high)
+        return ends_of_logs(*known.ends(confidence))
     found = median_interval(times, confidence)
     return (found.low, found.high) if found.coverage >= confidence else (0.0, math.inf)
 

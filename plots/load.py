@@ -17,6 +17,7 @@ import pandas as pd
 
 from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of
+from plots.devices import memory_gb_s
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import on_all_cores
 from plots.schema import columns, members, scalars, values_of
@@ -106,7 +107,8 @@ class Results:
 
     @cached_property
     def gpus(self) -> list[str]:
-        """GPU names: newest architecture first, of one architecture the one with more recorded."""
+        """GPU names: newest architecture first, of one architecture the one with the faster memory,
+        then the one with more recorded."""
         of_group = self.groups.set_index("group")["gpu"]
         recorded = (
             self.rows["group"]
@@ -114,8 +116,12 @@ class Results:
             .value_counts()
             .add(self.points["gpu"].value_counts(), fill_value=0)
         )
-        order = self.files.assign(recorded=self.files["gpu"].map(recorded).fillna(0)).sort_values(
-            ["compute_capability", "recorded", "gpu"], ascending=[False, False, True]
+        order = self.files.assign(
+            memory=[memory_gb_s(p["device"]) for p in self.files["provenance"]],
+            recorded=self.files["gpu"].map(recorded).fillna(0),
+        ).sort_values(
+            ["compute_capability", "memory", "recorded", "gpu"],
+            ascending=[False, False, False, True],
         )
         return list(dict.fromkeys(order["gpu"]))
 

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from plots.devices import memory_gb_s
 from plots.errors import PlotsError
 from plots.tree import ROOT
 from plots.units import interval_digits
@@ -381,17 +382,17 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
 
 
 def gpus_of(files: Iterable[Recorded]) -> list[str]:
-    """GPU names: newest architecture first, of one architecture the one with more recorded. What
-    several sessions have counts once."""
-    capability: dict[str, int] = {}
+    """GPU names: newest architecture first, of one architecture the one with the faster memory,
+    then the one with more recorded. What several sessions have counts once."""
+    rank: dict[str, tuple[float, float]] = {}
     recorded: dict[str, set[tuple[str, ...]]] = {}
     for f in files:
         name = f.device["name"]
-        capability[name] = f.device["compute_capability"]
+        rank[name] = (-f.device["compute_capability"], -memory_gb_s(f.device))
         mine = recorded.setdefault(name, set())
         for group in f.document["groups"]:
             key = json.dumps(group["key"], sort_keys=True)
             mine |= {(key, r["variant"], r["role"], r.get("schedule", "")) for r in group["rows"]}
         for m in f.document.get("microbenchmarks", []):
             mine |= {(m["name"], json.dumps(r["at"], sort_keys=True)) for r in m["rows"]}
-    return sorted(capability, key=lambda name: (-capability[name], -len(recorded[name]), name))
+    return sorted(rank, key=lambda name: (*rank[name], -len(recorded[name]), name))

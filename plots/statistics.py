@@ -225,3 +225,10 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     if len(values) == 0:
         raise ValueError("mean of no ratios")
     return float(np.exp(np.mean(np.log(values))))
+
+
+def ends_of_logs(low: float, high: float) -> tuple[float, float]:
+    """An interval of logarithms as one of values; one without bounds where few values make it so
+    wide that it is no number any more."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(low)), float(np.exp(high))

@@ -25,6 +25,7 @@ from plots.sessions import Sessions
 from plots.statistics import (
     benjamini_hochberg,
     corrected_confidence,
+    ends_of_logs,
     geometric_mean,
     median_interval,
 )
@@ -366,10 +367,10 @@ def _asked(group: _Group) -> dict[str, Best | None]:
 
 
 def _gain(best: Best, found: bool, level: float) -> StyleGain:
-    low, high = best.ends(1 - level)
+    low, high = ends_of_logs(*best.ends(1 - level))
     value = best.value
     claim = ("faster" if value > 0 else "slower") if found else NOT_RESOLVED
-    return StyleGain(best.winner, math.exp(value), math.exp(low), math.exp(high), claim, best.knows)
+    return StyleGain(best.winner, math.exp(value), low, high, claim, best.knows)
 
 
 def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:

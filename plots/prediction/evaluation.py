@@ -104,8 +104,13 @@ def rows_of(results: Results, gpu: str, machine: Machine) -> Rows:
             if family is None:
                 undeclared[f"{r.app} {r.schedule or r.config}"] += 1
                 continue
-            phases = family.phases(machine, row)
-            parts.append(parts_of(machine, phases, r.launch, bool(group.launch_blocked)))
+            found = parts_of(
+                machine, family.phases(machine, row), r.launch, bool(group.launch_blocked)
+            )
+            if not np.isfinite(found.resources()).all():
+                undeclared[f"{r.app} {r.schedule}, at a rate that is not recorded"] += 1
+                continue
+            parts.append(found)
             # A schedule without a name: the config of the original is one, any other geometry is.
             schedule = r.schedule or ("iso" if r.role == "iso" else r.geometry)
             lines.append(
@@ -487,20 +492,17 @@ def evaluate(results: Results, gpu: str) -> Evaluation:
 
 
 def home_of(results: Results) -> str:
-    """The GPU that the model is held against: the one with the most rows of those that have the
-    microbenchmarks. Raises PlotsError that says what is missing where there is none."""
-    found: list[tuple[int, str]] = []
+    """The GPU that the model is held against: the first one, in the order of Results.gpus, of which
+    rows and the microbenchmarks are recorded. Raises PlotsError that says what is missing where
+    there is none."""
     missing = "no comparison group is recorded, so there is nothing to predict"
     for gpu in results.gpus:
-        count = int((results.rows["gpu"] == gpu).sum())
-        if not count:
+        if not (results.rows["gpu"] == gpu).any():
             continue
         try:
             Machine.of(results, gpu)
         except PlotsError as error:
             missing = str(error)
             continue
-        found.append((count, gpu))
-    if not found:
-        raise PlotsError(missing)
-    return max(found)[1]
+        return gpu
+    raise PlotsError(missing)

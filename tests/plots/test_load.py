@@ -196,12 +196,16 @@ def test_gpus_come_newest_architecture_first(save):
     assert len(results.where(gpu="NVIDIA H200").ceilings) == len(results.ceilings) / 2
 
 
-def test_of_one_architecture_the_gpu_with_more_recorded_comes_first(save):
+def test_of_one_architecture_the_gpu_with_the_faster_memory_comes_first(save):
     groups = [synthetic.group("nw", {"n": n}, 5.0) for n in (64, 128)]
-    few = synthetic.document(groups[:1], gpu=synthetic.device("NVIDIA H100 80GB HBM3", 90))
-    save(few, "r/a.json")
+    few = synthetic.device("NVIDIA H100 80GB HBM3", 90)
+    save(synthetic.document(groups[:1], gpu=few), "r/a.json")
     folder = save(synthetic.document(groups), "r/b.json").parent
+    # As fast as each other: the one with more recorded.
     assert load([folder]).gpus == ["NVIDIA H200", "NVIDIA H100 80GB HBM3"]
+    slow = {**synthetic.device(), "memory_clock_mhz": 2619, "memory_bus_bits": 5120}
+    save(synthetic.document(groups, gpu=slow), "r/b.json")
+    assert load([folder]).gpus == ["NVIDIA H100 80GB HBM3", "NVIDIA H200"]
 
 
 @pytest.mark.parametrize(

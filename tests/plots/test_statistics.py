@@ -7,6 +7,7 @@ import pytest
 
 from plots.statistics import (
     benjamini_hochberg,
+    ends_of_logs,
     geometric_mean,
     independent_p_value,
     independent_ratio,
@@ -127,3 +128,8 @@ def test_dependence_widens_as_in_the_harness():
     beyond = median_interval(values, 0.95, 100)
     assert (beyond.low, beyond.high) == (1, 41) and 0.4 < beyond.coverage < 0.5
     assert median_interval(range(1, 10), 0.95, 1e6).coverage == 0
+
+
+def test_an_interval_of_logs_may_have_no_bounds():
+    assert ends_of_logs(0.0, np.log(2)) == pytest.approx((1, 2))
+    assert ends_of_logs(-1e4, 1e4) == (0, np.inf)  # two sessions of few samples, asked for 99.99 %
