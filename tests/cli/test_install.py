@@ -140,8 +140,9 @@ def test_its_reference_is_right_and_its_run_is_planned(app: pathlib.Path) -> Non
 
 def test_it_verifies_and_compares_on_a_device(app: pathlib.Path, gpu: None, tmp_path) -> None:
     right(app, "verify")
-    out = tmp_path / "mine.json"
-    right(app, "run", "--seconds", "2", "--tuning", tmp_path / "none.json", "--out", out)
+    out, tuning = tmp_path / "mine.json", tmp_path / "tuning.json"
+    right(app, "tune", "--seconds", "1", "--tuning", tuning)
+    right(app, "run", "--seconds", "2", "--tuning", tuning, "--out", out)
     file = json.loads(out.read_text())
     rows = file["groups"][0]["rows"]
     assert {row["variant"] for row in rows} == set(VARIANTS)
