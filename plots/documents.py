@@ -72,12 +72,15 @@ def _item_type(column: str) -> str:
     return types if isinstance(types, str) else " or ".join(types)
 
 
+_SAMPLES = ("samples", "repeat_samples")  # members of a row that hold columns
+
+
 def _check_samples(path: Path, where: str, samples: Any) -> dict[str, np.ndarray]:
     """The sample columns as arrays. Checked here and not by the schema validator, which is too slow
     for hundreds of thousands of numbers; the constraints are the schema's."""
 
     def fail(wanted: str) -> ResultFileError:
-        return ResultFileError(f"{path}: expected {wanted} at {where}.samples")
+        return ResultFileError(f"{path}: expected {wanted} at {where}")
 
     if not isinstance(samples, dict) or set(samples) != set(SAMPLE_COLUMNS):
         raise fail("the columns " + ", ".join(SAMPLE_COLUMNS))
@@ -260,15 +263,17 @@ def read_document(path: Path) -> dict[str, Any]:
             digest = content_digest(document)
         except UnicodeEncodeError:
             digest = ""  # half a character: what follows says so
-    taken: list[tuple[dict[str, Any], dict[str, np.ndarray]]] = []
+    taken: list[tuple[dict[str, Any], str, dict[str, np.ndarray]]] = []
     groups = document.get("groups")
     for g, group in enumerate(groups if isinstance(groups, list) else []):
         rows = group.get("rows") if isinstance(group, dict) else None
         for r, row in enumerate(rows if isinstance(rows, list) else []):
-            if isinstance(row, dict) and "samples" in row:
-                columns = _check_samples(path, f"groups[{g}].rows[{r}]", row["samples"])
-                row["samples"] = {name: [] for name in SAMPLE_COLUMNS}
-                taken.append((row, columns))
+            for member in _SAMPLES if isinstance(row, dict) else ():
+                if member not in row:
+                    continue
+                columns = _check_samples(path, f"groups[{g}].rows[{r}].{member}", row[member])
+                row[member] = {name: [] for name in SAMPLE_COLUMNS}
+                taken.append((row, member, columns))
     if version < schema.version():
         with contextlib.suppress(AttributeError, KeyError, TypeError):
             upgrade(document)  # malformed: the validator says what and where
@@ -276,8 +281,9 @@ def read_document(path: Path) -> dict[str, Any]:
     if error is not None:
         raise ResultFileError(f"{path}: {schema.explain(error)}")
     _check_characters(path, document, text)
-    for row, columns in taken:
-        row["samples"] = columns
+    for row, member, columns in taken:
+        if member in row:  # which an older version may not have
+            row[member] = columns
     if not known:
         _check_content(path, document, digest)
         remembered.keep(key, b"sound")

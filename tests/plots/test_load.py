@@ -278,6 +278,18 @@ def test_a_wrong_member_is_named_with_what_was_expected(save, path, value, line)
     assert "\n" not in message and len(message) < 400
 
 
+def test_columns_of_a_second_run_are_checked_as_those_of_the_first(save):
+    document = synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])
+    row = document["groups"][0]["rows"][2]
+    row["repeat_samples"] = {name: values[:-1] for name, values in row["samples"].items()}
+    row["repeat_samples"]["time_ms"].pop()
+    with pytest.raises(ResultFileError, match=r"one length at groups\[0\].rows\[2\].repeat_sampl"):
+        load([save(document)])
+    row["repeat_samples"] = 3
+    with pytest.raises(ResultFileError, match=r"the columns .* at groups\[0\].rows\[2\].repeat_s"):
+        load([save(document)])
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
