@@ -11,8 +11,9 @@ source scripts/setup.sh tests
 architectures="" options=()
 if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
   case $gpu_capability in
-    80 | 100) options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real") ;;
+    80) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=80-real) ;;
     90) ;; # the preset's
+    100) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=100-real -DAMASIA_CLUSTERS_ONLY=) ;;
     *)
       architectures="80-real;90a-real;100-real;$gpu_capability-real"
       options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real")

@@ -6,20 +6,21 @@ import math
 
 import pytest
 from test_sessions import run, three
+from whole_record import whole_record
 
 from plots import between_runs, references
 from plots.between import Prediction, SessionValue
 from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
 from plots.errors import PlotsError
-from plots.load import Results, load
+from plots.load import Results
 from plots.sessions import Measured, Sessions
 from plots.strategies import ROOT
 
 
 @pytest.fixture(scope="module")
 def recorded() -> Results:
-    return load([ROOT / "results"])
+    return whole_record()
 
 
 def test_the_page_is_that_of_the_recorded_results(recorded):

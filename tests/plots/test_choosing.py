@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import synthetic
+from whole_record import whole_record
 
 from plots import choosing
 from plots.errors import PlotsError
@@ -13,7 +14,7 @@ from plots.strategies import ROOT
 
 def test_the_page_of_the_repository_is_of_the_recorded_results():
     page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
-    assert page == choosing.render(load([ROOT / "results"])), (
+    assert page == choosing.render(whole_record()), (
         "stale: python -m plots choosing results -o docs/choosing.md"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import synthetic
+from whole_record import whole_record
 
 from plots import expect, generations_page
 from plots.cli import main
@@ -305,7 +306,7 @@ def test_nothing_recorded_is_a_page_too(save):
 def test_the_page_of_the_repository_is_of_the_recorded_files():
     files = sorted((ROOT / "results").glob("**/*.json"))
     assert files
-    results = load([ROOT / "results"])
+    results = whole_record()
     there = (ROOT / "docs" / "generations.md").read_text(encoding="utf-8")
     assert there == generations_page.render(results), f"stale: {generations_page.COMMAND}"
     newest = results.where(gpu=generations_page.gpus_of(results)[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import synthetic
+from whole_record import whole_record
 
 from plots import strategy_pages
 from plots.errors import PlotsError
@@ -13,9 +14,7 @@ from plots.strategies import NAMES, ROOT, code_lines, involved_lines
 
 def test_the_pages_of_the_repository_are_of_the_recorded_results():
     there = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs/strategies").glob("*")}
-    assert there == strategy_pages.pages(load([ROOT / "results"])), (
-        f"stale: {strategy_pages.COMMAND}"
-    )
+    assert there == strategy_pages.pages(whole_record()), f"stale: {strategy_pages.COMMAND}"
 
 
 @pytest.fixture

@@ -257,6 +257,34 @@ def test_what_an_architecture_cannot_run_is_not_compiled_for_it(tmp_path: Path) 
     assert compiled_for["histogram/cub_block.cu"] == ["80", "90a"]
 
 
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_one_architecture_may_be_for_clusters_only(tmp_path: Path) -> None:
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;100-real")
+    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
+    result = configure(tmp_path, *options, "-DAMASIA_CLUSTERS_ONLY=100-real")
+    assert result.returncode == 0, result.stderr
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    compiled_for = {
+        Path(c["file"]).relative_to(ROOT).as_posix(): re.findall(r"code=\[?sm_(\w+)", c["command"])
+        for c in commands
+        if c["file"].startswith(str(ROOT)) and c["file"].endswith(".cu")
+    }
+    assert compiled_for["apps/gemm/overlap.cu"] == ["80", "90a"]
+    assert compiled_for["apps/gemm/tma.cu"] == ["90a", "100"]
+    assert compiled_for["microbench/ceilings/tensor.cu"] == ["80", "90a", "100"]
+
+
+def test_no_app_takes_a_branch_that_only_newer_architectures_take() -> None:
+    """So that what is compiled for 8.0 and 9.0a has compiled every line that 10.0 would."""
+    branches = re.compile(r"__CUDA_ARCH__\s*[<>=!]=?\s*(\d+)|(CUDA_ARCH_(?:FEAT|SPECIFIC)_?\w*)")
+    found = {}
+    for path in (p for room in ("apps", "variants") for p in sorted((ROOT / room).rglob("*"))):
+        if path.suffix in (".cu", ".cuh", ".hpp", ".h"):
+            for number, feature in branches.findall(path.read_text()):
+                found.setdefault(feature or int(number), []).append(path.name)
+    assert found.keys() <= {800, 890, 900, "CUDA_ARCH_FEAT_SM90_ALL"}, found
+
+
 def test_units_follow_what_they_include(tmp_path: Path) -> None:
     """A file more changes one unit or adds one; a unit of which nothing is left goes."""
     names = ["a/one", "a/two", "b/one", "c/one"]

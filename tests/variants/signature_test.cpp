@@ -358,11 +358,15 @@ std::vector<fs::path> kept_files(const fs::path& folder, const std::string& stem
 }
 
 /// What the suite compiles a strategy for (cmake/Sources.cmake): the architectures that run it, or
-/// all if none does.
+/// all if none does; those of AMASIA_CLUSTERS_ONLY for what needs clusters.
 std::string compiled_for(const StrategyTraits& traits, const std::string& of_architectures) {
+  const std::vector<std::string> clusters_only = split_list(AMASIA_CLUSTERS_ONLY);
   std::string able;
   for (const std::string& a : split_list(of_architectures)) {
-    if (std::stoi(a) >= traits.runs_from) able += a + ' ';
+    const bool left_out =
+        traits.runs_from == 0 &&
+        std::find(clusters_only.begin(), clusters_only.end(), a) != clusters_only.end();
+    if (std::stoi(a) >= traits.runs_from && !left_out) able += a + ' ';
   }
   return able.empty() ? of_architectures : able;
 }

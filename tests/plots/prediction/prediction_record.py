@@ -6,11 +6,12 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from plots.load import Results, load
+from whole_record import whole_record
+
+from plots.load import Results
 from plots.prediction.evaluation import ROLES, home_of, row_of
 from plots.prediction.model import Machine
 from plots.prediction.traits import Row
-from plots.strategies import ROOT
 
 GPU = "NVIDIA H200"
 
@@ -18,7 +19,7 @@ GPU = "NVIDIA H200"
 @functools.cache
 def recorded() -> tuple[Results, Machine]:
     """Everything in results/, and the GPU that the page is of."""
-    results = load([ROOT / "results"])
+    results = whole_record()
     assert home_of(results) == GPU
     return results, Machine.of(results, GPU)
 
