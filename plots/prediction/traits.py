@@ -755,13 +755,15 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
 _ELEMENT_BYTES = {"bf16": 2.0, "e4m3": 1.0}
 
 # Instructions of a warp for a slice of wgmma, where the threads that multiply copy, too (12 pieces
-# of 16 bytes each): layout nn, and tn.
+# of 16 bytes each): tf32 in layout nn, bf16 in nn, all types in tn.
 _WGMMA_SLICE = {
-    "baseline": (342, 306), "register_bypass": (349, 329), "overlap": (349, 329),
-    "drop_off": (349, 329), "tma": (70, 70), "dsm": (70, 70),
+    "baseline": (369, 342, 306), "register_bypass": (344, 349, 329), "overlap": (344, 349, 329),
+    "tma": (70, 70, 70), "dsm": (70, 70, 70),
 }  # fmt: skip
-# and where a warpgroup beside them does, by the pieces of a thread.
-_PRODUCED_SLICE = {24: (460, 380), 20: (509, 509), 16: (316, 315), 12: (297, 296)}
+# The same where a warpgroup beside them copies, by the pieces of a thread.
+_PRODUCED_SLICE = {
+    24: (593, 460, 380), 20: (509, 509, 509), 16: (316, 316, 315), 12: (297, 297, 296)
+}  # fmt: skip
 
 
 def _operand_reads(row: Row, tile_m: float, tile_n: float) -> float:
@@ -782,7 +784,8 @@ def _wgmma_chain(
     one has left them: a round trip, its bytes and their stores for each slice. cp.async that is
     waited for at once: a round trip and the bytes, and, where the stage is the only one, the
     multiplication."""
-    mode, layout = str(row.size["mode"]), str(row.size.get("layout", "nn"))
+    mode = str(row.size["mode"])
+    column = 2 if row.size.get("layout") == "tn" else int(mode != "tf32")
     producers = row.moves("producer_warps") > 1
     stages = row.moves("stages", 2)
     arrives = bytes_in / (machine.l2_gb_s / machine.sms / machine.clock_ghz)
@@ -790,9 +793,9 @@ def _wgmma_chain(
     if producers:
         pieces = bytes_in / 16 / 128
         counted = _PRODUCED_SLICE[min(_PRODUCED_SLICE, key=lambda n: abs(n - pieces))]
-        found = {"warps": 4.0, "instructions": float(counted[layout == "tn"])}
+        found = {"warps": 4.0, "instructions": float(counted[column])}
     else:
-        found = {"warps": 8.0, "instructions": float(_WGMMA_SLICE[row.strategy][layout == "tn"])}
+        found = {"warps": 8.0, "instructions": float(_WGMMA_SLICE[row.strategy][column])}
     barrier = 0.0 if producers else machine.barrier(row.threads)
     match row.strategy:
         case "baseline":
