@@ -157,7 +157,8 @@ def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path
         size={"n": 1 << 24, "type": "float32"},
     )  # fmt: skip
     loaded = load([path])
-    assert not loaded.notes
+    # Noise resembles itself from round to round in some runs by chance, and that is told.
+    assert [note for note in loaded.notes if "rank correlation" not in note] == []
     rows = loaded.rows
     assert set(rows["variant"]) == {"mine/baseline", "mine/new"}
     assert set(loaded.groups["size"]) == {"n=16777216,type=float32"}
