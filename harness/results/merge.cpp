@@ -330,7 +330,50 @@ bool are_sessions(const std::vector<ResultFile>& files) {
   return false;
 }
 
+/// Without the sessions of which nothing is in the file; one alone is the file's provenance.
+void drop_empty_sessions(ResultFile& file) {
+  Provenance& provenance = file.provenance;
+  std::vector<SessionRecord> left;
+  std::map<int, int> place;
+  for (GroupResult& group : file.groups) {
+    if (!group.session) return;  // a file of one session
+    place.emplace(*group.session, 0);
+  }
+  for (auto& [session, now] : place) {
+    now = static_cast<int>(left.size());
+    left.push_back(session_of(provenance, session));
+  }
+  if (left.empty()) return;
+  const bool one = left.size() == 1;
+  for (GroupResult& group : file.groups) {
+    group.session = one ? std::nullopt : std::optional<int>(place.at(*group.session));
+  }
+  provenance.date_utc = left.front().date_utc;
+  provenance.device.uuid_hash = left.front().uuid_hash;
+  provenance.device_state = left.front().device_state;
+  if (one) {
+    provenance.commit = left.front().commit;
+    provenance.dirty = left.front().dirty;
+    left.clear();
+  }
+  provenance.sessions = std::move(left);
+}
+
 }  // namespace
+
+ResultFile only_apps(ResultFile file, const std::set<std::string>& apps) {
+  std::set<std::string> others;
+  for (const GroupResult& group : file.groups) {
+    if (!apps.contains(group.key.app)) others.insert(group.key.app);
+  }
+  std::erase_if(file.groups, [&](const GroupResult& g) { return others.contains(g.key.app); });
+  std::erase_if(file.provenance.sources, [&](const auto& source) {
+    return others.contains(source.first.substr(0, source.first.find('/')));
+  });
+  file.microbenchmarks.clear();
+  drop_empty_sessions(file);
+  return file;
+}
 
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names) {
   if (files.empty()) throw ResultError("nothing to merge");

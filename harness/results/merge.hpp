@@ -2,6 +2,7 @@
 // the same cases as sessions of one file.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct Merged {
 /// Throws ResultError naming the two files that do not fit or that both have the same session of a
 /// group.
 Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
+
+/// What a file has of some apps: their groups, sources and sessions. Ceilings stay, microbenchmarks
+/// do not.
+ResultFile only_apps(ResultFile file, const std::set<std::string>& apps);
 
 /// The file alone.
 ResultFile merge_files(const std::vector<ResultFile>& files, const std::vector<std::string>& names);

@@ -228,6 +228,38 @@ def test_a_merged_file_has_its_own_digest(amasia, tmp_path):
     assert amasia("export", str(out)).stderr == ""
 
 
+def groups_by_session(file):
+    """When and where each group was measured, and the group."""
+    sessions = file["provenance"].get("sessions")
+    for group in file["groups"]:
+        at = sessions[group["session"]] if sessions else file["provenance"]
+        bare = {name: value for name, value in group.items() if name != "session"}
+        yield at["date_utc"], at.get("uuid_hash") or at["device"]["uuid_hash"], bare
+
+
+def test_a_file_can_be_divided_by_app(amasia, tmp_path):
+    """One app's part of a file of two, each with sessions of its own."""
+    recorded = ROOT / "results" / "h100-80gb-hbm3"
+    inputs = [str(recorded / f"cross-{app}.json") for app in ("lud", "nw")]
+    both, nw, again = (tmp_path / name for name in ("both.json", "nw.json", "again.json"))
+    assert amasia("merge", *inputs, "--out", str(both)).returncode == 0
+    assert amasia("merge", str(both), "--app", "nw", "--out", str(nw)).returncode == 0
+    whole, part = (json.loads(path.read_text(encoding="utf-8")) for path in (both, nw))
+    expected = [g for g in groups_by_session(whole) if g[2]["key"]["app"] == "nw"]
+    assert 0 < len(expected) < len(whole["groups"])
+    assert list(groups_by_session(part)) == expected
+    assert part["ceilings"] == whole["ceilings"]
+    assert len(part["provenance"]["sessions"]) < len(whole["provenance"]["sessions"])
+    sources = part["provenance"]["sources"]
+    assert "nw/baseline" in sources and "lud/baseline" not in sources
+    # An input that has nothing of the app is no session that lacks every case.
+    done = amasia("merge", str(nw), inputs[0], "--app", "nw", "--out", str(again))
+    assert done.returncode == 0 and "cases" not in done.stderr
+    assert list(groups_by_session(json.loads(again.read_text()))) == expected
+    line = one_line(amasia("merge", str(both), "--app", "nm", "--out", str(nw)), 2)
+    assert "'nm'" in line and "lud, nw" in line
+
+
 def test_a_name_cannot_break_the_line(amasia, tmp_path):
     for arguments in (("list", "no\nsuch\x1b[2J"), ("export", str(tmp_path / "a\nb.json"))):
         line = one_line(amasia(*arguments), 2)

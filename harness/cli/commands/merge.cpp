@@ -1,10 +1,15 @@
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/ranges.h>
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/result_files.hpp"
+#include "harness/errors.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/merge.hpp"
 #include "harness/text/output.hpp"
@@ -12,8 +17,28 @@
 namespace amasia {
 namespace {
 
-ExitStatus merge_inputs(const std::vector<std::string>& inputs, const std::string& out) {
-  const std::vector<ResultFile> files = read_result_files(inputs);
+ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
+                        const std::set<std::string>& apps) {
+  std::vector<ResultFile> files = read_result_files(inputs);
+  if (!apps.empty()) {
+    std::set<std::string> seen;
+    for (const ResultFile& file : files) {
+      for (const GroupResult& group : file.groups) seen.insert(group.key.app);
+    }
+    for (const std::string& app : apps) {
+      if (seen.contains(app)) continue;
+      throw UsageError(
+          fmt::format("no input has a group of the app '{}'; they have: {}", app,
+                      seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
+    }
+    // Inputs that have nothing of them are no sessions without a case.
+    for (std::size_t f = files.size(); f-- > 0;) {
+      files[f] = only_apps(std::move(files[f]), apps);
+      if (!files[f].groups.empty()) continue;
+      files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
+      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
+    }
+  }
   check_writable(out, 1 << 20);
   const Merged merged = merge(files, inputs);
   for (const std::string& note : merged.notes) print_prose("note: {}\n", note);
@@ -27,8 +52,15 @@ Action declare_merge(CLI::App& options) {
   options.add_option("inputs", *inputs, "result files, or journals of interrupted runs")
       ->required()
       ->type_name("FILE");
+  auto apps = std::make_shared<std::vector<std::string>>();
   options.add_option("--out", *out, "the merged file")->required()->type_name("FILE");
-  return [inputs, out](const Invocation&) { return merge_inputs(*inputs, *out); };
+  options
+      .add_option("--app", *apps,
+                  "only what the inputs have of this app (repeatable) (default: all)")
+      ->type_name("APP");
+  return [inputs, out, apps](const Invocation&) {
+    return merge_inputs(*inputs, *out, {apps->begin(), apps->end()});
+  };
 }
 
 const bool merge_registered = register_command(
@@ -39,11 +71,12 @@ const bool merge_registered = register_command(
          "Shards must agree in settings (but for the shard), build, type of GPU, driver "
          "and sources. Files with the same cases become sessions of one file: a row joins "
          "them when its code is the same, whatever the commit, and what stays out is "
-         "said.",
+         "said. With --app nothing else comes into the file, no microbenchmarks "
+         "either.",
      .examples = {{{"amasia merge out/shard-*.json --out out/sweep.json",
                     "what an array job with --shard i/n measured"},
-                   {"amasia merge out/h200-sweep.json.journal --out partial.json",
-                    "what an interrupted run had finished"}}},
+                   {"amasia merge out/paper.json --app nw --out out/paper-nw.json",
+                    "a file divided: what it has of one app"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage},
      .declare = declare_merge});
 

@@ -273,5 +273,25 @@ TEST(MergeSessions, AnIndexThatNamesNoSessionIsRefused) {
                        "the provenance has no sessions"));
 }
 
+TEST(OnlyApps, OneSessionThatIsLeftIsTheFilesProvenance) {
+  ResultFile a = shard("", {1}), b = shard("", {1, 2});
+  a.provenance.date_utc = "2026-01-01T00:00:00Z";
+  b.provenance.date_utc = "2026-01-02T00:00:00Z";
+  b.provenance.device.uuid_hash = "another";
+  b.groups[1].key.app = "other";
+  const ResultFile merged = merge_files({a, b}, {"a.json", "b.json"});
+  ASSERT_EQ(merged.provenance.sessions.size(), 2u);
+  const ResultFile other = only_apps(merged, {"other"});
+  ASSERT_EQ(other.groups.size(), 1u);
+  EXPECT_EQ(other.groups[0].key.app, "other");
+  EXPECT_FALSE(other.groups[0].session);
+  EXPECT_TRUE(other.provenance.sessions.empty());
+  EXPECT_EQ(other.provenance.date_utc, b.provenance.date_utc);
+  EXPECT_EQ(other.provenance.device.uuid_hash, "another");
+  EXPECT_TRUE(other.microbenchmarks.empty());
+  EXPECT_EQ(only_apps(merged, {a.groups[0].key.app}).provenance.sessions.size(), 2u);
+  EXPECT_TRUE(only_apps(merged, {"none"}).groups.empty());
+}
+
 }  // namespace
 }  // namespace amasia
