@@ -113,6 +113,13 @@ def variance_inflation(values: Sequence[float] | np.ndarray) -> float:
     return (1 + unbiased) / (1 - unbiased)
 
 
+def _median_of_ordered(values: np.ndarray) -> float:
+    middle = len(values) // 2
+    if len(values) % 2:
+        return float(values[middle])
+    return float(values[middle - 1] + values[middle]) / 2
+
+
 def median_interval(
     sample: Sequence[float] | np.ndarray, confidence: float, inflation: float = 1
 ) -> Interval:
@@ -132,8 +139,7 @@ def median_interval(
         raise ValueError("confidence must lie between 0 and 1")
     k, coverage = _stretched_rank(n, confidence, inflation)
     low, high = float(values[k - 1]), float(values[n - k])
-    median = float(values[(n - 1) // 2] + values[n // 2]) / 2  # of what is in order already
-    return Interval(median, low, high, coverage, n)
+    return Interval(_median_of_ordered(values), low, high, coverage, n)
 
 
 def independent_ratio(
