@@ -101,9 +101,23 @@ def comparison_identities(gpu: str, group: Record) -> list[str]:
     ]  # fmt: skip
 
 
-def _median(values: Sequence[float]) -> float:
-    known = sorted(v for v in values if v is not None and math.isfinite(v))
-    return known[len(known) // 2] if known else math.nan
+def _median(values: np.ndarray) -> float:
+    known = np.sort(values[np.isfinite(values)])
+    return float(known[len(known) // 2]) if len(known) else math.nan
+
+
+def _tenths(of_rows: Sequence[np.ndarray]) -> list[list[float]]:
+    """What a tenth of the values of each row is below, and a tenth above; of rows with as many
+    values, which most of a group have, at once."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, values in enumerate(of_rows):
+        places[len(values)].append(place)
+    ends: list[list[float]] = [[]] * len(of_rows)
+    for alike in places.values():
+        lows_and_highs = np.quantile([of_rows[i] for i in alike], (0.1, 0.9), axis=1)
+        for place, low_and_high in zip(alike, lows_and_highs.T.tolist(), strict=True):
+            ends[place] = low_and_high
+    return ends
 
 
 def _number(text: Any) -> float:
@@ -153,13 +167,12 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             *ends,
         )
 
-    for row in group["rows"]:
-        if row["status"] == "ok" and row.get("time_ms"):
-            name = _name(row)
-            name += " (A/A)" if row["repeat"] else ""
-            clock = _median(row["samples"]["sm_clock_mhz"])
-            ends = np.quantile(recomputed.usable(row)[1], (0.1, 0.9)).tolist()
-            yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
+    rows = [row for row in group["rows"] if row["status"] == "ok" and row.get("time_ms")]
+    for row, ends in zip(rows, _tenths([recomputed.usable(row)[1] for row in rows]), strict=True):
+        name = _name(row)
+        name += " (A/A)" if row["repeat"] else ""
+        clock = _median(row["samples"]["sm_clock_mhz"])
+        yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
     identities = comparison_identities(gpu, group)
     for c, identity in zip(group["comparisons"], identities, strict=True):
         if identity:
