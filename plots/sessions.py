@@ -181,12 +181,17 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             yield one(c, "ratio", name, identity, math.nan, (math.nan, math.nan))
 
 
+def _sort_of(measured: Measured) -> tuple[str, str, str]:
+    return measured.quantity, measured.case, measured.role
+
+
 @dataclass
 class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
     _kinds: dict[tuple[str, str, str], Components] = field(default_factory=dict)
+    _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
 
     def add(self, measured: Measured) -> None:
         """A session that stands in two files is one: its GPU and the second in which it began tell
@@ -196,10 +201,18 @@ class Sessions:
         if mine not in ((m.session.gpu, m.date) for m in there):
             there.append(measured)
             self._kinds.clear()
+            self._alike.clear()
 
     def of(self, identity: str) -> list[SessionValue]:
         """The sessions of a row or comparison; empty for what is not known."""
         return [m.session for m in self.found.get(identity, ())]
+
+    def alike(self, measured: Measured) -> list[list[Measured]]:
+        """The rows of the same quantity, case and role, its own included."""
+        if not self._alike:
+            for row in self.found.values():
+                self._alike.setdefault(_sort_of(row[0]), []).append(row)
+        return self._alike.get(_sort_of(measured), [])
 
     def kind(self, quantity: str, gpu: str, app: str) -> Components:
         """The pool that predictions of an app are from: its own, or of all apps where few of its
