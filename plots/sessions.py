@@ -228,8 +228,9 @@ class Sessions:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
         for identity, of_row in self.found.items():
             first = of_row[0]
+            sessions = self.of(identity)
             for app in (first.app, ""):
-                rows[first.quantity, first.gpu, app].append(self.of(identity))
+                rows[first.quantity, first.gpu, app].append(sessions)
         self._kinds.update({kind: pooled_components(of_kind) for kind, of_kind in rows.items()})
 
     def predicted(self, identity: str) -> Prediction | None:
