@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
@@ -118,6 +119,11 @@ class _Row:
 
 
 def _of(row: Sequence[SessionValue]) -> _Row:
+    return _said_by(tuple(row))
+
+
+@lru_cache(maxsize=1 << 16)  # a row is in two pools, and in those without this GPU or that
+def _said_by(row: tuple[SessionValue, ...]) -> _Row:
     cells = _by_gpu(row)
     means = tuple(fmean(s.value for s in cell) for cell in cells)
     within = sum((s.value - m) ** 2 for cell, m in zip(cells, means, strict=True) for s in cell)

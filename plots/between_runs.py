@@ -148,11 +148,9 @@ def _extremes(row: list[Measured]) -> tuple[Measured, Measured]:
 def _others(least: Measured, most: Measured, sessions: Sessions) -> list[tuple[Measured, Measured]]:
     """The other variants of the same case and role in the same two sessions."""
     others = []
-    for row in sessions.found.values():
+    for row in sessions.alike(least):
         first = row[0]
-        same = (first.quantity, first.case) == (least.quantity, least.case)
-        control = first.name.endswith(" (A/A)")
-        if not same or control or first.role != least.role or first.identity == least.identity:
+        if first.name.endswith(" (A/A)") or first.identity == least.identity:
             continue
         at = {(m.session.gpu, m.date): m for m in row}
         ends = [at.get((m.session.gpu, m.date)) for m in (least, most)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -20,50 +21,77 @@ def _text(text: str) -> bytes:
     return b"s%d:%s" % (len(encoded), encoded)
 
 
-def _numbers(values: list[float]) -> bytes:
-    digits = struct.pack(f">{len(values)}d", *values).hex()
-    return "".join(
-        [
-            f"i{int(value)};"
-            if abs(value) < _EXACT and value.is_integer()
-            else f"d{digits[16 * i : 16 * i + 16]};"
-            for i, value in enumerate(values)
-        ]
-    ).encode("ascii")
+def _float(value: float) -> bytes:
+    if abs(value) < _EXACT and value.is_integer():
+        return b"i%d;" % value
+    return b"d%s;" % struct.pack(">d", value).hex().encode("ascii")
+
+
+def _int(value: int) -> bytes:
+    return b"i%d;" % value if -(2**63) <= value < 2**64 else _float(float(value))
+
+
+_SCALARS: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda value: b"n",
+    bool: lambda value: b"t" if value else b"f",
+    int: _int,
+    float: _float,
+    str: _text,
+}
+
+
+def _floats(values: list[float]) -> bytes:
+    """As _float() of each. Where none of them is whole, as in most columns of samples, the digits
+    of all are taken at once."""
+    if any(map(float.is_integer, values)):
+        return b"".join(map(_float, values))
+    digits = struct.pack(f">{len(values)}d", *values).hex(";", 8)
+    return b"d%s;" % digits.replace(";", ";d").encode("ascii")
+
+
+def _ints(values: list[int]) -> bytes:
+    """As _int() of each."""
+    if min(values) < -(2**63) or max(values) >= 2**64:
+        return b"".join(map(_int, values))
+    return b"i%s;" % ";i".join(map(str, values)).encode("ascii")
+
+
+# Columns of samples, which are most of a file: all items of one type.
+_COLUMNS: dict[type, Callable[[Any], bytes]] = {
+    bool: lambda values: b"".join(map(_SCALARS[bool], values)),
+    int: _ints,
+    float: _floats,
+}
 
 
 def _add(parts: list[bytes], value: Any) -> None:
-    match value:
-        case None:
-            parts.append(b"n")
-        case True:
-            parts.append(b"t")
-        case False:
-            parts.append(b"f")
-        case int() if -(2**63) <= value < 2**64:
-            parts.append(b"i%d;" % value)
-        case int() | float():
-            parts.append(_numbers([float(value)]))
-        case str():
-            parts.append(_text(value))
-        case list():
-            parts.append(b"a%d:" % len(value))
-            if set(map(type, value)) == {float}:  # samples, which are most of a file
-                parts.append(_numbers(value))
-            else:
-                for item in value:
-                    _add(parts, item)
-        case dict():
-            _add_members(parts, value)
-        case _:
-            raise TypeError(f"{type(value).__qualname__} is no JSON value")
+    kind = type(value)
+    if kind in _SCALARS:
+        parts.append(_SCALARS[kind](value))
+    elif isinstance(value, dict):
+        _add_members(parts, value)
+    elif isinstance(value, list):
+        parts.append(b"a%d:" % len(value))
+        kinds = set(map(type, value))
+        column = _COLUMNS.get(kinds.pop()) if len(kinds) == 1 else None
+        if column is not None:
+            parts.append(column(value))
+        else:
+            for item in value:
+                _add(parts, item)
+    else:
+        raise TypeError(f"{kind.__qualname__} is no JSON value")
 
 
 def _add_members(parts: list[bytes], members: dict[str, Any]) -> None:
     parts.append(b"o%d:" % len(members))
     for name, item in members.items():
         parts.append(_text(name))
-        _add(parts, item)
+        scalar = _SCALARS.get(type(item))  # which most members are
+        if scalar is not None:
+            parts.append(scalar(item))
+        else:
+            _add(parts, item)
 
 
 def content_digest(document: dict[str, Any]) -> str:

@@ -128,20 +128,26 @@ def _integer(text: str) -> int:
     return value
 
 
-_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}")
-_AS_ZEROS = str.maketrans("123456789", "000000000")
+# Every digit as 0 and both letters of an exponent as e.
+_AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
+_MANTISSA_ENDS = b"0."
+_BEFORE_NUMBERS = b"-[:, \n\t\r"
 
 
 def _may_be_too_large(text: str) -> bool:
     """Whether a number may be more than a double holds: to ask each takes as long as to read the
     whole file. What looks like an exponent stands in digests, too, but not behind a number."""
-    if 300 * "0" in text.translate(_AS_ZEROS):
+    zeros = text.encode("utf-8", "surrogatepass").translate(_AS_ZEROS)
+    if 300 * b"0" in zeros:
         return True
-    for exponent in _EXPONENT.finditer(text):
-        before = text[max(0, exponent.start() - 40) : exponent.start()]
-        mark = before.rstrip("0123456789.")[-1:]  # in front of the digits
-        if mark != before[-1:] and mark in ("", "-", "[", ":", ",", " ", "\n", "\t", "\r"):
-            return True
+    for mark in (b"e000", b"e+000"):
+        at = zeros.find(mark)
+        while at >= 0:
+            before = zeros[max(0, at - 40) : at]
+            number = before.rstrip(_MANTISSA_ENDS)  # without it what stands before its digits
+            if number != before and (not number or number[-1] in _BEFORE_NUMBERS):
+                return True
+            at = zeros.find(mark, at + 1)
     return False
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import pickle
 import re
 import zlib
@@ -22,6 +24,7 @@ from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import on_all_cores
 from plots.schema import columns, members, scalars, values_of
 from plots.sessions import (
+    Measured,
     Sessions,
     comparison_identities,
     measured_in,
@@ -364,12 +367,26 @@ def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
         parts += [str(path), _bytes(path)]
     key = cache.key(*parts)
     stored = cache.find(key)
-    if stored is not None:
-        results = pickle.loads(zlib.decompress(stored))
-    else:
-        results = _read(found, notes)
-        cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
+    with _no_search_for_garbage():
+        if stored is not None:
+            results = pickle.loads(zlib.decompress(stored))
+        else:
+            results = _read(found, notes)
+            cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
     return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])
+
+
+@contextlib.contextmanager
+def _no_search_for_garbage() -> Iterator[None]:
+    """What is read is kept, in millions of small objects, and none refers to itself: to search them
+    for cycles again and again takes a tenth of the time."""
+    searched = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searched:
+            gc.enable()
 
 
 def _doubts_of_dates(results: Results) -> Iterator[str]:
@@ -394,175 +411,213 @@ def _bytes(path: Path) -> bytes:
         return b""  # read_document() says what is wrong with it
 
 
+@dataclass(frozen=True)
+class _Case:
+    """A group of a file, or the part of it of one kind (see _parts_of()), as records of the frames.
+    ``samples`` are those of all rows, one after the other, ``lengths`` how many each row has."""
+
+    kind: str
+    group: dict[str, Any]
+    rows: list[dict[str, Any]]
+    comparisons: list[dict[str, Any]]
+    samples: dict[str, np.ndarray]
+    lengths: list[int]
+
+
+@dataclass(frozen=True)
+class _OfFile:
+    """What one file contributes to the frames, whatever the others hold: all that its own process
+    can make of it, and no more than has to travel to the one that puts the frames together."""
+
+    file: dict[str, Any]
+    has_digest: bool
+    ceilings: list[dict[str, Any]]
+    points: list[dict[str, Any]]
+    findings: list[dict[str, Any]]
+    cases: list[_Case]
+    measured: list[Measured]
+    notes: list[str]  # about groups that are not valid
+
+
+def _case(
+    document: dict[str, Any], run: dict[str, Any], number: int, kind: str, group: dict[str, Any]
+) -> _Case:
+    key = group["key"]
+    work = group["work"]
+    floor = values_of("floor", group.get("floor"))
+    if group.get("floor"):  # its maximum is not in every file
+        bounds = {b: floor[f"{b}_ms"] for b in members("floor")["bound_by"]["enum"]}
+        floor["floor_ms"] = max(bounds.values())
+        floor["bound_by"] = max(bounds, key=bounds.__getitem__)
+    identity = {
+        "group": f"{run['file']}.{number}" + ("x" if kind == "cross" else ""),
+        "app": key["app"],
+        "size": _size_text(key["size"]),
+        "size_label": "",
+        "bytes": work["bytes_read"] + work["bytes_written"],
+        "cache": key["cache"],
+        "launch": key["launch"],
+    }
+    record = {
+        **run,
+        "date": session_of(document["provenance"], group)["date_utc"],
+        **identity,
+        **values_of("group", group),
+        "parameters": key["size"],
+        "warnings": list(group["warnings"]),
+        **values_of("work", work),
+        **floor,
+        "digests": document["digests"],
+        "code": {(row["variant"], row.get("source_digest")) for row in group["rows"]},
+    }
+    rows = [
+        {
+            **run,
+            **identity,
+            **_row_record(row, record, f"{identity['group']}.{r}"),
+            "identity": row_identity(run["gpu"], group, row),
+        }
+        for r, row in enumerate(group["rows"])
+    ]
+    identities = comparison_identities(run["gpu"], group)
+    comparisons = [
+        {**run, **identity, **c, "identity": of}
+        for c, of in zip(_comparison_records(group["comparisons"]), identities, strict=True)
+    ]
+    samples = {
+        name: np.concatenate([row["samples"][name] for row in group["rows"]] or [np.empty(0)])
+        for name in SAMPLE_COLUMNS
+    }
+    lengths = [len(row["samples"]["time_ms"]) for row in group["rows"]]
+    return _Case(kind, record, rows, comparisons, samples, lengths)
+
+
+def _of_file(place: tuple[int, Path]) -> _OfFile:
+    """A file, by its number among all and its path. Raises ResultFileError."""
+    index, path = place
+    document = read_document(path)
+    provenance = document["provenance"]
+    run = {
+        "file": index,
+        "gpu": provenance["device"]["name"],
+        "compute_capability": provenance["device"]["compute_capability"],
+        "date": provenance["date_utc"],
+    }
+    points, findings = _microbenchmark_records(document, run)
+    ceilings = []
+    for ceiling in document["ceilings"]:
+        values = ceiling["samples"] or [ceiling["value"]]
+        ceilings.append(
+            {
+                **run,
+                **values_of("ceiling", ceiling),
+                "minimum": min(values),
+                "maximum": max(values),
+                "n": len(ceiling["samples"]),
+            }
+        )
+    cases: list[_Case] = []
+    measured: list[Measured] = []
+    notes: list[str] = []
+    for number, group in enumerate(document["groups"]):
+        if why := group.get("invalid"):
+            key = group["key"]
+            name = f"{key['app']} {_size_text(key['size'])} {key['cache']} {key['launch']}"
+            notes.append(
+                f"{name} in {path} is left out, because its measurement is not valid: "
+                f"{why[0]['reason']}; {why[0]['remedy']}."
+            )
+            continue
+        if provenance["study"] != "effects":
+            measured += measured_in(document, group)
+        for kind, part in _parts_of(group, provenance["study"]):
+            cases.append(_case(document, run, number, kind, part))
+    file = {
+        **run,
+        "path": str(path),
+        **values_of("provenance", provenance),
+        "provenance": provenance,
+    }
+    has_digest = document["has_digest"]
+    return _OfFile(file, has_digest, ceilings, points, findings, cases, measured, notes)
+
+
 _MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
 
 
-def _documents(found: Sequence[Path]) -> list[dict[str, Any]]:
-    """All documents, read by all cores where they are large."""
-    if sum(len(_bytes(path)) for path in found) < _MANY_BYTES:
-        return [read_document(path) for path in found]
-    return on_all_cores(read_document, found)
+def _of_all_files(found: Sequence[Path]) -> list[_OfFile]:
+    """What every file contributes, in order, read by all cores where they are large."""
+    places = list(enumerate(found))
+    sizes = [len(_bytes(path)) for path in found]
+    if sum(sizes) < _MANY_BYTES:
+        return [_of_file(place) for place in places]
+    # The largest first, so that no core is left with one while the others are done.
+    places.sort(key=lambda place: sizes[place[0]], reverse=True)
+    return sorted(on_all_cores(_of_file, places), key=lambda of: of.file["file"])
 
 
-# Of one row: what it is, and its samples, an array per column.
-_RowSamples = tuple[dict[str, Any], dict[str, np.ndarray]]
-
-
-def _sample_frame(of_rows: Sequence[_RowSamples]) -> pd.DataFrame:
-    """The samples of rows as one frame, put together once: a frame per row takes most of the time
-    that a file takes."""
-    of_rows = [(row, columns) for row, columns in of_rows if len(columns["time_ms"])]
-    if not of_rows:
+def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
+    """The samples of all rows as one frame, put together once: a frame per row takes most of the
+    time that a file takes."""
+    rows = [row for case in cases for row in case.rows]
+    lengths = [length for case in cases for length in case.lengths]
+    if not sum(lengths):
         return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
-    lengths = [len(columns["time_ms"]) for _, columns in of_rows]
+    names = [name for name in SAMPLE_FRAME_COLUMNS if name not in SAMPLE_COLUMNS]
     repeated = {
-        name: np.repeat(np.array([row[name] for row, _ in of_rows], dtype=kind), lengths)
-        for name in of_rows[0][0]
+        name: np.repeat(np.array([row[name] for row in rows], dtype=kind), lengths)
+        for name in names
         for kind in [np.int64 if name == "repeat" else object]
     }
     columns = {
-        name: np.concatenate([columns[name] for _, columns in of_rows]) for name in SAMPLE_COLUMNS
+        name: np.concatenate([case.samples[name] for case in cases if sum(case.lengths)])
+        for name in SAMPLE_COLUMNS
     }
     frame = pd.DataFrame({**repeated, **columns}, columns=SAMPLE_FRAME_COLUMNS)
     return frame.astype({name: "str" for name in repeated if name != "repeat"})
 
 
-def _read(found: Sequence[Path], notes: list[str]) -> Results:
-    files: list[dict[str, Any]] = []
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
-    rows: dict[str, list[dict[str, Any]]] = {}
-    samples: dict[str, list[_RowSamples]] = {}
-    comparisons: dict[str, list[dict[str, Any]]] = {}
-    ceilings: list[dict[str, Any]] = []
-    points: list[dict[str, Any]] = []
-    findings: list[dict[str, Any]] = []
-    sessions = Sessions()
-    without_digest = 0
-
-    for index, (path, document) in enumerate(zip(found, _documents(found), strict=True)):
-        without_digest += not document["has_digest"]
-        provenance = document["provenance"]
-        run = {
-            "file": index,
-            "gpu": provenance["device"]["name"],
-            "compute_capability": provenance["device"]["compute_capability"],
-            "date": provenance["date_utc"],
-        }
-        files.append(
-            {
-                **run,
-                "path": str(path),
-                **values_of("provenance", provenance),
-                "provenance": provenance,
-            }
-        )
-        of_file = _microbenchmark_records(document, run)
-        points += of_file[0]
-        findings += of_file[1]
-        for ceiling in document["ceilings"]:
-            values = ceiling["samples"] or [ceiling["value"]]
-            ceilings.append(
-                {
-                    **run,
-                    **values_of("ceiling", ceiling),
-                    "minimum": min(values),
-                    "maximum": max(values),
-                    "n": len(ceiling["samples"]),
-                }
-            )
-        valid = []
-        for number, group in enumerate(document["groups"]):
-            if why := group.get("invalid"):
-                key = group["key"]
-                name = f"{key['app']} {_size_text(key['size'])} {key['cache']} {key['launch']}"
-                notes.append(
-                    f"{name} in {path} is left out, because its measurement is not valid: "
-                    f"{why[0]['reason']}; {why[0]['remedy']}."
-                )
-            else:
-                valid.append((number, group))
-                if provenance["study"] != "effects":
-                    for measured in measured_in(document, group):
-                        sessions.add(measured)
-        parts = [
-            (number, kind, part)
-            for number, group in valid
-            for kind, part in _parts_of(group, provenance["study"])
-        ]
-        for number, kind, group in parts:
-            key = group["key"]
-            work = group["work"]
-            floor = values_of("floor", group.get("floor"))
-            if group.get("floor"):  # its maximum is not in every file
-                bounds = {b: floor[f"{b}_ms"] for b in members("floor")["bound_by"]["enum"]}
-                floor["floor_ms"] = max(bounds.values())
-                floor["bound_by"] = max(bounds, key=bounds.__getitem__)
-            identity = {
-                "group": f"{index}.{number}" + ("x" if kind == "cross" else ""),
-                "app": key["app"],
-                "size": _size_text(key["size"]),
-                "size_label": "",
-                "bytes": work["bytes_read"] + work["bytes_written"],
-                "cache": key["cache"],
-                "launch": key["launch"],
-            }
-            session = session_of(provenance, group)
-            record = {
-                **run,
-                "date": session["date_utc"],
-                **identity,
-                **values_of("group", group),
-                "parameters": key["size"],
-                "warnings": list(group["warnings"]),
-                **values_of("work", work),
-                **floor,
-                "digests": document["digests"],
-                "code": {(row["variant"], row.get("source_digest")) for row in group["rows"]},
-            }
-            mode = (key["cache"], key["launch"])
-            unique = (kind, run["gpu"], key["app"], identity["size"], *mode)
-            other = groups.get(unique)
-            if other is not None and other["file"] == index:
+def _chosen_cases(
+    parts: Sequence[_OfFile], found: Sequence[Path], notes: list[str]
+) -> dict[tuple[str, ...], _Case]:
+    """Of the same group in several files the one that counts, by kind and what makes it the same;
+    ``notes`` say which."""
+    chosen: dict[tuple[str, ...], _Case] = {}
+    for part in parts:
+        notes += part.notes
+        for case in part.cases:
+            record = case.group
+            mode = (record["cache"], record["launch"])
+            unique = (case.kind, record["gpu"], record["app"], record["size"], *mode)
+            other = chosen.get(unique)
+            if other is not None and other.group["file"] == record["file"]:
                 # A later session: the first stands for the case, if it is whole.
-                if not _is_part_of(other, record):
+                if not _is_part_of(other.group, record):
                     continue
             elif other is not None:
-                chosen, why = _better_of(other, record)
-                left = record if chosen is other else other
-                what = " of amasia cross" if kind == "cross" else ""
+                better, why = _better_of(other.group, record)
+                left = record if better is other.group else other.group
+                what = " of amasia cross" if case.kind == "cross" else ""
                 notes.append(
                     f"{' '.join(unique[1:])}{what} is in {found[left['file']]} and in "
-                    f"{found[chosen['file']]}; {why} counts."
+                    f"{found[better['file']]}; {why} counts."
                 )
                 # Whichever study it is taken from, it stays one of the paper's sizes.
-                chosen["preset"] = max(other["preset"], record["preset"], key=_PRESETS.index)
-                if chosen is other:
+                better["preset"] = max(other.group["preset"], record["preset"], key=_PRESETS.index)
+                if better is other.group:
                     continue
-            groups[unique] = record
-            group_id = identity["group"]
-            rows[group_id], samples[group_id] = [], []
-            for r, row in enumerate(group["rows"]):
-                row_id = f"{group_id}.{r}"
-                flat = _row_record(row, record, row_id)
-                flat["identity"] = row_identity(run["gpu"], group, row)
-                rows[group_id].append({**run, **identity, **flat})
-                samples[group_id].append(
-                    (
-                        {
-                            "group": group_id,
-                            **{
-                                m: flat[m] for m in ("row", "variant", "strategy", "role", "repeat")
-                            },
-                        },
-                        row["samples"],
-                    )
-                )
-            identities = comparison_identities(run["gpu"], group)
-            comparisons[group_id] = [
-                {**run, **identity, **c, "identity": of}
-                for c, of in zip(_comparison_records(group["comparisons"]), identities, strict=True)
-            ]
+            chosen[unique] = case
+    return chosen
 
+
+def _read(found: Sequence[Path], notes: list[str]) -> Results:
+    parts = _of_all_files(found)
+    cases = _chosen_cases(parts, found, notes)
+    sessions = Sessions()
+    for part in parts:
+        for measured in part.measured:
+            sessions.add(measured)
+    without_digest = sum(not part.has_digest for part in parts)
     if without_digest:
         notes.append(
             f"{without_digest} of {len(found)} files are from before files carried a digest of "
@@ -571,18 +626,17 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         )
 
     def frames_of(kind: str) -> dict[str, pd.DataFrame]:
-        mine = [record for unique, record in groups.items() if unique[0] == kind]
+        mine = [case for case in cases.values() if case.kind == kind]
         # What is found of a planted effect is asked of the run: its apps stand for no other.
         known = Sessions() if kind == "effects" else sessions
-        kept = [g["group"] for g in mine]
         frames = {
-            "groups": pd.DataFrame(mine, columns=GROUP_COLUMNS),
+            "groups": pd.DataFrame([case.group for case in mine], columns=GROUP_COLUMNS),
             "rows": pd.DataFrame(
-                [{**r, **_between(known, r["identity"])} for g in kept for r in rows[g]],
+                [{**r, **_between(known, r["identity"])} for case in mine for r in case.rows],
                 columns=ROW_COLUMNS,
             ),
             "comparisons": pd.DataFrame(
-                [_with_sessions(c, known) for g in kept for c in comparisons[g]],
+                [_with_sessions(c, known) for case in mine for c in case.comparisons],
                 columns=COMPARISON_COLUMNS,
             ).astype({"control": bool, "resolved": bool}),  # also when there are none
         }
@@ -590,15 +644,19 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
             frame["size_label"] = [
                 labels[key] for key in zip(frame["app"], frame["size"], strict=True)
             ]
-        frames["samples"] = _sample_frame([s for g in kept for s in samples[g]])
+        frames["samples"] = _sample_frame(mine)
         return frames
 
-    labels = _size_labels(pd.DataFrame(list(groups.values()), columns=GROUP_COLUMNS))
-    all_files = pd.DataFrame(files, columns=FILE_COLUMNS)
-    all_ceilings = pd.DataFrame(ceilings, columns=CEILING_COLUMNS)
+    labels = _size_labels(
+        pd.DataFrame([case.group for case in cases.values()], columns=GROUP_COLUMNS)
+    )
+    all_files = pd.DataFrame([part.file for part in parts], columns=FILE_COLUMNS)
+    all_ceilings = pd.DataFrame(
+        [ceiling for part in parts for ceiling in part.ceilings], columns=CEILING_COLUMNS
+    )
 
     def apart(kind: str) -> Results | None:
-        if not any(unique[0] == kind for unique in groups):
+        if not any(case.kind == kind for case in cases.values()):
             return None
         frames = frames_of(kind)
         of_kind = all_files[all_files["file"].isin(frames["groups"]["file"])]
@@ -610,8 +668,12 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         files=all_files,
         ceilings=all_ceilings,
         notes=notes,
-        points=pd.DataFrame(_latest(points), columns=POINT_COLUMNS),
-        findings=pd.DataFrame(_latest(findings), columns=FINDING_COLUMNS),
+        points=pd.DataFrame(
+            _latest([p for part in parts for p in part.points]), columns=POINT_COLUMNS
+        ),
+        findings=pd.DataFrame(
+            _latest([f for part in parts for f in part.findings]), columns=FINDING_COLUMNS
+        ),
         cross=apart("cross"),
         effects=apart("effects"),
         sessions=sessions,

@@ -189,11 +189,16 @@ def _ratio_record(
     rule: str | None = None,
 ) -> Record | None:
     """The interval of a ratio over the rounds that both have; None where there is none."""
-    _, above, below = np.intersect1d(over[0], under[0], assume_unique=True, return_indices=True)
+    above, below = over[1], under[1]
+    if not np.array_equal(over[0], under[0]):
+        _, in_above, in_below = np.intersect1d(
+            over[0], under[0], assume_unique=True, return_indices=True
+        )
+        above, below = above[in_above], below[in_below]
     if len(above) == 0:
         return None
     with np.errstate(over="ignore", divide="ignore"):
-        ratios = over[1][above] / under[1][below]
+        ratios = above / below
         logs = np.log(ratios)
     if not np.isfinite(logs).all():
         raise ValueError("times without a quotient")

@@ -101,9 +101,23 @@ def comparison_identities(gpu: str, group: Record) -> list[str]:
     ]  # fmt: skip
 
 
-def _median(values: Sequence[float]) -> float:
-    known = sorted(v for v in values if v is not None and math.isfinite(v))
-    return known[len(known) // 2] if known else math.nan
+def _median(values: np.ndarray) -> float:
+    known = np.sort(values[np.isfinite(values)])
+    return float(known[len(known) // 2]) if len(known) else math.nan
+
+
+def _tenths(of_rows: Sequence[np.ndarray]) -> list[list[float]]:
+    """What a tenth of the values of each row is below, and a tenth above; of rows with as many
+    values, which most of a group have, at once."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, values in enumerate(of_rows):
+        places[len(values)].append(place)
+    ends: list[list[float]] = [[]] * len(of_rows)
+    for alike in places.values():
+        lows_and_highs = np.quantile([of_rows[i] for i in alike], (0.1, 0.9), axis=1)
+        for place, low_and_high in zip(alike, lows_and_highs.T.tolist(), strict=True):
+            ends[place] = low_and_high
+    return ends
 
 
 def _number(text: Any) -> float:
@@ -153,13 +167,12 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             *ends,
         )
 
-    for row in group["rows"]:
-        if row["status"] == "ok" and row.get("time_ms"):
-            name = _name(row)
-            name += " (A/A)" if row["repeat"] else ""
-            clock = _median(row["samples"]["sm_clock_mhz"])
-            ends = np.quantile(recomputed.usable(row)[1], (0.1, 0.9)).tolist()
-            yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
+    rows = [row for row in group["rows"] if row["status"] == "ok" and row.get("time_ms")]
+    for row, ends in zip(rows, _tenths([recomputed.usable(row)[1] for row in rows]), strict=True):
+        name = _name(row)
+        name += " (A/A)" if row["repeat"] else ""
+        clock = _median(row["samples"]["sm_clock_mhz"])
+        yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
     identities = comparison_identities(gpu, group)
     for c, identity in zip(group["comparisons"], identities, strict=True):
         if identity:
@@ -168,12 +181,17 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             yield one(c, "ratio", name, identity, math.nan, (math.nan, math.nan))
 
 
+def _sort_of(measured: Measured) -> tuple[str, str, str]:
+    return measured.quantity, measured.case, measured.role
+
+
 @dataclass
 class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
     _kinds: dict[tuple[str, str, str], Components] = field(default_factory=dict)
+    _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
 
     def add(self, measured: Measured) -> None:
         """A session that stands in two files is one: its GPU and the second in which it began tell
@@ -183,10 +201,18 @@ class Sessions:
         if mine not in ((m.session.gpu, m.date) for m in there):
             there.append(measured)
             self._kinds.clear()
+            self._alike.clear()
 
     def of(self, identity: str) -> list[SessionValue]:
         """The sessions of a row or comparison; empty for what is not known."""
         return [m.session for m in self.found.get(identity, ())]
+
+    def alike(self, measured: Measured) -> list[list[Measured]]:
+        """The rows of the same quantity, case and role, its own included."""
+        if not self._alike:
+            for row in self.found.values():
+                self._alike.setdefault(_sort_of(row[0]), []).append(row)
+        return self._alike.get(_sort_of(measured), [])
 
     def kind(self, quantity: str, gpu: str, app: str) -> Components:
         """The pool that predictions of an app are from: its own, or of all apps where few of its
@@ -202,8 +228,9 @@ class Sessions:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
         for identity, of_row in self.found.items():
             first = of_row[0]
+            sessions = self.of(identity)
             for app in (first.app, ""):
-                rows[first.quantity, first.gpu, app].append(self.of(identity))
+                rows[first.quantity, first.gpu, app].append(sessions)
         self._kinds.update({kind: pooled_components(of_kind) for kind, of_kind in rows.items()})
 
     def predicted(self, identity: str) -> Prediction | None:

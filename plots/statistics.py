@@ -78,15 +78,24 @@ def _stretched_rank(n: int, confidence: float, inflation: float) -> tuple[int, f
     return 1, _coverage(n, math.ceil(middle - (middle - 1) / stretch))
 
 
+def _mean_ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each value from 0; equal ones have the mean of theirs."""
+    order = np.argsort(values)
+    in_order = values[order]
+    begins = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
+    ends = np.append(begins[1:], len(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat((begins + ends - 1) / 2, ends - begins)
+    return ranks
+
+
 def serial_correlation(values: Sequence[float] | np.ndarray) -> float:
     """Correlation of the ranks of the values with those of the values before them; 0 for fewer than
     three, or for equal ones."""
     n = len(values)
     if n < 3:
         return 0.0
-    _, place, count = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    ends = np.cumsum(count)
-    ranks = (ends - (count + 1) / 2)[place] - (n - 1) / 2
+    ranks = _mean_ranks(np.asarray(values)) - (n - 1) / 2
     squares = float(ranks @ ranks)
     return float(ranks[1:] @ ranks[:-1]) / squares if squares > 0 else 0.0
 
@@ -102,6 +111,13 @@ def variance_inflation(values: Sequence[float] | np.ndarray) -> float:
         return 1.0
     unbiased = min((n * r + 1) / (n - 4), 0.98)
     return (1 + unbiased) / (1 - unbiased)
+
+
+def _median_of_ordered(values: np.ndarray) -> float:
+    middle = len(values) // 2
+    if len(values) % 2:
+        return float(values[middle])
+    return float(values[middle - 1] + values[middle]) / 2
 
 
 def median_interval(
@@ -123,7 +139,7 @@ def median_interval(
         raise ValueError("confidence must lie between 0 and 1")
     k, coverage = _stretched_rank(n, confidence, inflation)
     low, high = float(values[k - 1]), float(values[n - k])
-    return Interval(float(np.median(values)), low, high, coverage, n)
+    return Interval(_median_of_ordered(values), low, high, coverage, n)
 
 
 def independent_ratio(

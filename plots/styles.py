@@ -10,7 +10,8 @@ could have been named hold together, so that the largest of their ends hold for 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ from scipy.special import bdtrc, stdtr, stdtrit
 
 from plots.between import Components, SessionValue, predict
 from plots.claims import NOT_RESOLVED
-from plots.load import Results
+from plots.load import Results, samples_by_row
 from plots.sessions import Sessions
 from plots.statistics import (
     benjamini_hochberg,
@@ -244,39 +245,53 @@ _OF_COMPARISON = ["group", "gpu", "app", "strategy", "role", "schedule", "agains
 _OF_ROW = ["group", "row", "repeat", "identity"]
 
 
-def _by_group(results: Results) -> tuple[dict[str, pd.DataFrame], ...]:
-    """Comparisons, rows and samples of each group."""
-    frames = results.comparisons[_OF_COMPARISON], results.rows[_OF_ROW], results.samples
-    return tuple(dict(tuple(frame.groupby("group", sort=False))) for frame in frames)
+@dataclass(frozen=True)
+class _Measured:
+    """Comparisons of a group; its rows that are no repetition, as (row, identity); rounds,
+    times (ms) and whether throttled of the samples, by row."""
+
+    comparisons: list[Any]
+    rows: list[tuple[str, str]]
+    samples: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def _by_group(results: Results) -> dict[str, _Measured]:
+    """What was compared and timed in each group with comparisons and samples. In lists, because a
+    frame for each of hundreds of groups takes longer than what is done with it."""
+    samples = {row: columns for row, *columns in samples_by_row(results)}
+    compared, rows = defaultdict(list), defaultdict(list)
+    for c in results.comparisons[_OF_COMPARISON].itertuples():
+        compared[c.group].append(c)
+    for r in results.rows[_OF_ROW].itertuples():
+        if r.repeat == 0:
+            rows[r.group].append((r.row, r.identity))
+    sampled = set(results.samples["group"])
+    return {g: _Measured(of, rows[g], samples) for g, of in compared.items() if g in sampled}
 
 
 class _Group:
     """The comparisons of one group and the samples behind them."""
 
-    def __init__(
-        self, sessions: Sessions, rows: pd.DataFrame, of_group: pd.DataFrame, samples: pd.DataFrame
-    ) -> None:
-        self.sessions, self.samples = sessions, samples
-        first = rows[rows["repeat"] == 0]
-        self._named = list(zip(first["row"], first["identity"], strict=True))
+    def __init__(self, sessions: Sessions, measured: _Measured) -> None:
+        self.sessions, self._of = sessions, measured
         # Several questions are about the same rows and the same two strategies.
         self._known_times: dict[str, pd.Series] = {}
         self._known_ratios: dict[tuple[str, str | None], Estimate | None] = {}
-        plain = of_group[~of_group["control"]]
-        best = plain[plain["role"] == "best"]
-        self.best = {c.strategy: c for c in best.itertuples() if c.strategy in NAMES}
-        matched = plain[plain["role"] == "matched"]
+        plain = [c for c in measured.comparisons if not c.control]
+        self.best = {c.strategy: c for c in plain if c.role == "best" and c.strategy in NAMES}
         # With the strategy's own schedule on both sides: the gain of movement alone.
         self.matched = {
             c.strategy: c
-            for c in matched.itertuples()
-            if c.strategy in self.best and c.schedule == self.best[c.strategy].schedule
+            for c in plain
+            if c.role == "matched"
+            and c.strategy in self.best
+            and c.schedule == self.best[c.strategy].schedule
         }
 
     def _times(self, comparison: Any, of_reference: bool) -> pd.Series:
         """Times by round of one side of a comparison, which names its rows by their identity."""
         named = comparison.identity
-        for row, identity in self._named:
+        for row, identity in self._of.rows:
             ours = named.startswith(f"{comparison.role}||{identity}||")
             if named.endswith(f"||{identity}") if of_reference else ours:
                 return self._of_row(row)
@@ -285,10 +300,9 @@ class _Group:
     def _of_row(self, row: str) -> pd.Series:
         """Times by round of a row, without throttled ones if there are others."""
         if row not in self._known_times:
-            samples = self.samples[self.samples["row"] == row]
-            good = samples[~samples["throttled"]]
-            of = good if len(good) else samples
-            self._known_times[row] = of.set_index("round")["time_ms"]
+            rounds, times, throttled = self._of.samples[row]
+            good = throttled if throttled.all() else ~throttled
+            self._known_times[row] = pd.Series(times[good], index=rounds[good])
         return self._known_times[row]
 
     def ratio(self, one: Any, other: Any | None) -> Estimate | None:
@@ -377,12 +391,12 @@ def cases_of(results: Results, confidence: float = CONFIDENCE) -> list[Case]:
     """The styles in every group with a row of the baseline at its best. Of all gains that are
     resolved a share of 1 - ``confidence`` at most is so wrongly, on average (Benjamini and
     Hochberg over all cases and questions); the intervals are those that go with it."""
-    by_group, rows, samples = _by_group(results)
+    by_group = _by_group(results)
     asked: list[tuple[Any, dict[str, Best | None]]] = []
     for of in results.groups.itertuples():
-        if of.group not in by_group or of.group not in samples:
+        if of.group not in by_group:
             continue
-        group = _Group(results.sessions, rows[of.group], by_group[of.group], samples[of.group])
+        group = _Group(results.sessions, by_group[of.group])
         if set(group.best) - {BASELINE}:
             asked.append((of, _asked(group)))
     bests = [b for _, answers in asked for b in answers.values() if b is not None]
@@ -441,8 +455,9 @@ def _one_session(sessions: Sessions, gpu: str, date: str) -> Sessions:
 def held_out(results: Results, confidence: float = 0.9) -> HeldOut:
     """Leaves out each GPU that a case was measured on beside others, predicts the gains of styles
     on it from the others, and looks whether each of its sessions falls inside."""
-    by_group, rows, samples = _by_group(results)
-    identities = {i for of in by_group.values() for i in of["identity"]}
+    by_group = _by_group(results)
+    identities_of = {g: {c.identity for c in of.comparisons} for g, of in by_group.items()}
+    identities = set().union(*identities_of.values())
     measured = [m for i in identities for m in results.sessions.found.get(i, ())]
     there = sorted({(m.session.gpu, m.date) for m in measured})
     inside = n = 0
@@ -451,13 +466,13 @@ def held_out(results: Results, confidence: float = 0.9) -> HeldOut:
         rest = results.sessions.without(gpu)
         sessions = [_one_session(results.sessions, gpu, date) for g, date in there if g == gpu]
         for name, of in by_group.items():
-            on = {m.session.gpu for i in of["identity"] for m in results.sessions.found.get(i, ())}
-            if gpu not in on or len(on) == 1 or name not in samples:
+            found = (results.sessions.found.get(i, ()) for i in identities_of[name])
+            on = {m.session.gpu for of_row in found for m in of_row}
+            if gpu not in on or len(on) == 1:
                 continue
-            where = rows[name], of, samples[name]
-            predicted = _asked(_Group(rest, *where))
+            predicted = _asked(_Group(rest, of))
             for session in sessions:
-                for question, fell in _asked(_Session(session, *where)).items():
+                for question, fell in _asked(_Session(session, of)).items():
                     best = predicted[question]
                     if fell is None or best is None or best.knows != "between runs":
                         continue

@@ -28,6 +28,7 @@ from plots.tree import ROOT
 from plots.units import claimed_ratio
 
 NAME = "twin/strategies"
+_MEASURED = re.compile(rf'"name"\s*:\s*"{NAME}"')  # in a file with recorded twins
 NEIGHBOURS = 4  # recorded twins that answer for one that is not
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
 
@@ -78,7 +79,8 @@ def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
     found, _ = find_files([Path(path) for path in paths])
     twins: dict[tuple[Any, ...], Twin] = {}
     for path in found:
-        if NAME not in path.read_text(encoding="utf-8", errors="replace"):
+        # In most files the name is only among the digests of the code.
+        if not _MEASURED.search(path.read_text(encoding="utf-8", errors="replace")):
             continue
         document = read_document(path)
         provenance = document["provenance"]

@@ -1,8 +1,10 @@
-"""The data that a page carries: tables, samples and figures, compressed in one element.
+"""The data that a page carries: tables, samples, figures and long parts of the page itself,
+compressed in one element.
 
 A table of a thousand rows written as HTML takes a hundred times the space of its numbers, and
 nobody can sort or filter it. So the page holds columns, and its script (templates/report.js) makes
-of them the rows that a reader asks for.
+of them the rows that a reader asks for. What of the page is long or folded is carried in the same
+way, and the script puts it where it belongs.
 """
 
 from __future__ import annotations
@@ -11,16 +13,23 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from plots.load import Results, samples_by_row
 
-# Samples are kept as millionths of their row's median: finer than the clock that timed them.
-SAMPLE_STEP = 1e-6
+CLOCK_STEP_MS = 32e-6  # what the clock of events of these GPUs counts in
+LEAST_SHARE = 1e-6  # of a median, which is finer than anything that is shown
+
+# Where in a page something is carried that the script puts there, and what begins and ends it.
+_PLACE = '<template data-packed="{}"></template>'
+_TABLE = '<div class="wide tall" tabindex="0"><table>'
+_PACKABLE = re.compile(rf"<details[^>]*>|</summary>|</details>|{_TABLE}|</table></div>")
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,44 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _steps_of(times: np.ndarray, median: float) -> tuple[float, float, np.ndarray]:
+    """Times (ms) as (origin, step, how many steps from there each is): in steps of the clock, where
+    they are such and it counts finely enough to tell these times apart; else in shares of the
+    median."""
+    ticks = np.rint(times / CLOCK_STEP_MS)
+    # As far as a float, which is what the driver gives, can say.
+    by_clock = np.allclose(ticks * CLOCK_STEP_MS, times, rtol=1.2e-7, atol=0)
+    if by_clock and LEAST_SHARE * median <= CLOCK_STEP_MS:
+        origin = round(median / CLOCK_STEP_MS)
+        return float(f"{origin * CLOCK_STEP_MS:.12g}"), CLOCK_STEP_MS, ticks - origin
+    step = float(f"{LEAST_SHARE * median:.6g}")
+    return float(f"{median:.12g}"), step, np.rint((times - median) / step)
+
+
+def _packable_parts(html: str) -> Iterator[tuple[int, int]]:
+    """Where in the HTML of a page the outermost bodies of closed folds, and tables elsewhere, begin
+    and end. Text in it is escaped, so that what looks like a tag is one."""
+    closed: list[bool] = []  # of the folds around, from the outermost
+    begin = table = None
+    for found in _PACKABLE.finditer(html):
+        tag = found[0]
+        if tag.startswith("<details"):
+            closed.append(" open" not in tag)
+        elif tag == "</summary>":
+            if begin is None and closed[-1]:
+                begin, depth = found.end(), len(closed)
+        elif tag == "</details>":
+            if begin is not None and depth == len(closed):
+                yield begin, found.start()
+                begin = None
+            closed.pop()
+        elif tag == _TABLE and not any(closed):
+            table = found.start()
+        elif table is not None:
+            yield table, found.end()
+            table = None
+
+
 class Embedded:
     """Collects what the page carries."""
 
@@ -58,6 +105,7 @@ class Embedded:
         self._tables: dict[str, dict[str, Any]] = {}
         self._samples: dict[str, list[Any]] = {}
         self._figures: dict[str, str] = {}
+        self._markup: list[str] = []
 
     def table(self, name: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> int:
         """Adds a table, or rows to one that is there; each row has a value for each column's name.
@@ -81,11 +129,12 @@ class Embedded:
             median = medians.get(row, math.nan)
             if not median > 0:
                 continue
-            parts = (times / median - 1) / SAMPLE_STEP
+            origin, step, parts = _steps_of(times, median)
             in_order = np.array_equal(rounds, np.arange(len(rounds)))
             self._samples[row] = [
-                _plain(float(median)),
-                np.rint(parts).astype(np.int64).tolist(),
+                origin,
+                step,
+                parts.astype(np.int64).tolist(),
                 0 if in_order else rounds.tolist(),
                 np.flatnonzero(throttled).tolist(),
             ]
@@ -102,13 +151,23 @@ class Embedded:
         """Adds a figure, shown where the page has an element of that name."""
         self._figures[name] = svg
 
+    def packed(self, html: str) -> Markup:
+        """A part of the page whose long tables and closed folds are carried; the script puts them
+        where a template element stands for them."""
+        kept, done = [], 0
+        for begin, end in _packable_parts(html):
+            kept += [html[done:begin], _PLACE.format(len(self._markup))]
+            self._markup.append(html[begin:end])
+            done = end
+        return Markup("".join([*kept, html[done:]]))
+
     def encoded(self) -> str:
         """All of it as gzip in base64: safe in an element of a page, whatever it holds."""
         content = {
             "tables": self._tables,
             "samples": self._samples,
-            "step": SAMPLE_STEP,
             "figures": self._figures,
+            "markup": self._markup,
         }
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         # Without the time, so that the same results make the same page.
@@ -119,3 +178,16 @@ class Embedded:
 def decoded(encoded: str) -> dict[str, Any]:
     """What encoded() was made of, as the page's script sees it."""
     return json.loads(gzip.decompress(base64.b64decode(encoded)))
+
+
+def carried_by(page: str) -> dict[str, Any]:
+    """The tables, samples, figures and markup that a page carries for its script."""
+    (packed,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page)
+    return decoded(packed)
+
+
+def unpacked(page: str) -> str:
+    """The page with all markup where the script puts it."""
+    for number, markup in enumerate(carried_by(page)["markup"]):
+        page = page.replace(_PLACE.format(number), markup)
+    return page

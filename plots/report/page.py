@@ -200,14 +200,16 @@ def _anchors(gpus: Sequence[str]) -> dict[str, str]:
     return anchors
 
 
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+def _environment(data: Embedded) -> jinja2.Environment:
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("plots", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["packed"] = data.packed
+    return environment
 
 
 def _written(part: Part, results: Results) -> tuple[Markup, Embedded]:
@@ -246,7 +248,7 @@ def render(results: Results, cache: Cache | None = None) -> str:
     provenance = tables.provenance(results, data)
     published = expect.published_table()
     return (
-        _environment()
+        _environment(data)
         .get_template("report.html.j2")
         .render(
             title="Amasia: which way of moving data pays",
@@ -266,6 +268,6 @@ def render(results: Results, cache: Cache | None = None) -> str:
             pairs=pairs,
             pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
             provenance=provenance,
-            data=Markup(data.encoded()),
+            data=data,
         )
     )

@@ -23,6 +23,9 @@
     table.size = table.values[0].length;
     table.at = (name) => table.values[table.names.indexOf(name)];
   }
+  // Written by the suite like the rest of the page, texts escaped; packed because it is long.
+  for (const place of all("template[data-packed]")) place.outerHTML = data.markup[place.dataset.packed];
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 
   // --- Numbers as people read them --------------------------------------------------------------
   const significant = (value, digits) =>
@@ -228,10 +231,10 @@
   const placeOf = new Map(rowsTable ? rowsTable.at("samples").map((id, i) => [id, i]) : []);
   const field = (id, name) => rowsTable.at(name)[placeOf.get(id)];
   const samplesOf = (id) => {
-    const [median, parts, rounds, throttled] = data.samples[id];
+    const [origin, step, parts, rounds, throttled] = data.samples[id];
     const slow = new Set(throttled);
     return parts.map((part, i) => ({
-      round: rounds ? rounds[i] : i, time: median * (1 + part * data.step), slow: slow.has(i),
+      round: rounds ? rounds[i] : i, time: origin + part * step, slow: slow.has(i),
     }));
   };
   const medianOf = (values) => {

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 
-from plots.report.embedded import decoded
-
-
-def carried_by(page):
-    """The tables, samples and figures that a report carries for its script."""
-    (packed,) = re.findall(r'<script type="text/plain" id="data">([A-Za-z0-9+/=]*)</script>', page)
-    return decoded(packed)
+from plots.report.embedded import carried_by
 
 
 def table_rows(page, name):

@@ -14,6 +14,7 @@ from plots.cli import main
 from plots.documents import read_document
 from plots.errors import ResultFileError
 from plots.load import load
+from plots.report.embedded import unpacked
 from plots.schema import SCHEMA_PATH
 
 WHY = {
@@ -82,7 +83,7 @@ def test_advice_and_report_are_made_from_the_others(two, save, capsys, tmp_path)
     said = capsys.readouterr().out
     assert "8192" in said and "1024" not in said
     assert main(["report", str(path), "--out", str(page), "--no-cache"]) == 0
-    assert "another process computed on this GPU" in page.read_text(encoding="utf-8")
+    assert "another process computed on this GPU" in unpacked(page.read_text(encoding="utf-8"))
     capsys.readouterr()
 
 

@@ -184,9 +184,10 @@ def test_a_table_of_amasia_cross_changes_nothing(paper_file, paper, save):
 
 
 def test_the_record_makes_a_small_page():
-    """A goal of the project: 3 MB for all that was recorded. Here, because here it is loaded."""
+    """A goal of the project: 3 MB for all that was recorded, with room for an app more. Here,
+    because here it is loaded."""
     if not (ROOT / "results" / "h200").is_dir():
         pytest.skip("nothing is recorded here")
     page = render(whole_record())
-    assert len(page.encode()) < 3_000_000
+    assert len(page.encode()) < 2_500_000
     assert len(table_rows(page, "rows")) > 1000

@@ -10,9 +10,10 @@ import json
 import re
 import time
 
+import numpy as np
 import pytest
 import synthetic
-from drawn import carried_by, table_rows
+from drawn import table_rows
 from fontTools.ttLib import TTFont
 
 from plots.cache import Cache
@@ -21,6 +22,14 @@ from plots.load import load
 from plots.prose import shade
 from plots.report import page as page_module
 from plots.report import render
+from plots.report.embedded import (
+    CLOCK_STEP_MS,
+    Embedded,
+    _steps_of,
+    carried_by,
+    decoded,
+    unpacked,
+)
 from plots.report.tables import row_records
 
 
@@ -37,9 +46,9 @@ class Page(html.parser.HTMLParser):
         self.foreign: list[str] = []
         self.text: list[str] = []
         self.data = carried_by(text)
-        self.html = text
+        self.html = unpacked(text)
         self.count: dict[str, int] = {}
-        self.feed(text)
+        self.feed(self.html)
         self.close()
         assert self.stack == []
 
@@ -164,13 +173,42 @@ def test_samples_are_those_of_the_file(page, paper_file):
         r["samples"]
         for r in table_rows(page.html, "rows")
         if r["samples"] and r["app"] == group["key"]["app"]
-        and page.data["samples"][r["samples"]][0] == pytest.approx(row["time_ms"]["median"])
+        and page.data["samples"][r["samples"]][0]
+        == pytest.approx(row["time_ms"]["median"], abs=CLOCK_STEP_MS)
     )  # fmt: skip
-    median, parts, rounds, throttled = page.data["samples"][shown]
-    times = [median * (1 + part * page.data["step"]) for part in parts]
+    origin, step, parts, rounds, throttled = page.data["samples"][shown]
+    times = [origin + part * step for part in parts]
     assert times == pytest.approx(row["samples"]["time_ms"], rel=2e-6)
     assert (rounds or list(range(len(times)))) == row["samples"]["round"]
     assert throttled == [i for i, slow in enumerate(row["samples"]["throttled"]) if slow]
+
+
+def test_samples_in_steps_of_the_clock_are_kept_exactly():
+    ticks = np.array([31250, 31251, 30999, 40000])
+    times = (ticks * CLOCK_STEP_MS).astype(np.float32).astype(float)  # as a driver gives them
+    origin, step, parts = _steps_of(times, float(np.median(times)))
+    assert step == CLOCK_STEP_MS
+    assert (origin + parts * step).astype(np.float32).tolist() == times.tolist()
+    for others in (times * 1.0001, times * 1000):  # of another clock; far above its step
+        origin, step, parts = _steps_of(others, float(np.median(others)))
+        assert step == pytest.approx(1e-6 * np.median(others), rel=1e-5)
+        assert origin + parts * step == pytest.approx(others, rel=1e-6)
+
+
+def test_closed_folds_and_tables_are_packed_and_come_back(paper_report):
+    """A fold in a fold travels with it, and one that stands open stays."""
+    packed, whole = paper_report, unpacked(paper_report)
+    assert len(packed) < len(whole) and "<template" not in whole
+    html = whole.split('<main id="answer">')[1].split("</main>")[0]
+    data = Embedded()
+    again = data.packed(html)
+    assert again == packed.split('<main id="answer">')[1].split("</main>")[0]
+    assert "<details open>" in again
+    assert all(m.count("<details") == m.count("</details>") for m in data_markup(data))
+
+
+def data_markup(data):
+    return decoded(data.encoded())["markup"]
 
 
 def test_it_lists_every_row_and_those_without_a_time(page):
@@ -250,7 +288,9 @@ def test_the_same_results_make_the_same_page(save, tmp_path):
     path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]))
     cache = Cache(tmp_path / "cache")
     first = render(load([path]), cache)
-    assert render(load([path]), cache) == first and cache.hits == first.count("<figure ") > 0
+    assert (
+        render(load([path]), cache) == first and cache.hits == unpacked(first).count("<figure ") > 0
+    )
     assert render(load([path])) == first
 
 
@@ -285,7 +325,9 @@ def test_the_font_of_the_figures_comes_along(paper_report):
 
 def test_schedule_and_movement_in_the_report(matched_file, cross_file, save):
     skipped = synthetic.matched_group("lud", {"n": 64}, 1.0)
-    text = render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
+    text = unpacked(
+        render(load([matched_file, cross_file, save(synthetic.document([skipped]), "lud.json")]))
+    )
     page = Page(text)
     assert len(page.ids) == len(set(page.ids)) and page.foreign == []
     words = page.words

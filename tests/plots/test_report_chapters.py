@@ -17,7 +17,7 @@ from plots.report import documents, render
 from plots.report.answer import _by_kind
 from plots.report.chapters import registry
 from plots.report.chapters.reproduction import _with_code
-from plots.report.embedded import Column, Embedded, decoded
+from plots.report.embedded import Column, Embedded, decoded, unpacked
 from plots.strategies import ROOT
 
 
@@ -167,7 +167,7 @@ def test_a_spelling_stands_beside_its_strategy(groups, save):
     path = save(
         synthetic.document([synthetic.spelled_group("nw", {"n": 128}, 1.0)]), "w/words.json"
     )
-    page = render(load([path]))
+    page = unpacked(render(load([path])))
     chapter = page.split('id="spellings"')[1].split("</section>")[0]
     for said in ("cuda_barrier", "spelled", "0.4", "0.5", "0.800", "slower"):
         assert said in chapter, said

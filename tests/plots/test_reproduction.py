@@ -15,6 +15,7 @@ from plots.cli import main
 from plots.errors import PlotsError
 from plots.load import load
 from plots.published import Comparison, Own
+from plots.report.embedded import unpacked
 from plots.reproduction import Line, Verdict
 from plots.strategies import ROOT
 
@@ -651,7 +652,7 @@ def test_the_report_shows_them_beside_the_apps(memory_file, save, tmp_path):
     out = tmp_path / "report.html"
     apps = save(synthetic.document([synthetic.group("nw", {"n": 512}, 1.0)]), "apps.json")
     assert main(["report", str(memory_file), str(apps), "-o", str(out)]) == 0
-    text = out.read_text(encoding="utf-8")
+    text = unpacked(out.read_text(encoding="utf-8"))
     assert "What explains them: microbenchmarks" in text and "Little" in text
     proofs = {row["proof"] for row in table_rows(text, "points")}
     assert any("32 LDG per iteration (sass)" in proof for proof in proofs)

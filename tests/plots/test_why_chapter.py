@@ -15,6 +15,7 @@ from plots.commands.report import page_of
 from plots.load import load
 from plots.profiles import load_profiles
 from plots.report import render
+from plots.report.embedded import unpacked
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def save_profile(save, results):
 def test_it_has_a_line_for_each_resolved_difference(save, results):
     assert 'id="why"' not in render(load([results]))
     profile = save_profile(save, results)
-    page = render(load([results]))
+    page = unpacked(render(load([results])))
     found = attributions(load([results]), load_profiles([profile]))
     rows = table_rows(page, "why")
     assert 'id="why"' in page and len(rows) == len(found) > 5

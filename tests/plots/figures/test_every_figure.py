@@ -10,13 +10,13 @@ import sys
 import matplotlib
 import pytest
 import synthetic
-from drawn import carried_by
 
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.figures import FIGURES, Chapter, FigureKind, GpuSubject, Picture, of_chapter, register
 from plots.figures.registry import unregister
 from plots.load import load
+from plots.report.embedded import carried_by, unpacked
 from plots.strategies import ROOT
 
 EXAMPLE = '''"""An example."""
@@ -127,7 +127,7 @@ def test_adding_a_figure_is_adding_a_file(tmp_path, save):
     listed = [line.split()[0] for line in run("-c", code).splitlines()]
     assert listed[:3] == ["speedup", "cross", "example"]
     assert (tmp_path / "example.svg").is_file()
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = unpacked((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "The example has 3 groups." in page
     assert "3 groups drawn" in carried_by(page)["figures"]["h200-example"]
     assert page.index("<h3>An example</h3>") < page.index("<h3>Roofline</h3>")
