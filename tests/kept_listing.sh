@@ -12,7 +12,8 @@ if [[ -z $cuobjdump ]]; then
   cuobjdump=${nvcc%/*}/cuobjdump
 fi
 file=${!#}
-if [[ $* != "-sass -arch sm_90a $file" || $file != *.cubin ]]; then
+# A cubin is for one architecture; that of sm_90a is listed under sm_90, too.
+if [[ $* != "-sass -arch sm_90"?(a)" $file" || $file != *.cubin ]]; then
   exec "$cuobjdump" "$@"
 fi
 kept=$file.sass
