@@ -14,7 +14,7 @@
 #include "variants/device/cuda.hpp"
 #include "variants/device/prepared_run.hpp"
 
-namespace amasia {
+namespace amasia::gemm_cublaslt_test {
 namespace {
 
 std::vector<unsigned char> bytes_of(const gemm::Operand& x) {
@@ -105,4 +105,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, GemmCublasLt,
                          });
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::gemm_cublaslt_test

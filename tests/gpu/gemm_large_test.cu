@@ -10,7 +10,7 @@
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
 
-namespace amasia {
+namespace amasia::gemm_large_test {
 namespace {
 
 void expect_all_right(const std::map<std::string, std::string>& size) {
@@ -66,4 +66,4 @@ TEST(GemmLarge, ReadsMoreElementsOfATransposedBThan31BitsCount) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::gemm_large_test

@@ -8,7 +8,7 @@
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
-namespace amasia {
+namespace amasia::gemm_launch_test {
 namespace {
 
 __global__ void last_byte(unsigned bytes, unsigned* out) {
@@ -39,4 +39,4 @@ TEST(Launch, AConfigWithFewerStagesLeavesTheDeeperOneItsSharedMemory) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::gemm_launch_test

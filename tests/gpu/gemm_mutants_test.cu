@@ -9,7 +9,7 @@
 #include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::gemm_mutants_test {
 namespace {
 
 class GemmMutants : public Mutants {};
@@ -174,4 +174,4 @@ TEST(GemmMutantsOfModes, AModeComputedAsALowerOne) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::gemm_mutants_test

@@ -13,7 +13,7 @@
 #include "harness/variant.hpp"
 #include "variants/device/cuda.hpp"
 
-namespace amasia {
+namespace amasia::gemm_shared_test {
 namespace {
 
 std::vector<float> product_of(const gemm::Problem& p) {
@@ -97,4 +97,4 @@ TEST(GemmShared, GivesTheSameBitsEachTime) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::gemm_shared_test

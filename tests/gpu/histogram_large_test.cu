@@ -10,7 +10,7 @@
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
 
-namespace amasia {
+namespace amasia::histogram_large_test {
 namespace {
 
 /// `left_out`: schedules that would take minutes, and run with other sizes.
@@ -57,4 +57,4 @@ TEST(HistogramLarge, CountsMoreWordsThan31BitsDo) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::histogram_large_test

@@ -4,7 +4,7 @@
 #include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::histogram_mutants_test {
 namespace {
 
 constexpr int tile = 1024;  // keys of the tile that a fault pretends to have
@@ -150,4 +150,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, HistogramSingleFault,
                          single_name);
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::histogram_mutants_test

@@ -14,7 +14,7 @@
 #include "inputs/random.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::hotspot_mutants_test {
 namespace {
 
 class HotspotMutants : public Mutants {};
@@ -180,4 +180,4 @@ TEST_P(HotspotSingleFault, NoWrongResultIsExported) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::hotspot_mutants_test

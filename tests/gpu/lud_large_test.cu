@@ -9,7 +9,7 @@
 #include "harness/registry.hpp"
 #include "variants/device/cuda.hpp"
 
-namespace amasia {
+namespace amasia::lud_large_test {
 namespace {
 
 /// The first config of each strategy that runs and whose schedule begins with `schedule`.
@@ -48,4 +48,4 @@ TEST(LudLarge, BlockedSchedulesDecomposeMoreElementsThan31BitsCount) { expect_ri
 TEST(LudLarge, IsoDecomposesMoreElementsThan31BitsCount) { expect_right("iso"); }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::lud_large_test

@@ -10,7 +10,7 @@
 #include "harness/variant.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::lud_mutants_test {
 namespace {
 
 class LudMutants : public Mutants {};
@@ -196,4 +196,4 @@ TEST(LudMutantsAtFullSize, OneLostSquareOfTheChain) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::lud_mutants_test

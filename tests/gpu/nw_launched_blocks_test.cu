@@ -11,7 +11,7 @@
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
-namespace amasia {
+namespace amasia::nw_launched_blocks_test {
 namespace {
 
 __global__ void one(int* out) { out[0] = 1; }
@@ -107,4 +107,4 @@ TEST_F(LaunchedBlocksTest, LoadedCodeIsThatOfTheBuild) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::nw_launched_blocks_test

@@ -12,7 +12,7 @@
 #include "apps/nw/nw.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::nw_mutants_test {
 namespace {
 
 class NwMutants : public Mutants {};
@@ -196,4 +196,4 @@ TEST(NwPastTwoToTheThirtyOneCells, AllStrategiesAreRightAndOneCellIsSeen) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::nw_mutants_test

@@ -9,7 +9,7 @@
 #include "apps/pathfinder/walls.hpp"
 #include "tests/gpu/mutants.hpp"
 
-namespace amasia {
+namespace amasia::pathfinder_mutants_test {
 namespace {
 
 using pathfinder::Problem;
@@ -293,4 +293,4 @@ TEST_F(PathfinderOnce, ChallengesAreWhatTheCpuSays) {
 }
 
 }  // namespace
-}  // namespace amasia
+}  // namespace amasia::pathfinder_mutants_test

@@ -6,9 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
+from machine_code import disassemble
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci"))
 CUOBJDUMP = shutil.which("cuobjdump")
+KEPT_LISTING = ROOT / "tests" / "kept_listing.sh"
 
 
 def objects(folder: str) -> list[Path]:
@@ -27,6 +30,20 @@ def kept_code(file: Path) -> Path:
         example = file.relative_to(BUILD / "examples").parts[0]
         return BUILD / "examples" / example / "code" / example
     return BUILD / "code" / file.parent.relative_to(file.parents[2])
+
+
+def code_for_90a(file: Path) -> str:
+    """The machine code of an object file for sm_90a, empty when it has none: of what the build kept
+    of it, if it did, because that has been disassembled for others before (tests/kept_listing.sh).
+    Raises CalledProcessError when it cannot be read."""
+    stem = file.name.removesuffix(".cu.o")
+    names = [f"{stem}{ending}.cubin" for ending in ("", ".compute_90a", ".sm_90a")]
+    # One that an earlier setting of the build left behind is older.
+    kept = sorted(
+        (path for name in names if (path := kept_code(file) / name).is_file()),
+        key=lambda path: path.stat().st_mtime,
+    )
+    return disassemble(str(KEPT_LISTING), kept[-1] if kept else file, "sm_90a")
 
 
 def architectures() -> str:

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import pytest
-from built_code import CUOBJDUMP, architectures, objects, written
+from built_code import CUOBJDUMP, architectures, code_for_90a, objects, written
 from early_waits import EarlyWait, bytes_at_once, early_waits, kernel_name, summary, waits_in
-from machine_code import Instruction, disassemble, listing
+from machine_code import Instruction, listing
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 
@@ -271,9 +271,7 @@ def test_no_kernel_waits_for_what_it_has_just_asked_for() -> None:
     assert variants, "the build has no variants"
     findings, needed = [], set()
     with ThreadPoolExecutor() as pool:  # most of the time is the disassembler's
-        texts = pool.map(
-            lambda file: disassemble(str(CUOBJDUMP), file, "sm_90a"), variants.values()
-        )
+        texts = pool.map(code_for_90a, variants.values())
     for variant, text in zip(variants, texts, strict=True):
         for kernel, waits in waits_in(text):
             waits = meant(variant, waits)

@@ -9,12 +9,13 @@ import pytest
 from built_code import (
     CUOBJDUMP,
     architectures,
+    code_for_90a,
     example_objects,
     kept_code,
     objects,
     written,
 )
-from machine_code import disassemble, listing, overtaken_reads
+from machine_code import listing, overtaken_reads
 
 OBJECTS = objects("apps") + objects("microbench") + example_objects()
 
@@ -152,7 +153,7 @@ def test_no_kernel_hands_back_a_stage_before_its_reads_came() -> None:
     kernels, findings = 0, []
     bulk = re.compile(r"UTMALDG|UBLKCP")
     for file in filter(may_copy_in_bulk, OBJECTS):
-        text = disassemble(str(CUOBJDUMP), file, "sm_90a")
+        text = code_for_90a(file)
         if not bulk.search(text):
             continue
         for name, kernel in listing(text):
