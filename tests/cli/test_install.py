@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 from programs import BUILD, ROOT, built_with_cuda
@@ -138,16 +139,53 @@ def test_its_reference_is_right_and_its_run_is_planned(app: pathlib.Path) -> Non
     assert all(name in planned for name in VARIANTS if built_with_cuda())
 
 
-def test_it_verifies_and_compares_on_a_device(app: pathlib.Path, gpu: None, tmp_path) -> None:
+@pytest.fixture(scope="module")
+def measured(
+    app: pathlib.Path, gpu: None, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[pathlib.Path, pathlib.Path]:
+    """The app's results and its winners, as measured on this GPU."""
+    folder = tmp_path_factory.mktemp("measured")
+    out, tuning = folder / "mine.json", folder / "tuning.json"
     right(app, "verify")
-    out, tuning = tmp_path / "mine.json", tmp_path / "tuning.json"
     right(app, "tune", "--seconds", "1", "--tuning", tuning)
     right(app, "run", "--seconds", "2", "--tuning", tuning, "--out", out)
-    file = json.loads(out.read_text())
+    return out, tuning
+
+
+def test_it_verifies_and_compares_on_a_device(measured) -> None:
+    file = json.loads(measured[0].read_text())
     rows = file["groups"][0]["rows"]
     assert {row["variant"] for row in rows} == set(VARIANTS)
     assert all(row["status"] == "ok" and len(row["source_digest"]) == 64 for row in rows)
     assert file["groups"][0]["floor"] is not None  # the ceilings are linked, too
+
+
+def test_its_schedules_are_crossed_on_a_device(app, measured) -> None:
+    out, tuning = measured[0].with_name("cross.json"), measured[1]
+    right(app, "cross", "--seconds", "1", "--tuning", tuning, "--out", out)
+    (group,) = json.loads(out.read_text())["groups"]
+    crossed = {row["variant"] for row in group["rows"] if row["role"] == "cross"}
+    assert crossed == set(VARIANTS)
+    assert {c["role"] for c in group["comparisons"] if not c["control"]} == {"cross"}
+
+
+def test_it_is_profiled_on_a_device_or_says_why_not(app, measured) -> None:
+    out, tuning = measured[0].with_name("profile.json"), measured[1]
+    done = ran(app, "profile", "--roles", "iso", "--tuning", tuning, "--out", out)
+    if done.returncode == 0:
+        (group,) = json.loads(out.read_text())["groups"]
+        assert {row["variant"] for row in group["rows"]} == set(VARIANTS)
+        assert all(row["counters"]["instructions"] > 0 for row in group["rows"])
+    else:  # no Nsight Compute, or no permission
+        assert done.returncode == 1 and done.stderr.rstrip().endswith("so nothing is attributed")
+
+
+def test_its_results_are_reported_and_advised(measured) -> None:
+    pytest.importorskip("matplotlib")
+    out, page = measured[0], measured[0].with_name("report.html")
+    right(sys.executable, "-m", "plots", "report", out, "--out", page, cwd=ROOT)
+    assert "polynomial" in page.read_text()
+    assert "polynomial" in right(sys.executable, "-m", "plots", "advise", out, cwd=ROOT)
 
 
 # --- Digests --------------------------------------------------------------------------------------
