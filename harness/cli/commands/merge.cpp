@@ -54,9 +54,8 @@ Action declare_merge(CLI::App& options) {
       ->type_name("FILE");
   auto apps = std::make_shared<std::vector<std::string>>();
   options.add_option("--out", *out, "the merged file")->required()->type_name("FILE");
-  options
-      .add_option("--app", *apps,
-                  "only what the inputs have of this app (repeatable) (default: all)")
+  options.add_option("--app", *apps, "only what the inputs have of this app (repeatable)")
+      ->default_str("all")
       ->type_name("APP");
   return [inputs, out, apps](const Invocation&) {
     return merge_inputs(*inputs, *out, {apps->begin(), apps->end()});
