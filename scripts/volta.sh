@@ -97,6 +97,8 @@ cmake "-DFOLDER=$PWD/$build/microbench/units" "-DSOURCES=$microbenchmarks" -P cm
 
 # Ninja knows what is out of date.
 # 20050: nvcc 12 remarks that it ignores "inline" on a kernel in a header; newer ones take it.
+# -Xcicc -O1: a third less of the time, and nothing of this runs. A baseline is compiled as for a GPU, because
+# its signature, an early load into registers, is made by the optimiser.
 # -cubin: the device compiler reads and checks the host code, too, but none is generated, as none could
 # be linked.
 {
@@ -104,7 +106,7 @@ cmake "-DFOLDER=$PWD/$build/microbench/units" "-DSOURCES=$microbenchmarks" -P cm
 builddir = $build
 rule nvcc
   command = $nvcc -I. -std=c++17 -arch=sm_70 -DNDEBUG --expt-relaxed-constexpr \$
-    -Werror=all-warnings --diag-suppress=20050 --keep --keep-dir=\$folder -MD -MF \$out.d -cubin \$in -o \$out
+    -Werror=all-warnings --diag-suppress=20050 \$optimiser --keep --keep-dir=\$folder -MD -MF \$out.d -cubin \$in -o \$out
   depfile = \$out.d
   deps = gcc
   description = sm_70 \$in
@@ -114,6 +116,7 @@ RULES
     name=${file#"$build"/}
     printf 'build %s: nvcc %s\n  folder = %s\n' "$build/code/${name%.cu}.cubin" "$file" \
       "$build/code/$(dirname "$name")"
+    [[ $name == */baseline.cu ]] || printf '  optimiser = -Xcicc -O1\n'
     mkdir -p "$build/code/$(dirname "$name")"
   done
 } >"$build/build.ninja"
