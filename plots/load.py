@@ -28,6 +28,7 @@ from plots.sessions import (
     Sessions,
     comparison_identities,
     measured_in,
+    median_of_known,
     row_identity,
     session_of,
 )
@@ -56,7 +57,7 @@ GROUP_COLUMNS = columns(
 ROW_COLUMNS = columns(
     _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
     scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
-    ["shared_bytes", "instructions", "samples", "throttled", "identity"], _BETWEEN,
+    ["shared_bytes", "instructions", "samples", "throttled", "sm_clock_mhz", "identity"], _BETWEEN,
 )  # fmt: skip
 SAMPLE_FRAME_COLUMNS = columns(
     ["group", "row", "variant", "strategy", "role", "repeat"], SAMPLE_COLUMNS
@@ -216,6 +217,7 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
         "instructions": ", ".join(f"{k} {v}" for k, v in sorted(instructions.items()) if v),
         "samples": len(row["samples"]["time_ms"]),
         "throttled": int(row["samples"]["throttled"].sum()),
+        "sm_clock_mhz": median_of_known(row["samples"]["sm_clock_mhz"]),
     }
 
 

@@ -101,7 +101,8 @@ def comparison_identities(gpu: str, group: Record) -> list[str]:
     ]  # fmt: skip
 
 
-def _median(values: np.ndarray) -> float:
+def median_of_known(values: np.ndarray) -> float:
+    """The median of the finite values; NaN without any."""
     known = np.sort(values[np.isfinite(values)])
     return float(known[len(known) // 2]) if len(known) else math.nan
 
@@ -171,7 +172,7 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
     for row, ends in zip(rows, _tenths([recomputed.usable(row)[1] for row in rows]), strict=True):
         name = _name(row)
         name += " (A/A)" if row["repeat"] else ""
-        clock = _median(row["samples"]["sm_clock_mhz"])
+        clock = median_of_known(row["samples"]["sm_clock_mhz"])
         yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
     identities = comparison_identities(gpu, group)
     for c, identity in zip(group["comparisons"], identities, strict=True):

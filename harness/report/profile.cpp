@@ -38,10 +38,10 @@ std::string group_table(const ProfiledGroup& group) {
                {"role", "role"},
                {"config", "config"},
                {"instructions", "instructions", "M"},
+               {"busy", "busiest SM", "M cycles"},
                {"issue_slots", "issue slots"},
                {"occupancy", "occupancy"},
                {"dram", "DRAM", "MB"},
-               {"dram_use", "of its peak"},
                {"l2", "L2", "MB"},
                {"conflicts", "bank conflicts", "M"},
                {"waits", "warps wait for"}},
@@ -53,8 +53,8 @@ std::string group_table(const ProfiledGroup& group) {
       std::optional<double> dram = c.dram_read_bytes;
       if (dram && c.dram_write_bytes) *dram += *c.dram_write_bytes;
       for (const std::string& text :
-           {scaled(c.instructions, 1e-6), percent(c.issue_slots), percent(c.occupancy),
-            scaled(dram, 1e-6), percent(c.dram_use), scaled(c.l2_bytes, 1e-6),
+           {scaled(c.instructions, 1e-6), scaled(c.busiest_cycles, 1e-6), percent(c.issue_slots),
+            percent(c.occupancy), scaled(dram, 1e-6), scaled(c.l2_bytes, 1e-6),
             scaled(c.shared_conflicts, 1e-6), main_waits(c)}) {
         cells.emplace_back(text);
       }

@@ -24,6 +24,7 @@ struct Counters {
   std::optional<double> time_ms{};
   std::optional<double> cycles{};
   std::optional<double> sm_busy{};
+  std::optional<double> busiest_cycles{};
   std::optional<double> instructions{};
   std::optional<double> issue_slots{};
   std::optional<double> occupancy{};

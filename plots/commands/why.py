@@ -50,6 +50,8 @@ def _run(options: argparse.Namespace) -> int:
         print(
             f"Profiles of other code than was measured, which explain nothing: {', '.join(stale)}."
         )
+    if others := profiles.of_other_gpus(results):
+        print(f"Profiles of other GPUs: {', '.join(others)}; choose one with --gpu.")
     if not len(profiles):
         print("No profile is among these files: make one with amasia profile.")
     return 0

@@ -9,10 +9,13 @@ import synthetic
 
 from plots.profiles import counter_meanings
 
-# A row that waits half of its time for memory and issues for a quarter of it.
+# A row that takes 900 cycles, waits half of them for memory and issues in a quarter; the profiler
+# adds a tenth. Its clock has 1000 cycles in a microsecond.
 TYPICAL = {
+    "time_ms": 1e-3,
     "cycles": 1000.0,
     "sm_busy": 0.9,
+    "busiest_cycles": 900.0,
     "issue_slots": 0.25,
     "instructions": 100_000.0,
     "occupancy": 0.5,

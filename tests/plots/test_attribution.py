@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import known_effects
 import pytest
@@ -12,12 +13,15 @@ import synthetic_profiles
 
 from plots.attribution import (
     CAUSES,
+    LEAST,
     SHARE,
+    Run,
     attributions,
     cycle_parts,
     dose_checks,
     explain,
     main_cause,
+    run_of,
     sums_up,
 )
 from plots.cli import main
@@ -27,21 +31,21 @@ from plots.profiles import Profile, load_profiles
 KEY = ("NVIDIA H200", "nw", "n=64", "cold", "stream", "nw/tma", "iso", "ab")
 
 
-def profile(stalls=None, **changes):
-    values = synthetic_profiles.counters(stalls, **changes)
+def run(stalls=None, cycles=1000.0, busy=0.9, **changes):
+    """A run of so many cycles, in a share of which its busiest SM holds a warp."""
+    known = {"cycles": cycles, "time_ms": 1e-6 * cycles, "busiest_cycles": busy * cycles}
+    values = synthetic_profiles.counters(stalls, **{**known, **changes})
     shares = values.pop("stalls")
-    return Profile(KEY, {name: v for name, v in values.items() if v is not None}, shares)
+    return Run(Profile(KEY, {n: v for n, v in values.items() if v is not None}, shares), cycles)
 
 
-def said(mine, theirs, ratio=None):
-    """What is said of a row whose time follows its cycles, unless told otherwise."""
-    ratio = theirs["cycles"] / mine["cycles"] if ratio is None else ratio
-    verdict, parts, text = explain(mine, theirs, ratio)
+def said(mine, theirs):
+    verdict, parts, text = explain(mine, theirs)
     return verdict, [part.cause.name for part in parts], text
 
 
 def test_the_parts_of_the_cycles_add_up_to_them():
-    parts = cycle_parts(profile())
+    parts = cycle_parts(run())
     assert sum(parts.values()) == pytest.approx(1000)
     assert parts["idle"] == pytest.approx(100)
     assert parts["issue"] == pytest.approx(225)
@@ -52,23 +56,24 @@ def test_the_parts_of_the_cycles_add_up_to_them():
 
 
 def test_a_reason_that_is_not_known_is_something_else():
-    parts = cycle_parts(profile({"selected": 0.5, "of_a_later_gpu": 0.5}))
+    parts = cycle_parts(run({"selected": 0.5, "of_a_later_gpu": 0.5}))
     assert parts["other"] == pytest.approx(675)
 
 
-@pytest.mark.parametrize("missing", ["cycles", "sm_busy", "issue_slots", "stalls"])
+@pytest.mark.parametrize("missing", ["busiest_cycles", "issue_slots", "stalls"])
 def test_without_what_divides_cycles_nothing_is_explained(missing):
     changes = {"stalls": {}} if missing == "stalls" else {missing: None}
-    bare = profile(**changes)
+    bare = run(**changes)
     assert cycle_parts(bare) is None and main_cause(bare) is None
-    assert explain(bare, profile(), 1.5)[0] == "no counters"
-    assert explain(None, profile(), 1.5)[0] == "no counters"
+    assert explain(bare, run(cycles=1500.0))[0] == "no counters"
+    assert explain(None, run(cycles=1500.0))[0] == "no counters"
+    assert main_cause(None) is None
 
 
 def test_fewer_instructions_are_named_where_issuing_takes_the_time():
     # Both issue in nine of ten cycles; one has 38 % fewer to issue.
-    theirs = profile(issue_slots=0.9, sm_busy=1.0)
-    mine = profile(issue_slots=0.9, sm_busy=1.0, cycles=620.0, instructions=62_000.0)
+    theirs = run(issue_slots=0.9, busy=1.0)
+    mine = run(issue_slots=0.9, busy=1.0, cycles=620.0, instructions=62_000.0)
     verdict, causes, text = said(mine, theirs)
     assert verdict == "explained" and causes == ["issue"]
     assert "it issues 38 % fewer instructions (90 % of the difference)" in text
@@ -77,25 +82,25 @@ def test_fewer_instructions_are_named_where_issuing_takes_the_time():
 
 def test_a_counter_that_differs_where_no_time_is_spent_is_not_named():
     # A tenth of the instructions, in a kernel that hardly issues: the difference is in waiting.
-    theirs = profile(issue_slots=0.02, sm_busy=1.0)
-    mine = profile(issue_slots=0.004, sm_busy=1.0, cycles=700.0, instructions=10_000.0)
+    theirs = run(issue_slots=0.02, busy=1.0)
+    mine = run(issue_slots=0.004, busy=1.0, cycles=700.0, instructions=10_000.0)
     _, causes, text = said(mine, theirs)
     assert causes == ["memory"] or causes == ["memory", "barriers"]
     assert "instructions" not in text
 
 
 def test_bytes_are_named_behind_waits_for_memory_and_only_if_they_differ():
-    theirs = profile()
-    fewer = profile(cycles=600.0, dram_read_bytes=2e6)
+    theirs = run()
+    fewer = run(cycles=600.0, dram_read_bytes=2e6)
     _, causes, text = said(fewer, theirs)
     assert causes[0] == "memory"
     assert "less for data from L1, L2 or DRAM with 40 % fewer bytes from and to DRAM" in text
-    _, _, text = said(profile(cycles=600.0, dram_read_bytes=4.1e6), theirs)
+    _, _, text = said(run(cycles=600.0, dram_read_bytes=4.1e6), theirs)
     assert "bytes" not in text
 
 
 def test_the_same_bytes_in_less_time_keep_dram_busier():
-    theirs, mine = profile(dram_use=0.61), profile(cycles=700.0, dram_use=0.84)
+    theirs, mine = run(dram_use=0.61), run(cycles=700.0, dram_use=0.84)
     _, _, text = said(mine, theirs)
     assert "with the same bytes, DRAM used at 84 % against 61 %" in text
     assert text.endswith("Both wait for DRAM (84 % and 61 % of its peak).")
@@ -103,10 +108,8 @@ def test_the_same_bytes_in_less_time_keep_dram_busier():
 
 def test_what_goes_the_other_way_is_said_too():
     # Twice the instructions at the same cost each, and all waiting gone.
-    theirs = profile({"selected": 0.1, "barrier": 0.9}, issue_slots=0.2, sm_busy=1.0)
-    mine = profile(
-        {"selected": 1.0}, issue_slots=1.0, sm_busy=1.0, cycles=400.0, instructions=200_000.0
-    )
+    theirs = run({"selected": 0.1, "barrier": 0.9}, issue_slots=0.2, busy=1.0)
+    mine = run({"selected": 1.0}, issue_slots=1.0, busy=1.0, cycles=400.0, instructions=200_000.0)
     verdict, causes, text = said(mine, theirs)
     assert verdict == "explained" and causes == ["barriers", "issue"]
     assert "waits 100 % less for other warps at barriers" in text
@@ -115,8 +118,8 @@ def test_what_goes_the_other_way_is_said_too():
 
 def test_conflicts_of_banks_stand_behind_waits_for_shared_memory():
     stalls = {"selected": 0.2, "short_scoreboard": 0.8}
-    theirs = profile(stalls, shared_passes=40_000.0, shared_conflicts=20_000.0)
-    mine = profile(stalls, cycles=500.0, shared_passes=20_000.0, shared_conflicts=0.0)
+    theirs = run(stalls, shared_passes=40_000.0, shared_conflicts=20_000.0)
+    mine = run(stalls, cycles=500.0, shared_passes=20_000.0, shared_conflicts=0.0)
     _, causes, text = said(mine, theirs)
     assert causes[0] == "shared memory"
     assert "50 % fewer passes through shared memory" in text
@@ -124,32 +127,55 @@ def test_conflicts_of_banks_stand_behind_waits_for_shared_memory():
 
 
 def test_idle_sms_are_named():
-    theirs = profile(sm_busy=0.5)
-    mine = profile(sm_busy=1.0, cycles=500.0)
+    theirs = run(busy=0.5)
+    mine = run(busy=1.0, cycles=500.0)
     verdict, causes, text = said(mine, theirs)
     assert (verdict, causes) == ("explained", ["idle"])
-    assert "it leaves SMs without work 100 % less (100 % of the difference)" in text
+    assert "it leaves its busiest SM without work 100 % less (100 % of the difference)" in text
+
+
+def test_shares_of_a_peak_are_of_the_run_and_not_of_what_the_profiler_adds():
+    # Three quarters of what was counted is between the marks and not of the run.
+    stretched = run(dram_use=0.2)
+    stretched = Run(Profile(KEY, {**stretched.profile.counters, "cycles": 4000.0}, {}), 1000.0)
+    assert stretched.use("dram_use") == pytest.approx(0.8)
+    assert stretched.use("tma_use") is None
+
+
+def test_the_cycles_are_those_of_the_measured_time_at_its_clock():
+    profile = run(busy=0.5).profile  # at 1000 MHz
+    row = SimpleNamespace(median=2e-3, sm_clock_mhz=800.0)
+    assert run_of(profile, row).cycles == pytest.approx(1600)
+    assert run_of(profile, row, 4e-3).cycles == pytest.approx(3200)
+    unknown = SimpleNamespace(median=2e-3, sm_clock_mhz=math.nan)
+    assert run_of(profile, unknown).cycles == pytest.approx(2000)
+    assert cycle_parts(run_of(profile, row))["idle"] == pytest.approx(1600 - 500)
+    assert run_of(None, row) is None
 
 
 # Contradictions.
 
 
-@pytest.mark.parametrize(
-    ("cycles", "how"),
-    [(1100.0, "10 % more cycles"), (1000.0, "as many cycles"), (960.0, "4 % fewer cycles")],
-)
-def test_a_difference_that_the_profiler_does_not_see_has_no_explanation(cycles, how):
-    # Measured 1.3 times as fast; whatever the counters say, it is not that.
-    mine = profile(cycles=cycles, instructions=10.0, dram_read_bytes=1.0)
-    verdict, parts, text = said(mine, profile(), ratio=1.3)
+def test_a_run_that_is_busier_than_it_is_long_has_no_explanation():
+    mine, theirs = run(cycles=800.0, busy=1.12), run()
+    text = "busiest SM had work for 12 % more cycles than the measured time has."
+    assert said(mine, theirs)[0] == said(theirs, mine)[0] == "unexplained"
+    assert said(mine, theirs)[2].endswith("under the profiler its " + text)
+    assert said(theirs, mine)[2].endswith("under the profiler the other's " + text)
+
+
+def test_a_little_busier_is_all_of_the_time():
+    mine = run(cycles=800.0, busy=1.08)
+    assert cycle_parts(mine)["idle"] == 0 and sum(cycle_parts(mine).values()) == 800
+    assert said(mine, run())[0] == "explained"
+
+
+def test_what_is_as_small_as_counting_twice_differs_by_is_not_named():
+    verdict, parts, text = said(run(cycles=1008.0, busy=0.9 / 1.008), run())
     assert (verdict, parts) == ("unexplained", [])
-    assert text == f"no counter explains it: under the profiler it took {how}."
-
-
-def test_half_of_a_difference_is_enough_to_be_seen_and_less_is_not():
-    seen = profile(cycles=1000 / math.sqrt(1.21) * 0.999)
-    assert said(seen, profile(), ratio=1.21)[0] == "explained"
-    assert said(profile(cycles=1000 / 1.0999), profile(), ratio=1.21)[0] == "unexplained"
+    assert "as small as what counting twice differs by, and its largest part (100 %) is" in text
+    assert said(run(cycles=1012.0, busy=0.9 / 1.012), run())[1] == ["idle"]
+    assert 0.008 < LEAST < 0.012
 
 
 def test_a_difference_spread_over_many_parts_has_no_explanation():
@@ -158,8 +184,8 @@ def test_a_difference_spread_over_many_parts_has_no_explanation():
         "selected": 0.1, "long_scoreboard": 0.2, "barrier": 0.2, "short_scoreboard": 0.2,
         "wait": 0.2, "no_instruction": 0.2,
     }  # fmt: skip
-    theirs = profile(stalls, issue_slots=0.05, sm_busy=1.0)
-    mine = profile(stalls, issue_slots=0.05, sm_busy=1.0, cycles=800.0)
+    theirs = run(stalls, issue_slots=0.05, busy=1.0)
+    mine = run(stalls, issue_slots=0.05, busy=1.0, cycles=800.0)
     verdict, parts, text = said(mine, theirs)
     assert (verdict, parts) == ("unexplained", [])
     assert text.startswith("no counter explains it: the difference is spread")
@@ -167,7 +193,7 @@ def test_a_difference_spread_over_many_parts_has_no_explanation():
 
 
 def test_slower_rows_are_explained_by_more():
-    theirs, mine = profile(), profile(cycles=2000.0, dram_read_bytes=9e6)
+    theirs, mine = run(), run(cycles=2000.0, dram_read_bytes=9e6)
     _, causes, text = said(mine, theirs)
     assert causes[0] == "memory"
     assert "waits 2.0 times as long for data from L1, L2 or DRAM with 2.0 times the bytes" in text
@@ -182,11 +208,11 @@ def test_every_cause_can_be_said():
 
 
 def faster_by_instructions(row):
-    """tma has half the instructions of the others, and takes the time it took."""
+    """tma has half the instructions of the others, and all issue for all of their time."""
     tma = row["variant"].endswith("/tma")
-    cycles = 1e6 * row["time_ms"]["median"]
+    busy = 1.98e6 * row["time_ms"]["median"]
     return synthetic_profiles.counters(
-        {"selected": 1.0}, cycles=cycles, issue_slots=1.0, sm_busy=1.0,
+        {"selected": 1.0}, busiest_cycles=busy, cycles=3 * busy, issue_slots=1.0,
         instructions=5e4 if tma else 1e5,
     )  # fmt: skip
 
@@ -244,7 +270,8 @@ def effects(save):
     path = save(document, "r/effects.json")
 
     def counted(row):
-        return synthetic_profiles.counters()  # all of them wait for memory
+        busy = 1.98e6 * row["time_ms"]["median"]
+        return synthetic_profiles.counters(busiest_cycles=busy)  # all of them wait for memory
 
     save(synthetic_profiles.document(document, counted), "r/profile.json")
     return path
@@ -274,28 +301,36 @@ def test_without_the_study_or_its_profile_nothing_is_checked(effects, matched):
 # The command.
 
 
-def run(capsys, *arguments):
+def why(capsys, *arguments):
     status = main([str(a) for a in arguments])
     return status, capsys.readouterr()
 
 
 def test_why_prints_a_sentence_for_each_and_their_number(capsys, matched):
-    status, said_ = run(capsys, "why", matched.parent)
+    status, said_ = why(capsys, "why", matched.parent)
     assert status == 0 and said_.err == ""
     assert "nw n=2048 on NVIDIA H200, cold, stream:" in said_.out and "n=4096" not in said_.out
     assert "it issues 50 % fewer instructions" in said_.out
     assert "resolved differences: " in said_.out
-    _, best = run(capsys, "why", matched.parent, "--role", "best")
+    _, best = why(capsys, "why", matched.parent, "--role", "best")
     assert len(best.out) < len(said_.out)
-    _, every = run(capsys, "why", matched.parent, "--all")
+    _, every = why(capsys, "why", matched.parent, "--all")
     assert "n=4096" in every.out
 
 
 def test_why_without_a_profile_says_how_to_get_one(capsys, matched):
-    status, said_ = run(capsys, "why", matched)
+    status, said_ = why(capsys, "why", matched)
     assert status == 0
     assert said_.out.endswith("No profile is among these files: make one with amasia profile.\n")
     assert "no counters of both rows" not in said_.out
+
+
+def test_why_names_the_gpus_that_were_profiled_and_are_not_shown(capsys, matched, save):
+    document = json.loads((matched.parent / "profile.json").read_text())
+    document["provenance"]["device"]["name"] = "NVIDIA H100 80GB HBM3"
+    save(document, "r/profile.json")
+    _, said_ = why(capsys, "why", matched.parent)
+    assert "Profiles of other GPUs: NVIDIA H100 80GB HBM3; choose one with --gpu." in said_.out
 
 
 def test_why_names_profiles_of_other_code(capsys, matched, save):
@@ -304,12 +339,12 @@ def test_why_names_profiles_of_other_code(capsys, matched, save):
         for row in group["rows"]:
             row["source_digest"] = "cd" * 32
     save(document, "r/profile.json")
-    _, said_ = run(capsys, "why", matched.parent)
+    _, said_ = why(capsys, "why", matched.parent)
     assert "Profiles of other code than was measured, which explain nothing: nw/base" in said_.out
 
 
-def test_why_refuses_a_damaged_profile(capsys, matched):
+def test_why_refuses_a_damaged_why(capsys, matched):
     path = matched.parent / "profile.json"
     path.write_text(path.read_text().replace("100000.0", "1.0", 1))
-    status, said_ = run(capsys, "why", matched.parent)
+    status, said_ = why(capsys, "why", matched.parent)
     assert status == 2 and "was changed or damaged" in said_.err

@@ -6,8 +6,9 @@ from markupsafe import Markup
 
 from plots.attribution import (
     AMOUNT,
+    FITS,
+    LEAST,
     MOST,
-    SEEN,
     SHARE,
     Attribution,
     attributions,
@@ -55,12 +56,13 @@ def _record(a: Attribution) -> dict[str, object]:
 def _rule() -> Markup:
     """The rule in words, with its thresholds."""
     return paragraph(
-        "A row's cycles are divided into those in which SMs are idle, those in which a warp "
-        "issues, and, by what the resident warps wait for, those in which none can; the parts add "
-        f"up. A part is named when it makes up at least {100 * SHARE:.0f} % of the difference of "
-        "two rows, an amount behind it (bytes, instructions) when it differs by at least "
-        f"{100 * AMOUNT:.0f} %. Where the profiler does not see at least {100 * SEEN:.0f} % of the "
-        "measured difference, no counter explains it. What both rows do in at least "
+        "The cycles that a row took where it was timed are divided into those in which its busiest "
+        "SM is idle, those in which a warp issues, and, by what the resident warps wait for, those "
+        f"in which none can; the parts add up. A part is named when it makes up {100 * SHARE:.0f} "
+        f"% of the difference of two rows or more, and {100 * LEAST:.0f} % of their cycles; an "
+        "amount behind it (bytes, instructions) when it differs by at least "
+        f"{100 * AMOUNT:.0f} %. Where the profiler saw SMs busy for longer than the measured time, "
+        f"by more than {100 * FITS:.0f} %, no counter explains it. What both rows do in at least "
         f"{100 * MOST:.0f} % of their cycles is said of both."
     )
 
