@@ -29,7 +29,7 @@ from plots.units import claimed_ratio
 
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
 AMOUNT = 0.05  # relative difference from which on an amount is named
-LEAST = 0.01  # of the cycles, from which on a part is named: counted twice, parts differ by less
+LEAST = 0.015  # of the cycles, from which on a part is named: counted twice, parts differ by less
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
 MOST = 0.4  # of the cycles, from which on a row mostly does something
 NEAR_PEAK = 0.6  # use of DRAM or L2, from which on a row waits for its bandwidth

@@ -45,6 +45,7 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
       {"min_rounds", std::to_string(c.effort.min_rounds)},
       {"max_rounds", std::to_string(c.effort.max_rounds)},
       {"seconds", fmt::format("{}", c.effort.seconds)},
+      {"patience", fmt::format("{}", c.effort.patience)},
       {"precision", fmt::format("{}", c.effort.precision)},
       {"confidence", fmt::format("{}", c.effort.confidence)},
       {"energy", c.effort.energy ? "true" : "false"},

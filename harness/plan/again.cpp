@@ -73,6 +73,7 @@ Effort effort_in(const Provenance& provenance) {
   take_setting(provenance, "min_rounds", effort.min_rounds);
   effort.min_rounds = std::min(effort.min_rounds, effort.max_rounds);
   take_setting(provenance, "seconds", effort.seconds);
+  take_setting(provenance, "patience", effort.patience);
   take_setting(provenance, "precision", effort.precision);
   double confidence = effort.confidence;
   take_setting(provenance, "confidence", confidence);

@@ -16,6 +16,7 @@ Effort effort_of(const EffortAsked& asked, Effort own) {
                                  own.max_rounds, asked.max_rounds ? "" : ", the default here"));
   }
   own.seconds = asked.seconds.value_or(own.seconds);
+  if (asked.seconds) own.patience = 1;  // a cap that was asked for is one
   own.precision = asked.precision.value_or(own.precision);
   own.confidence = asked.confidence.value_or(own.confidence);
   own.energy = own.energy || asked.energy;

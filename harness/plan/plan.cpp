@@ -168,6 +168,7 @@ Json to_json(const PlannedGroup& g) {
            {{"min_rounds", e.min_rounds},
             {"max_rounds", e.max_rounds},
             {"seconds", e.seconds},
+            {"patience", e.patience},
             {"precision", e.precision},
             {"confidence", e.confidence},
             {"energy", e.energy},
@@ -192,6 +193,7 @@ PlannedGroup planned_group_from_json(const Json& j) {
   g.effort.min_rounds = e.at("min_rounds").get<int>();
   g.effort.max_rounds = e.at("max_rounds").get<int>();
   g.effort.seconds = e.at("seconds").get<double>();
+  g.effort.patience = e.at("patience").get<double>();
   g.effort.precision = e.at("precision").get<double>();
   g.effort.confidence = e.at("confidence").get<double>();
   g.effort.energy = e.at("energy").get<bool>();

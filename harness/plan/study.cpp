@@ -12,6 +12,9 @@ Effort effort(int max_rounds, double seconds, bool energy) {
   Effort e;
   e.max_rounds = max_rounds;
   e.seconds = seconds;
+  // The largest sizes take seconds a round: with the few rounds of the plain cap none of their
+  // comparisons could be resolved, however much they differ.
+  e.patience = 8;
   e.energy = energy;
   return e;
 }

@@ -38,6 +38,7 @@ StoppingRule stopping_rule(const Effort& effort) {
   rule.min_count = effort.min_rounds;
   rule.max_count = effort.max_rounds;
   rule.seconds = effort.seconds;
+  rule.patience = effort.patience;
   rule.precision = effort.precision;
   rule.confidence = effort.confidence;
   return rule;

@@ -9,8 +9,10 @@ std::optional<StopReason> StoppingRule::reason(int count, double elapsed_seconds
                                                const std::function<bool()>& precise) const {
   if (count >= min_count && precise()) return StopReason::narrow_enough;
   if (count >= max_count) return at_max_count;
-  if (count >= min_count_in_time && elapsed_seconds >= seconds) return StopReason::time_limit;
-  return std::nullopt;
+  if (count < min_count_in_time || elapsed_seconds < seconds) return std::nullopt;
+  const double until_least = elapsed_seconds * min_count / std::max(count, 1);
+  const bool worth_waiting = count < min_count && until_least <= patience * seconds;
+  return worth_waiting ? std::nullopt : std::optional(StopReason::time_limit);
 }
 
 bool StoppingRule::precise(std::vector<double> values) const {

@@ -17,8 +17,10 @@ struct StoppingRule {
   StopReason at_max_count = StopReason::round_limit;  // or sample_limit: what is counted
   double seconds = 0;                                 // wall clock, from the first sample on
   int min_count_in_time = 1;  // so many are taken even when the time is over
-  double precision = 0.005;   // half width of an interval as a share of its middle
-  double confidence = 0.95;   // joint, over all intervals that are judged together
+  /// Up to so many times the seconds, if `min_count` is reached by then: fewer resolve nothing.
+  double patience = 1;
+  double precision = 0.005;  // half width of an interval as a share of its middle
+  double confidence = 0.95;  // joint, over all intervals that are judged together
 
   /// Asked after every sample, with the samples so far: nothing means one more. `precise` is called
   /// only when there are enough samples for its answer to count.

@@ -61,8 +61,8 @@ def as_html(page: Path) -> Markup:
 def _of_the_record(results: Results, root: Path) -> bool:
     """Whether the report is of all recorded results and of nothing else, as the page is."""
     recorded = root / "results"
-    if not recorded.is_dir():
-        return False
+    if not next(recorded.rglob("*.json"), None):
+        return False  # no record beside the program, as where only the analysis is installed
     shown = {Path(path).resolve() for path in results.files["path"]}
     return shown == {path.resolve() for path in find_files([recorded])[0]}
 

@@ -267,7 +267,8 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
     # the few that come again are in a loop that is not unrolled.
     assert 3 < plain["instructions"] / (n / 32) < 20
     assert 3 < (more["instructions"] - plain["instructions"]) / (0.03 * n / 32) < 60
-    assert plain["busiest_cycles"] < more["busiest_cycles"] < plain["cycles"]
+    # An SM was busy between the marks, for as long as 120 MB take at least at 10 TB/s and 2 GHz.
+    assert 24e3 < plain["busiest_cycles"] < plain["cycles"]
     # Cold: x comes from DRAM, once. What is written may still be in L2 when the run ends.
     assert 0.95 < plain["dram_read_bytes"] / (4 * n) < 1.15
     assert plain["dram_write_bytes"] < 1.2 * 4 * n

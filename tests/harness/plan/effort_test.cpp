@@ -24,6 +24,15 @@ TEST(Effort, WhatIsAskedForOutweighsWhatIsOwn) {
   EXPECT_EQ(e.min_rounds, own.min_rounds);
 }
 
+TEST(Effort, ACapThatIsAskedForIsNotExceeded) {
+  Effort own;
+  own.patience = 8;
+  EXPECT_EQ(effort_of({}, own).patience, 8);
+  EffortAsked asked;
+  asked.seconds = 9.5;
+  EXPECT_EQ(effort_of(asked, own).patience, 1);
+}
+
 TEST(Effort, EnergyIsMeasuredWhenEitherWantsIt) {
   Effort with;
   with.energy = true;

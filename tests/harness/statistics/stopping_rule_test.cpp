@@ -45,6 +45,18 @@ TEST(StoppingRule, TimeEndsItBeforeTheLeastCountUnlessThatIsWanted) {
   EXPECT_EQ(r.reason(3, 2.5, no), StopReason::time_limit);
 }
 
+TEST(StoppingRule, WaitsForTheLeastCountWhereItComesInReasonableTime) {
+  StoppingRule r = rule();
+  r.min_count = 6;
+  r.patience = 4;                                               // to 8 seconds
+  EXPECT_EQ(r.reason(2, 2.5, no), std::nullopt);                // six in 7.5
+  EXPECT_EQ(r.reason(2, 2.8, no), StopReason::time_limit);      // in 8.4
+  EXPECT_EQ(r.reason(5, 6.5, no), std::nullopt);                // in 7.8
+  EXPECT_EQ(r.reason(6, 7.5, no), StopReason::time_limit);      // that was to be waited for
+  EXPECT_EQ(r.reason(6, 7.5, yes), StopReason::narrow_enough);  // and may be enough
+  EXPECT_EQ(r.reason(5, 8.5, no), StopReason::time_limit);      // slower than it seemed
+}
+
 TEST(StoppingRule, ValuesArePreciseWhenTheirIntervalIsNarrowAndCovers) {
   StoppingRule r = rule();
   r.precision = 0.01;
