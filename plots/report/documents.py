@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from plots.documents import find_files
+from plots.errors import PlotsError
 from plots.load import Results
 from plots.report.embedded import Embedded
 from plots.tree import ROOT
@@ -60,11 +61,12 @@ def as_html(page: Path) -> Markup:
 
 def _of_the_record(results: Results, root: Path) -> bool:
     """Whether the report is of all recorded results and of nothing else, as the page is."""
-    recorded = root / "results"
-    if not next(recorded.rglob("*.json"), None):
-        return False  # no record beside the program, as where only the analysis is installed
+    try:
+        recorded, _ = find_files([root / "results"])
+    except PlotsError:
+        return False  # there is none, as where only the analysis is installed
     shown = {Path(path).resolve() for path in results.files["path"]}
-    return shown == {path.resolve() for path in find_files([recorded])[0]}
+    return shown == {path.resolve() for path in recorded}
 
 
 def chapter(name: str, root: Path = ROOT) -> Callable[[Results, Embedded], Markup]:

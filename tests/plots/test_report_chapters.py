@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -172,3 +173,17 @@ def test_a_spelling_stands_beside_its_strategy(groups, save):
     for said in ("cuda_barrier", "spelled", "0.4", "0.5", "0.800", "slower"):
         assert said in chapter, said
     assert 'id="spellings"' not in render(load([groups]))
+
+
+def test_a_page_of_the_record_is_left_out_where_there_is_no_record(tmp_path, save):
+    results = load([save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "mine.json")])
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("# Page\n\nOf the record.\n")
+    body = documents.chapter("page", tmp_path)
+    assert body(results, Embedded()) == ""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "tuning.json").write_text("{}")
+    assert body(results, Embedded()) == ""
+    shutil.copy(results.files["path"][0], tmp_path / "results" / "mine.json")
+    again = load([tmp_path / "results" / "mine.json"])
+    assert "Of the record." in body(again, Embedded()) and body(results, Embedded()) == ""
