@@ -39,6 +39,7 @@ from plots.units import shortened
 # rows, one per schedule. (Tables of `amasia cross` are kept apart, in Results.cross.)
 SHOWN_ROLES = ("iso", "best", "comparator")
 
+LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/stopping_rule.hpp
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
 # Columns of the frames, so that an empty selection has the same columns as a full one: which file
@@ -304,6 +305,12 @@ def _is_part_of(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """The record of a group has some of the variants of another, and no others."""
     mine, others = ({variant for variant, _ in g["code"]} for g in (a, b))
     return mine < others
+
+
+def _lacks_rounds(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """The record of a group ended before the least rounds, with which nothing can be resolved, and
+    another of the same code has more."""
+    return a["rounds"] < min(LEAST_ROUNDS, b["rounds"]) and a["code"] == b["code"]
 
 
 def _better_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -594,7 +601,7 @@ def _chosen_cases(
             other = chosen.get(unique)
             if other is not None and other.group["file"] == record["file"]:
                 # A later session: the first stands for the case, if it is whole.
-                if not _is_part_of(other.group, record):
+                if not (_is_part_of(other.group, record) or _lacks_rounds(other.group, record)):
                     continue
             elif other is not None:
                 better, why = _better_of(other.group, record)

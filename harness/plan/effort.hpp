@@ -3,11 +3,13 @@
 
 #include <optional>
 
+#include "harness/statistics/stopping_rule.hpp"
+
 namespace amasia {
 
 /// For one group.
 struct Effort {
-  int min_rounds = 15;   // enough for the sign test after correction for 14 comparisons
+  int min_rounds = least_rounds;
   int max_rounds = 301;  // runs of a few microseconds need as many for `precision`; few others do
   double seconds = 20;   // wall-clock cap of the timed part
   double patience = 1;   // times the seconds, if the least rounds are reached by then

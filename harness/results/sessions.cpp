@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/comparison.hpp"
+#include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
 namespace {
@@ -71,8 +72,16 @@ bool is_part_of(const GroupResult& group, const GroupResult& other) {
 }
 bool is_part_of(const MicrobenchmarkResult&, const MicrobenchmarkResult&) { return false; }
 
+/// Whether a session of the same code has more rounds than another that ended before the least,
+/// with which nothing can be resolved.
+bool can_say_more(const GroupResult& group, const GroupResult& other) {
+  return other.rounds < least_rounds && group.rounds > other.rounds &&
+         variants_in(group) == variants_in(other);
+}
+bool can_say_more(const MicrobenchmarkResult&, const MicrobenchmarkResult&) { return false; }
+
 /// The earliest valid session of each, or the earliest where none is valid; a later one if it has
-/// more variants.
+/// more variants, or the rounds that the earlier lacks.
 template <class Results, class Name>
 auto first_of_each(const Results& results, const Name& name) {
   std::vector<const typename Results::value_type*> first;
@@ -89,7 +98,8 @@ auto first_of_each(const Results& results, const Name& name) {
     const auto*& shown = first[at->second];
     const bool is_valid_alike = is_valid(result) == is_valid(*shown);
     if (is_valid_alike && is_part_of(result, *shown)) continue;
-    if (rank(result) < rank(*shown) || (is_valid_alike && is_part_of(*shown, result))) {
+    if (rank(result) < rank(*shown) ||
+        (is_valid_alike && (is_part_of(*shown, result) || can_say_more(result, *shown)))) {
       shown = &result;
     }
   }

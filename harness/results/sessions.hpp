@@ -22,8 +22,8 @@ SessionRecord session_of(const Provenance& provenance, const std::optional<int>&
 /// The digest of the code of a row: what was recorded with it, or else of its variant.
 std::string code_of(const Provenance& provenance, const Row& row);
 
-/// One group for each case, the first session in which it is valid, if no other has more variants:
-/// what a table shows.
+/// One group for each case, the first session in which it is valid, if no other has more variants
+/// or the rounds that it lacks: what a table shows.
 std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
 std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file);

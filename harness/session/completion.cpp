@@ -90,14 +90,14 @@ void warn_of_dependent_samples(GroupResult& result) {
   const bool widened = result.interval_rule == IntervalRule::widened;
   // By chance in one group of a thousand, whatever the number of its comparisons.
   constexpr double level_of_a_group = 0.001;
-  constexpr std::size_t least_rounds = 8;  // with fewer the limit is near 1
+  constexpr std::size_t enough_rounds = 8;  // with fewer the limit is near 1
   const double level =
       level_of_a_group / std::max(1.0, static_cast<double>(result.comparisons.size()));
   for (const Comparison& c : result.comparisons) {
     const auto pair = rows_of(result.rows, c);
     if (!pair) continue;
     const auto [reference, times] = paired_times(*pair->reference, *pair->row);
-    if (times.size() < least_rounds) continue;
+    if (times.size() < enough_rounds) continue;
     const std::vector<double> ratios = quotients(reference, times);
     const int n = static_cast<int>(ratios.size());
     const double found = serial_correlation(ratios);

@@ -11,6 +11,10 @@
 
 namespace amasia {
 
+/// Rounds of a group from which on its comparisons can be resolved: enough for the sign test after
+/// correction for 14 of them.
+inline constexpr int least_rounds = 15;
+
 struct StoppingRule {
   int min_count = 1;  // an interval that is narrow after fewer samples is not believed
   int max_count = 1;

@@ -10,9 +10,10 @@ import synthetic
 
 from plots.advise import advise
 from plots.errors import ResultFileError
-from plots.load import load
+from plots.load import LEAST_ROUNDS, load
 from plots.prose import runs
 from plots.readme import table
+from plots.strategies import ROOT
 
 SIZE = {"n": 512}
 
@@ -170,3 +171,22 @@ def test_a_case_that_is_there_twice_without_sessions_is_refused(save):
 def test_what_stands_behind_a_number():
     assert runs(1, 1) == runs(np.nan, np.nan) == "one run"
     assert runs(2, 1) == "2 runs on one GPU" and runs(6.0, 3.0) == "6 runs on 3 GPUs"
+
+
+def test_a_session_without_the_least_rounds_does_not_stand_for_those_that_have_them(save):
+    def shown(*rounds, of_one_code=True):
+        documents = []
+        for session, n in enumerate(rounds):
+            group = synthetic.group("nw", {"n": 64}, 3.0, rounds=n)
+            for row in group["rows"]:
+                row["source_digest"] = ("ab" if of_one_code else f"0{session}") * 32
+            document = synthetic.document([group], date=f"2026-01-0{1 + session}T00:00:00Z")
+            documents.append(document)
+        return load([save(sessions_of(*documents))]).groups["rounds"].tolist()
+
+    assert shown(8, 15, 51) == [15]
+    assert shown(8, 7, 9, 51) == [51]
+    assert shown(15, 51) == [15] and shown(8, 7) == [8]
+    assert shown(8, 15, of_one_code=False) == [8]
+    header = (ROOT / "harness" / "statistics" / "stopping_rule.hpp").read_text()
+    assert f"least_rounds = {LEAST_ROUNDS};" in header

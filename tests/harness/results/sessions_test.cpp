@@ -105,6 +105,26 @@ TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
   EXPECT_EQ(shown[1]->session, 1);
 }
 
+TEST(Sessions, TablesShowTheFirstWithTheLeastRounds) {
+  ResultFile few = a, more = run_on("two", "2026-11-20T11:00:00Z"),
+             three = run_on("three", "2026-11-21T11:00:00Z");
+  few.groups[0].rounds = 8;
+  more.groups[0].rounds = 15;
+  three.groups[0].rounds = 51;
+  ResultFile merged = merge_files({few, more, three}, {"a", "two", "three"});
+  const auto shown = [&merged] { return shown_groups(merged).at(0)->session; };
+  EXPECT_EQ(shown(), 1);
+  merged.groups[0].rounds = 15;
+  EXPECT_EQ(shown(), 0);
+  // Of other code it does not stand for the first.
+  merged.groups[0].rounds = 8;
+  for (GroupResult& group : merged.groups) {
+    if (group.session == 0) continue;
+    for (Row& row : group.rows) row.source_digest = "another";
+  }
+  EXPECT_EQ(shown(), 0);
+}
+
 TEST(Sessions, TablesShowTheOneWithMoreVariants) {
   ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
   Row more = two.groups[0].rows[2];
