@@ -11,6 +11,8 @@
 #   --seconds   cap on the timed part of a group; by default each study's
 #   APP...      only these; by default all apps, the microbenchmarks and the twin
 #
+# Where Nsight Compute may count, the first paper size of each app is counted, too.
+#
 # The order is that of worth: the sizes of README first, the microbenchmarks and the sweep last. Finished parts are
 # not measured again, even if the code has changed since: remove their file then (a test says which are of older
 # code). A wrong result is kept in its file, is told at the end, and gives the exit status 1. Exit statuses are amasia's; 130: the time was over, call it again.
@@ -42,12 +44,13 @@ done
 [[ -x $program ]] || fail "there is no program $program: build one with" \
   "cmake --preset sm90 && cmake --build build/sm90 --target amasia, or name another with --program"
 # What the program has: its apps, those among them with schedules, and the questions of its microbenchmarks.
-{ read -r known && read -r crossed && read -r questions; } < <("$program" list --json | python3 -c '
+{ read -r known && read -r crossed && read -r questions && read -r main_sizes; } < <("$program" list --json | python3 -c '
 import json, sys
 has = json.load(sys.stdin)
 print(*(app["name"] for app in has["apps"]))
 print(*(app["name"] for app in has["apps"] if app["schedules"]))
 print(*sorted({m["name"].split("/")[0] for m in has["microbenchmarks"]} - {"ceilings"}))
+print(*(app["name"] + ":" + app["sizes"]["paper"][0] for app in has["apps"] if app["sizes"]["paper"]))
 ') || fail "$program does not tell what it has (list --json)"
 if [[ ${#apps[@]} == 0 ]]; then
   read -ra apps <<<"$known"
@@ -127,6 +130,14 @@ for app in "${apps[@]}"; do
   [[ " $crossed " == *" $app "* ]] || continue # its configs are not divided into schedule and movement
   measure "cross of $app" cross "$app" --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
     --out "$to/cross-$app.json" --resume
+done
+for main_size in $main_sizes; do
+  app=${main_size%%:*} before=$status
+  [[ " ${apps[*]} " == *" $app "* ]] || continue
+  # Without Nsight Compute, or without permission, it says so and there are no counters.
+  measure "counters of $app" profile "$app" --size "${main_size#*:}" --tuning "$to/tuning.json" \
+    --out "$to/profile-$app.json" --resume
+  status=$before # what is wrong was found where it was timed
 done
 for question in $questions; do
   effort=()

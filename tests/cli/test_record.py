@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,18 @@ class Recorder:
         self.to, self.log = folder / "results", folder / "log"
         self.paths = ["--to", str(self.to), "--work", str(folder / "work")]
 
-    def record(self, *arguments: str, script: dict | None = None) -> subprocess.CompletedProcess:
+    def record(
+        self, *arguments: str, script: dict | None = None, **environment: str
+    ) -> subprocess.CompletedProcess:
         command = [ROOT / "scripts/record.sh", "--program", program("amasia-stub"), *self.paths]
         return subprocess.run(
             [*command, *arguments],
-            env={**os.environ, "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})})},
+            env={
+                **os.environ,
+                "AMASIA_STUB": json.dumps({"log": str(self.log), **(script or {})}),
+                "NCU": "/nowhere/ncu",
+                **environment,
+            },
             capture_output=True,
             text=True,
             timeout=240,
@@ -65,6 +73,20 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
     assert again.returncode == 0, again.stderr
     assert recorder.measured() == []
     assert recorder.files() == before
+
+
+def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
+    fake = Path(__file__).with_name("fake_ncu.py")
+    (tmp_path / "ncu").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
+    (tmp_path / "ncu").chmod(0o755)
+    said = {"NCU": str(tmp_path / "ncu"), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
+    done = recorder.record("stub", **said)
+    assert done.returncode == 0, done.stderr
+    files = recorder.files()
+    (counted,) = json.loads(files["profile-stub"])["groups"]
+    first = json.loads(files["paper-stub"])["groups"][0]
+    assert counted["key"]["size"] == first["key"]["size"]
+    assert all(row["counters"] for row in counted["rows"] if row["status"] == "ok")
 
 
 def test_it_goes_on_where_the_time_was_over(recorder: Recorder) -> None:
