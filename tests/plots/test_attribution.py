@@ -26,8 +26,10 @@ from plots.attribution import (
 )
 from plots.cli import main
 from plots.load import load
-from plots.profiles import Profile, load_profiles
+from plots.profiles import Profile, find_profiles, load_profiles
+from plots.strategies import ROOT
 
+APPS = ("gemm", "histogram", "hotspot", "lud", "nw", "pathfinder")
 KEY = ("NVIDIA H200", "nw", "n=64", "cold", "stream", "nw/tma", "iso", "ab")
 
 
@@ -348,3 +350,15 @@ def test_why_refuses_a_damaged_why(capsys, matched):
     path.write_text(path.read_text().replace("100000.0", "1.0", 1))
     status, said_ = why(capsys, "why", matched.parent)
     assert status == 2 and "was changed or damaged" in said_.err
+
+
+def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
+    folder = ROOT / "results" / "h100-80gb-hbm3"
+    paths = find_profiles([folder])
+    assert {path.stem for path in paths} == {f"profile-{app}" for app in APPS}
+    profiles, results = load_profiles([folder]), load([folder])
+    assert profiles.of_other_code(results) == []
+    found = attributions(results, profiles)
+    assert not [a.sentence for a in found if a.verdict == "no counters"]
+    assert {a.app for a in found} == set(APPS)
+    assert sum(a.verdict == "explained" for a in found) > 0.9 * len(found)
