@@ -11,11 +11,13 @@ by at least ``AMOUNT``.
 How long a row takes is measured without a profiler, whose marks take 0.4 ms themselves and which
 adds some 20 us to each launch (an H100, Nsight Compute 2025.3). The cycles in which an SM holds a
 warp are not touched by that. They have to fit into those of the measurement: where they exceed them
-by more than ``FITS``, the profiler saw another run than was timed, and nothing is explained.
+by more than ``FITS``, the profiler saw another run than was timed, and nothing is explained. Nor is
+it where less than ``SEEN`` of the difference (in logarithms) is one of cycles: the rest is clock.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +32,7 @@ from plots.units import claimed_ratio
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
 AMOUNT = 0.05  # relative difference from which on an amount is named
 LEAST = 0.015  # of the cycles, from which on a part is named: counted twice, parts differ by less
+SEEN = 0.5  # of the difference in time that there has to be in cycles
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
 MOST = 0.4  # of the cycles, from which on a row mostly does something
 NEAR_PEAK = 0.6  # use of DRAM or L2, from which on a row waits for its bandwidth
@@ -71,6 +74,7 @@ class Run:
 
     profile: Profile
     cycles: float
+    milliseconds: float
 
     def __getitem__(self, name: str) -> float | None:
         return self.profile[name]
@@ -95,7 +99,8 @@ def run_of(profile: Profile | None, row: Any, milliseconds: float | None = None)
     clock = 1e3 * float(row.sm_clock_mhz)  # cycles in a millisecond
     if not clock > 0:
         clock = profile["cycles"] / profile["time_ms"]  # type: ignore[operator]
-    return Run(profile, clock * (float(row.median) if milliseconds is None else milliseconds))
+    took = float(row.median) if milliseconds is None else milliseconds
+    return Run(profile, clock * took, took)
 
 
 def cycle_parts(run: Run) -> dict[str, float] | None:
@@ -307,6 +312,16 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
                 f"no counter explains it: under the profiler {whose} busiest SM had work for "
                 f"{_percent(beyond)} more cycles than the measured time has.",
             )
+    seen = math.log(theirs.cycles / mine.cycles)
+    measured = math.log(theirs.milliseconds / mine.milliseconds)
+    if seen * measured <= 0 or abs(seen) < SEEN * abs(measured):
+        clocks = [1e-3 * run.cycles / run.milliseconds for run in (mine, theirs)]
+        return (
+            "unexplained",
+            (),
+            "no counter explains it: most of it is the SM clock, "
+            f"{clocks[0]:.0f} MHz against {clocks[1]:.0f}.",
+        )
     whole = mine.cycles - theirs.cycles
     parts = sorted(
         (Part(c, a[c.name], b[c.name], (a[c.name] - b[c.name]) / whole) for c in CAUSES),

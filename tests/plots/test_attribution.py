@@ -38,7 +38,8 @@ def run(stalls=None, cycles=1000.0, busy=0.9, **changes):
     known = {"cycles": cycles, "time_ms": 1e-6 * cycles, "busiest_cycles": busy * cycles}
     values = synthetic_profiles.counters(stalls, **{**known, **changes})
     shares = values.pop("stalls")
-    return Run(Profile(KEY, {n: v for n, v in values.items() if v is not None}, shares), cycles)
+    profile = Profile(KEY, {n: v for n, v in values.items() if v is not None}, shares)
+    return Run(profile, cycles, 1e-6 * cycles)  # at 1000 MHz
 
 
 def said(mine, theirs):
@@ -139,7 +140,8 @@ def test_idle_sms_are_named():
 def test_shares_of_a_peak_are_of_the_run_and_not_of_what_the_profiler_adds():
     # Three quarters of what was counted is between the marks and not of the run.
     stretched = run(dram_use=0.2)
-    stretched = Run(Profile(KEY, {**stretched.profile.counters, "cycles": 4000.0}, {}), 1000.0)
+    counters = {**stretched.profile.counters, "cycles": 4000.0}
+    stretched = Run(Profile(KEY, counters, {}), stretched.cycles, stretched.milliseconds)
     assert stretched.use("dram_use") == pytest.approx(0.8)
     assert stretched.use("tma_use") is None
 
@@ -164,6 +166,16 @@ def test_a_run_that_is_busier_than_it_is_long_has_no_explanation():
     assert said(mine, theirs)[0] == said(theirs, mine)[0] == "unexplained"
     assert said(mine, theirs)[2].endswith("under the profiler its " + text)
     assert said(theirs, mine)[2].endswith("under the profiler the other's " + text)
+
+
+@pytest.mark.parametrize("cycles", [1000.0, 1010.0, 960.0])
+def test_a_difference_of_clocks_is_said_to_be_one(cycles):
+    mine = Run(run(cycles=cycles).profile, cycles, 1e-6 * cycles / 1.25)  # at 1250 MHz
+    verdict, parts, text = said(mine, run())
+    assert (verdict, parts) == ("unexplained", [])
+    assert text.endswith("most of it is the SM clock, 1250 MHz against 1000.")
+    half = Run(run(cycles=780.0).profile, 780.0, 1e-6 * 780.0 / 1.25)
+    assert said(half, run())[0] == "explained"
 
 
 def test_a_little_busier_is_all_of_the_time():

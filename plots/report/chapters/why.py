@@ -59,10 +59,11 @@ def _rule() -> Markup:
         "The cycles that a row took where it was timed are divided into those in which its busiest "
         "SM is idle, those in which a warp issues, and, by what the resident warps wait for, those "
         f"in which none can; the parts add up. A part is named when it makes up {100 * SHARE:.0f} "
-        f"% of the difference of two rows or more, and {100 * LEAST:.0f} % of their cycles; an "
+        f"% of the difference of two rows or more, and {100 * LEAST:g} % of their cycles; an "
         "amount behind it (bytes, instructions) when it differs by at least "
         f"{100 * AMOUNT:.0f} %. Where the profiler saw SMs busy for longer than the measured time, "
-        f"by more than {100 * FITS:.0f} %, no counter explains it. What both rows do in at least "
+        f"by more than {100 * FITS:.0f} %, or where the SM clock makes most of the difference, no "
+        "counter explains it. What both rows do in at least "
         f"{100 * MOST:.0f} % of their cycles is said of both."
     )
 
