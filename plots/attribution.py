@@ -31,7 +31,9 @@ from plots.units import claimed_ratio
 
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
 AMOUNT = 0.05  # relative difference from which on an amount is named
-LEAST = 0.015  # of the cycles, from which on a part is named: counted twice, parts differ by less
+# Of the cycles, from which on a part is named: counted twice, parts differ by less (39 rows on H100s
+# by 1.4 % at most, results/README.md).
+LEAST = 0.015
 SEEN = 0.5  # of the difference in time that there has to be in cycles
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
 MOST = 0.4  # of the cycles, from which on a row mostly does something

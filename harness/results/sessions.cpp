@@ -97,7 +97,7 @@ auto first_of_each(const Results& results, const Name& name) {
     }
     const auto*& shown = first[at->second];
     const bool is_valid_alike = is_valid(result) == is_valid(*shown);
-    if (is_valid_alike && is_part_of(result, *shown)) continue;
+    if (is_valid_alike && (is_part_of(result, *shown) || can_say_more(*shown, result))) continue;
     if (rank(result) < rank(*shown) ||
         (is_valid_alike && (is_part_of(*shown, result) || can_say_more(result, *shown)))) {
       shown = &result;

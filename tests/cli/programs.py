@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -46,3 +47,12 @@ def runner(name: str) -> Run:
         )
 
     return run
+
+
+def fake_ncu_in(folder: pathlib.Path) -> pathlib.Path:
+    """A program in the folder that answers as Nsight Compute's ncu does (fake_ncu.py)."""
+    ncu = folder / "ncu"
+    fake = pathlib.Path(__file__).with_name("fake_ncu.py")
+    ncu.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
+    ncu.chmod(0o755)
+    return ncu

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 
 import jsonschema
 import pytest
-from programs import ROOT, runner
+from programs import ROOT, fake_ncu_in, runner
 
 from plots.content_digest import content_digest
 
@@ -27,10 +26,7 @@ class Profiled:
         self.folder = folder
         self.out = folder / "profile.json"
         self.log = folder / "log"
-        self.ncu = folder / "ncu"
-        fake = pathlib.Path(__file__).with_name("fake_ncu.py")
-        self.ncu.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
-        self.ncu.chmod(0o755)
+        self.ncu = fake_ncu_in(folder)
 
     def run(self, *arguments: str, script: dict | None = None, ncu: dict | None = None,
             **environment: str):  # fmt: skip

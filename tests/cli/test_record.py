@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from programs import program
+from programs import fake_ncu_in, program
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ["cross-crossed", "paper-crossed", "paper-stub", "quick-crossed", "quick-stub"]
@@ -76,11 +75,8 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
 
 
 def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
-    fake = Path(__file__).with_name("fake_ncu.py")
-    (tmp_path / "ncu").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
-    (tmp_path / "ncu").chmod(0o755)
-    said = {"NCU": str(tmp_path / "ncu"), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
-    done = recorder.record("stub", **said)
+    ncu = {"NCU": str(fake_ncu_in(tmp_path)), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
+    done = recorder.record("stub", **ncu)
     assert done.returncode == 0, done.stderr
     files = recorder.files()
     (counted,) = json.loads(files["profile-stub"])["groups"]

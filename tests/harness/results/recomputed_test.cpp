@@ -8,6 +8,7 @@
 #include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/floor.hpp"
+#include "harness/results/profile.hpp"
 #include "harness/results/summary.hpp"
 
 #include "tests/files.hpp"
@@ -267,7 +268,11 @@ TEST(RecordedFiles, SayWhatTheirSamplesSay) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
     const std::string name = entry.path().stem().string();
-    if (name.ends_with("tuning") || name.starts_with("profile-")) continue;  // no results
+    if (name.ends_with("tuning")) continue;  // winners, no results
+    if (name.starts_with("profile-")) {
+      EXPECT_NO_THROW(read_profile_file(entry.path().string())) << entry.path();
+      continue;
+    }
     EXPECT_NO_THROW(read_result_file(entry.path().string())) << entry.path();
     ++files;
   }

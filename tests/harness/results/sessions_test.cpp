@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "harness/results/merge.hpp"
 #include "tests/messages.hpp"
@@ -114,6 +115,9 @@ TEST(Sessions, TablesShowTheFirstWithTheLeastRounds) {
   ResultFile merged = merge_files({few, more, three}, {"a", "two", "three"});
   const auto shown = [&merged] { return shown_groups(merged).at(0)->session; };
   EXPECT_EQ(shown(), 1);
+  std::swap(merged.groups[0], merged.groups[1]);  // in whatever order they stand
+  EXPECT_EQ(shown(), 1);
+  std::swap(merged.groups[0], merged.groups[1]);
   merged.groups[0].rounds = 15;
   EXPECT_EQ(shown(), 0);
   // Of other code it does not stand for the first.
