@@ -31,8 +31,8 @@ from plots.units import claimed_ratio
 
 SHARE = 0.25  # of the difference in cycles, from which on a part is named
 AMOUNT = 0.05  # relative difference from which on an amount is named
-# Of the cycles, from which on a part is named: counted twice, parts differ by less, those of 39 rows
-# on H100s by 1.4 % at most (results/README.md).
+# Of the cycles, from which on a part is named: counted twice, parts differ by less.
+# Those of 39 rows on H100s did by 1.4 % at most (results/README.md).
 LEAST = 0.015
 SEEN = 0.5  # of the difference in time that there has to be in cycles
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
