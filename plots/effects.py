@@ -248,7 +248,7 @@ def read_contest(path: Path) -> list[dict]:
         file = json.loads(path.read_text(encoding="utf-8"))
         entries = [e for e in file["entries"] if e["variant"].startswith("contest/")]
         for entry in entries:
-            if not isinstance(entry["equal"], list) or not entry["table"]:
+            if not isinstance(entry["equal"], list) or not entry["table"] or not entry["device"]:
                 raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
         raise ResultFileError(f"{path}: expected the tuning file of the app contest") from None
@@ -375,17 +375,21 @@ def doses(effects: Results) -> list[Dosed]:
 class Study:
     """All that was recorded of one GPU."""
 
+    gpu: str
     effects: Results
     contest: list[dict]
 
 
-def study_in(results: Results, folders: Sequence[Path]) -> Study | None:
-    """The study among loaded results, with the searches that lie in the same folders; None when
-    nothing was recorded."""
+def studies_in(results: Results, folders: Sequence[Path]) -> list[Study]:
+    """A study for each GPU of loaded results, with the searches on it that lie in the folders."""
     if results.effects is None:
-        return None
-    paths = [p for folder in folders if folder.is_dir() for p in folder.rglob(TUNING_NAME)]
-    return Study(results.effects, [e for path in sorted(paths) for e in read_contest(path)])
+        return []
+    paths = {p for folder in folders if folder.is_dir() for p in folder.rglob(TUNING_NAME)}
+    entries = [e for path in sorted(paths) for e in read_contest(path)]
+    return [
+        Study(gpu, results.effects.where(gpu=gpu), [e for e in entries if e["device"] == gpu])
+        for gpu in results.effects.gpus
+    ]
 
 
 @dataclass(frozen=True)

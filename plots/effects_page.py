@@ -25,7 +25,7 @@ from plots.effects import (
     opposite,
 )
 from plots.figures import common
-from plots.figures.detection import PICTURE
+from plots.figures.detection import picture_of
 from plots.units import milliseconds
 
 COMMAND = "python -m plots effects results -o docs/detection.md"
@@ -161,44 +161,53 @@ not be read as a cause.
 """
 
 
-def render(study: Study | None) -> str:
-    """The page; without a study it says that nothing is recorded."""
-    if study is None:
-        return _HEAD + "\nNothing is recorded yet.\n"
+def _of_gpu(study: Study) -> list[str]:
     of = findings(study)
     missed = misses(of)
     verdict = ["All goals are reached."]
     if missed:
         verdict = ["Missed:", "", *(f"- {sentence}" for sentence in missed)]
     planted = study.effects.where(app="planted")
+    picture = picture_of(study.gpu)
+    return [
+        f"## {study.gpu}",
+        "",
+        f"Measured on {common.origin(planted.groups)}; {common.modes(planted.groups)}.",
+        "",
+        *verdict,
+        "",
+        f"![share found at each planted effect, and the response to doses]({picture})",
+        "",
+        "### Planted slow-downs",
+        "",
+        *_planted_section(study, of),
+        "### Planted winners",
+        "",
+        *_winner_section(of),
+        "### Doses",
+        "",
+        *_dose_section(of),
+    ]
+
+
+def render(studies: Sequence[Study]) -> str:
+    """The page; without a study it says that nothing is recorded."""
+    if not studies:
+        return _HEAD + "\nNothing is recorded yet.\n"
     goals = f"""Goals, at the default effort: a slow-down or speed-up of 1 % is found in at least
     {100 * GOAL_FOUND:.0f} % of the comparisons; of equal work, A/A controls included, at most
     {100 * GOAL_FALSE:.0f} % are claimed to differ; tuner and advice name a planted winner in at
     least {100 * GOAL_CHOSEN:.0f} %; doses name the resource that the floor names."""
     lines = [
         _HEAD,
-        f"Measured on {common.origin(planted.groups)}; {common.modes(planted.groups)}.",
-        "",
         _wrapped(goals),
         "",
-        *verdict,
+        _wrapped(f"**Planted slow-downs.** {_PLANTED}"),
         "",
-        f"![share found at each planted effect, and the response to doses]({PICTURE})",
+        _wrapped(f"**Planted winners.** {_WINNERS}"),
         "",
-        "## Planted slow-downs",
+        _wrapped(f"**Doses.** {_DOSES}"),
         "",
-        _wrapped(_PLANTED),
-        "",
-        *_planted_section(study, of),
-        "## Planted winners",
-        "",
-        _wrapped(_WINNERS),
-        "",
-        *_winner_section(of),
-        "## Doses",
-        "",
-        _wrapped(_DOSES),
-        "",
-        *_dose_section(of),
+        *(line for study in studies for line in _of_gpu(study)),
     ]
     return "\n".join(lines).rstrip() + "\n"

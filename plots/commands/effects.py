@@ -8,23 +8,23 @@ from pathlib import Path
 from plots import effects, effects_page, style
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.figures.detection import PICTURE, digest_of
 from plots.figures.detection import detection as draw
+from plots.figures.detection import digest_of, picture_of
 from plots.selection import load_aloud
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    page_arguments(parser, PICTURE)
+    page_arguments(parser, picture_of("GPU"))
 
 
 def _run(options: argparse.Namespace) -> int:
-    study = effects.study_in(load_aloud(options.results), [Path(p) for p in options.results])
-    text = effects_page.render(study)
-    print_or_write(text, options.out)
+    studies = effects.studies_in(load_aloud(options.results), [Path(p) for p in options.results])
+    print_or_write(effects_page.render(studies), options.out)
     if options.out is None:
         return 0
-    if study is not None:
-        style.save(draw(study.effects), options.out.parent / PICTURE, digest_of(study.effects))
+    for study in studies:
+        to = options.out.parent / picture_of(study.gpu)
+        style.save(draw(study.effects), to, digest_of(study.effects))
     return 0
 
 

@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
         print(f"  {a.sentence}")
     for line in sums_up(found, checks):
         print(line)
-    for check in checks:
+    for check in (*checks.doses, *checks.binding):
         print(f"  {check.sentence()}")
     if stale := profiles.of_other_code(selection.results):
         print(

@@ -23,15 +23,19 @@ from plots.effects import (
 from plots.errors import PlotsError
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results
+from plots.load import Results, slug
 from plots.prose import paragraph
 from plots.selection import Selection
 from plots.style import new_figure, styled
 
-PICTURE = "detection.svg"
 _EFFORT_COLOURS = ("#56B4E9", "#0072B2", "#000000")
 _RESOURCE_COLOURS = {"bytes": "#0072B2", "operations": "#E69F00", "barriers": "#CC79A7"}
 _NONE_AT = 1  # where the comparisons without an effect stand on the logarithmic axis
+
+
+def picture_of(gpu: str) -> str:
+    """The name of a GPU's picture beside the page."""
+    return f"detection-{slug(gpu)}.svg"
 
 
 def digest_of(effects: Results) -> str:

@@ -15,6 +15,7 @@ from plots.attribution import (
     CAUSES,
     LEAST,
     SHARE,
+    Checks,
     Run,
     attributions,
     cycle_parts,
@@ -25,6 +26,7 @@ from plots.attribution import (
     sums_up,
 )
 from plots.cli import main
+from plots.effects import RESOURCES
 from plots.load import load
 from plots.profiles import Profile, find_profiles, load_profiles
 from plots.strategies import ROOT
@@ -270,7 +272,7 @@ def test_what_is_not_resolved_is_not_explained(save):
 
 def test_the_counts_are_of_the_sentences(matched):
     found = attributions(load([matched]), load_profiles([matched.parent]))
-    first, second = sums_up(found, [])
+    first, second = sums_up(found, Checks())
     assert first.startswith(f"{len(found)} resolved differences: {len(found)} explained, 0 that no")
     assert "is not checked" in second
 
@@ -278,38 +280,74 @@ def test_the_counts_are_of_the_sentences(matched):
 # Against doses.
 
 
-@pytest.fixture
-def effects(save):
+def dosed_and_counted(save, counters_of):
+    """The study, and counters of every kernel and dose of it: ``counters_of(row, busy)``."""
     document = known_effects.recording(known_effects.dosed_groups())
     path = save(document, "r/effects.json")
-
-    def counted(row):
-        busy = 1.98e6 * row["time_ms"]["median"]
-        return synthetic_profiles.counters(busiest_cycles=busy)  # all of them wait for memory
-
-    save(synthetic_profiles.document(document, counted), "r/profile.json")
+    profile = synthetic_profiles.document(
+        document, lambda row: counters_of(row, 1.98e6 * row["time_ms"]["median"])
+    )
+    save(profile, "r/profile.json")
     return path
 
 
-def test_counters_are_held_against_what_doses_say(effects):
-    results = load([effects])
-    checks = dose_checks(results.effects, load_profiles([effects.parent]))
-    assert {(c.base, c.by_doses, c.agrees) for c in checks} == {
+def waiting_for_memory(row, busy):
+    """Whatever a kernel was given."""
+    return synthetic_profiles.counters(busiest_cycles=busy)
+
+
+def test_counters_are_held_against_what_doses_say(save):
+    path = dosed_and_counted(save, waiting_for_memory)
+    checks = dose_checks(load([path]).effects, load_profiles([path.parent]))
+    assert {(c.base, c.by_doses, c.agrees) for c in checks.binding} == {
         ("bytes", "bytes", True),
         ("operations", "operations", False),
         ("barriers", "barriers", False),
         ("barriers_beside", "barriers", False),
     }
-    wrong = next(c for c in checks if c.base == "operations")
+    # Of each kernel the dose that it waits for, the largest: others cost it nothing.
+    assert {(c.base, c.dose, c.agrees) for c in checks.doses} == {
+        ("bytes", "bytes-80", True),
+        ("operations", "operations-80", False),
+        ("barriers", "barriers-80", False),
+        ("barriers_beside", "barriers-80", False),
+    }
+    wrong = next(c for c in checks.doses if c.base == "operations")
     assert wrong.sentence() == (
-        "operations: its doses name operations, its counters memory (bytes): they do not agree"
+        "operations with operations-80, 20 % longer: its counters name memory (bytes): they do not "
+        "agree"
     )
-    assert "Of 4 kernels with a known answer the counters name in 1 the" in sums_up([], checks)[1]
+    _, of_doses, binding = sums_up([], checks)
+    assert "Kernels got 4 known doses" in of_doses and "what was given in 1 (" in of_doses
+    assert "in 1 of 4" in binding
 
 
-def test_without_the_study_or_its_profile_nothing_is_checked(effects, matched):
-    assert dose_checks(None, load_profiles([effects.parent])) == []
-    assert dose_checks(load([effects]).effects, load_profiles([])) == []
+def test_a_dose_is_found_beside_a_larger_part_of_the_cycles(save):
+    def issuing_more(row, busy):
+        """Mostly waiting for memory; what doses of operations add is issued."""
+        units = (
+            int(row["schedule"].split("-")[1]) if row["schedule"].startswith("operations") else 0
+        )
+        issued = 0.3 * 400 + units  # of 400 units, and of the dose all
+        return synthetic_profiles.counters(
+            busiest_cycles=busy, issue_slots=issued / (1e3 * row["time_ms"]["median"])
+        )
+
+    path = dosed_and_counted(save, issuing_more)
+    checks = dose_checks(load([path]).effects, load_profiles([path.parent]))
+    assert {c.base for c in checks.doses if c.agrees} == {"bytes", "operations"}
+    assert {c.base for c in checks.binding if c.agrees} == {"bytes"}
+
+
+def test_without_the_study_or_its_profile_nothing_is_checked(save, matched):
+    path = dosed_and_counted(save, waiting_for_memory)
+    assert dose_checks(None, load_profiles([path.parent])) == Checks()
+    assert dose_checks(load([path]).effects, load_profiles([])) == Checks()
+    # Of another GPU than was measured.
+    profile = json.loads((path.parent / "profile.json").read_text(encoding="utf-8"))
+    profile["provenance"]["device"]["name"] = "NVIDIA H100 80GB HBM3"
+    save(profile, "r/profile.json")
+    assert dose_checks(load([path]).effects, load_profiles([path.parent])) == Checks()
 
 
 # The command.
@@ -367,10 +405,13 @@ def test_why_refuses_a_damaged_why(capsys, matched):
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     folder = ROOT / "results" / "h100-80gb-hbm3"
     paths = find_profiles([folder])
-    assert {path.stem for path in paths} == {f"profile-{app}" for app in APPS}
+    assert {path.stem for path in paths} == {f"profile-{app}" for app in (*APPS, "dosed")}
     profiles, results = load_profiles([folder]), load([folder])
     assert profiles.of_other_code(results) == []
     found = attributions(results, profiles)
     assert not [a.sentence for a in found if a.verdict == "no counters"]
     assert {a.app for a in found} == set(APPS)
     assert sum(a.verdict == "explained" for a in found) > 0.9 * len(found)
+    checks = dose_checks(results.effects, profiles)
+    assert len(checks.doses) >= len(RESOURCES) and len(checks.binding) == 4
+    assert not [c.sentence() for c in checks.doses if not c.agrees]

@@ -19,10 +19,10 @@ from plots.effects import (
     found,
     misses,
     searches,
-    study_in,
+    studies_in,
 )
 from plots.errors import ResultFileError
-from plots.figures.detection import PICTURE, digest_of
+from plots.figures.detection import digest_of, picture_of
 from plots.load import load
 from plots.strategies import ROOT
 
@@ -42,7 +42,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def study(folder):
-    return study_in(load([folder]), [folder])
+    (one,) = studies_in(load([folder]), [folder])
+    return one
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ def test_it_mixes_with_no_other_result(folder, paper_file):
     for frame in (results.groups, results.rows, results.comparisons):
         assert not frame["app"].isin(["planted", "dosed"]).any()
     assert load([paper_file]).effects is None
-    assert study_in(load([paper_file]), []) is None
+    assert studies_in(load([paper_file]), []) == []
 
 
 def test_claims_are_counted_by_what_was_planted(study):
@@ -99,7 +100,7 @@ def test_a_claim_of_equal_work_and_one_of_the_opposite_are_counted(folder):
     path = folder / "other" / "effects.json"
     path.parent.mkdir()
     path.write_text(json.dumps(known_effects.recording([group])), encoding="utf-8")
-    other = study_in(load([path]), [])
+    (other,) = studies_in(load([path]), [])
     path.unlink()
     frame = claims(other.effects)
     assert found(frame, 0) == Share(2, 5) and effects.opposite(frame) == Share(2, 9)
@@ -155,29 +156,50 @@ def test_doses_that_contradict_the_floor_are_a_miss(tmp_path):
     path = tmp_path / "effects.json"
     groups.append(known_effects.planted_group(1))
     path.write_text(json.dumps(known_effects.recording(groups)), encoding="utf-8")
-    other = study_in(load([path]), [])
+    (other,) = studies_in(load([path]), [])
     assert "the doses of bytes name barriers, the floor names bytes." in misses(findings(other))
 
 
 def test_the_page_says_whether_the_goals_are_reached(study, folder, tmp_path, capsys):
     assert misses(findings(study)) == []
-    text = effects_page.render(study)
+    text = effects_page.render([study])
     assert "All goals are reached." in text and "| barriers_beside |" in text
     assert all(line.count("|") >= 3 for line in text.splitlines() if line.startswith("|"))
     out = tmp_path / "detection.md"
     assert main(["effects", str(folder), "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8") == text
-    assert digest_of(study.effects) in (tmp_path / PICTURE).read_text(encoding="utf-8")
+    assert digest_of(study.effects) in (tmp_path / picture_of(study.gpu)).read_text(
+        encoding="utf-8"
+    )
     capsys.readouterr()
     assert main(["effects", str(folder)]) == 0
     assert capsys.readouterr().out == text
+
+
+def test_each_gpu_has_a_section_of_its_own_numbers(folder, tmp_path):
+    document = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
+    document["provenance"]["device"]["name"] = "NVIDIA H100 80GB HBM3"
+    other = tmp_path / "effects.json"
+    other.write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
+    both = studies_in(load([folder, other]), [folder, tmp_path])
+    assert {s.gpu for s in both} == {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}
+    for of_gpu in both:
+        # Those of both would be twice as many.
+        assert len(claims(of_gpu.effects)) == 14 * GROUPS
+        searched = of_gpu.gpu == "NVIDIA H200"
+        assert bool(of_gpu.contest) == searched
+        without = "no search of the tuner is recorded."
+        assert (without in misses(findings(of_gpu))) != searched
+    text = effects_page.render(both)
+    assert "## NVIDIA H200\n" in text and "](detection-h100-80gb-hbm3.svg)" in text
+    assert text.count("### Doses") == 2
 
 
 def test_a_goal_that_is_missed_stands_on_the_page(folder, tmp_path):
     groups = [known_effects.planted_group(i, noise=0.03) for i in range(3)]
     path = tmp_path / "effects.json"
     path.write_text(json.dumps(known_effects.recording(groups)), encoding="utf-8")
-    text = effects_page.render(study_in(load([path]), [folder]))
+    text = effects_page.render(studies_in(load([path]), [folder]))
     assert "All goals" not in text
     assert "Missed:" in text and "- 1 % is found in" in text
 
@@ -186,10 +208,10 @@ def test_the_page_of_the_repository_is_of_the_recorded_files(monkeypatch):
     monkeypatch.undo()  # as many comparisons as the goal wants
     files = sorted((ROOT / "results").glob("**/effects.json"))
     folders = [file.parent for file in files]
-    recorded = study_in(load(files), folders) if files else None
+    recorded = studies_in(load(files), folders) if files else []
     there = (ROOT / "docs" / "detection.md").read_text(encoding="utf-8")
     assert there == effects_page.render(recorded), f"stale: {effects_page.COMMAND}"
-    if recorded is not None:
-        picture = (ROOT / "docs" / PICTURE).read_text(encoding="utf-8")
-        assert digest_of(recorded.effects) in picture, f"stale: {effects_page.COMMAND}"
-        assert misses(findings(recorded)) == []
+    for of_gpu in recorded:
+        picture = (ROOT / "docs" / picture_of(of_gpu.gpu)).read_text(encoding="utf-8")
+        assert digest_of(of_gpu.effects) in picture, f"stale: {effects_page.COMMAND}"
+        assert misses(findings(of_gpu)) == []

@@ -14,6 +14,7 @@ from plots.attribution import (
     attributions,
     dose_checks,
     sums_up,
+    with_resource,
 )
 from plots.load import Results
 from plots.profiles import profiles_beside
@@ -34,6 +35,8 @@ _COLUMNS = (
     Column("share", "share", help="of the difference in cycles"),
     Column("sentence"),
 )
+
+_AGREE = {True: "agree", False: "do not agree"}
 
 
 def _record(a: Attribution) -> dict[str, object]:
@@ -86,18 +89,22 @@ def _body(results: Results, data: Embedded) -> Markup:
     if counted:
         data.table("why", _COLUMNS, [_record(a) for a in counted])
         parts.append(view("why", "Why", {}, {}, [c.name for c in _COLUMNS]))
-    if checks:
-        rows = [
-            (c.base, c.by_doses, f"{c.cause.name} ({c.cause.resource or 'no dosed resource'})",
-             "agree" if c.agrees else "do not agree")
-            for c in checks
-        ]  # fmt: skip
-        parts.append(
-            fold(
-                "Kernels with a known answer",
-                table(["kernel", "its doses name", "its counters name", ""], rows),
-            )
-        )
+    for summary, head, rows in (
+        (
+            "Kernels with a known answer: what takes longer",
+            ["kernel", "given", "longer", "its counters name", ""],
+            [(c.base, c.dose, f"{100 * c.longer:.0f} %", with_resource(c.cause), _AGREE[c.agrees])
+             for c in checks.doses],
+        ),
+        (
+            "Kernels with a known answer: what binds them",
+            ["kernel", "its doses name", "the largest part of its cycles", ""],
+            [(c.base, c.by_doses, with_resource(c.cause), _AGREE[c.agrees])
+             for c in checks.binding],
+        ),
+    ):  # fmt: skip
+        if rows:
+            parts.append(fold(summary, table(head, rows)))
     return Markup("\n").join(parts)
 
 
