@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from plots.attribution import BindingCheck, Checks, DoseCheck, dose_checks, with_resource
 from plots.effects import (
     GOAL_CHOSEN,
     GOAL_FALSE,
@@ -26,6 +27,7 @@ from plots.effects import (
 )
 from plots.figures import common
 from plots.figures.detection import picture_of
+from plots.profiles import Profiles
 from plots.units import milliseconds
 
 COMMAND = "python -m plots effects results -o docs/detection.md"
@@ -161,7 +163,35 @@ not be read as a cause.
 """
 
 
-def _of_gpu(study: Study) -> list[str]:
+_COUNTERS = """
+What `python -m plots why` says of a difference ([profiling](profiling.md)) is asked of the
+kernels that got a dose and waited for it, that is for at least half of what it costs alone: the
+largest part of the cycles that the largest dose adds has to be of the resource that was given.
+Which part of a kernel's own cycles is the largest is another question, and shown below it:
+where warps do different things an average over them need not be what binds. No sentence of the
+suite says that it is.
+"""
+
+
+def _counters_section(checks: Checks) -> list[str]:
+    def said(check: DoseCheck | BindingCheck) -> list[str]:
+        return [with_resource(check.cause), "yes" if check.agrees else "no"]
+
+    if not checks.binding:
+        return ["No counters of these kernels are recorded (`amasia-effects profile dosed`).", ""]
+    return [
+        *_table(
+            ["kernel", "was given", "took longer", "its counters name", "right"],
+            [[c.base, c.dose, f"{100 * c.longer:.0f} %", *said(c)] for c in checks.doses],
+        ),
+        *_table(
+            ["kernel", "its doses name", "the largest part of its cycles", "right"],
+            [[c.base, c.by_doses, *said(c)] for c in checks.binding],
+        ),
+    ]
+
+
+def _of_gpu(study: Study, profiles: Profiles) -> list[str]:
     of = findings(study)
     missed = misses(of)
     verdict = ["All goals are reached."]
@@ -187,10 +217,13 @@ def _of_gpu(study: Study) -> list[str]:
         "### Doses",
         "",
         *_dose_section(of),
+        "### Counters",
+        "",
+        *_counters_section(dose_checks(study.effects, profiles)),
     ]
 
 
-def render(studies: Sequence[Study]) -> str:
+def render(studies: Sequence[Study], profiles: Profiles) -> str:
     """The page; without a study it says that nothing is recorded."""
     if not studies:
         return _HEAD + "\nNothing is recorded yet.\n"
@@ -208,6 +241,8 @@ def render(studies: Sequence[Study]) -> str:
         "",
         _wrapped(f"**Doses.** {_DOSES}"),
         "",
-        *(line for study in studies for line in _of_gpu(study)),
+        _wrapped(f"**Counters.** {_COUNTERS}"),
+        "",
+        *(line for study in studies for line in _of_gpu(study, profiles)),
     ]
     return "\n".join(lines).rstrip() + "\n"

@@ -10,6 +10,7 @@ from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
 from plots.figures.detection import detection as draw
 from plots.figures.detection import digest_of, picture_of
+from plots.profiles import load_profiles
 from plots.selection import load_aloud
 
 
@@ -18,8 +19,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    studies = effects.studies_in(load_aloud(options.results), [Path(p) for p in options.results])
-    print_or_write(effects_page.render(studies), options.out)
+    paths = [Path(p) for p in options.results]
+    studies = effects.studies_in(load_aloud(options.results), paths)
+    print_or_write(effects_page.render(studies, load_profiles(paths)), options.out)
     if options.out is None:
         return 0
     for study in studies:

@@ -7,6 +7,7 @@ import json
 import known_effects
 import pytest
 import synthetic
+import synthetic_profiles
 
 from plots import effects, effects_page
 from plots.cli import main
@@ -24,8 +25,10 @@ from plots.effects import (
 from plots.errors import ResultFileError
 from plots.figures.detection import digest_of, picture_of
 from plots.load import load
+from plots.profiles import load_profiles
 from plots.strategies import ROOT
 
+NO_PROFILES = load_profiles([])
 GROUPS = 20  # with 5 comparisons of equal work each
 
 
@@ -162,7 +165,7 @@ def test_doses_that_contradict_the_floor_are_a_miss(tmp_path):
 
 def test_the_page_says_whether_the_goals_are_reached(study, folder, tmp_path, capsys):
     assert misses(findings(study)) == []
-    text = effects_page.render([study])
+    text = effects_page.render([study], NO_PROFILES)
     assert "All goals are reached." in text and "| barriers_beside |" in text
     assert all(line.count("|") >= 3 for line in text.splitlines() if line.startswith("|"))
     out = tmp_path / "detection.md"
@@ -190,16 +193,34 @@ def test_each_gpu_has_a_section_of_its_own_numbers(folder, tmp_path):
         assert bool(of_gpu.contest) == searched
         without = "no search of the tuner is recorded."
         assert (without in misses(findings(of_gpu))) != searched
-    text = effects_page.render(both)
+    text = effects_page.render(both, NO_PROFILES)
     assert "## NVIDIA H200\n" in text and "](detection-h100-80gb-hbm3.svg)" in text
     assert text.count("### Doses") == 2
+
+
+def test_what_the_counters_of_dosed_kernels_name_stands_on_the_page(study, tmp_path):
+    document = known_effects.recording(known_effects.dosed_groups())
+
+    def waiting_for_memory(row):
+        busy = 1.98e6 * row["time_ms"]["median"]
+        return synthetic_profiles.counters(busiest_cycles=busy)
+
+    path = tmp_path / "profile.json"
+    profile = synthetic.signed(synthetic_profiles.document(document, waiting_for_memory))
+    path.write_text(json.dumps(profile), encoding="utf-8")
+    text = effects_page.render([study], load_profiles([path]))
+    assert "| bytes | bytes-80 | 20 % | memory (bytes) | yes |" in text
+    assert "| operations | operations-80 | 20 % | memory (bytes) | no |" in text
+    assert "| barriers | barriers | memory (bytes) | no |" in text
+    without = "No counters of these kernels are recorded"
+    assert without not in text and without in effects_page.render([study], NO_PROFILES)
 
 
 def test_a_goal_that_is_missed_stands_on_the_page(folder, tmp_path):
     groups = [known_effects.planted_group(i, noise=0.03) for i in range(3)]
     path = tmp_path / "effects.json"
     path.write_text(json.dumps(known_effects.recording(groups)), encoding="utf-8")
-    text = effects_page.render(studies_in(load([path]), [folder]))
+    text = effects_page.render(studies_in(load([path]), [folder]), NO_PROFILES)
     assert "All goals" not in text
     assert "Missed:" in text and "- 1 % is found in" in text
 
@@ -210,7 +231,9 @@ def test_the_page_of_the_repository_is_of_the_recorded_files(monkeypatch):
     folders = [file.parent for file in files]
     recorded = studies_in(load(files), folders) if files else []
     there = (ROOT / "docs" / "detection.md").read_text(encoding="utf-8")
-    assert there == effects_page.render(recorded), f"stale: {effects_page.COMMAND}"
+    assert there == effects_page.render(recorded, load_profiles(folders)), (
+        f"stale: {effects_page.COMMAND}"
+    )
     for of_gpu in recorded:
         picture = (ROOT / "docs" / picture_of(of_gpu.gpu)).read_text(encoding="utf-8")
         assert digest_of(of_gpu.effects) in picture, f"stale: {effects_page.COMMAND}"
