@@ -316,28 +316,6 @@ def difference(
     return Difference(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
 
 
-def difference_within(
-    a: Sequence[SessionValue], b: Sequence[SessionValue], kind: Components
-) -> Difference | None:
-    """The same of two sets of sessions of one row, of the same code: then the difference between
-    them is itself what differs between runs, and counts as such."""
-    _check(a, 0.5)
-    _check(b, 0.5)
-    of_a, of_b, both = _of(a), _of(b), _of([*a, *b])
-    session = _within(both, kind)
-    if {s.gpu for s in a} == {s.gpu for s in b}:
-        if kind.session_rows == 0:
-            return None
-        variance, degrees = session
-        variance *= of_a.shares / len(of_a.means) + of_b.shares / len(of_b.means)
-    else:
-        if kind.gpu_rows == 0:
-            return None
-        variance, degrees = _between(both, kind, session)
-        variance *= 1 / len(of_a.means) + 1 / len(of_b.means)
-    return Difference(of_a.mean - of_b.mean, math.sqrt(variance), degrees)
-
-
 def _check(row: Sequence[SessionValue], confidence: float) -> None:
     if not row:
         raise ValueError("a prediction needs a session")

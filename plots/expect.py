@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.between import Difference, difference, difference_within
+from plots.between import Difference, difference
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.sessions import joined, kind_of_all
+from plots.sessions import kind_of_all, levelled
 from plots.statistics import (
     benjamini_hochberg,
     geometric_mean,
@@ -313,9 +313,11 @@ def _judge(new: Results, old: Results) -> _Judged:
     ]
     if not matched:
         raise PlotsError("the rows that match have no samples to compare")
-    # Rows of the same code are sessions of one row, where machines and builds agree, too.
+    # Rows of the same code tell how far rows move, too, where machines and builds agree, but not
+    # from what all of them differ by: that is what is to be judged.
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
-    both_sessions = (joined(new.sessions, old.sessions),) if alike else (new.sessions, old.sessions)
+    known = levelled(old.sessions, new.sessions) if alike else old.sessions
+    both_sessions = (known, new.sessions)
     kinds = {
         (gpu, app): kind_of_all("time", gpu, app, *both_sessions)
         for gpu in {new.gpus[0], old.gpus[0]}
@@ -328,10 +330,7 @@ def _judge(new: Results, old: Results) -> _Judged:
             sides += [results.sessions.of(identity), kinds[results.gpus[0], row.app]]
         between = None
         if sides[0] and sides[2]:
-            one_row = alike and row.identity_new == row.identity_old
-            between = (
-                difference_within(sides[0], sides[2], sides[1]) if one_row else difference(*sides)
-            )
+            between = difference(*sides)
         times_ = old_times[row.row_old], new_times[row.row_new]
         p = independent_p_value(*times_) if between is None else between.p_value
         judged.append((between, times_, p))

@@ -11,7 +11,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -253,13 +253,33 @@ class Sessions:
         return rest
 
 
-def joined(*several: Sessions) -> Sessions:
-    """The sessions of all of them, each once: rows of the same code are sessions of one row."""
+def levelled(sessions: Sessions, others: Sessions) -> Sessions:
+    """The times of ``sessions``, with those of ``others`` as further sessions of the same rows
+    after what they differ by as a whole is taken out: from every logarithm the median of the
+    differences of its app. Of an app with few rows in both nothing is taken in. So the difference
+    between two files tells how far rows move apart, and not how far all of them moved, which is to
+    be judged."""
     all_ = Sessions()
-    for sessions in several:
-        for of_row in sessions.found.values():
-            for measured in of_row:
+    for of_row in sessions.found.values():
+        for measured in of_row:
+            if measured.quantity == "time":
                 all_.add(measured)
+    differences: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for identity, of_row in others.found.items():
+        there = [s.value for s in all_.of(identity)]
+        if there:
+            mean = sum(there) / len(there)
+            differences[of_row[0].gpu, of_row[0].app] += [m.session.value - mean for m in of_row]
+    level = {
+        kind: float(np.median(of_app))
+        for kind, of_app in differences.items()
+        if len(of_app) >= LEAST_ROWS
+    }
+    for identity, of_row in others.found.items():
+        for m in of_row if all_.of(identity) else ():
+            if (m.gpu, m.app) in level:
+                value = m.session.value - level[m.gpu, m.app]
+                all_.add(replace(m, session=replace(m.session, value=value)))
     return all_
 
 

@@ -1,6 +1,7 @@
 #include "harness/results/compare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/statistics/false_discovery.hpp"
+#include "harness/statistics/ranks.hpp"
 
 namespace amasia {
 namespace {
@@ -77,15 +79,7 @@ struct Side {
   }
 };
 
-/// Whether two rows are sessions of one: of the same code in the same config.
-bool same_code(const Side& a, const Timed& left, const Side& b, const Timed& right) {
-  return left.row->config == right.row->config &&
-         code_of(a.file.provenance, *left.row) == code_of(b.file.provenance, *right.row);
-}
-
-/// `alike`: the machines and builds are, so that rows of the same code are sessions of one row.
-Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all,
-             bool alike) {
+Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all) {
   const Timed &left = a.rows.at(name), &right = b.rows.at(name);
   const auto kind_of = [&](const Side& side) {
     return all.times_of(side.file.provenance.device.name, left.group->key.app);
@@ -93,9 +87,7 @@ Judged judge(const Side& a, const Side& b, const std::string& name, const Sessio
   Judged judged;
   const Sessions::Values in_a = a.values(left), in_b = b.values(right);
   if (!in_a.empty() && !in_b.empty()) {
-    judged.between = alike && same_code(a, left, b, right)
-                         ? difference_within(in_a, in_b, kind_of(a))
-                         : difference(in_a, kind_of(a), in_b, kind_of(b));
+    judged.between = difference(in_a, kind_of(a), in_b, kind_of(b));
   }
   if (judged.between) {
     judged.p = p_value(*judged.between);
@@ -142,21 +134,24 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
     if (!side_a.rows.contains(name)) result.only_in_b.push_back(name);
   }
 
-  // Rows of the same code on the same kind of machine are sessions of one row: what differs between
-  // them is what differs between runs, and tells how far the rows move whose code has changed. On
-  // machines that are not alike it would be learnt from the very difference that is to be judged.
+  // How far rows move is learnt from the sessions of each file and of those beside them. Rows of
+  // the same code on the same kind of machine tell it, too, but not from what all of them differ
+  // by: that is what is to be judged.
   const bool alike = !session_disagreement(a.provenance, b.provenance);
-  std::vector<const ResultFile*> together = more;
-  if (alike) together.insert(together.end(), {&a, &b});
-  Sessions sessions(together);
-  if (!alike) {
+  Sessions sessions({});
+  if (alike) {
+    sessions.add({&a});
+    sessions.learn_levelled(b);
+  } else {
     sessions.learn_from(side_a.sessions);
-    sessions.learn_from(side_b.sessions);
   }
+  sessions.learn_from(side_b.sessions);
+  sessions.add(more);
+  result.rows.reserve(common.size());  // what is unchanged points into it
   std::vector<Judged> judged;
   std::vector<double> p_values;
   for (const std::string& name : common) {
-    judged.push_back(judge(side_a, side_b, name, sessions, alike));
+    judged.push_back(judge(side_a, side_b, name, sessions));
     p_values.push_back(judged.back().p);
   }
   const double rate = 1 - confidence;
@@ -164,6 +159,7 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
 
   int too_few = 0;
   std::set<std::string> changed;
+  std::map<std::string, std::vector<const FileComparisonRow*>> unchanged;  // by app
   bool seeds_differ = false;
   for (std::size_t i = 0; i < common.size(); ++i) {
     const Timed& left = side_a.rows.at(common[i]);
@@ -185,9 +181,11 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
       row.verdict = Change::too_few_rounds;
       ++too_few;
     }
-    if (source_of(a, *left.row) != source_of(b, *right.row)) changed.insert(row.variant);
+    const bool is_changed = source_of(a, *left.row) != source_of(b, *right.row);
+    if (is_changed) changed.insert(row.variant);
     seeds_differ = seeds_differ || left.group->seed != right.group->seed;
     result.rows.push_back(std::move(row));
+    if (!is_changed) unchanged[result.rows.back().key.app].push_back(&result.rows.back());
   }
 
   const auto warn_if = [&](const std::string& what, const auto& in_a, const auto& in_b) {
@@ -222,6 +220,24 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
           fmt::format("{} is left out: not valid in {} ({}: {})", group.key.to_string(), which,
                       word_of(group.invalid.front().kind), group.invalid.front().reason));
     }
+  }
+  for (const auto& [app, rows] : unchanged) {
+    std::vector<double> ratios;
+    std::array<int, 2> moved{};  // faster, slower
+    for (const FileComparisonRow* row : rows) {
+      ratios.push_back(row->speedup.ratio);
+      moved[0] += row->verdict == Change::faster;
+      moved[1] += row->verdict == Change::slower;
+    }
+    const int most = std::max(moved[0], moved[1]), of = static_cast<int>(rows.size());
+    if (of < least_pool_rows || 2 * most <= of) continue;
+    const bool faster = moved[0] > moved[1];
+    const double by = faster ? median_of(ratios) : 1 / median_of(ratios);
+    result.warnings.push_back(fmt::format(
+        "{} of {} cases of {} whose code is the same became {}, by {} in the median: that is the "
+        "machine, its clock or the build, and in every other difference of {}, too",
+        most, of, app, faster ? "faster" : "slower",
+        by < 1.1 ? fmt::format("{:.1f} %", 100 * (by - 1)) : fmt::format("{:.3g}x", by), app));
   }
   if (seeds_differ) result.warnings.emplace_back("the seeds of the inputs differ");
   if (too_few > 0) {

@@ -33,9 +33,10 @@ struct FileComparison {
 /// sessions of `a`, `b` and `more` tell how far rows of the app move between runs, and between GPUs
 /// if the two are of different ones, a difference is held against that (statistics/between.hpp);
 /// else the samples of the two runs count as independent. Rows of the same code, on machines and of
-/// builds that agree, are sessions of one row: their own difference counts as what differs between
-/// runs. Of all rows that are called faster or slower a share of 1 - `confidence` at most is so
-/// wrongly, on average; the intervals go with that (statistics/false_discovery.hpp).
+/// builds that agree, tell it, too, less what all rows of their app differ by
+/// (Sessions::learn_levelled). Of all rows that are called faster or slower a share of 1 -
+/// `confidence` at most is so wrongly, on average; the intervals go with that
+/// (statistics/false_discovery.hpp).
 FileComparison compare_files(const ResultFile& a, const ResultFile& b, double confidence,
                              const std::vector<const ResultFile*>& more = {});
 

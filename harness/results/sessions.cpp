@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/comparison.hpp"
+#include "harness/statistics/ranks.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
@@ -186,17 +187,60 @@ std::optional<Prediction> Sessions::Quantity::predicted(const std::string& ident
   return predict(row.values, components(row.gpu_model, row.app), prediction_confidence);
 }
 
-Sessions::Sessions(const std::vector<const ResultFile*>& files) {
+namespace {
+
+/// What is visited: the file's valid groups, rows with a time and the session of each.
+template <class Visit>
+void for_each_time(const ResultFile& file, const Visit& visit) {
+  for (const GroupResult& group : file.groups) {
+    if (!group.invalid.empty()) continue;
+    const std::string gpu = gpu_of(file.provenance, group);
+    for (const Row& row : group.rows) {
+      if (!row.time_ms || row.status != RowStatus::ok) continue;
+      const MedianInterval& t = *row.time_ms;
+      visit(group, row,
+            SessionValue{gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
+    }
+  }
+}
+
+}  // namespace
+
+void Sessions::learn_levelled(const ResultFile& file) {
+  const auto mean_of = [&](const GroupResult& group, const Row& row) -> std::optional<double> {
+    const Values& there = of(file, group, row);
+    if (there.empty()) return std::nullopt;
+    double sum = 0;
+    for (const SessionValue& session : there) sum += session.value;
+    return sum / static_cast<double>(there.size());
+  };
+  std::map<std::string, std::vector<double>> differences;  // by app
+  for_each_time(file, [&](const GroupResult& group, const Row& row, const SessionValue& value) {
+    if (const auto mean = mean_of(group, row)) {
+      differences[group.key.app].push_back(value.value - *mean);
+    }
+  });
+  std::map<std::string, double> level;
+  for (auto& [app, of_app] : differences) {
+    if (static_cast<int>(of_app.size()) >= least_pool_rows) level[app] = median_of(of_app);
+  }
+  for_each_time(file, [&](const GroupResult& group, const Row& row, SessionValue value) {
+    const auto found = level.find(group.key.app);
+    if (found == level.end() || of(file, group, row).empty()) return;
+    value.value -= found->second;
+    times_.add(identity_of(file, group, row), file, group, value);
+  });
+  times_.pool();
+}
+
+void Sessions::add(const std::vector<const ResultFile*>& files) {
   for (const ResultFile* file : files) {
+    for_each_time(*file, [&](const GroupResult& group, const Row& row, const SessionValue& value) {
+      times_.add(identity_of(*file, group, row), *file, group, value);
+    });
     for (const GroupResult& group : file->groups) {
       if (!group.invalid.empty()) continue;
       const std::string gpu = gpu_of(file->provenance, group);
-      for (const Row& row : group.rows) {
-        if (!row.time_ms || row.status != RowStatus::ok) continue;
-        const MedianInterval& t = *row.time_ms;
-        times_.add(identity_of(*file, group, row), *file, group,
-                   {gpu, std::log(t.median), log_error(t.low, t.high, t.coverage)});
-      }
       for (const Comparison& c : group.comparisons) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;

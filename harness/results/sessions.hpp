@@ -32,11 +32,19 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
 /// the case, variant, role, repeat, config, schedule and the digest of the code are.
 class Sessions {
  public:
-  explicit Sessions(const std::vector<const ResultFile*>& files);
+  explicit Sessions(const std::vector<const ResultFile*>& files) { add(files); }
 
   /// Takes over what others know of how far rows move, without taking their sessions for sessions
   /// of the rows that are here: of a row whose change is to be judged, the two sides are two rows.
   void learn_from(const Sessions& others);
+
+  /// Takes a file in as further sessions of the rows that are here, after what it differs by as a
+  /// whole is taken out: from every time the median of its app's differences. Of an app with few
+  /// rows that are here nothing is taken in. So the difference between two files tells how far rows
+  /// move apart, and not how far all of them moved, which is to be judged.
+  void learn_levelled(const ResultFile& file);
+  /// Takes files in as they are; a session that is here already stays as it is.
+  void add(const std::vector<const ResultFile*>& files);
 
   using Values = std::vector<SessionValue>;
 

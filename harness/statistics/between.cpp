@@ -307,23 +307,6 @@ std::optional<Difference> difference(const std::vector<SessionValue>& of_a,
   return Difference{a.mean - b.mean, std::sqrt(sum.variance), sum.degrees};
 }
 
-std::optional<Difference> difference_within(const std::vector<SessionValue>& of_a,
-                                            const std::vector<SessionValue>& of_b,
-                                            const Components& kind) {
-  check(of_a, 0.5);
-  check(of_b, 0.5);
-  std::vector<SessionValue> both = of_a;
-  both.insert(both.end(), of_b.begin(), of_b.end());
-  const RowSpread a(of_a), b(of_b), all(both);
-  const Known session = within_of(all, kind);
-  const bool same_gpus = on_same_gpus(a, b);
-  if ((same_gpus ? kind.session_rows : kind.gpu_rows) == 0) return std::nullopt;
-  Known known = same_gpus ? session : between_of(all, kind, session);
-  known.variance *=
-      same_gpus ? a.shares / a.gpus() + b.shares / b.gpus() : 1.0 / a.gpus() + 1.0 / b.gpus();
-  return Difference{a.mean - b.mean, std::sqrt(known.variance), known.degrees};
-}
-
 double p_value(const Difference& difference) {
   if (difference.value == 0) return 1;
   if (difference.deviation == 0) return 0;

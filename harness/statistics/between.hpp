@@ -83,12 +83,6 @@ std::optional<Difference> difference(const std::vector<SessionValue>& a,
                                      const std::vector<SessionValue>& b,
                                      const Components& kind_of_b);
 
-/// The same of two sets of sessions of one row, of the same code: then the difference between them
-/// is itself what differs between runs, and counts as such.
-std::optional<Difference> difference_within(const std::vector<SessionValue>& a,
-                                            const std::vector<SessionValue>& b,
-                                            const Components& kind);
-
 /// The probability of a difference as large as this one, or larger, where there is none.
 double p_value(const Difference& difference);
 /// The same of a session whose logarithm is `value` where a prediction was made.

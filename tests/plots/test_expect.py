@@ -258,23 +258,40 @@ def test_matched_and_cross_rows_are_no_pairs(save):
     assert m.only_new == m.only_old == 0
 
 
+def run_on(save, name, factor_of, code_of_tma=""):
+    """A run on a GPU of that name, each row at its time by ``factor_of(its place)``."""
+    group = synthetic.group("nw", {"n": 512}, 1.0, half=1e-4, rounds=41)
+    for place, row in enumerate(group["rows"]):
+        row.median *= factor_of(place, row)
+        if code_of_tma and row["variant"] == "nw/tma":
+            row["source_digest"] = (code_of_tma * 32)[:64]
+    synthetic.measure(group)
+    document = synthetic.document([group])
+    document["provenance"]["device"]["uuid_hash"] = name
+    return load([save(document, f"{name}.json")])
+
+
 def test_a_plain_run_again_is_not_resolved_and_changed_code_is(save):
-    """Rows of the same code are sessions of one row, whose own difference is what differs between
-    runs; they tell how far a row moves whose code has changed."""
-    sides = []
-    for name, factor in (("new", 0.99), ("old", 1.0)):
-        group = synthetic.group("nw", {"n": 512}, factor, half=1e-4, rounds=41)
-        for row in group["rows"]:
-            if row["variant"] == "nw/tma":
-                row.median *= 0.8 if name == "new" else 1
-                row["source_digest"] = (name * 32)[:64]
-        synthetic.measure(group)
-        document = synthetic.document([group])
-        document["provenance"]["device"]["uuid_hash"] = name
-        sides.append(load([save(document, f"{name}.json")]))
-    rows = expect.compare(*sides).rows
+    """Rows of unchanged code tell how far a row moves: also one whose code has changed."""
+
+    def of_new(place, row):
+        return (1.01 if place % 2 else 0.99) * (0.8 if row["variant"] == "nw/tma" else 1)
+
+    old = run_on(save, "old", lambda *_: 1, "old")
+    rows = expect.compare(run_on(save, "new", of_new, "new"), old).rows
     assert set(rows["knows"]) == {"between runs"}
     assert set(rows.loc[rows["resolved"], "variant"]) == {"nw/tma"}
+
+
+def test_what_is_to_be_judged_is_not_taken_for_what_differs_between_runs(save):
+    old = run_on(save, "old", lambda *_: 1)
+    rows = expect.compare(run_on(save, "new", lambda place, _: 0.5 + 1e-3 * (place % 2)), old).rows
+    assert set(rows["knows"]) == {"between runs"} and rows["resolved"].all()
+    assert (rows["low"] > 1.9).all() and (rows["high"] < 2.1).all()
+    # One row of unchanged code that moved by itself.
+    one = run_on(save, "one", lambda place, _: 0.5 if place == 2 else 1 + 1e-3 * (place % 2))
+    rows = expect.compare(one, old).rows
+    assert rows["resolved"].sum() == 1 and rows.loc[rows["resolved"], "ratio"].iloc[0] > 1.9
 
 
 def test_an_interval_that_tells_nothing_is_not_printed():

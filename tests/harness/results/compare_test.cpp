@@ -98,14 +98,20 @@ TEST(CompareFiles, ASweepThatDiffersTenfoldIsResolved) {
     EXPECT_EQ(row.verdict, Change::faster);
     EXPECT_NEAR(row.speedup.ratio, 10, 1e-9);
   }
-  EXPECT_TRUE(c.warnings.empty());
+  ASSERT_EQ(c.warnings.size(), 1u);
+  EXPECT_EQ(c.warnings[0],
+            "100 of 100 cases of hotspot whose code is the same became faster, by 10x in the "
+            "median: that is the machine, its clock or the build, and in every other difference of "
+            "hotspot, too");
 }
 
 TEST(CompareFiles, SaysThatThereAreTooFewRoundsToTellAnythingApart) {
   // Nine rounds reach a level of 0.0078, and that was not asked for.
   ResultFile b = one_group();
   for (Row& row : b.groups[0].rows) scale(row, 0.1);
-  EXPECT_TRUE(compare_files(one_group(), b, 0.99).warnings.empty());
+  for (const FileComparisonRow& row : compare_files(one_group(), b, 0.99).rows) {
+    EXPECT_EQ(row.verdict, Change::faster);
+  }
   const FileComparison c = compare_files(one_group(), b, 0.995);
   for (const FileComparisonRow& row : c.rows) EXPECT_EQ(row.verdict, Change::too_few_rounds);
   ASSERT_EQ(c.warnings.size(), 1u);
@@ -158,6 +164,63 @@ TEST(CompareFiles, APlainReRunOnAnotherGpuIsNotResolvedWhereSessionsTellHowFarRo
     EXPECT_EQ(row.verdict, Change::faster) << row.variant;
     EXPECT_LT(row.speedup.low, 1.25);
     EXPECT_GT(row.speedup.high, 1.25);
+  }
+}
+
+/// A later run, with the small differences that runs have.
+ResultFile later_run(const std::string& gpu) {
+  return run_on(gpu, "2026-11-21T10:00:00Z",
+                [](std::size_t r) { return r % 2 == 0 ? 0.001 : -0.001; });
+}
+ResultFile earlier_run() {
+  return run_on("one", "2026-11-20T10:00:00Z", [](std::size_t) { return 0.0; });
+}
+
+TEST(CompareFiles, WhatIsToBeJudgedIsNotTakenForWhatDiffersBetweenRuns) {
+  // All rows of unchanged code take a tenth of the time, on this GPU or on another one.
+  for (const char* gpu : {"one", "two"}) {
+    ResultFile b = later_run(gpu);
+    for (Row& row : b.groups[0].rows) scale(row, 0.1);
+    recompute(b.groups[0], 0.95);
+    const FileComparison c = compare_files(earlier_run(), b, 0.95);
+    for (const FileComparisonRow& row : c.rows) {
+      EXPECT_TRUE(row.between_runs);
+      EXPECT_EQ(row.verdict, Change::faster) << row.variant;
+      EXPECT_GT(row.speedup.low, 9.5) << row.variant;
+      EXPECT_LT(row.speedup.high, 10.5) << row.variant;
+    }
+    EXPECT_TRUE(warns(c, "5 of 5 cases of hotspot whose code is the same became faster, by "));
+    // Nor where the later file is named once more as one that tells how far rows move.
+    for (const FileComparisonRow& row : compare_files(earlier_run(), b, 0.95, {&b}).rows) {
+      EXPECT_EQ(row.verdict, Change::faster) << row.variant;
+    }
+  }
+}
+
+TEST(CompareFiles, OneRowThatMovedIsToldFromThoseThatMovedAsRunsDo) {
+  for (const char* gpu : {"one", "two"}) {
+    ResultFile b = later_run(gpu);
+    scale(b.groups[0].rows[2], 0.5);
+    recompute(b.groups[0], 0.95);
+    const FileComparison c = compare_files(earlier_run(), b, 0.95);
+    for (const FileComparisonRow& row : c.rows) {
+      const bool moved = row.variant == "hotspot/tma" && row.role == Role::iso;
+      EXPECT_EQ(row.verdict, moved ? Change::faster : Change::not_resolved) << row.variant;
+    }
+  }
+}
+
+TEST(CompareFiles, FewRowsOfUnchangedCodeTellNothingOfRuns) {
+  // With four rows the level that is taken out would be most of what they say.
+  ResultFile a = earlier_run(), b = later_run("two");
+  for (ResultFile* file : {&a, &b}) file->groups[0].rows.resize(4);
+  for (Row& row : b.groups[0].rows) scale(row, 0.1);
+  for (ResultFile* file : {&a, &b}) recompute(file->groups[0], 0.95);
+  const FileComparison c = compare_files(a, b, 0.95);
+  ASSERT_LT(c.rows.size(), 5u);
+  for (const FileComparisonRow& row : c.rows) {
+    EXPECT_FALSE(row.between_runs);
+    EXPECT_EQ(row.verdict, Change::faster);
   }
 }
 
