@@ -17,7 +17,7 @@ import pandas as pd
 from plots.claims import UNDECIDED
 from plots.errors import PlotsError
 from plots.gains import Gain, Part, gains_of
-from plots.load import Results, sizes_of
+from plots.load import LEAST_ROUNDS, Results, sizes_of
 from plots.prose import runs
 from plots.strategies import BY_NAME, code_lines, involved_lines
 from plots.units import claimed_ratio, milliseconds
@@ -34,7 +34,8 @@ class Advice:
     comparison". ``rivals`` were faster too, with intervals that overlap the winner's. ``gain``
     divides the winner's speed-up into schedule and movement, where that is known; of outcome
     "schedule", the largest one's. ``low`` and ``high`` are where a new run falls, where that is
-    known; ``runs`` says what stands behind them.
+    known; ``runs`` says what stands behind them. ``few_rounds`` is how many a group has that is
+    not resolved, where a study would have gone on for more.
     """
 
     gpu: str
@@ -53,6 +54,7 @@ class Advice:
     baseline_ms: float = np.nan
     rivals: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    few_rounds: int = 0
     price: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
     gain: Gain | None = None
@@ -81,8 +83,13 @@ class Advice:
                     f"{self.gain.product()}."
                 )
             case "not resolved":
+                few = (
+                    f" after {self.few_rounds} rounds, which are too few to tell"
+                    if self.few_rounds
+                    else ""
+                )
                 return (
-                    "not resolved: no strategy was found faster than baseline; undecided: "
+                    f"not resolved{few}: no strategy was found faster than baseline; undecided: "
                     f"{', '.join(self.undecided)}."
                 )
             case "baseline":
@@ -202,9 +209,11 @@ def _one(
         return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
     if faster.empty:
         outcome = "not resolved" if undecided else "baseline"
+        rounds = int(group["rounds"])
         return Advice(
-            **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks)
-        )
+            **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks),
+            few_rounds=rounds if undecided and 0 < rounds < LEAST_ROUNDS else 0,
+        )  # fmt: skip
     known = [gains[s] for s in faster["strategy"] if s in gains]
     by_schedule = [gain for gain in known if gain.by_movement.claim != "faster"]
     remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]

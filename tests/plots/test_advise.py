@@ -67,6 +67,14 @@ def test_nothing_resolved_is_said(load_groups):
     assert a.sentence().startswith("not resolved: no strategy was found faster than baseline")
 
 
+def test_too_few_rounds_are_said_where_nothing_is_resolved(load_groups):
+    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
+    group = synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=8)
+    (a,) = advise(load_groups(group))
+    assert a.outcome == "not resolved" and a.few_rounds == 8
+    assert a.sentence().startswith("not resolved after 8 rounds, which are too few to tell: no")
+
+
 def test_all_slower_means_baseline(load_groups):
     (a,) = advise(load_groups(sized(64, winners())))
     assert a.outcome == "baseline"
