@@ -19,9 +19,9 @@ from plots.errors import PlotsError
 from plots.load import Results
 
 EQUATIONS = """\
-    step    = max(instructions x warps / schedulers, instructions + latency)
+    step    = instructions + latency                       of one warp, its chain
     alone   = max(step, travel / flight, rounds x round)   where copies are asked for ahead
-    alone   = travel / group + step                        where a step waits for its own copy
+    alone   = travel / group + max(step, issue)            where a step waits for its own copy
     issue   = warps x instructions / schedulers            of all that an SM issues
     shared  = wavefronts of shared memory                  one a cycle
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
@@ -69,6 +69,8 @@ class _Points:
         return tuple(sorted(best.items())) or None
 
 
+FED = "wgmma bf16 fed"  # a rate of Machine.tensor
+
 # What a machine is described by, and of which microbenchmark it is; the page lists it.
 SOURCES = {
     "sms": "device: SMs",
@@ -97,7 +99,8 @@ SOURCES = {
     "own_adds": "dsm/atomics: additions a cycle in a block's own memory, a word per lane",
     "random_adds": "dsm/atomics: the same at random words",
     "remote_adds": "dsm/atomics: the same in a cluster of two",
-    "tensor": "tensor_core: rates of mma and wgmma on random data",
+    "fed": "tensor_core/wgmma_tma: bytes a cycle of an SM that blocks get which share them",
+    "tensor": "tensor_core: rates of mma and wgmma on random data, and of wgmma that is fed",
 }
 
 
@@ -132,6 +135,7 @@ class Machine:
     own_adds: float
     random_adds: float
     remote_adds: float
+    fed: float
     tensor: tuple[tuple[str, float], ...]
     schedulers: int = 4  # of an SM, each of which issues an instruction a cycle
 
@@ -193,6 +197,13 @@ class Machine:
         """Dense rate of "mma" or "wgmma" in a type."""
         return dict(self.tensor).get(f"{instruction} {kind}", math.nan)
 
+    def fed_gflop_s(self, kind: str) -> float:
+        """Rate of wgmma in a type while operands come from L2: as much of its rate on operands that
+        lie there as bf16 keeps, 1 where that is not recorded. It is the power that both draw."""
+        rates = dict(self.tensor)
+        kept = min(1.0, rates[FED] / rates["wgmma bf16"]) if FED in rates else 1.0
+        return kept * self.tensor_gflop_s("wgmma", kind)
+
 
 def _recorded(results: Results, gpu: str) -> dict[str, Any]:
     """The members of a Machine that are recorded of a GPU."""
@@ -216,6 +227,8 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
     )  # fmt: skip
     barriers = points.all("launch/barriers", "latency", scope="block", order="acq_rel")
     flights = points.all("memory/in_flight", "bandwidth", level="memory")
+    # 128 x 256 products of 64 elements take 48 KiB.
+    fed = points.one("tensor_core/wgmma_tma", "rate per clock", input="bf16", stages="4")
     found = {
         "sms": sms,
         "l2_bytes": float(device["l2_bytes"]),
@@ -247,20 +260,27 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
                                   window="cta"),
         "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="own",
                                   window="cluster", cluster="2"),
+        "fed": None if fed is None else (128 + 256) * 64 * 2 * fed / (2 * 128 * 256 * 64),
         "tensor": _tensor_rates(points),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _tensor_rates(points: _Points) -> tuple[tuple[str, float], ...] | None:
-    """The best throughput of each instruction and type on random data, in GFLOP/s."""
+    """The best throughput of each instruction and type on random data, in GFLOP/s, and of wgmma
+    that the copy engine feeds meanwhile."""
     rates: dict[str, float] = {}
     for instruction in ("mma", "wgmma"):
         found = points.all(f"tensor_core/{instruction}", "throughput", data="random")
         for at, value, unit in zip(found["at"], found["median"], found["unit"], strict=True):
+            if at.get("sum") not in (None, "f32"):  # as gemm sums
+                continue
             if unit == "TFLOP/s" and at.get("input") in ("bf16", "tf32", "e4m3"):
                 name = f"{instruction} {at['input']}"
                 rates[name] = max(rates.get(name, 0.0), 1e3 * float(value))
+    fed = points.one("tensor_core/wgmma_tma", "throughput", input="bf16", stages="4")
+    if rates and fed is not None:
+        rates[FED] = 1e3 * fed
     return tuple(sorted(rates.items())) or None
 
 
@@ -370,13 +390,14 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         # The last wave of few is as long as a full one.
         waves = np.where(waves < 4, np.ceil(waves - 1e-9), waves)
     on_sm = blocks / busy
-    # Another warp's instructions fill the latencies of one.
+    # Another warp's instructions fill the latencies of one. That they take turns is in `issue`, and
+    # makes a step longer only where it begins when its copies have come.
     full = phase.instructions * phase.warps / machine.schedulers
-    step = max(full, phase.instructions + phase.latency)
+    step = phase.instructions + phase.latency
     if phase.flight > 0:
         alone = max(step, phase.travel / phase.flight, phase.rounds * machine.round)
     else:
-        alone = phase.travel / phase.group + step
+        alone = phase.travel / phase.group + max(full, step)
     issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
     shared = on_sm * phase.steps * phase.wavefronts
     wait = waves * phase.steps * alone + phase.start

@@ -338,6 +338,15 @@ _HOTSPOT_ROW = {
 }  # fmt: skip
 
 
+# Bytes that a thread of baseline spills in a pass of so many steps, by the machine code: registers
+# of the row-block that it loaded for the next turn. A spilled value has to be there to be stored,
+# so that the loads are waited for at once. (Others spill 16 bytes at most.)
+_HOTSPOT_SPILLED = {
+    ("4-warps", 5): 80.0, ("4-warps", 8): 72.0, ("4-warps", 12): 56.0, ("4-warps-roomy", 12): 56.0,
+    ("4-warps-8-steps", 8): 72.0, ("8-warps", 5): 80.0, ("8-warps-5-steps", 5): 80.0,
+}  # fmt: skip
+
+
 def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
     rows, cols, steps = row.number("rows"), row.number("cols"), int(row.number("steps"))
     warps = row.has("warps", 4)
@@ -366,7 +375,10 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         cached = _cached(machine, row, footprint, index > 0)
         travel = _travel(machine, row, cached)
         instructions = stage_rows * (22.0 * length + _HOTSPOT_ROW[row.strategy])
-        instructions += 2 * row.spilled / 4  # stored and loaded once a row-block
+        spilled = 0.0
+        if row.strategy == "baseline" and not producers:
+            spilled = _HOTSPOT_SPILLED.get((row.schedule, length), 0.0)
+        instructions += 2 * spilled / 4  # stored and loaded once a row-block
         # The steps of a row follow one another: a shuffle and two additions each.
         latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
         shuffles = stage_rows * warps * (2.0 * length + 4)
@@ -377,7 +389,7 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         flight = 0.0
         if row.strategy in ("overlap", "tma", "dsm", "drop_off") or producers:
             flight = max(1.0, row.moves("stages", 2) - 1)
-        elif row.strategy == "baseline":
+        elif row.strategy == "baseline" and not spilled:
             flight = 1.0  # the next row-block travels to registers meanwhile
         columns = warps * (128 - 2 * halo) + 2 * halo
         finished = rows * cols / blocks / (streamed / stage_rows)
@@ -727,7 +739,7 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     travel = _travel(machine, row, True)  # panels are read by many blocks
     barrier = machine.barrier(1024)
     latency = machine.shared + barrier
-    flight = 0.0
+    flight, group = 0.0, 1.0
     if row.strategy in ("overlap", "tma"):
         flight = 1.0
     if row.strategy in ("baseline", "register_bypass"):
@@ -737,15 +749,18 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     l2 = 2 * 4096.0
     stored = 2 * 32.0
     if row.strategy == "drop_off":  # every thread copies the row of A that it multiplies
-        l2 = 4096.0 + 8 * 4096
+        # Past L1, so that each of 32 lanes that want the same 16 bytes is sent a sector for itself,
+        # and four columns at a time, each waited for while the next are asked for.
+        l2 = 4096.0 + 8 * 1024 * SECTOR
         stored = 32 + 32 * 8 * 4.0
+        group = 1 / 8
     if row.strategy == "dsm":
         l2 = 1.5 * 4096
     return [
         Phase(
             launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
             latency=latency, wavefronts=32 * reads + stored, travel=travel, flight=flight,
-            l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
+            group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
             rounds=1.0 if row.strategy == "tma" else 0.0,
             read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
         )
@@ -848,13 +863,19 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         )  # fmt: skip
     else:
         wgmma = "wgmma" in row.config
-        rate = machine.tensor_gflop_s("wgmma" if wgmma else "mma", mode)
+        rate = machine.fed_gflop_s(mode) if wgmma else machine.tensor_gflop_s("mma", mode)
         seconds = 2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9
         if wgmma:
             chain = _wgmma_chain(machine, row, tile_m, tile_n, slice_k, bytes_in)
+            # A tile's sums are stored by those who multiply, all blocks at about one time; only
+            # where two warpgroups take turns does the other one multiply meanwhile.
+            each = 4 * tile_m * tile_n * machine.sms / machine.write_gb_s / 1e9
+            stored = each * (1.0 if "ping-pong" in row.config else max(1.0, waves))
+            common["start"] += stored * machine.clock_ghz * 1e9
             phases.append(
-                Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds,
-                      beside=True)
+                Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds + stored,
+                      # Those who multiply ask for copies between two products.
+                      beside=producers or row.strategy != "overlap")
             )  # fmt: skip
         else:
             reads = _operand_reads(row, tile_m, tile_n) * slice_k * element
