@@ -114,9 +114,10 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
     outside, diagonal = _NW_ISO[row.strategy]
     cell = machine.shared + 2 * machine.op + machine.barrier(32)
     travel = _travel(machine, row, _cached(machine, row, 8 * down * across * 256 * tiles, False))
-    latency = 31 * cell
-    if row.strategy == "dsm":  # the neighbour's edge, and a cluster that is ready
-        latency += machine.cluster_barrier + machine.hand_over
+    latency, fences = 31 * cell, 0.0
+    if row.strategy == "dsm":  # the neighbour's edge, and a cluster that is ready and has read it
+        latency += machine.linked(32) + machine.remote
+        fences = 2.0
     if row.strategy == "overlap":  # three barriers more, a wait for each group of rows
         latency += 4 * machine.barrier(32)
     return [
@@ -124,7 +125,8 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
             launches=times.astype(float), blocks=counts.astype(float), steps=tiles, warps=1,
             instructions=outside + 31 * diagonal, latency=latency, travel=travel,
             read=1024 + 128, write=1024, resident=row.blocks_per_sm,
-            wavefronts=31 * 4 + 2 * 16, rounds=1.0 if row.strategy == "tma" else 0.0,
+            wavefronts=31 * 4 + 2 * 16 + fences * machine.fence,
+            rounds=1.0 if row.strategy == "tma" else 0.0,
         )
     ]  # fmt: skip
 
@@ -186,24 +188,29 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
     travel = _travel(machine, row, cached)
     # Sixteen rows of elimination: two reads of shared memory, a division, products in fours.
     row_of = 2 * machine.shared + 10 * machine.op
-    linked = machine.cluster_barrier + machine.hand_over if row.strategy == "dsm" else 0.0
+    # Each block of a cluster brings a share of the tile that all need: a barrier, the others' shares,
+    # a barrier; inside, the second one is waited for at the end.
+    dsm = row.strategy == "dsm"
+    shares = 2 * machine.linked(32) + machine.remote if dsm else 0.0
+    linked = machine.linked(256) + machine.remote if dsm else 0.0
+    fences = 2 * machine.fence if dsm else 0.0
     flight = 2.0 if per_block > 1 and row.strategy in ("overlap", "tma") else 0.0
     blocks = np.ceil(side / per_block) * side
     read, l2, written = (0.0, 3072.0, 0.0) if cached else (1024.0, 2048.0, 1024.0)
     return [
         Phase(
             launches=len(side) + 1, blocks=1, warps=1, instructions=diagonal + 16 * 60,
-            latency=16 * row_of, travel=travel, resident=1,
+            latency=16 * row_of + shares, travel=travel, resident=1,
         ),
         Phase(
             launches=1, blocks=side, warps=1, instructions=perimeter + 16 * 50,
-            latency=16 * row_of + linked, travel=travel, l2=3072, write=0 if cached else 2048,
+            latency=16 * row_of + shares, travel=travel, l2=3072, write=0 if cached else 2048,
             resident=row.blocks_per_sm,
         ),
         Phase(
             launches=1, blocks=blocks, steps=per_block, warps=8, instructions=internal,
             latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op + linked,
-            wavefronts=8 * 20, travel=travel, flight=flight, read=read, l2=l2, write=written,
+            wavefronts=8 * 20 + 8 * fences, travel=travel, flight=flight, read=read, l2=l2, write=written,
             resident=row.blocks_per_sm, persistent=per_block > 1,
         ),
     ]  # fmt: skip
@@ -228,7 +235,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     # A column of a diagonal block: a barrier, a division, a read and a product of each row.
     column = 2 * machine.barrier(256) + 2 * machine.shared + 8 * machine.op
     side = np.arange(panels - 1, 0, -1, dtype=float)
-    linked = machine.cluster_barrier if row.strategy == "dsm" else 0.0
+    linked = machine.linked(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
     chain: dict[str, Any] = dict(
         launches=1, blocks=2 * 4 * side, warps=4, instructions=small, travel=travel, flight=flight,
@@ -269,6 +276,15 @@ _HOTSPOT_ISO = {
 }  # fmt: skip
 
 
+# Passes of a tile through shared memory: a store, 5 reads and a store of a step by 8 warps; and the
+# tile itself, which is read once more where a copy brought it. A warp reads two rows of 16 cells at
+# a time, which meet in banks where rows are 20 cells apart (tma). As counted (results/*/profile).
+_HOTSPOT_PASSED = {
+    "baseline": 104.0, "register_bypass": 147.0, "overlap": 147.0, "drop_off": 165.0, "tma": 188.0,
+    "dsm": 152.0,
+}  # fmt: skip
+
+
 def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     rows, cols, steps = row.number("rows"), row.number("cols"), row.number("steps")
     across, columns = 1.0, 12.0
@@ -279,9 +295,12 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     instructions = float(_HOTSPOT_ISO[row.strategy][walks])
     # of a step: the neighbours, the sum, a barrier before and after the store
     latency = 2 * (machine.shared + 5 * machine.op + 2 * machine.barrier(256))
+    fences = 0.0
     if row.strategy == "dsm":  # the neighbour's cell, and one more of the cluster's barriers
-        latency = 2 * (machine.shared + 5 * machine.op + machine.hand_over)
-        latency += 3 * machine.cluster_barrier
+        latency = 2 * (5 * machine.op + machine.remote) + 3 * machine.linked(256)
+        fences = 3 * 8 * machine.fence
+    elif row.strategy == "tma":  # barriers are ready; the result is complete, and has been read
+        latency += 2 * machine.barrier(256) + machine.store_read
     launches = math.ceil(steps / 2)
     footprint = 12 * rows * cols
     phases = []
@@ -302,7 +321,8 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
         phases.append(
             Phase(
                 launches=times, blocks=blocks, steps=of_block, warps=8, instructions=instructions,
-                latency=latency, wavefronts=8 * 2 * 6 + 16, travel=travel, flight=flight,
+                latency=latency, wavefronts=_HOTSPOT_PASSED[row.strategy] + fences,
+                travel=travel, flight=flight,
                 read=read, l2=l2, write=0.0 if cached else 4 * 144.0, resident=row.blocks_per_sm,
                 persistent=walks, rounds=1.0 if row.strategy == "tma" else 0.0,
             )
@@ -383,7 +403,8 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
         shuffles = stage_rows * warps * (2.0 * length + 4)
         if row.strategy == "dsm":
-            latency += machine.hand_over
+            latency += machine.released
+            shuffles += warps * machine.fence
         if row.strategy not in ("drop_off", "dsm"):
             latency += machine.barrier(32 * warps)
         flight = 0.0
@@ -505,7 +526,7 @@ def _pathfinder_iso(machine: Machine, row: Row) -> list[Phase]:
     if strategy == "baseline" and not ahead:
         waits, start = travel, machine.l2
     elif strategy == "dsm":
-        waits, start = machine.memory, machine.l2 + machine.cluster_barrier
+        waits, start = machine.memory, machine.l2 + machine.linked(256)
         latency += machine.hand_over - machine.barrier(256)
     elif strategy == "drop_off":
         waits, flight, start = travel, max(1.0, row.moves("slots", 2)), travel
@@ -580,7 +601,7 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
             latency=latency,
             wavefronts=warps * stage_rows * (lane_columns / 4 * 4 + 3 / round_ * 1.0)
             + stage_rows * (2 * warps * window if row.strategy == "drop_off" else tile) * 4 / 128,
-            rounds=1.0 if row.engine else 0.0,
+            rounds=1.0 if row.engine else 0.0, boxes=math.ceil(tile / 256) if row.engine else 0.0,
             travel=travel, flight=flight, read=0.0 if cached else 4 * stage_rows * cols / blocks,
             l2=4 * stage_rows * tile, start=2 * travel, resident=resident,
             in_flight=4 * stage_rows * tile * max(flight, 1.0), persistent=persistent,
@@ -690,7 +711,7 @@ def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
         latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
     merge = bins * copies / threads * 4 + machine.l2
     # A cluster waits until all its blocks have counters, and until none reads them any more.
-    together = 2 * machine.cluster_barrier if row.strategy == "dsm" else 0.0
+    together = 2 * machine.linked(threads) if row.strategy == "dsm" else 0.0
     return [
         _clears(1),
         Phase(
@@ -744,8 +765,10 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
         flight = 1.0
     if row.strategy in ("baseline", "register_bypass"):
         latency += barrier
-    if row.strategy == "dsm":
-        latency += machine.cluster_barrier
+    fences = 0.0
+    if row.strategy == "dsm":  # everybody's part of B is there
+        latency += machine.linked(1024)
+        fences = 32 * machine.fence
     l2 = 2 * 4096.0
     stored = 2 * 32.0
     if row.strategy == "drop_off":  # every thread copies the row of A that it multiplies
@@ -759,8 +782,8 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     return [
         Phase(
             launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
-            latency=latency, wavefronts=32 * reads + stored, travel=travel, flight=flight,
-            group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
+            latency=latency, wavefronts=32 * reads + stored + fences,
+            travel=travel, flight=flight, group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
             rounds=1.0 if row.strategy == "tma" else 0.0,
             read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
         )
