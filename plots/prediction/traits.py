@@ -217,12 +217,15 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
 
 
 # Instructions of a warp per slice of 32 columns: of a tile of 64 x 64 elements a warp, four times
-# its loop of 1024 multiply-adds and what moves the slice; and of a small tile of lud's chain, four
+# its loop of 1024 multiply-adds and what moves the slice (as counted, profile-gemm: no more than
+# half of what the code of a turn has is executed in each); and of a small tile of lud's chain, four
 # loops of 256.
 _FP32_SLICE = {
-    "baseline": (4836.0, 1700.0), "register_bypass": (4732.0, 1324.0), "overlap": (4824.0, 1596.0),
-    "drop_off": (5818.0, 1900.0), "tma": (4540.0, 1188.0), "dsm": (4540.0, 1188.0),
+    "baseline": (4607.0, 1700.0), "register_bypass": (4607.0, 1324.0), "overlap": (4690.0, 1596.0),
+    "drop_off": (5107.0, 1900.0), "tma": (4402.0, 1188.0), "dsm": (4402.0, 1188.0),
 }  # fmt: skip
+# Passes of its 192 reads of 16 bytes a lane through shared memory (as counted).
+_FP32_PASSES = 546.0
 
 
 def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
@@ -258,7 +261,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     rest = Phase(
         launches=max(1.0, panels / group), blocks=blocks, steps=slices / max(1.0, panels / group),
         warps=4, instructions=large, latency=machine.shared + machine.barrier(128),
-        travel=travel, flight=flight, group=1.0, wavefronts=4 * 48 * 4,
+        travel=travel, flight=flight, group=1.0, wavefronts=4 * _FP32_PASSES,
         l2=2 * 128 * 32 * 4, write=0.0 if cached else 4 * 128 * 128 / (4 * group),
         read=0.0 if cached else 4 * 128 * 128 / (4 * group),
         resident=row.blocks_per_sm, persistent=True, rounds=1.0 if row.engine else 0.0,
@@ -745,11 +748,13 @@ def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
 
 # --- gemm -----------------------------------------------------------------------------------------
 
-# The CUDA sample: instructions of a warp and slice of 32 columns, and what its reads of shared
-# memory take: a row of B and a broadcast of A for each of 32 products, A by 16 bytes.
+# The CUDA sample: instructions of a warp and slice of 32 columns (of tma and dsm, whose waits are
+# loops, as counted in results/*/profile-gemm.json), and passes of its reads through shared memory: a
+# row of B for each of 32 products, two for 16 bytes of A that all lanes read, four where each lane
+# has its own.
 _GEMM_ISO = {
-    "baseline": (111, 40), "register_bypass": (118, 40), "overlap": (134, 40),
-    "drop_off": (197, 32 + 8 * 4), "tma": (117, 40), "dsm": (144, 40),
+    "baseline": (111, 48), "register_bypass": (118, 48), "overlap": (134, 48),
+    "drop_off": (197, 32 + 8 * 4), "tma": (101, 48), "dsm": (132, 48),
 }  # fmt: skip
 
 
@@ -875,14 +880,16 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
     phases = []
     if mode == "fp32":
         warps = tile_m * tile_n / 4096  # 64 x 64 elements of a warp, 128 of a lane
-        # drop_off: eight lanes and every other warp along a row copy the same of A.
-        own = 2 * 4 * tile_n / 64 * tile_m * slice_k * 4 / 128 if row.strategy == "drop_off" else 0
+        # drop_off: four lanes and every other warp along a row copy the same of A, each to a slot
+        # of its own. What comes through L1 for a lane is written by itself (as counted, 32 passes
+        # for a warp's copy of 16 bytes a lane).
+        own = 32 * warps * 8 * slice_k / 4 if row.strategy == "drop_off" else 0.0
         # Where warps beside them copy, those that multiply have a loop like tma's.
         counted = _FP32_SLICE["tma" if producers else row.strategy][0]
         phases.append(
             Phase(**common, warps=warps, instructions=counted * slice_k / 32,
                   latency=machine.shared + barrier, beside=producers,
-                  wavefronts=warps * 48 * 4 * slice_k / 32 + 2 * bytes_in / 128 + own)
+                  wavefronts=warps * _FP32_PASSES * slice_k / 32 + bytes_in / 128 + own)
         )  # fmt: skip
     else:
         wgmma = "wgmma" in row.config
