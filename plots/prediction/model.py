@@ -443,7 +443,7 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         asking = max(phase.rounds * machine.round, phase.boxes * machine.box)
         alone = max(step, phase.travel / phase.flight, asking)
     else:
-        alone = phase.travel / phase.group + max(full, step)
+        alone = phase.travel / phase.group + max(full, phase.wavefronts, step)
     issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
     shared = on_sm * phase.steps * phase.wavefronts
     wait = waves * phase.steps * alone + phase.start
