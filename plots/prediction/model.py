@@ -97,6 +97,8 @@ SOURCES = {
     "launch_graph_us": "ceilings: launch_graph_us",
     "memory": "memory/latency: random chase behind L2",
     "l2": "memory/latency: random chase inside L2",
+    "load_memory": "memory/in_flight: loads of 512 B by a warp of each SM, from memory",
+    "load_l2": "memory/in_flight: the same from L2",
     "shared": "dsm/latency: a block's own shared memory",
     "copy_memory": "tma/latency: cp.async of 512 B from memory",
     "copy_l2": "tma/latency: cp.async of 512 B from L2",
@@ -138,6 +140,8 @@ class Machine:
     launch_graph_us: float
     memory: float
     l2: float
+    load_memory: float
+    load_l2: float
     shared: float
     copy_memory: float
     copy_l2: float
@@ -244,6 +248,11 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         at = {"operation": "load", "way": way, "level": level, "box": box, "completion": "done"}
         return latency("tma/latency", **at)
 
+    def loaded(level: str) -> float | None:
+        """Cycles that the fewest bytes in flight are on their way (Little's law)."""
+        rate = points.one("memory/in_flight", "bandwidth", level=level, in_flight="512")
+        return None if rate is None else 512 * sms * clock / rate
+
     ceilings = points.ceilings
     dependent = ceilings.get("dependent_op_ns")
     boxes = points.one(
@@ -273,6 +282,8 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "launch_graph_us": ceilings.get("launch_graph_us"),
         "memory": latency("memory/latency", level="memory", **chase),
         "l2": latency("memory/latency", level="l2", **chase),
+        "load_memory": loaded("memory"),
+        "load_l2": loaded("l2"),
         "shared": latency("dsm/latency", access="load", distance="0"),
         "copy_memory": copied("cp.async", "memory", "512"),
         "copy_l2": copied("cp.async", "l2", "512"),

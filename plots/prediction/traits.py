@@ -79,7 +79,7 @@ def _up(value: float, to: float) -> float:
 def _travel(machine: Machine, row: Row, cached: bool) -> float:
     """Cycles from asking for a copy until it is there."""
     if row.strategy == "baseline":
-        return machine.l2 if cached else machine.memory
+        return machine.load_l2 if cached else machine.load_memory
     if row.engine:
         return machine.bulk_l2 if cached else machine.bulk_memory
     return machine.copy_l2 if cached else machine.copy_memory
