@@ -118,7 +118,6 @@ SOURCES = {
     "own_adds": "dsm/atomics: additions a cycle in a block's own memory, a word per lane",
     "random_adds": "dsm/atomics: the same at random words",
     "remote_adds": "dsm/atomics: the same in a cluster of two",
-    "fed": "tensor_core/wgmma_tma: bytes a cycle of an SM that blocks get which share them",
     "tensor": "tensor_core: rates of mma and wgmma on random data, and of wgmma that is fed",
 }
 
@@ -160,7 +159,6 @@ class Machine:
     own_adds: float
     random_adds: float
     remote_adds: float
-    fed: float
     tensor: tuple[tuple[str, float], ...]
     fence: float = 0.0  # needs two points of launch/barriers: not counted where there is one
     schedulers: int = 4  # of an SM, each of which issues an instruction a cycle
@@ -267,8 +265,6 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
     linked = points.all("launch/barriers", "latency", scope="cluster", order="acq_rel")
     cluster_barrier = points.means("threads", linked)
     flights = points.all("memory/in_flight", "bandwidth", level="memory")
-    # 128 x 256 products of 64 elements take 48 KiB.
-    fed = points.one("tensor_core/wgmma_tma", "rate per clock", input="bf16", stages="4")
     found = {
         "sms": sms,
         "l2_bytes": float(device["l2_bytes"]),
@@ -307,7 +303,6 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
                                   window="cta"),
         "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="own",
                                   window="cluster", cluster="2"),
-        "fed": None if fed is None else (128 + 256) * 64 * 2 * fed / (2 * 128 * 256 * 64),
         "tensor": _tensor_rates(points),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
