@@ -93,6 +93,7 @@ SOURCES = {
     "copy_gb_s": "ceilings: copy_bandwidth",
     "l2_gb_s": "ceilings: l2_read_bandwidth",
     "op": "ceilings: dependent_op_ns, two operations",
+    "divide": "instruction/divide_root: div.rn.f32, dependent",
     "launch_stream_us": "ceilings: launch_stream_us",
     "launch_graph_us": "ceilings: launch_graph_us",
     "memory": "memory/latency: random chase behind L2",
@@ -135,6 +136,7 @@ class Machine:
     copy_gb_s: float
     l2_gb_s: float
     op: float
+    divide: float
     launch_stream_us: float
     launch_graph_us: float
     memory: float
@@ -274,6 +276,9 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "copy_gb_s": ceilings.get("copy_bandwidth"),
         "l2_gb_s": ceilings.get("l2_read_bandwidth"),
         "op": None if dependent is None else dependent * clock,
+        "divide": latency(
+            "instruction/divide_root", ptx="div.rn.f32", sequence="dependent"
+        ),
         "launch_stream_us": ceilings.get("launch_stream_us"),
         "launch_graph_us": ceilings.get("launch_graph_us"),
         "memory": latency("memory/latency", level="memory", **chase),
