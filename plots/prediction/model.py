@@ -118,7 +118,7 @@ SOURCES = {
     "in_flight": "memory/in_flight: bandwidth by bytes in flight of an SM",
     "own_adds": "dsm/atomics: additions a cycle in a block's own memory, a word per lane",
     "random_adds": "dsm/atomics: the same at random words",
-    "remote_adds": "dsm/atomics: the same in a cluster of two",
+    "remote_adds": "dsm/atomics: the same at random words of a cluster of two",
     "tensor": "tensor_core: rates of mma and wgmma on random data, and of wgmma that is fed",
 }
 
@@ -306,7 +306,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "own_adds": points.one("dsm/atomics", "rate", form="red", pattern="own", window="cta"),
         "random_adds": points.one("dsm/atomics", "rate", form="red", pattern="random",
                                   window="cta"),
-        "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="own",
+        "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="random",
                                   window="cluster", cluster="2"),
         "tensor": _tensor_rates(points),
     }  # fmt: skip
