@@ -171,8 +171,8 @@ def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
 
 # --- lud ------------------------------------------------------------------------------------------
 
-# Instructions of a warp: an internal tile, as counted (profile-lud: half of the warps of a block copy
-# nothing); what the perimeter and the diagonal do besides their elimination.
+# Instructions of a warp: an internal tile, as counted (profile-lud: half of the warps of a block
+# copy nothing); what the perimeter and the diagonal do besides their elimination.
 _LUD_ISO = {
     "baseline": (130, 280, 200), "register_bypass": (148, 480, 250), "overlap": (181, 480, 250),
     "drop_off": (194, 420, 260), "tma": (106, 200, 170), "dsm": (203, 330, 260),
@@ -192,8 +192,8 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
     product, division = machine.shared + machine.op, machine.divide + 2 * machine.shared
     factored = 225 * product + 15 * division
     solved = 240 * product + 16 * division
-    # Each block of a cluster brings a share of the tile that all need: a barrier, the others' shares,
-    # a barrier; inside, the second one is waited for at the end.
+    # Each block of a cluster brings a share of the tile that all need: a barrier, the others'
+    # shares, a barrier; inside, the second one is waited for at the end.
     dsm = row.strategy == "dsm"
     shares = 2 * machine.linked(32) + machine.remote if dsm else 0.0
     linked = machine.linked(256) + machine.remote if dsm else 0.0
@@ -210,14 +210,15 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
         ),
         Phase(
             launches=1, blocks=side, warps=1, instructions=perimeter + 240 * 4 + 16 * 20,
-            latency=solved + shares, travel=travel, wavefronts=240 * 4, l2=3072, write=0 if cached else 2048,
+            latency=solved + shares, travel=travel, wavefronts=240 * 4, l2=3072,
+            write=0 if cached else 2048,
             resident=row.blocks_per_sm,
         ),
         Phase(
             launches=1, blocks=blocks, steps=per_block, warps=8, instructions=internal,
             latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op + linked,
-            wavefronts=8 * 20 + 8 * fences, travel=travel, flight=flight, read=read, l2=l2, write=written,
-            resident=row.blocks_per_sm, persistent=per_block > 1, group=asked,
+            wavefronts=8 * 20 + 8 * fences, travel=travel, flight=flight, read=read, l2=l2,
+            write=written, resident=row.blocks_per_sm, persistent=per_block > 1, group=asked,
         ),
     ]  # fmt: skip
 
@@ -755,9 +756,9 @@ def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
 # --- gemm -----------------------------------------------------------------------------------------
 
 # The CUDA sample: instructions of a warp and slice of 32 columns (of tma and dsm, whose waits are
-# loops, as counted in results/*/profile-gemm.json), and passes of its reads through shared memory: a
-# row of B for each of 32 products, two for 16 bytes of A that all lanes read, four where each lane
-# has its own.
+# loops, as counted in results/*/profile-gemm.json), and passes of its reads through shared memory:
+# a row of B for each of 32 products, two for 16 bytes of A that all lanes read, four where each
+# lane has its own.
 _GEMM_ISO = {
     "baseline": (111, 48), "register_bypass": (118, 48), "overlap": (134, 48),
     "drop_off": (197, 32 + 8 * 4), "tma": (101, 48), "dsm": (132, 48),
@@ -793,8 +794,8 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     return [
         Phase(
             launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
-            latency=latency, wavefronts=32 * reads + stored + fences,
-            travel=travel, flight=flight, group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
+            latency=latency, wavefronts=32 * reads + stored + fences, travel=travel, flight=flight,
+            group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
             rounds=1.0 if row.strategy == "tma" else 0.0,
             read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
         )
