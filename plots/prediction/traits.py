@@ -911,8 +911,7 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
             common["start"] += stored * machine.clock_ghz * 1e9
             phases.append(
                 Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds + stored,
-                      # Those who multiply ask for copies between two products.
-                      beside=producers or row.strategy != "overlap")
+                      beside=True)
             )  # fmt: skip
         else:
             reads = _operand_reads(row, tile_m, tile_n) * slice_k * element

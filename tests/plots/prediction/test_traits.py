@@ -266,7 +266,7 @@ def wgmma_wait(strategy, producers=0, stages=4, mode="bf16"):
         movement={"stages": stages, "producer_warps": producers},
     )  # fmt: skip
     (phase,) = family_of(known).phases(machine, known)
-    assert phase.beside == (producers > 0 or strategy != "overlap")
+    assert phase.beside
     return parts_of(machine, [phase], "graph").wait.sum() / phase.steps, machine
 
 
