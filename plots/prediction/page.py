@@ -85,31 +85,37 @@ _FOUND = """
 Since hardware counters are recorded (`results/*/profile-*.json`), counts can be held against those
 of a profiler, and where a strategy was far off its code was read again. Found so: a copy of 16
 bytes by `cp.async` that goes past L1 brings a sector for every lane, also where all lanes want the
-same (drop_off in gemm's sample: 32 times the bytes), and one that goes through L1 writes shared
-memory lane by lane (drop_off in gemm's tiles); what a baseline loads ahead in hotspot's streams is
-spilled in some passes, by the machine code, and then waited for at once; Rodinia's elimination in
-lud goes product by product through shared memory, 225 and 240 in a row; a cluster's barrier is a
-fence for each of its warps, of which launch/barriers says what a further warp takes; hotspot's
-streams hand over by stores and an arrival that releases them, twice as long as st.async; remote
-counters of a histogram are random words, a sixth of the rate of adjacent ones; instructions and
-passes through shared memory of gemm's FP32 tiles, of the samples of gemm and of lud's and
-hotspot's tiles are as counted.
+same (drop_off in gemm's sample: 64 times the bytes of its rows of A), and one that goes through L1
+writes shared memory lane by lane (drop_off in gemm's tiles); what baseline loads ahead in hotspot's
+streams is spilled in some passes, by the machine code, and then waited for at once; Rodinia's
+elimination in lud goes product by product through shared memory, 225 and 240 in a row; a cluster's
+barrier is a fence for each of its warps, of which launch/barriers says what a further warp takes;
+hotspot's streams hand over by stores and an arrival that releases them, which takes twice as long
+as st.async; remote counters of a histogram are random words, to which an SM adds at a fifth of the
+rate of adjacent ones. Instructions and passes through shared memory of gemm's FP32 tiles, of its
+sample and of the tiles of lud and hotspot are as counted on an H100, at one size; nothing of their
+times is in them.
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
-while the copy engine feeds it (0.89 on an H200, whose power limit both draw on), and a tile's sums
-are stored at the bandwidth of writes while nobody multiplies, but for warpgroups that take turns; a
-warp's loads travel as long as memory/in_flight has 512 bytes on their way, a tenth longer than the
-single words of memory/latency; several boxes for one barrier are asked for no faster than four
-threads of an SM do (tma/bandwidth).
+while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that
+falls), and a tile's sums are stored at the bandwidth of writes while nobody multiplies, but for
+warpgroups that take turns; loads of a warp travel as long as memory/in_flight has 512 bytes on
+their way, a tenth longer from memory and a third longer from L2 than the single words of
+memory/latency; several boxes for one barrier are asked for no faster than four threads of an SM do
+(tma/bandwidth).
 
 Two forms were changed: a step whose copies are asked for ahead no longer waits for the instructions
 of the block's other warps, which are in what an SM issues already; and a step that waits for its
 own copy also waits for the block's passes through shared memory. Of the four ways to have them or
-not, both together are chosen with any app but histogram left out, by the times of the others on an
-H200; without histogram the second alone would be, by 0.0004 of a logarithm, and on an H100 it would
-be without any app but gemm, by 0.002. Tried and left: passes in every step; the longer of waiting
-and issuing in place of both; bytes in flight of histogram's sample (a latency that its steps have
-already); bytes that blocks share at the rate of tensor_core/wgmma_tma in place of L2's.
+not, the errors of the other apps on an H200 choose both, whichever app but histogram is left out;
+without histogram they choose the second alone, by 0.0005 of a logarithm, and so they do on an H100
+without any app but gemm, by less than 0.003. Tried and left, because errors of apps left out rose:
+passes in every step; the longer of waiting and issuing in place of both; the longer of a warp's
+instructions and its latencies in place of their sum, or the root of their squares. Left for other
+reasons: bytes in flight of histogram's sample (its steps have that latency already); panels that
+blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were
+better, gains worse); instructions of copies beside the products of the same warps (overlap on
+tensor cores was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
 """
 
 _LIMITS = """

@@ -901,7 +901,10 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
     else:
         wgmma = "wgmma" in row.config
         rate = machine.fed_gflop_s(mode) if wgmma else machine.tensor_gflop_s("mma", mode)
-        seconds = 2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9
+        # Where blocks are few, only those SMs multiply that have one.
+        each_sm = rate * 1e9 / machine.sms
+        on_sm = blocks / min(blocks, machine.sms)
+        seconds = 2 * tile_m * tile_n * slice_k * on_sm * steps / each_sm
         if wgmma:
             chain = _wgmma_chain(machine, row, tile_m, tile_n, slice_k, bytes_in)
             # A tile's sums are stored by those who multiply, all blocks at about one time; only
