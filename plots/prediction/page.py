@@ -88,10 +88,11 @@ bytes by `cp.async` that goes past L1 brings a sector for every lane, also where
 same (drop_off in gemm's sample: 64 times the bytes of its rows of A), and one that goes through L1
 writes shared memory lane by lane (drop_off in gemm's tiles); what baseline loads ahead in hotspot's
 streams is spilled in some passes, by the machine code, and then waited for at once; Rodinia's
-elimination in lud goes product by product through shared memory, 225 and 240 in a row; a cluster's
-barrier is a fence for each of its warps, of which launch/barriers says what a further warp takes;
-hotspot's streams hand over by stores and an arrival that releases them, which takes twice as long
-as st.async; remote counters of a histogram are random words, to which an SM adds at a fifth of the
+elimination in lud goes product by product through shared memory, 225 and 240 in a row; of two loops
+of hotspot's squares the one at the edge of the grid had been taken for all; a cluster's barrier is
+a fence for each of its warps, of which launch/barriers says what a further warp takes; hotspot's
+streams hand over by stores and an arrival that releases them, which takes twice as long as
+st.async; remote counters of a histogram are random words, to which an SM adds at a fifth of the
 rate of adjacent ones. Instructions and passes through shared memory of gemm's FP32 tiles, of its
 sample and of the tiles of lud and hotspot are as counted on an H100, at one size; nothing of their
 times is in them.
