@@ -288,7 +288,7 @@ _HOTSPOT_ISO = {
 
 # Passes of a tile through shared memory: a store, 5 reads and a store of a step by 8 warps; and the
 # tile itself, which is read once more where a copy brought it. A warp reads two rows of 16 cells at
-# a time, which meet in banks where rows are 20 cells apart (tma). As counted (results/*/profile).
+# a time, which meet in banks where rows are 20 cells apart (tma). As counted (profile-hotspot).
 _HOTSPOT_PASSED = {
     "baseline": 104.0, "register_bypass": 147.0, "overlap": 147.0, "drop_off": 165.0, "tma": 188.0,
     "dsm": 152.0,
