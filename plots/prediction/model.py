@@ -19,9 +19,10 @@ from plots.errors import PlotsError
 from plots.load import Results
 
 EQUATIONS = """\
-    step    = max(instructions x warps / schedulers, instructions + latency)
-    alone   = max(step, travel / flight, rounds x round)   where copies are asked for ahead
-    alone   = travel / group + step                        where a step waits for its own copy
+    step    = instructions + latency                       of one warp, its chain
+    alone   = max(step, travel / flight, asking)           where copies are asked for ahead
+    alone   = travel / group + max(step, issue)            where a step waits for its own copy
+    asking  = max(rounds x round, boxes x box)             of the thread that asks the copy engine
     issue   = warps x instructions / schedulers            of all that an SM issues
     shared  = wavefronts of shared memory                  one a cycle
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
@@ -29,6 +30,11 @@ EQUATIONS = """\
     launch  = (sum of parts ^ power) ^ (1 / power)         power: how well parts hide each other
     launch  = the largest part                             where tensor cores multiply by themselves
     time    = sum of launches x (launch + cost of an empty launch + trips x latency of memory)"""
+
+
+def _between(curve: Sequence[tuple[float, float]], at: float) -> float:
+    x, y = zip(*curve, strict=True)
+    return float(np.interp(at, x, y))
 
 
 def _mean(values: pd.Series) -> float:
@@ -68,6 +74,14 @@ class _Points:
             best[x] = max(best.get(x, 0.0), float(value))
         return tuple(sorted(best.items())) or None
 
+    def means(self, coordinate: str, of: pd.DataFrame) -> tuple[tuple[float, float], ...] | None:
+        """The geometric mean at each place of a coordinate; None without any."""
+        places = of["at"].map(lambda at: float(at[coordinate]))
+        means = {float(x): _mean(values) for x, values in of["median"].groupby(places)}
+        return tuple(sorted(means.items())) or None
+
+
+FED = "wgmma bf16 fed"  # a rate of Machine.tensor
 
 # What a machine is described by, and of which microbenchmark it is; the page lists it.
 SOURCES = {
@@ -79,25 +93,33 @@ SOURCES = {
     "copy_gb_s": "ceilings: copy_bandwidth",
     "l2_gb_s": "ceilings: l2_read_bandwidth",
     "op": "ceilings: dependent_op_ns, two operations",
+    "divide": "instruction/divide_root: div.rn.f32, dependent",
     "launch_stream_us": "ceilings: launch_stream_us",
     "launch_graph_us": "ceilings: launch_graph_us",
     "memory": "memory/latency: random chase behind L2",
     "l2": "memory/latency: random chase inside L2",
+    "load_memory": "memory/in_flight: loads of 512 B by a warp of each SM, from memory",
+    "load_l2": "memory/in_flight: the same from L2",
     "shared": "dsm/latency: a block's own shared memory",
     "copy_memory": "tma/latency: cp.async of 512 B from memory",
     "copy_l2": "tma/latency: cp.async of 512 B from L2",
     "bulk_memory": "tma/latency: bulk copy of 4 KiB from memory",
     "bulk_l2": "tma/latency: bulk copy of 4 KiB from L2",
     "block_barrier": "launch/barriers: block, by threads",
-    "cluster_barrier": "launch/barriers: cluster, 256 threads",
+    "cluster_barrier": "launch/barriers: cluster, by threads of a block",
+    "fence": "launch/barriers: cluster, a further warp",
+    "remote": "dsm/latency: the next block's shared memory",
     "hand_over": "dsm/handover: st.async to the next block",
+    "released": "dsm/handover: stores and an arrival that releases them",
     "word": "launch/flags: a word through L2, any two SMs",
+    "store_read": "tma/latency: bulk store of 1 KiB, until its bytes are read",
     "round": "tma/bandwidth: a thread's interval of boxes of 1 KiB, each with its own wait",
+    "box": "tma/bandwidth: the least interval of boxes of 1 KiB of an SM, four threads",
     "in_flight": "memory/in_flight: bandwidth by bytes in flight of an SM",
     "own_adds": "dsm/atomics: additions a cycle in a block's own memory, a word per lane",
     "random_adds": "dsm/atomics: the same at random words",
-    "remote_adds": "dsm/atomics: the same in a cluster of two",
-    "tensor": "tensor_core: rates of mma and wgmma on random data",
+    "remote_adds": "dsm/atomics: the same at random words of a cluster of two",
+    "tensor": "tensor_core: rates of mma and wgmma on random data, and of wgmma that is fed",
 }
 
 
@@ -114,25 +136,33 @@ class Machine:
     copy_gb_s: float
     l2_gb_s: float
     op: float
+    divide: float
     launch_stream_us: float
     launch_graph_us: float
     memory: float
     l2: float
+    load_memory: float
+    load_l2: float
     shared: float
     copy_memory: float
     copy_l2: float
     bulk_memory: float
     bulk_l2: float
     block_barrier: tuple[tuple[float, float], ...]
-    cluster_barrier: float
+    cluster_barrier: tuple[tuple[float, float], ...]
+    remote: float
     hand_over: float
+    released: float
     word: float
+    store_read: float
     round: float
+    box: float
     in_flight: tuple[tuple[float, float], ...]
     own_adds: float
     random_adds: float
     remote_adds: float
     tensor: tuple[tuple[str, float], ...]
+    fence: float = 0.0  # needs two points of launch/barriers: not counted where there is one
     schedulers: int = 4  # of an SM, each of which issues an instruction a cycle
 
     @classmethod
@@ -141,7 +171,7 @@ class Machine:
         if results.files[results.files["gpu"] == gpu].empty:
             raise PlotsError(f"no file is recorded of {gpu}")
         recorded = _recorded(results, gpu)
-        missing = [SOURCES[name] for name in SOURCES if name not in recorded]
+        missing = [SOURCES[name] for name in SOURCES if name not in {*recorded, "fence"}]
         if missing:
             raise PlotsError(
                 f"the model needs microbenchmarks that are not recorded of {gpu}: "
@@ -178,8 +208,11 @@ class Machine:
 
     def barrier(self, threads: float) -> float:
         """Cycles of a block barrier."""
-        x, y = zip(*self.block_barrier, strict=True)
-        return float(np.interp(threads, x, y))
+        return _between(self.block_barrier, threads)
+
+    def linked(self, threads: float) -> float:
+        """Cycles of a cluster's barrier, its blocks of so many threads."""
+        return _between(self.cluster_barrier, threads)
 
     def read_bandwidth(self, in_flight: float) -> float:
         """GB/s that so many bytes in flight on every SM bring (Little's law, as measured)."""
@@ -192,6 +225,13 @@ class Machine:
     def tensor_gflop_s(self, instruction: str, kind: str) -> float:
         """Dense rate of "mma" or "wgmma" in a type."""
         return dict(self.tensor).get(f"{instruction} {kind}", math.nan)
+
+    def fed_gflop_s(self, kind: str) -> float:
+        """Rate of wgmma in a type while operands come from L2: as much of its rate on operands that
+        lie there as bf16 keeps, 1 where that is not recorded. It is the power that both draw."""
+        rates = dict(self.tensor)
+        kept = min(1.0, rates[FED] / rates["wgmma bf16"]) if FED in rates else 1.0
+        return kept * self.tensor_gflop_s("wgmma", kind)
 
 
 def _recorded(results: Results, gpu: str) -> dict[str, Any]:
@@ -208,13 +248,24 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         at = {"operation": "load", "way": way, "level": level, "box": box, "completion": "done"}
         return latency("tma/latency", **at)
 
+    def loaded(level: str) -> float | None:
+        """Cycles that the fewest bytes in flight are on their way (Little's law)."""
+        rate = points.one("memory/in_flight", "bandwidth", level=level, in_flight="512")
+        return None if rate is None else 512 * sms * clock / rate
+
     ceilings = points.ceilings
     dependent = ceilings.get("dependent_op_ns")
     boxes = points.one(
         "tma/bandwidth", "bandwidth", operation="load", way="2D", box="1024", in_flight="16",
         blocks="1 per SM", level="memory",
     )  # fmt: skip
+    four = points.one(
+        "tma/bandwidth", "bandwidth", operation="load", way="2D", box="1024", blocks="4 per SM",
+        level="l2",
+    )  # fmt: skip
     barriers = points.all("launch/barriers", "latency", scope="block", order="acq_rel")
+    linked = points.all("launch/barriers", "latency", scope="cluster", order="acq_rel")
+    cluster_barrier = points.means("threads", linked)
     flights = points.all("memory/in_flight", "bandwidth", level="memory")
     found = {
         "sms": sms,
@@ -225,42 +276,66 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "copy_gb_s": ceilings.get("copy_bandwidth"),
         "l2_gb_s": ceilings.get("l2_read_bandwidth"),
         "op": None if dependent is None else dependent * clock,
+        "divide": latency(
+            "instruction/divide_root", ptx="div.rn.f32", sequence="dependent"
+        ),
         "launch_stream_us": ceilings.get("launch_stream_us"),
         "launch_graph_us": ceilings.get("launch_graph_us"),
         "memory": latency("memory/latency", level="memory", **chase),
         "l2": latency("memory/latency", level="l2", **chase),
+        "load_memory": loaded("memory"),
+        "load_l2": loaded("l2"),
         "shared": latency("dsm/latency", access="load", distance="0"),
         "copy_memory": copied("cp.async", "memory", "512"),
         "copy_l2": copied("cp.async", "l2", "512"),
         "bulk_memory": copied("flat", "memory", "4096"),
         "bulk_l2": copied("flat", "l2", "4096"),
         "block_barrier": points.curve("threads", barriers),
-        "cluster_barrier": latency(
-            "launch/barriers", scope="cluster", order="acq_rel", threads="256"
-        ),
+        "cluster_barrier": cluster_barrier,
+        "fence": _a_further_warp(cluster_barrier),
+        "remote": latency("dsm/latency", access="load", distance="1"),
         "hand_over": latency("dsm/handover", way="st_async", distance="1"),
+        "released": latency("dsm/handover", way="mbarrier", distance="1"),
         "word": latency("launch/flags", where="any two SMs", carry="word"),
+        "store_read": latency(
+            "tma/latency", operation="store", way="flat", box="1024", completion="read"
+        ),
         "round": None if boxes is None else 1024 * sms * clock / boxes,
+        "box": None if four is None else 1024 * sms * clock / four,
         "in_flight": points.curve("in_flight", flights),
         "own_adds": points.one("dsm/atomics", "rate", form="red", pattern="own", window="cta"),
         "random_adds": points.one("dsm/atomics", "rate", form="red", pattern="random",
                                   window="cta"),
-        "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="own",
+        "remote_adds": points.one("dsm/atomics", "rate", form="red", pattern="random",
                                   window="cluster", cluster="2"),
         "tensor": _tensor_rates(points),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _a_further_warp(curve: tuple[tuple[float, float], ...] | None) -> float | None:
+    """Cycles by which a warp of each block makes a barrier longer; None of a single point."""
+    if curve is None or len(curve) < 2:
+        return None
+    (least, short), *_, (most, long) = curve
+    return 32 * (long - short) / (most - least)
+
+
 def _tensor_rates(points: _Points) -> tuple[tuple[str, float], ...] | None:
-    """The best throughput of each instruction and type on random data, in GFLOP/s."""
+    """The best throughput of each instruction and type on random data, in GFLOP/s, and of wgmma
+    that the copy engine feeds meanwhile."""
     rates: dict[str, float] = {}
     for instruction in ("mma", "wgmma"):
         found = points.all(f"tensor_core/{instruction}", "throughput", data="random")
         for at, value, unit in zip(found["at"], found["median"], found["unit"], strict=True):
+            if at.get("sum") not in (None, "f32"):  # as gemm sums
+                continue
             if unit == "TFLOP/s" and at.get("input") in ("bf16", "tf32", "e4m3"):
                 name = f"{instruction} {at['input']}"
                 rates[name] = max(rates.get(name, 0.0), 1e3 * float(value))
+    fed = points.one("tensor_core/wgmma_tma", "throughput", input="bf16", stages="4")
+    if rates and fed is not None:
+        rates[FED] = 1e3 * fed
     return tuple(sorted(rates.items())) or None
 
 
@@ -277,6 +352,7 @@ class Phase:
     latency: float = 0.0  # cycles of the chain that no other warp of the block can fill
     wavefronts: float = 0.0  # cycles of an SM's shared memory
     rounds: float = 0.0  # barriers for which one thread asks the copy engine
+    boxes: float = 0.0  # that one thread asks for, several of which a barrier may wait for
     travel: float = 0.0  # cycles from asking for a step's bytes until they are there
     flight: float = 0.0  # steps' copies that travel together; 0: the step waits for its own
     group: float = 1.0  # steps whose copies are waited for together, where flight is 0
@@ -370,13 +446,15 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         # The last wave of few is as long as a full one.
         waves = np.where(waves < 4, np.ceil(waves - 1e-9), waves)
     on_sm = blocks / busy
-    # Another warp's instructions fill the latencies of one.
+    # Another warp's instructions fill the latencies of one. That they take turns is in `issue`, and
+    # makes a step longer only where it begins when its copies have come.
     full = phase.instructions * phase.warps / machine.schedulers
-    step = max(full, phase.instructions + phase.latency)
+    step = phase.instructions + phase.latency
     if phase.flight > 0:
-        alone = max(step, phase.travel / phase.flight, phase.rounds * machine.round)
+        asking = max(phase.rounds * machine.round, phase.boxes * machine.box)
+        alone = max(step, phase.travel / phase.flight, asking)
     else:
-        alone = phase.travel / phase.group + step
+        alone = phase.travel / phase.group + max(full, phase.wavefronts, step)
     issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
     shared = on_sm * phase.steps * phase.wavefronts
     wait = waves * phase.steps * alone + phase.start

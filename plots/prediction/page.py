@@ -81,13 +81,54 @@ time where tensor cores multiply what others bring, and how each strategy brings
 down when gemm's tensor cores had been measured and predicted 28 % off, without that.
 """
 
+_FOUND = """
+Since hardware counters are recorded (`results/*/profile-*.json`), counts can be held against those
+of a profiler, and where a strategy was far off its code was read again. Found so: a copy of 16
+bytes by `cp.async` that goes past L1 brings a sector for every lane, also where all lanes want the
+same (drop_off in gemm's sample: 64 times the bytes of its rows of A), and one that goes through L1
+writes shared memory lane by lane (drop_off in gemm's tiles); what baseline loads ahead in hotspot's
+streams is spilled in some passes, by the machine code, and then waited for at once; Rodinia's
+elimination in lud goes product by product through shared memory, 225 and 240 in a row; of two loops
+of hotspot's squares the one at the edge of the grid had been taken for all; a cluster's barrier is
+a fence for each of its warps, of which launch/barriers says what a further warp takes; hotspot's
+streams hand over by stores and an arrival that releases them, which takes twice as long as
+st.async; remote counters of a histogram are random words, to which an SM adds at a fifth of the
+rate of adjacent ones. Instructions and passes through shared memory of gemm's FP32 tiles, of its
+sample and of the tiles of lud and hotspot are as counted on an H100, at one size; nothing of their
+times is in them.
+
+New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
+while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that
+falls), and a tile's sums are stored at the bandwidth of writes while nobody multiplies, but for
+warpgroups that take turns; loads of a warp travel as long as memory/in_flight has 512 bytes on
+their way, a tenth longer from memory and a third longer from L2 than the single words of
+memory/latency; several boxes for one barrier are asked for no faster than four threads of an SM do
+(tma/bandwidth).
+
+Two forms were changed: a step whose copies are asked for ahead no longer waits for the instructions
+of the block's other warps, which are in what an SM issues already; and a step that waits for its
+own copy also waits for the block's passes through shared memory. Of the four ways to have them or
+not, the errors of the other apps on an H200 choose both, whichever app but histogram is left out;
+without histogram they choose the second alone, by 0.0005 of a logarithm, and so they do on an H100
+without any app but gemm, by less than 0.003. Tried and left, because errors of apps left out rose:
+passes in every step; the longer of waiting and issuing in place of both; the longer of a warp's
+instructions and its latencies in place of their sum, or the root of their squares. Left for other
+reasons: bytes in flight of histogram's sample (its steps have that latency already); panels that
+blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were
+better, gains worse); instructions of copies beside the products of the same warps (overlap on
+tensor cores was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
+"""
+
 _LIMITS = """
 Not in the model, because no microbenchmark measures it or nobody counted it: first instructions of
-a launch that are not in the instruction cache; how fast a thread asks for several boxes that one
-barrier waits for (`wide-25` of pathfinder has 32 for a row); bank conflicts of registers, and of
-shared memory beyond those that are counted; fences at named barriers; additions in global memory
-(the schedule `global` of histogram is not predicted); copies of one piece by many lanes, which
-`drop_off` makes in gemm; the power limit; which SMs a cluster gets.
+a launch that are not in the instruction cache; how fast one thread asks for several boxes that one
+barrier waits for (`wide-25` of pathfinder has 32 for a row and takes 77 cycles for each; four
+threads together get one in 45, one thread that waits for each by itself in 180); what one SM can
+receive while the others are idle; how long a fence waits for stores that are on their way to
+memory; latencies of memory under load, but for bandwidth; what instructions of a warp hide of its
+own chain; bank conflicts of registers, and of shared memory beyond those that are counted; fences
+at named barriers; additions in global memory (the schedule `global` of histogram is not predicted);
+the power limit, but for tensor cores; which SMs a cluster gets.
 Strategies whose copies cost the same by count are told apart by what is left of their chain, so
 that gains of some percent are often not seen.
 """
@@ -486,6 +527,7 @@ def render(results: Results) -> str:
         _why(e),
         _wrapped(_LIMITS),
         _wrapped(_HONESTY),
+        *(_wrapped(part) for part in _FOUND.split("\n\n")),
         "## The model",
         _wrapped(
             "A run is a list of launches; a block does its steps one after another, a step being "

@@ -79,7 +79,7 @@ def _up(value: float, to: float) -> float:
 def _travel(machine: Machine, row: Row, cached: bool) -> float:
     """Cycles from asking for a copy until it is there."""
     if row.strategy == "baseline":
-        return machine.l2 if cached else machine.memory
+        return machine.load_l2 if cached else machine.load_memory
     if row.engine:
         return machine.bulk_l2 if cached else machine.bulk_memory
     return machine.copy_l2 if cached else machine.copy_memory
@@ -114,9 +114,10 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
     outside, diagonal = _NW_ISO[row.strategy]
     cell = machine.shared + 2 * machine.op + machine.barrier(32)
     travel = _travel(machine, row, _cached(machine, row, 8 * down * across * 256 * tiles, False))
-    latency = 31 * cell
-    if row.strategy == "dsm":  # the neighbour's edge, and a cluster that is ready
-        latency += machine.cluster_barrier + machine.hand_over
+    latency, fences = 31 * cell, 0.0
+    if row.strategy == "dsm":  # the neighbour's edge, and a cluster that is ready and has read it
+        latency += machine.linked(32) + machine.remote
+        fences = 2.0
     if row.strategy == "overlap":  # three barriers more, a wait for each group of rows
         latency += 4 * machine.barrier(32)
     return [
@@ -124,7 +125,8 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
             launches=times.astype(float), blocks=counts.astype(float), steps=tiles, warps=1,
             instructions=outside + 31 * diagonal, latency=latency, travel=travel,
             read=1024 + 128, write=1024, resident=row.blocks_per_sm,
-            wavefronts=31 * 4 + 2 * 16, rounds=1.0 if row.strategy == "tma" else 0.0,
+            wavefronts=31 * 4 + 2 * 16 + fences * machine.fence,
+            rounds=1.0 if row.strategy == "tma" else 0.0,
         )
     ]  # fmt: skip
 
@@ -169,11 +171,11 @@ def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
 
 # --- lud ------------------------------------------------------------------------------------------
 
-# Instructions of a warp: an internal tile, what the perimeter and the diagonal do besides their
-# elimination.
+# Instructions of a warp: an internal tile, as counted (profile-lud: half of the warps of a block
+# copy nothing); what the perimeter and the diagonal do besides their elimination.
 _LUD_ISO = {
-    "baseline": (216, 280, 200), "register_bypass": (230, 480, 250), "overlap": (272, 480, 250),
-    "drop_off": (240, 420, 260), "tma": (155, 200, 170), "dsm": (300, 330, 260),
+    "baseline": (130, 280, 200), "register_bypass": (148, 480, 250), "overlap": (181, 480, 250),
+    "drop_off": (194, 420, 260), "tma": (106, 200, 170), "dsm": (203, 330, 260),
 }  # fmt: skip
 
 
@@ -184,38 +186,53 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
     internal, perimeter, diagonal = _LUD_ISO[row.strategy]
     cached = _cached(machine, row, 4 * n * n, True)
     travel = _travel(machine, row, cached)
-    # Sixteen rows of elimination: two reads of shared memory, a division, products in fours.
-    row_of = 2 * machine.shared + 10 * machine.op
-    linked = machine.cluster_barrier + machine.hand_over if row.strategy == "dsm" else 0.0
+    # Elimination is product by product, each read from, and written to, shared memory by the same
+    # warp: 225 and 15 divisions of the diagonal tile; 120 of a tile beside and 120 of one below,
+    # whose lanes take turns, and 16 divisions.
+    product, division = machine.shared + machine.op, machine.divide + 2 * machine.shared
+    factored = 225 * product + 15 * division
+    solved = 240 * product + 16 * division
+    # Each block of a cluster brings a share of the tile that all need: a barrier, the others'
+    # shares, a barrier; inside, the second one is waited for at the end.
+    dsm = row.strategy == "dsm"
+    shares = 2 * machine.linked(32) + machine.remote if dsm else 0.0
+    linked = machine.linked(256) + machine.remote if dsm else 0.0
+    fences = 2 * machine.fence if dsm else 0.0
     flight = 2.0 if per_block > 1 and row.strategy in ("overlap", "tma") else 0.0
+    # An element of C is loaded when its product is known, but for these, which copy it, too.
+    asked = 1.0 if row.strategy in ("drop_off", "tma") else 0.5
     blocks = np.ceil(side / per_block) * side
     read, l2, written = (0.0, 3072.0, 0.0) if cached else (1024.0, 2048.0, 1024.0)
     return [
         Phase(
-            launches=len(side) + 1, blocks=1, warps=1, instructions=diagonal + 16 * 60,
-            latency=16 * row_of, travel=travel, resident=1,
+            launches=len(side) + 1, blocks=1, warps=1, instructions=diagonal + 225 * 4 + 15 * 20,
+            latency=factored + shares, travel=travel, wavefronts=225 * 4, resident=1,
         ),
         Phase(
-            launches=1, blocks=side, warps=1, instructions=perimeter + 16 * 50,
-            latency=16 * row_of + linked, travel=travel, l2=3072, write=0 if cached else 2048,
+            launches=1, blocks=side, warps=1, instructions=perimeter + 240 * 4 + 16 * 20,
+            latency=solved + shares, travel=travel, wavefronts=240 * 4, l2=3072,
+            write=0 if cached else 2048,
             resident=row.blocks_per_sm,
         ),
         Phase(
             launches=1, blocks=blocks, steps=per_block, warps=8, instructions=internal,
             latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op + linked,
-            wavefronts=8 * 20, travel=travel, flight=flight, read=read, l2=l2, write=written,
-            resident=row.blocks_per_sm, persistent=per_block > 1,
+            wavefronts=8 * 20 + 8 * fences, travel=travel, flight=flight, read=read, l2=l2,
+            write=written, resident=row.blocks_per_sm, persistent=per_block > 1, group=asked,
         ),
     ]  # fmt: skip
 
 
 # Instructions of a warp per slice of 32 columns: of a tile of 64 x 64 elements a warp, four times
-# its loop of 1024 multiply-adds and what moves the slice; and of a small tile of lud's chain, four
+# its loop of 1024 multiply-adds and what moves the slice (as counted, profile-gemm: no more than
+# half of what the code of a turn has is executed in each); and of a small tile of lud's chain, four
 # loops of 256.
 _FP32_SLICE = {
-    "baseline": (4836.0, 1700.0), "register_bypass": (4732.0, 1324.0), "overlap": (4824.0, 1596.0),
-    "drop_off": (5818.0, 1900.0), "tma": (4540.0, 1188.0), "dsm": (4540.0, 1188.0),
+    "baseline": (4607.0, 1700.0), "register_bypass": (4607.0, 1324.0), "overlap": (4690.0, 1596.0),
+    "drop_off": (5107.0, 1900.0), "tma": (4402.0, 1188.0), "dsm": (4402.0, 1188.0),
 }  # fmt: skip
+# Passes of its 192 reads of 16 bytes a lane through shared memory (as counted).
+_FP32_PASSES = 546.0
 
 
 def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
@@ -228,7 +245,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     # A column of a diagonal block: a barrier, a division, a read and a product of each row.
     column = 2 * machine.barrier(256) + 2 * machine.shared + 8 * machine.op
     side = np.arange(panels - 1, 0, -1, dtype=float)
-    linked = machine.cluster_barrier if row.strategy == "dsm" else 0.0
+    linked = machine.linked(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
     chain: dict[str, Any] = dict(
         launches=1, blocks=2 * 4 * side, warps=4, instructions=small, travel=travel, flight=flight,
@@ -251,7 +268,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     rest = Phase(
         launches=max(1.0, panels / group), blocks=blocks, steps=slices / max(1.0, panels / group),
         warps=4, instructions=large, latency=machine.shared + machine.barrier(128),
-        travel=travel, flight=flight, group=1.0, wavefronts=4 * 48 * 4,
+        travel=travel, flight=flight, group=1.0, wavefronts=4 * _FP32_PASSES,
         l2=2 * 128 * 32 * 4, write=0.0 if cached else 4 * 128 * 128 / (4 * group),
         read=0.0 if cached else 4 * 128 * 128 / (4 * group),
         resident=row.blocks_per_sm, persistent=True, rounds=1.0 if row.engine else 0.0,
@@ -269,6 +286,15 @@ _HOTSPOT_ISO = {
 }  # fmt: skip
 
 
+# Passes of a tile through shared memory: a store, 5 reads and a store of a step by 8 warps; and the
+# tile itself, which is read once more where a copy brought it. A warp reads two rows of 16 cells at
+# a time, which meet in banks where rows are 20 cells apart (tma). As counted (profile-hotspot).
+_HOTSPOT_PASSED = {
+    "baseline": 104.0, "register_bypass": 147.0, "overlap": 147.0, "drop_off": 165.0, "tma": 188.0,
+    "dsm": 152.0,
+}  # fmt: skip
+
+
 def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     rows, cols, steps = row.number("rows"), row.number("cols"), row.number("steps")
     across, columns = 1.0, 12.0
@@ -279,9 +305,12 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     instructions = float(_HOTSPOT_ISO[row.strategy][walks])
     # of a step: the neighbours, the sum, a barrier before and after the store
     latency = 2 * (machine.shared + 5 * machine.op + 2 * machine.barrier(256))
+    fences = 0.0
     if row.strategy == "dsm":  # the neighbour's cell, and one more of the cluster's barriers
-        latency = 2 * (machine.shared + 5 * machine.op + machine.hand_over)
-        latency += 3 * machine.cluster_barrier
+        latency = 2 * (5 * machine.op + machine.remote) + 3 * machine.linked(256)
+        fences = 3 * 8 * machine.fence
+    elif row.strategy == "tma":  # barriers are ready; the result is complete, and has been read
+        latency += 2 * machine.barrier(256) + machine.store_read
     launches = math.ceil(steps / 2)
     footprint = 12 * rows * cols
     phases = []
@@ -302,7 +331,8 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
         phases.append(
             Phase(
                 launches=times, blocks=blocks, steps=of_block, warps=8, instructions=instructions,
-                latency=latency, wavefronts=8 * 2 * 6 + 16, travel=travel, flight=flight,
+                latency=latency, wavefronts=_HOTSPOT_PASSED[row.strategy] + fences,
+                travel=travel, flight=flight,
                 read=read, l2=l2, write=0.0 if cached else 4 * 144.0, resident=row.blocks_per_sm,
                 persistent=walks, rounds=1.0 if row.strategy == "tma" else 0.0,
             )
@@ -338,6 +368,15 @@ _HOTSPOT_ROW = {
 }  # fmt: skip
 
 
+# Bytes that a thread of baseline spills in a pass of so many steps, by the machine code: registers
+# of the row-block that it loaded for the next turn. A spilled value has to be there to be stored,
+# so that the loads are waited for at once. (Others spill 16 bytes at most.)
+_HOTSPOT_SPILLED = {
+    ("4-warps", 5): 80.0, ("4-warps", 8): 72.0, ("4-warps", 12): 56.0, ("4-warps-roomy", 12): 56.0,
+    ("4-warps-8-steps", 8): 72.0, ("8-warps", 5): 80.0, ("8-warps-5-steps", 5): 80.0,
+}  # fmt: skip
+
+
 def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
     rows, cols, steps = row.number("rows"), row.number("cols"), int(row.number("steps"))
     warps = row.has("warps", 4)
@@ -366,18 +405,22 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         cached = _cached(machine, row, footprint, index > 0)
         travel = _travel(machine, row, cached)
         instructions = stage_rows * (22.0 * length + _HOTSPOT_ROW[row.strategy])
-        instructions += 2 * row.spilled / 4  # stored and loaded once a row-block
+        spilled = 0.0
+        if row.strategy == "baseline" and not producers:
+            spilled = _HOTSPOT_SPILLED.get((row.schedule, length), 0.0)
+        instructions += 2 * spilled / 4  # stored and loaded once a row-block
         # The steps of a row follow one another: a shuffle and two additions each.
         latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
         shuffles = stage_rows * warps * (2.0 * length + 4)
         if row.strategy == "dsm":
-            latency += machine.hand_over
+            latency += machine.released
+            shuffles += warps * machine.fence
         if row.strategy not in ("drop_off", "dsm"):
             latency += machine.barrier(32 * warps)
         flight = 0.0
         if row.strategy in ("overlap", "tma", "dsm", "drop_off") or producers:
             flight = max(1.0, row.moves("stages", 2) - 1)
-        elif row.strategy == "baseline":
+        elif row.strategy == "baseline" and not spilled:
             flight = 1.0  # the next row-block travels to registers meanwhile
         columns = warps * (128 - 2 * halo) + 2 * halo
         finished = rows * cols / blocks / (streamed / stage_rows)
@@ -411,10 +454,12 @@ def _chunk_rows(
     return best
 
 
-# Instructions of a warp: eight cells of a step; loads and stores of a square.
+# Instructions of a warp: its loop of a step, of the two that there are the one of squares inside
+# the grid, without what only its first turn does; loads and stores of a square, as counted for
+# baseline and tma (profile-hotspot), and more for those whose threads copy, by the machine code.
 _SQUARE = {
-    "baseline": (187, 400), "register_bypass": (181, 560), "overlap": (181, 560),
-    "drop_off": (174, 440), "tma": (188, 360), "dsm": (190, 400),
+    "baseline": (148, 213), "register_bypass": (150, 373), "overlap": (150, 373),
+    "drop_off": (153, 253), "tma": (150, 162),
 }  # fmt: skip
 
 
@@ -493,7 +538,7 @@ def _pathfinder_iso(machine: Machine, row: Row) -> list[Phase]:
     if strategy == "baseline" and not ahead:
         waits, start = travel, machine.l2
     elif strategy == "dsm":
-        waits, start = machine.memory, machine.l2 + machine.cluster_barrier
+        waits, start = machine.memory, machine.l2 + machine.linked(256)
         latency += machine.hand_over - machine.barrier(256)
     elif strategy == "drop_off":
         waits, flight, start = travel, max(1.0, row.moves("slots", 2)), travel
@@ -568,7 +613,7 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
             latency=latency,
             wavefronts=warps * stage_rows * (lane_columns / 4 * 4 + 3 / round_ * 1.0)
             + stage_rows * (2 * warps * window if row.strategy == "drop_off" else tile) * 4 / 128,
-            rounds=1.0 if row.engine else 0.0,
+            rounds=1.0 if row.engine else 0.0, boxes=math.ceil(tile / 256) if row.engine else 0.0,
             travel=travel, flight=flight, read=0.0 if cached else 4 * stage_rows * cols / blocks,
             l2=4 * stage_rows * tile, start=2 * travel, resident=resident,
             in_flight=4 * stage_rows * tile * max(flight, 1.0), persistent=persistent,
@@ -678,7 +723,7 @@ def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
         latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
     merge = bins * copies / threads * 4 + machine.l2
     # A cluster waits until all its blocks have counters, and until none reads them any more.
-    together = 2 * machine.cluster_barrier if row.strategy == "dsm" else 0.0
+    together = 2 * machine.linked(threads) if row.strategy == "dsm" else 0.0
     return [
         _clears(1),
         Phase(
@@ -712,11 +757,13 @@ def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
 
 # --- gemm -----------------------------------------------------------------------------------------
 
-# The CUDA sample: instructions of a warp and slice of 32 columns, and what its reads of shared
-# memory take: a row of B and a broadcast of A for each of 32 products, A by 16 bytes.
+# The CUDA sample: instructions of a warp and slice of 32 columns (of tma and dsm, whose waits are
+# loops, as counted in results/*/profile-gemm.json), and passes of its reads through shared memory:
+# a row of B for each of 32 products, two for 16 bytes of A that all lanes read, four where each
+# lane has its own.
 _GEMM_ISO = {
-    "baseline": (111, 40), "register_bypass": (118, 40), "overlap": (134, 40),
-    "drop_off": (197, 32 + 8 * 4), "tma": (117, 40), "dsm": (144, 40),
+    "baseline": (111, 48), "register_bypass": (118, 48), "overlap": (134, 48),
+    "drop_off": (197, 32 + 8 * 4), "tma": (101, 48), "dsm": (132, 48),
 }  # fmt: skip
 
 
@@ -727,25 +774,30 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     travel = _travel(machine, row, True)  # panels are read by many blocks
     barrier = machine.barrier(1024)
     latency = machine.shared + barrier
-    flight = 0.0
+    flight, group = 0.0, 1.0
     if row.strategy in ("overlap", "tma"):
         flight = 1.0
     if row.strategy in ("baseline", "register_bypass"):
         latency += barrier
-    if row.strategy == "dsm":
-        latency += machine.cluster_barrier
+    fences = 0.0
+    if row.strategy == "dsm":  # everybody's part of B is there
+        latency += machine.linked(1024)
+        fences = 32 * machine.fence
     l2 = 2 * 4096.0
     stored = 2 * 32.0
     if row.strategy == "drop_off":  # every thread copies the row of A that it multiplies
-        l2 = 4096.0 + 8 * 4096
+        # Past L1, so that each of 32 lanes that want the same 16 bytes is sent a sector for itself,
+        # and four columns at a time, each waited for while the next are asked for.
+        l2 = 4096.0 + 8 * 1024 * SECTOR
         stored = 32 + 32 * 8 * 4.0
+        group = 1 / 8
     if row.strategy == "dsm":
         l2 = 1.5 * 4096
     return [
         Phase(
             launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
-            latency=latency, wavefronts=32 * reads + stored, travel=travel, flight=flight,
-            l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
+            latency=latency, wavefronts=32 * reads + stored + fences, travel=travel, flight=flight,
+            group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
             rounds=1.0 if row.strategy == "tma" else 0.0,
             read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
         )
@@ -837,23 +889,33 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
     phases = []
     if mode == "fp32":
         warps = tile_m * tile_n / 4096  # 64 x 64 elements of a warp, 128 of a lane
-        # drop_off: eight lanes and every other warp along a row copy the same of A.
-        own = 2 * 4 * tile_n / 64 * tile_m * slice_k * 4 / 128 if row.strategy == "drop_off" else 0
+        # drop_off: four lanes and every other warp along a row copy the same of A, each to a slot
+        # of its own. What comes through L1 for a lane is written by itself (as counted, 32 passes
+        # for a warp's copy of 16 bytes a lane).
+        own = 32 * warps * 8 * slice_k / 4 if row.strategy == "drop_off" else 0.0
         # Where warps beside them copy, those that multiply have a loop like tma's.
         counted = _FP32_SLICE["tma" if producers else row.strategy][0]
         phases.append(
             Phase(**common, warps=warps, instructions=counted * slice_k / 32,
                   latency=machine.shared + barrier, beside=producers,
-                  wavefronts=warps * 48 * 4 * slice_k / 32 + 2 * bytes_in / 128 + own)
+                  wavefronts=warps * _FP32_PASSES * slice_k / 32 + bytes_in / 128 + own)
         )  # fmt: skip
     else:
         wgmma = "wgmma" in row.config
-        rate = machine.tensor_gflop_s("wgmma" if wgmma else "mma", mode)
-        seconds = 2 * tile_m * tile_n * slice_k * blocks * steps / rate / 1e9
+        rate = machine.fed_gflop_s(mode) if wgmma else machine.tensor_gflop_s("mma", mode)
+        # Where blocks are few, only those SMs multiply that have one.
+        each_sm = rate * 1e9 / machine.sms
+        on_sm = blocks / min(blocks, machine.sms)
+        seconds = 2 * tile_m * tile_n * slice_k * on_sm * steps / each_sm
         if wgmma:
             chain = _wgmma_chain(machine, row, tile_m, tile_n, slice_k, bytes_in)
+            # A tile's sums are stored by those who multiply, all blocks at about one time; only
+            # where two warpgroups take turns does the other one multiply meanwhile.
+            each = 4 * tile_m * tile_n * machine.sms / machine.write_gb_s / 1e9
+            stored = each * (1.0 if "ping-pong" in row.config else max(1.0, waves))
+            common["start"] += stored * machine.clock_ghz * 1e9
             phases.append(
-                Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds,
+                Phase(**{**common, **chain}, wavefronts=bytes_in / 128, seconds=seconds + stored,
                       beside=True)
             )  # fmt: skip
         else:

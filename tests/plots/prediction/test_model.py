@@ -8,15 +8,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plots.prediction.model import Constants, Machine, Parts, Phase, combined, parts_of
+from plots.prediction.model import (
+    FED,
+    Constants,
+    Machine,
+    Parts,
+    Phase,
+    _a_further_warp,
+    combined,
+    parts_of,
+)
 
 MACHINE = Machine(
     gpu="a GPU", sms=100, l2_bytes=50e6, clock_ghz=1.0, read_gb_s=1000.0, write_gb_s=500.0,
-    copy_gb_s=600.0, l2_gb_s=2000.0, op=4.0, launch_stream_us=3.0, launch_graph_us=0.5,
-    memory=600.0, l2=200.0, shared=30.0, copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0,
-    bulk_l2=350.0, block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=300.0,
-    hand_over=350.0, word=700.0, round=150.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)),
-    own_adds=32.0, random_adds=8.0, remote_adds=2.0, tensor=(("mma bf16", 1e5),),
+    copy_gb_s=600.0, l2_gb_s=2000.0, op=4.0, divide=60.0, launch_stream_us=3.0,
+    launch_graph_us=0.5, memory=600.0, l2=200.0, load_memory=650.0, load_l2=250.0, shared=30.0,
+    copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0,
+    block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=((32.0, 300.0), (1024.0, 610.0)),
+    remote=190.0, hand_over=350.0, released=750.0, word=700.0, store_read=100.0, round=150.0,
+    box=40.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)), own_adds=32.0, random_adds=8.0,
+    remote_adds=0.5, tensor=(("mma bf16", 1e5),), fence=10.0,
 )  # fmt: skip
 MICROSECOND = 1e-3  # 1,000 cycles at 1 GHz, in ms
 
@@ -53,6 +64,24 @@ def test_other_warps_of_a_block_fill_the_latency_of_one():
     assert found.wait.sum() == pytest.approx(400 * 1e-3 * MICROSECOND)
     found = parts(warps=4, instructions=100, latency=500)
     assert found.wait.sum() == pytest.approx(600 * 1e-3 * MICROSECOND)
+    # What all of them take of shared memory follows a copy that is waited for, too.
+    found = parts(warps=4, instructions=100, latency=50, wavefronts=700, travel=200)
+    assert found.wait.sum() == pytest.approx(900 * 1e-3 * MICROSECOND)
+
+
+def test_a_step_that_asked_ahead_waits_for_its_own_chain_alone():
+    # The instructions of the others are in what the SM issues.
+    found = parts(warps=16, instructions=100, latency=50, flight=2, travel=200, wavefronts=700)
+    assert found.wait.sum() == pytest.approx(150 * 1e-3 * MICROSECOND)
+    assert found.issue.sum() == pytest.approx(400 * 1e-3 * MICROSECOND)
+    assert found.shared.sum() == pytest.approx(700 * 1e-3 * MICROSECOND)
+
+
+def test_boxes_of_one_barrier_are_asked_for_one_after_another():
+    ahead = {"latency": 50, "flight": 4, "travel": 400, "rounds": 1}
+    for boxes, cycles in ((1, 150), (3, 150), (32, 32 * 40)):
+        found = parts(**ahead, boxes=boxes)
+        assert found.wait.sum() == pytest.approx(cycles * 1e-3 * MICROSECOND)
 
 
 def test_blocks_beyond_what_the_sms_hold_come_in_waves():
@@ -140,6 +169,22 @@ def test_a_rate_is_a_floor_of_a_phase():
 def test_a_barrier_lies_between_those_that_were_measured():
     assert MACHINE.barrier(32) == 10 and MACHINE.barrier(528) == pytest.approx(40)
     assert math.isnan(MACHINE.tensor_gflop_s("wgmma", "bf16"))
+
+
+def test_a_clusters_barrier_is_longer_for_every_warp():
+    assert MACHINE.linked(32) == 300 and MACHINE.linked(528) == pytest.approx(455)
+    assert _a_further_warp(MACHINE.cluster_barrier) == pytest.approx(10)
+    assert _a_further_warp(((256.0, 900.0),)) is None and _a_further_warp(None) is None
+
+
+def test_fed_tensor_cores_keep_what_bf16_keeps_of_its_rate():
+    rates = (("wgmma bf16", 8e5), ("wgmma e4m3", 16e5))
+    assert replace(MACHINE, tensor=rates).fed_gflop_s("e4m3") == 16e5
+    fed = replace(MACHINE, tensor=(*rates, (FED, 6e5)))
+    assert fed.fed_gflop_s("bf16") == pytest.approx(6e5)
+    assert fed.fed_gflop_s("e4m3") == pytest.approx(12e5)
+    # Never more than it has with operands that lie there.
+    assert replace(MACHINE, tensor=(*rates, (FED, 9e5))).fed_gflop_s("bf16") == 8e5
 
 
 def test_another_memory_brings_less_only_where_it_is_asked_for_more():

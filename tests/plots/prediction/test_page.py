@@ -113,7 +113,7 @@ def test_the_command_writes_the_page(text, tmp_path, capsys, paper_file):
 def test_the_report_has_it_as_a_chapter_in_which_equations_scroll(text):
     body = documents.chapter("prediction")(recorded()[0], Embedded())
     assert "advice within 5 % of the best" in body and "From docs/prediction.md" in body
-    assert '<pre tabindex="0"><code>step    = max(' in body
+    assert '<pre tabindex="0"><code>step    = instructions' in body
     css = (ROOT / "plots" / "templates" / "report.css").read_text(encoding="utf-8")
     assert "pre { overflow-x: auto" in css
 

@@ -92,6 +92,60 @@ def test_a_hand_over_longer_than_its_step_is_waited_for():
     assert times["register_bypass"] == pytest.approx(MACHINE.copy_memory)
 
 
+def test_a_clusters_barriers_are_fences_of_its_warps():
+    size = {"rows": 1200, "cols": 1240, "steps": 2}
+    (with_fence,) = traits._hotspot_iso(MACHINE, row("hotspot", "dsm", size=size))
+    (without,) = traits._hotspot_iso(replace(MACHINE, fence=0.0), row("hotspot", "dsm", size=size))
+    assert with_fence.wavefronts - without.wavefronts == 3 * 8 * MACHINE.fence
+    # a barrier of the cluster before the first step and after each of both
+    more = 100.0
+    later = replace(
+        MACHINE, cluster_barrier=tuple((x, y + more) for x, y in MACHINE.cluster_barrier)
+    )
+    (longer,) = traits._hotspot_iso(later, row("hotspot", "dsm", size=size))
+    assert longer.latency - with_fence.latency == pytest.approx(3 * more)
+
+
+def test_a_row_block_that_is_spilled_does_not_travel_meanwhile():
+    """What ptxas says of the passes of hotspot/baseline (cuobjdump -res-usage)."""
+    flights = {}
+    for schedule, steps in (("4-warps", 5), ("4-warps-roomy", 5), ("8-warps", 12)):
+        known = row(
+            "hotspot", "baseline", schedule=schedule, size={"rows": 4096, "cols": 4096,
+            "steps": steps}, geometry={"warps": float(schedule[0]), "steps_per_pass": 12},
+        )  # fmt: skip
+        (phase,) = traits._hotspot_stream(MACHINE, known)
+        flights[schedule] = phase.flight
+    assert flights == {"4-warps": 0.0, "4-warps-roomy": 1.0, "8-warps": 1.0}
+    # Producer warps hold nothing for those that compute.
+    known = replace(
+        known, schedule="8-warps-5-steps", movement={"producer_warps": 4.0},
+        geometry={"warps": 8.0, "steps_per_pass": 5}, size={**known.size, "steps": 5},
+    )  # fmt: skip
+    assert traits._hotspot_stream(MACHINE, known)[0].flight == 1.0
+
+
+def test_lanes_that_want_the_same_bring_a_sector_each_past_l1():
+    size = {"m": 1024, "n": 1024, "k": 1024}
+    (own,) = traits._gemm_iso(MACHINE, row("gemm", "drop_off", size=size))
+    (shared,) = traits._gemm_iso(MACHINE, row("gemm", "overlap", size=size))
+    # Eight copies of each of 1024 threads for a slice of 32 columns; B as in overlap.
+    assert own.l2 == 8 * 1024 * 32 + shared.l2 / 2
+    # As was counted: sm_read_bytes of drop_off, per warp and slice, on an H100.
+    assert own.l2 / 32 == pytest.approx(8320, rel=0.01)
+    assert own.group == 1 / 8 and shared.flight == 1
+
+
+def test_elimination_goes_product_by_product():
+    (diagonal, perimeter, _) = traits._lud_iso(
+        MACHINE, row("lud", "baseline", size={"n": 512}, geometry={"tiles_per_block": 1})
+    )
+    product = MACHINE.shared + MACHINE.op
+    # of 16 columns: j < k products of a column, j <= k of a row
+    assert sum(2 * k + 1 for k in range(15)) == 225 and 2 * sum(range(16)) == 240
+    assert diagonal.latency > 225 * product and perimeter.latency > 240 * product
+
+
 def test_every_recorded_row_has_traits_that_make_sense():
     results, machine = recorded()
     undeclared = defaultdict(int)
@@ -177,7 +231,7 @@ _TILES = [
 def test_gemms_tiles_multiply_by_what_their_config_names(strategy, config, mode):
     rates = (("mma bf16", 6e5), ("mma tf32", 3e5), ("wgmma bf16", 9e5), ("wgmma e4m3", 18e5),
              ("wgmma tf32", 4.5e5))  # fmt: skip
-    machine = replace(MACHINE, tensor=rates)
+    machine = replace(MACHINE, tensor=rates, write_gb_s=1e9)  # what stores take is told apart
     known = row(
         "gemm", strategy, schedule=config.split("/")[0], config=config,
         size={"m": 4096, "n": 4096, "k": 4096, "mode": mode},
@@ -203,7 +257,8 @@ def test_gemms_tiles_multiply_by_what_their_config_names(strategy, config, mode)
 
 def wgmma_wait(strategy, producers=0, stages=4, mode="bf16"):
     """Cycles that a slice of 128 x 256 is waited for, at 18 bytes a cycle of an SM."""
-    machine = replace(MACHINE, tensor=(("wgmma bf16", 9e5), ("wgmma e4m3", 18e5)))
+    rates = (("wgmma bf16", 9e5), ("wgmma e4m3", 18e5))
+    machine = replace(MACHINE, tensor=rates, write_gb_s=1e9)
     known = row(
         "gemm", strategy, schedule="s", config=f"{mode}-wgmma-128x256/{stages}-stages",
         size={"m": 8192, "n": 8192, "k": 8192, "mode": mode, "layout": "tn"},
@@ -222,7 +277,7 @@ def test_a_slice_that_passes_registers_takes_a_round_trip_and_its_bytes():
     at_once, _ = wgmma_wait("register_bypass", stages=1)
     cycle = 1e-6 / machine.clock_ghz
     arrives = 384 * 128 / (machine.l2_gb_s / machine.sms / machine.clock_ghz) * cycle
-    assert through > arrives + machine.l2 * cycle  # asked for when the last has left
+    assert through > arrives + machine.load_l2 * cycle  # asked for when the last has left
     assert engine < ahead < arrives  # nothing waits for one slice
     multiplied = 2 * 128 * 256 * 64 / (9e5 / machine.sms / machine.clock_ghz) * cycle
     assert at_once > arrives + multiplied + machine.copy_l2 * cycle  # one stage, for both in turn
@@ -236,6 +291,24 @@ def test_a_producing_warpgroup_waits_in_place_of_those_that_multiply():
     # A slice is as many bytes of a narrower type, and takes as long to come.
     narrow, _ = wgmma_wait("register_bypass", producers=4, mode="e4m3")
     assert narrow == pytest.approx(copied, rel=1e-3)  # but for the start
+
+
+def test_sums_are_stored_while_nobody_multiplies_but_by_turns():
+    machine = replace(MACHINE, tensor=(("wgmma bf16", 9e5),))
+    each = 4 * 128 * 256 * machine.sms / machine.write_gb_s / 1e9
+
+    def stored(config):
+        known = row(
+            "gemm", "tma", schedule="s", config=config,
+            size={"m": 8192, "n": 8192, "k": 8192, "mode": "bf16"},
+            geometry={"tile_m": 128, "tile_n": 256, "k_slice": 64}, movement={"stages": 4},
+        )  # fmt: skip
+        (phase,) = family_of(known).phases(machine, known)
+        return phase.seconds - 2 * 128 * 256 * 64 * phase.blocks * phase.steps / 9e5 / 1e9
+
+    waves = math.ceil(64 * 32 / (100 * 2))
+    assert stored("bf16-wgmma-128x256/4-stages") == pytest.approx(waves * each)
+    assert stored("bf16-wgmma-128x256-ping-pong/4-stages") == pytest.approx(each)
 
 
 def test_warps_of_fewer_columns_read_more_from_shared_memory():
