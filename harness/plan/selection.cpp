@@ -90,7 +90,7 @@ std::vector<SelectedApp> apps_without_variants(const std::vector<std::string>& p
 
 }  // namespace
 
-bool has_device_code() { return !variants().empty(); }
+bool has_device_code() { return !variants().empty() || !microbenchmarks().empty(); }
 
 std::vector<std::string> microbenchmarks_left_out() {
   std::vector<std::string> names = microbenchmarks_in_the_tree();

@@ -20,8 +20,8 @@ struct Selection {
   std::vector<const Microbenchmark*> microbenchmarks{};
 };
 
-/// Whether variants are part of this program. Without (preset cpu), apps, their sizes and their
-/// CPU references still are.
+/// Whether variants or microbenchmarks are part of this program. Without (preset cpu), apps, their
+/// sizes and their CPU references still are.
 bool has_device_code();
 
 /// The apps and variants that patterns mean, by name: "pathfinder", "*/tma", "hotspot/dsm"; all if
