@@ -7,10 +7,10 @@ import gc
 import pickle
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -364,9 +364,14 @@ def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str
             yield kind, {**group, **lists}
 
 
-def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
+def load(
+    paths: Sequence[Path | str],
+    cache: Cache | None = None,
+    later: list[Callable[[], object]] | None = None,
+) -> Results:
     """Loads result files and folders of them; the same bytes under the same names only once, from
-    ``cache``, which is the user's if none is given.
+    ``cache``, which is the user's if none is given. ``later`` takes what keeps them there, for
+    those who can do that beside something else.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -385,8 +390,16 @@ def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
             results = pickle.loads(zlib.decompress(stored))
         else:
             results = _read(found, notes)
-            cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
+            keep = partial(_keep, cache, key, results)
+            if later is None:
+                keep()
+            else:
+                later.append(keep)
     return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])
+
+
+def _keep(cache: Cache, key: str, results: Results) -> None:
+    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
 
 
 @contextlib.contextmanager

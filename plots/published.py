@@ -221,6 +221,15 @@ class Recorded:
 _OF_A_SPREAD = ("baseline", "iso")  # the rows of which plots/derived.py takes the samples
 
 
+_OF_A_COMPARISON = ("variant", "role", "schedule", "control", "claim", "verdict")
+
+
+def _abridged_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
+    speedup = {name: comparison["speedup"][name] for name in ("ratio", "low", "high")}
+    kept = {name: comparison[name] for name in _OF_A_COMPARISON if name in comparison}
+    return {**kept, "speedup": speedup}
+
+
 def _abridged_row(row: dict[str, Any]) -> dict[str, Any]:
     kept = {name: row[name] for name in ("variant", "role", "schedule", "status") if name in row}
     if (row["variant"].rpartition("/")[2], row["role"]) == _OF_A_SPREAD:
@@ -229,13 +238,13 @@ def _abridged_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def abridged(document: dict[str, Any]) -> dict[str, Any]:
-    """What of a result file may stand beside a published value: a hundredth of it, so that it can
-    be kept where the file was read and nobody has to read the file again."""
+    """What of a result file may stand beside a published value: a tenth of it, so that it can be
+    kept where the file was read and nobody has to read the file again."""
     groups = [
         {
             **{name: group[name] for name in ("key", "invalid") if name in group},
             "rows": [_abridged_row(row) for row in group["rows"]],
-            "comparisons": group["comparisons"],
+            "comparisons": [_abridged_comparison(c) for c in group["comparisons"]],
         }
         for group in document["groups"]
     ]
