@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import pickle
 import re
 import zlib
@@ -723,9 +724,10 @@ def samples_by_row(results: Results) -> Iterator[tuple[str, *Sampled]]:
     columns = [results.samples[name].to_numpy() for name in ("round", "time_ms", "throttled")]
     codes, rows = pd.factorize(results.samples["row"])
     order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(rows)))[:-1]
-    for row, of_row in zip(rows, np.split(order, ends), strict=False):
-        yield str(row), *(column[of_row] for column in columns)
+    columns = [column[order] for column in columns]
+    ends = itertools.accumulate(np.bincount(codes, minlength=len(rows)).tolist(), initial=0)
+    for row, (begin, end) in zip(rows, itertools.pairwise(ends), strict=True):
+        yield str(row), *(column[begin:end] for column in columns)
 
 
 def usable_times(results: Results) -> dict[str, np.ndarray]:

@@ -40,6 +40,9 @@ from plots.report.embedded import Embedded
 from plots.strategies import STRATEGIES, built_variants
 from plots.style import embedded_font
 
+# Where the font comes, which is made while the page is written.
+_PLACE_OF_FONT = "/* font */"
+
 # Of more GPUs than a few, not every pair has its figure: there are n (n - 1) / 2 of them.
 MOST_PAIRS = 6
 
@@ -260,27 +263,33 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
             data.figure(name, picture.svg)
     provenance = tables.provenance(results, data)
     published = expect.published_table()
-    return (
-        _environment(data)
-        .get_template("report.html.j2")
-        .render(
-            title="Amasia: which way of moving data pays",
-            version=__version__,
-            origin=origin(results.groups),
-            font=Markup(embedded_font(picture.svg for picture in drawn.values())),
-            css=_template("report.css"),
-            script=_template("report.js"),
-            drawn=drawn,
-            sections=sections,
-            chapters=[(part, body) for part, body in chapters if body],
-            idle=[gpu for gpu in results.gpus if gpu not in with_groups],
-            strategies=STRATEGIES,
-            notes=results.notes,
-            example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[0],
-            hardware=hardware,
-            pairs=pairs,
-            pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
-            provenance=provenance,
-            data=data,
+    font = partial(embedded_font, [picture.svg for picture in drawn.values()])
+    with beside([font]) as fonts:
+        page = (
+            _environment(data)
+            .get_template("report.html.j2")
+            .render(
+                title="Amasia: which way of moving data pays",
+                version=__version__,
+                origin=origin(results.groups),
+                font=_PLACE_OF_FONT,
+                css=_template("report.css"),
+                script=_template("report.js"),
+                drawn=drawn,
+                sections=sections,
+                chapters=[(part, body) for part, body in chapters if body],
+                idle=[gpu for gpu in results.gpus if gpu not in with_groups],
+                strategies=STRATEGIES,
+                notes=results.notes,
+                example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[
+                    0
+                ],
+                hardware=hardware,
+                pairs=pairs,
+                pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
+                provenance=provenance,
+                data=data,
+            )
         )
-    )
+        (css,) = fonts()
+    return page.replace(_PLACE_OF_FONT, css, 1)
