@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -384,6 +385,17 @@ def kind_at_beginning(text: str) -> str:
 def _kind(path: Path) -> str:
     if kind := _kind_by_beginning(path):
         return kind
+    version = 0, 0
+    with contextlib.suppress(OSError):  # which _text() puts into words
+        status = path.stat()
+        version = status.st_size, status.st_mtime_ns
+    return _kind_as_written(path, version)
+
+
+@lru_cache(maxsize=64)  # a report asks several times what the files in a folder are
+def _kind_as_written(path: Path, version: tuple[int, int]) -> str:
+    """What a file is that has to be read to the end to be known. ``version``, its size and when it
+    was changed, tells it from another one in its place."""
     text = _text(path)
     document = parse(path, text)
     return str(document.get("schema", "")) if isinstance(document, dict) else ""
