@@ -9,7 +9,11 @@ gain with a schedule that loses more is worth nothing.
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,30 +106,31 @@ def _all_lines(variant: str) -> int | None:
     return involved_lines(f"apps/{variant}.cu")
 
 
-def _price(row: pd.Series, base: pd.Series | None, variant: str) -> tuple[str, ...]:
+def _price(row: Any, base: Any | None) -> tuple[str, ...]:
     def beside(name: str, unit: str, scale: float = 1) -> str | None:
-        if not np.isfinite(row[name]):
+        value = getattr(row, name)
+        if not math.isfinite(value):
             return None
-        text = f"{row[name] / scale:.4g} {unit}"
-        if base is not None and np.isfinite(base[name]):
-            text += f" (baseline {base[name] / scale:.4g})"
+        text = f"{value / scale:.4g} {unit}"
+        if base is not None and math.isfinite(getattr(base, name)):
+            text += f" (baseline {getattr(base, name) / scale:.4g})"
         return text
 
-    strategy = BY_NAME[row["strategy"]]
+    strategy = BY_NAME[row.strategy]
     parts = [
         beside("registers", "registers per thread"),
         beside("shared_bytes", "KiB shared memory per block", 1024),
         f"alignment {strategy.alignment}",
         f"needs {strategy.needs}",
     ]
-    base_variant = f"{row['app']}/baseline"
+    base_variant = f"{row.app}/baseline"
     for count, what in ((code_lines, "in its own file"), (_all_lines, "in all files involved")):
-        lines, base_lines = count(variant), count(base_variant)
+        lines, base_lines = count(row.variant), count(base_variant)
         if lines is not None:
             text = f"{lines} lines {what}"
             parts.append(text + (f" (baseline {base_lines})" if base_lines is not None else ""))
-    if np.isfinite(row["local_bytes"]) and row["local_bytes"] > 0:
-        parts.append(f"{row['local_bytes']:.0f} B of local memory per thread (spills)")
+    if math.isfinite(row.local_bytes) and row.local_bytes > 0:
+        parts.append(f"{row.local_bytes:.0f} B of local memory per thread (spills)")
     return tuple(p for p in parts if p)
 
 
@@ -144,7 +149,7 @@ def _owed_to_the_schedule(gain: Gain) -> str:
     )
 
 
-def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
+def _beside(gain: Gain, rows: Sequence[Any]) -> list[str]:
     """What a reader with another schedule should know of the winner's."""
     remarks = []
     other = gain.at_baseline_schedule
@@ -154,9 +159,9 @@ def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
             f"{other.text()}; {gain.strategy} is best with {gain.schedule}"
         )
     else:
-        tried = rows[(rows["role"] == "matched") & (rows["strategy"] == gain.strategy)]
-        tried = tried[(tried["schedule"] == gain.baseline_schedule) & (tried["reason"] != "")]
-        why = tried.iloc[0]["reason"] if len(tried) else "it was not measured"
+        wanted = ("matched", gain.strategy, gain.baseline_schedule)
+        tried = (r.reason for r in rows if (r.role, r.strategy, r.schedule) == wanted and r.reason)
+        why = next(tried, "it was not measured")
         remarks.append(
             f"{gain.strategy} is best with {gain.schedule}, baseline with "
             f"{gain.baseline_schedule}, with which {gain.strategy} has no time: {why}"
@@ -169,56 +174,68 @@ def _beside(gain: Gain, rows: pd.DataFrame) -> list[str]:
     return remarks
 
 
-# What an advice is made of; frames of a few columns are cut into groups quickly.
+# What an advice is made of.
 _OF_ROW = ["group", "app", "variant", "strategy", "role", "repeat", "status", "reason", "schedule",
            "median", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
 _OF_COMPARISON = ["group", "variant", "strategy", "role", "control", "claim", "ratio", "low",
                   "high", "sessions", "gpus"]  # fmt: skip
 
 
+def _by_group(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    """The lines of each group. In lists, because a frame for each of hundreds of groups takes
+    longer than what is done with it."""
+    groups = defaultdict(list)
+    for line in frame.itertuples(index=False):
+        groups[line.group].append(line)
+    return groups
+
+
 def _one(
-    rows: pd.DataFrame,
-    in_group: pd.DataFrame,
-    group: pd.Series,
+    rows: Sequence[Any],
+    in_group: Sequence[Any],
+    group: Any,
     role: str,
     gains: dict[str, Gain],
 ) -> Advice:
     """The advice of a group from its rows and its comparisons."""
-    rows = rows[rows["repeat"] == 0]
-    of_role = rows[(rows["role"] == role) & (rows["status"] == "ok")].set_index("strategy")
-    compared = in_group[in_group["role"] == role]
-    has_control = bool(compared["control"].any())
-    compared = compared[~compared["control"] & compared["strategy"].isin(BY_NAME)]
+    rows = [row for row in rows if row.repeat == 0]
+    of_role = {row.strategy: row for row in rows if row.role == role and row.status == "ok"}
+    compared = [c for c in in_group if c.role == role]
+    has_control = any(c.control for c in compared)
     # A comparison whose row failed, as in a file that was edited, recommends nothing.
-    compared = compared[compared["strategy"].isin(of_role.index)]
-    where = {k: group[k] for k in ("gpu", "app", "size", "size_label", "cache", "launch", "kind")}
-    where["work"] = (float(group["bytes"]), float(group["operations"]))
-    absent = rows[(rows["role"] == role) & (rows["status"] != "ok")]
+    compared = [
+        c for c in compared if not c.control and c.strategy in BY_NAME and c.strategy in of_role
+    ]
+    named = ("gpu", "app", "size", "size_label", "cache", "launch", "kind")
+    where = {name: getattr(group, name) for name in named}
+    where["work"] = (float(group.bytes), float(group.operations))
     absences = tuple(
         f"{row.strategy} {row.status}" + (f": {row.reason}" if row.reason else "")
-        for row in absent.itertuples()
+        for row in rows
+        if row.role == role and row.status != "ok"
     )
     remarks = list(absences)
     if not has_control:
         remarks.append("no A/A control was run: a difference may be noise of the machine")
-    undecided = tuple(compared[compared["claim"].isin(UNDECIDED)]["strategy"])
-    faster = compared[compared["claim"] == "faster"]
-    if compared.empty:
-        others = sorted(set(in_group.loc[~in_group["control"], "role"]) & {"iso", "best"})
+    undecided = tuple(c.strategy for c in compared if c.claim in UNDECIDED)
+    faster = [c for c in compared if c.claim == "faster"]
+    if not compared:
+        others = sorted({c.role for c in in_group if not c.control} & {"iso", "best"})
         hints = tuple(f"compared at {other} only: --role {other}" for other in others)
         return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
-    if faster.empty:
+    if not faster:
         outcome = "not resolved" if undecided else "baseline"
         rounds = int(group["rounds"])
         return Advice(
             **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks),
             few_rounds=rounds if undecided and 0 < rounds < LEAST_ROUNDS else 0,
         )  # fmt: skip
-    known = [gains[s] for s in faster["strategy"] if s in gains]
+    known = [gains[c.strategy] for c in faster if c.strategy in gains]
     by_schedule = [gain for gain in known if gain.by_movement.claim != "faster"]
     remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]
-    faster = faster[~faster["strategy"].isin([gain.strategy for gain in by_schedule])]
-    if faster.empty:
+    owed = {gain.strategy for gain in by_schedule}
+    faster = [c for c in faster if c.strategy not in owed]
+    if not faster:
         largest = max(by_schedule, key=lambda gain: gain.total.ratio)
         return Advice(
             **where, role=role, outcome="schedule", undecided=undecided, remarks=tuple(remarks),
@@ -226,7 +243,7 @@ def _one(
         )  # fmt: skip
     credited = {
         c.strategy: _credited(Part(c.ratio, c.low, c.high, c.claim), gains.get(c.strategy))
-        for c in faster.itertuples()
+        for c in faster
     }
     winner = max(credited, key=lambda strategy: credited[strategy].ratio)
     rivals = [
@@ -234,37 +251,35 @@ def _one(
         for strategy, part in credited.items()
         if strategy != winner and part.high >= credited[winner].low
     ]
-    best = faster[faster["strategy"] == winner].iloc[0]
+    best = next(c for c in faster if c.strategy == winner)
     gain = gains.get(winner)
     if gain is not None and not gain.same_schedule:
         remarks += _beside(gain, rows)
-    row = of_role.loc[best["strategy"]]
-    row = row.copy()
-    row["strategy"] = best["strategy"]
-    base = of_role.loc["baseline"] if "baseline" in of_role.index else None
-    for library in rows[(rows["role"] == "comparator") & (rows["status"] == "ok")].itertuples():
-        remarks.append(
-            f"{library.strategy} takes {milliseconds(library.median)}, "
-            f"{library.median / row['median']:.2f} of the time of {best['strategy']}"
-        )
-    if row["fallback"]:
-        remarks.append(f"{best['strategy']} fell back: {row['fallback']}")
+    row, base = of_role[winner], of_role.get("baseline")
+    for library in rows:
+        if library.role == "comparator" and library.status == "ok":
+            remarks.append(
+                f"{library.strategy} takes {milliseconds(library.median)}, "
+                f"{library.median / row.median:.2f} of the time of {winner}"
+            )
+    if row.fallback:
+        remarks.append(f"{winner} fell back: {row.fallback}")
     return Advice(
         **where,
         role=role,
         outcome="faster",
-        strategy=best["strategy"],
-        ratio=float(best["ratio"]),
-        low=float(best["low"]),
-        high=float(best["high"]),
-        median_ms=float(row["median"]),
-        baseline_ms=float(base["median"]) if base is not None else np.nan,
+        strategy=winner,
+        ratio=float(best.ratio),
+        low=float(best.low),
+        high=float(best.high),
+        median_ms=float(row.median),
+        baseline_ms=float(base.median) if base is not None else np.nan,
         rivals=tuple(rivals),
         undecided=undecided,
-        price=_price(row, base, best["variant"]),
+        price=_price(row, base),
         remarks=tuple(remarks),
         gain=gain,
-        runs=runs(best["sessions"], best["gpus"]),
+        runs=runs(best.sessions, best.gpus),
     )
 
 
@@ -310,9 +325,8 @@ def advise(
         gains.setdefault(gain.group, {})[gain.strategy] = gain
     for gpu in selected.gpus:
         of_gpu = selected.where(gpu=gpu)
-        every_row, every_comparison = of_gpu.rows[_OF_ROW], of_gpu.comparisons[_OF_COMPARISON]
-        rows = dict(iter(every_row.groupby("group")))
-        comparisons = dict(iter(every_comparison.groupby("group")))
+        rows = _by_group(of_gpu.rows[_OF_ROW])
+        comparisons = _by_group(of_gpu.comparisons[_OF_COMPARISON])
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
@@ -320,12 +334,12 @@ def advise(
                 order=groups["size"].map(order), kind=groups["size"].map(_kinds_of(list(order)))
             )
             by = ["cache", "launch", "kind", "order"]
-            for _, group in groups.sort_values(by).iterrows():
-                key = group["group"]
+            for group in groups.sort_values(by).itertuples():
+                key = group.group
                 found.append(
                     _one(
-                        rows.get(key, every_row.iloc[:0]),
-                        comparisons.get(key, every_comparison.iloc[:0]),
+                        rows.get(key, ()),
+                        comparisons.get(key, ()),
                         group,
                         role,
                         gains.get(key, {}),

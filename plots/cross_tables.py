@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from plots.gains import Part
-from plots.load import Results, paired_times, strategy_order
+from plots.load import Results, Sampled, paired_times, samples_by_row, strategy_order
 from plots.recomputed import inflation_by
 from plots.statistics import Ratio, corrected_confidence, paired_ratio
 from plots.units import claimed_ratio, milliseconds, times
@@ -84,18 +84,18 @@ def _cell(row: pd.Series, gains: dict[tuple[str, str], Part]) -> Cell:
     )  # fmt: skip
 
 
-def _over(results: Results, slow: Cell, fast: Cell, confidence: float) -> Ratio | None:
+def _over(over: Sampled, under: Sampled, confidence: float, rule: str) -> Ratio | None:
     """Time of one cell over that of another, paired by rounds; None without common rounds."""
-    over, under = paired_times(results, slow.row, fast.row)
+    over, under = paired_times(over, under)
     if not len(over):
         return None
-    group = results.rows.loc[results.rows["row"] == slow.row, "group"].iloc[0]
-    rule = results.groups.loc[results.groups["group"] == group, "interval_rule"].iloc[0]
     return paired_ratio(over, under, confidence, inflation_by(rule, over / under))
 
 
 def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Table:
     """The table of one group of Results.cross."""
+    info = results.groups[results.groups["group"] == group].iloc[0]
+    samples = {row: columns for row, *columns in samples_by_row(results.where(group=group))}
     rows = results.rows
     rows = rows[(rows["group"] == group) & (rows["role"] == "cross") & (rows["repeat"] == 0)]
     found = results.comparisons
@@ -113,16 +113,22 @@ def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Ta
     # All that is compared here holds together.
     compared = sum(max(len(of) - 1, 0) for of in by_schedule.values()) + 1
     corrected = corrected_confidence(confidence, compared)
+
+    def over(slow: Cell, fast: Cell) -> Ratio | None:
+        if slow.row not in samples or fast.row not in samples:
+            return None
+        return _over(samples[slow.row], samples[fast.row], corrected, info["interval_rule"])
+
     even = {}
-    for schedule, of in by_schedule.items():
+    for schedule, timed_there in by_schedule.items():
         names = []
-        for other in of[1:]:
-            ratio = _over(results, other, of[0], corrected)
+        for other in timed_there[1:]:
+            ratio = over(other, timed_there[0])
             if ratio is None or not ratio.resolved:
                 names.append(other.strategy)
         even[schedule] = tuple(names)
     return Table(
-        group=results.groups[results.groups["group"] == group].iloc[0],
+        group=info,
         strategies=strategies,
         schedules=schedules,
         cells=cells,
@@ -130,7 +136,7 @@ def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Ta
         even=even,
         first=first,
         second=second,
-        lead=None if first is None or second is None else _over(results, second, first, corrected),
+        lead=None if first is None or second is None else over(second, first),
     )
 
 

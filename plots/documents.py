@@ -7,9 +7,12 @@ A file is hostile until it has passed: whatever is wrong with it becomes one Res
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +78,37 @@ def _item_type(column: str) -> str:
 _SAMPLES = ("samples", "repeat_samples")  # members of a row that hold columns
 
 
+def _are_columns(samples: Any, names: Sequence[str]) -> bool:
+    """Whether these are lists of one length, with these names."""
+    return (
+        isinstance(samples, dict)
+        and samples.keys() == set(names)
+        and all(isinstance(column, list) for column in samples.values())
+        and len(set(map(len, samples.values()))) == 1
+    )
+
+
+def _all_samples(several: Sequence[Any]) -> list[dict[str, np.ndarray]] | None:
+    """The sample columns of all rows of a file as arrays, None where one is not what it should be.
+    Checked here and not by the schema validator, which is too slow for hundreds of thousands of
+    numbers, and together, because a row has few; the constraints are the schema's."""
+    if not all(_are_columns(samples, SAMPLE_COLUMNS) for samples in several):
+        return None
+    lengths = (len(samples[SAMPLE_COLUMNS[0]]) for samples in several)
+    ends = list(itertools.accumulate(lengths, initial=0))
+    cut: dict[str, list[np.ndarray]] = {}
+    for name in SAMPLE_COLUMNS:
+        of_all = list(itertools.chain.from_iterable(samples[name] for samples in several))
+        array = _column(of_all, _item_type(name))
+        if array is None:
+            return None
+        cut[name] = [array[begin:end] for begin, end in itertools.pairwise(ends)]
+    return [dict(zip(cut, arrays, strict=True)) for arrays in zip(*cut.values(), strict=True)]
+
+
 def _check_samples(path: Path, where: str, samples: Any) -> dict[str, np.ndarray]:
-    """The sample columns as arrays. Checked here and not by the schema validator, which is too slow
-    for hundreds of thousands of numbers; the constraints are the schema's."""
+    """The sample columns of one row as arrays. Raises ResultFileError, which says where one is not
+    what it should be."""
 
     def fail(wanted: str) -> ResultFileError:
         return ResultFileError(f"{path}: expected {wanted} at {where}")
@@ -96,6 +127,43 @@ def _check_samples(path: Path, where: str, samples: Any) -> dict[str, np.ndarray
             raise fail(f"{_ITEMS[_item_type(name)][2]} in column {name}")
         arrays[name] = array
     return arrays
+
+
+_PROBE_COLUMNS = tuple(schema.members("probe"))
+
+
+def _is_sound_probe(probe: Any) -> bool:
+    """Whether a probe of the GPU is what the schema asks of it; where it is not, or in a way that
+    is not asked for here, the validator says so."""
+    if not _are_columns(probe, _PROBE_COLUMNS):
+        return False
+    for name, values in probe.items():
+        item = schema.members("probe")[name]["items"]
+        if item.keys() != {"type", "minimum"}:
+            return False
+        types = {int} if item["type"] == "integer" else {int, float}
+        if not set(map(type, values)) <= types or min(values, default=0) < item["minimum"]:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def _without_sound_probes(document: dict[str, Any]) -> Iterator[None]:
+    """Takes the items of sound probes away from the validator, which asks each of half a million by
+    itself; the probes are back afterwards."""
+    groups = document.get("groups")
+    taken = [
+        (group, group["probe"])
+        for group in (groups if isinstance(groups, list) else ())
+        if isinstance(group, dict) and _is_sound_probe(group.get("probe"))
+    ]
+    for group, _ in taken:
+        group["probe"] = {name: [] for name in _PROBE_COLUMNS}
+    try:
+        yield
+    finally:
+        for group, probe in taken:
+            group["probe"] = probe
 
 
 def _no_constant(name: str) -> float:
@@ -131,7 +199,8 @@ def _integer(text: str) -> int:
 # Every digit as 0 and both letters of an exponent as e.
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MANTISSA_ENDS = b"0."
-_BEFORE_NUMBERS = b"-[:, \n\t\r"
+# A colon behind anything but a name is within a text, as in "sha256:".
+_BEFORE_NUMBER = re.compile(rb"([-\[, \n\t\r]|(^|[\" \n\t\r]):)\Z")
 
 
 def _may_be_too_large(text: str) -> bool:
@@ -145,7 +214,7 @@ def _may_be_too_large(text: str) -> bool:
         while at >= 0:
             before = zeros[max(0, at - 40) : at]
             number = before.rstrip(_MANTISSA_ENDS)  # without it what stands before its digits
-            if number != before and (not number or number[-1] in _BEFORE_NUMBERS):
+            if number != before and (not number or _BEFORE_NUMBER.search(number)):
                 return True
             at = zeros.find(mark, at + 1)
     return False
@@ -261,7 +330,8 @@ def read_document(path: Path) -> dict[str, Any]:
     version = _check_version(path, document)
     has_digest = version >= 3
     remembered = Cache(default_folder())
-    key = remembered.key("sound", schema.SCHEMA_PATH.read_bytes(), text)
+    content = hashlib.sha256(text.encode("utf-8")).digest()
+    key = remembered.key("sound", schema.SCHEMA_PATH.read_bytes(), content)
     known = remembered.find(key) is not None
     digest = None
     if has_digest and not known:
@@ -269,25 +339,28 @@ def read_document(path: Path) -> dict[str, Any]:
             digest = content_digest(document)
         except UnicodeEncodeError:
             digest = ""  # half a character: what follows says so
-    taken: list[tuple[dict[str, Any], str, dict[str, np.ndarray]]] = []
+    taken: list[tuple[str, dict[str, Any], str]] = []
     groups = document.get("groups")
     for g, group in enumerate(groups if isinstance(groups, list) else []):
         rows = group.get("rows") if isinstance(group, dict) else None
         for r, row in enumerate(rows if isinstance(rows, list) else []):
             for member in _SAMPLES if isinstance(row, dict) else ():
-                if member not in row:
-                    continue
-                columns = _check_samples(path, f"groups[{g}].rows[{r}].{member}", row[member])
-                row[member] = {name: [] for name in SAMPLE_COLUMNS}
-                taken.append((row, member, columns))
+                if member in row:
+                    taken.append((f"groups[{g}].rows[{r}].{member}", row, member))
+    samples = _all_samples([row[member] for _, row, member in taken])
+    if samples is None:
+        samples = [_check_samples(path, where, row[member]) for where, row, member in taken]
+    for _, row, member in taken:
+        row[member] = {name: [] for name in SAMPLE_COLUMNS}
     if version < schema.version():
         with contextlib.suppress(AttributeError, KeyError, TypeError):
             upgrade(document)  # malformed: the validator says what and where
-    error = first_error(document, text, schema.SCHEMA_PATH)
+    with _without_sound_probes(document):
+        error = first_error(document, content, schema.SCHEMA_PATH)
     if error is not None:
         raise ResultFileError(f"{path}: {schema.explain(error)}")
     _check_characters(path, document, text)
-    for row, member, columns in taken:
+    for (_, row, member), columns in zip(taken, samples, strict=True):
         if member in row:  # which an older version may not have
             row[member] = columns
     if not known:
@@ -310,19 +383,30 @@ def kind_at_beginning(text: str) -> str:
 
 
 def _kind(path: Path) -> str:
-    text = _text(path)
-    if kind := kind_at_beginning(text):
+    if kind := _kind_by_beginning(path):
         return kind
+    version = 0, 0
+    with contextlib.suppress(OSError):  # which _text() puts into words
+        status = path.stat()
+        version = status.st_size, status.st_mtime_ns
+    return _kind_as_written(path, version)
+
+
+@lru_cache(maxsize=64)  # a report asks several times what the files in a folder are
+def _kind_as_written(path: Path, version: tuple[int, int]) -> str:
+    """What a file is that has to be read to the end to be known. ``version``, its size and when it
+    was changed, tells it from another one in its place."""
+    text = _text(path)
     document = parse(path, text)
     return str(document.get("schema", "")) if isinstance(document, dict) else ""
 
 
-def _begins_as_profile(path: Path) -> bool:
+def _kind_by_beginning(path: Path) -> str:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            return kind_at_beginning(file.read(200)) == PROFILE_NAME
+            return kind_at_beginning(file.read(200))
     except OSError:
-        return False  # read_document() says what is wrong with it
+        return ""  # read_document() says what is wrong with it
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -343,7 +427,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
                 elif kind != PROFILE_NAME:
                     notes.append(f"{candidate} is no result file and was left out.")
         elif path.exists():
-            if not _begins_as_profile(path):
+            if _kind_by_beginning(path) != PROFILE_NAME:
                 found.append(path)
         else:
             raise PlotsError(f"{path}: expected a result file or a folder of them, found nothing")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from plots import style
 from plots.cache import Cache, Digests
@@ -27,7 +26,6 @@ class Drawn:
 
 # What is under way. A forked worker finds it here, with its frames, without copying any.
 _under_way: Mapping[str, Picture] = MappingProxyType({})
-_others: Sequence[Callable[[], Any]] = ()
 
 
 def _draw(name: str) -> tuple[str, str]:
@@ -40,25 +38,13 @@ def _draw(name: str) -> tuple[str, str]:
         return "", str(error)
 
 
-def _do(task: str | int) -> Any:
-    """A picture by its name, or another task by its number."""
-    return _draw(task) if isinstance(task, str) else _others[task]()
-
-
 def draw_all(pictures: Mapping[str, Picture], cache: Cache) -> dict[str, Drawn]:
     """Draws every picture; the keys become prefixes of the ids in them, so no two may be equal.
 
     A picture whose function, arguments, name and label are those of an earlier one is taken from
     ``cache``. The others are drawn by one process per core.
     """
-    return draw_beside(pictures, cache, ())[0]
-
-
-def draw_beside(
-    pictures: Mapping[str, Picture], cache: Cache, others: Sequence[Callable[[], Any]]
-) -> tuple[dict[str, Drawn], list[Any]]:
-    """draw_all(), and on the same cores what ``others`` return."""
-    global _under_way, _others
+    global _under_way
     digests = Digests()
     keys: dict[str, str] = {}
     drawn: dict[str, tuple[str, str]] = {}
@@ -70,17 +56,14 @@ def draw_beside(
         if found is not None:
             drawn[name] = (found.decode(), "")
     missing = [name for name in pictures if name not in drawn]
-    _under_way, _others = pictures, others
+    _under_way = pictures
     try:
-        tasks = [*range(len(others)), *missing]  # the others first, because each takes longer
-        done = on_all_cores(_do, tasks)
-        for name, result in zip(missing, done[len(others) :], strict=True):
+        for name, result in zip(missing, on_all_cores(_draw, missing), strict=True):
             drawn[name] = result
             if result[0]:
                 cache.keep(keys[name], result[0].encode())
     finally:
-        _under_way, _others = MappingProxyType({}), ()
-    found = {
+        _under_way = MappingProxyType({})
+    return {
         name: Drawn(picture.label, picture.fold, *drawn[name]) for name, picture in pictures.items()
     }
-    return found, done[: len(others)]

@@ -101,7 +101,7 @@ def _usable_samples(results: Results) -> dict[str, tuple[np.ndarray, np.ndarray]
     rounds, times = samples["round"].to_numpy(int), samples["time_ms"].to_numpy(float)
     throttled = samples["throttled"].to_numpy(bool)
     found = {}
-    for row, places in samples.groupby("row").indices.items():
+    for row, places in samples.groupby("row", observed=True).indices.items():
         good = places[~throttled[places]]
         chosen = good if len(good) else places
         found[str(row)] = rounds[chosen], times[chosen]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import pickle
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from plots.claims import claim_between_runs, controls_of
 from plots.devices import memory_gb_s
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import on_all_cores
+from plots.published import Recorded, abridged
 from plots.schema import columns, members, scalars, values_of
 from plots.sessions import (
     Measured,
@@ -109,6 +111,8 @@ class Results:
     effects: Results | None = None
     # What it says of the rows that are here stands in the frames, which tell two Results apart.
     sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
+    # The files as far as published values are compared with them.
+    recorded: list[Recorded] = field(default_factory=list, compare=False, repr=False)
 
     @cached_property
     def gpus(self) -> list[str]:
@@ -158,6 +162,7 @@ class Results:
             None if self.cross is None else self.cross.where(**wanted),
             None if self.effects is None else self.effects.where(**wanted),
             self.sessions,
+            self.recorded,
         )
 
 
@@ -360,9 +365,14 @@ def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str
             yield kind, {**group, **lists}
 
 
-def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
+def load(
+    paths: Sequence[Path | str],
+    cache: Cache | None = None,
+    later: list[Callable[[], object]] | None = None,
+) -> Results:
     """Loads result files and folders of them; the same bytes under the same names only once, from
-    ``cache``, which is the user's if none is given.
+    ``cache``, which is the user's if none is given. ``later`` takes what keeps them there, for
+    those who can do that beside something else.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -381,8 +391,16 @@ def load(paths: Sequence[Path | str], cache: Cache | None = None) -> Results:
             results = pickle.loads(zlib.decompress(stored))
         else:
             results = _read(found, notes)
-            cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
+            keep = partial(_keep, cache, key, results)
+            if later is None:
+                keep()
+            else:
+                later.append(keep)
     return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])
+
+
+def _keep(cache: Cache, key: str, results: Results) -> None:
+    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
 
 
 @contextlib.contextmanager
@@ -439,6 +457,7 @@ class _OfFile:
     can make of it, and no more than has to travel to the one that puts the frames together."""
 
     file: dict[str, Any]
+    recorded: Recorded
     has_digest: bool
     ceilings: list[dict[str, Any]]
     points: list[dict[str, Any]]
@@ -547,8 +566,9 @@ def _of_file(place: tuple[int, Path]) -> _OfFile:
         **values_of("provenance", provenance),
         "provenance": provenance,
     }
+    recorded = Recorded(path.as_posix(), abridged(document))
     has_digest = document["has_digest"]
-    return _OfFile(file, has_digest, ceilings, points, findings, cases, measured, notes)
+    return _OfFile(file, recorded, has_digest, ceilings, points, findings, cases, measured, notes)
 
 
 _MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
@@ -567,23 +587,27 @@ def _of_all_files(found: Sequence[Path]) -> list[_OfFile]:
 
 def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
     """The samples of all rows as one frame, put together once: a frame per row takes most of the
-    time that a file takes."""
+    time that a file takes. What names the row of a sample is a category, a small number instead of
+    a text, because there are hundreds of thousands of samples to choose by it."""
     rows = [row for case in cases for row in case.rows]
     lengths = [length for case in cases for length in case.lengths]
-    if not sum(lengths):
-        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool})
     names = [name for name in SAMPLE_FRAME_COLUMNS if name not in SAMPLE_COLUMNS]
-    repeated = {
-        name: np.repeat(np.array([row[name] for row in rows], dtype=kind), lengths)
-        for name in names
-        for kind in [np.int64 if name == "repeat" else object]
-    }
+    texts = dict.fromkeys((name for name in names if name != "repeat"), "category")
+    if not sum(lengths):
+        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool, **texts})
+
+    def repeated(name: str) -> np.ndarray | pd.Categorical:
+        if name not in texts:
+            return np.repeat(np.array([row[name] for row in rows], dtype=np.int64), lengths)
+        of_rows = pd.Categorical([row[name] for row in rows])
+        return pd.Categorical.from_codes(np.repeat(of_rows.codes, lengths), of_rows.categories)
+
     columns = {
         name: np.concatenate([case.samples[name] for case in cases if sum(case.lengths)])
         for name in SAMPLE_COLUMNS
     }
-    frame = pd.DataFrame({**repeated, **columns}, columns=SAMPLE_FRAME_COLUMNS)
-    return frame.astype({name: "str" for name in repeated if name != "repeat"})
+    of_each = {name: repeated(name) for name in names}
+    return pd.DataFrame({**of_each, **columns}, columns=SAMPLE_FRAME_COLUMNS)
 
 
 def _chosen_cases(
@@ -686,19 +710,24 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         cross=apart("cross"),
         effects=apart("effects"),
         sessions=sessions,
+        recorded=[part.recorded for part in parts],
         **frames_of("compared"),
     )
 
 
-def samples_by_row(results: Results) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """(row, rounds, times in ms, throttled) of every row with samples, in their order. Cut from
-    arrays, because a frame for each row costs more than what is done with it."""
+Sampled = tuple[np.ndarray, np.ndarray, np.ndarray]  # rounds, times in ms, throttled
+
+
+def samples_by_row(results: Results) -> Iterator[tuple[str, *Sampled]]:
+    """The samples of every row that has some, in their order. Cut from arrays, because a frame for
+    each row costs more than what is done with it."""
     columns = [results.samples[name].to_numpy() for name in ("round", "time_ms", "throttled")]
     codes, rows = pd.factorize(results.samples["row"])
     order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(rows)))[:-1]
-    for row, of_row in zip(rows, np.split(order, ends), strict=False):
-        yield str(row), *(column[of_row] for column in columns)
+    columns = [column[order] for column in columns]
+    ends = itertools.accumulate(np.bincount(codes, minlength=len(rows)).tolist(), initial=0)
+    for row, (begin, end) in zip(rows, itertools.pairwise(ends), strict=True):
+        yield str(row), *(column[begin:end] for column in columns)
 
 
 def usable_times(results: Results) -> dict[str, np.ndarray]:
@@ -710,17 +739,13 @@ def usable_times(results: Results) -> dict[str, np.ndarray]:
     }
 
 
-def paired_times(results: Results, row: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+def paired_times(row: Sampled, other: Sampled) -> tuple[np.ndarray, np.ndarray]:
     """The times of two rows of a group in the rounds in which neither was throttled; a row of which
     every sample is counts as it is (the rule of the harness)."""
-    samples = results.samples
     sides = []
-    for name in (row, other):
-        mine = (samples["row"] == name).to_numpy()
-        good = mine & ~samples["throttled"].to_numpy()
-        chosen = np.flatnonzero(good if good.any() else mine)
-        rounds = samples["round"].to_numpy()[chosen]
-        sides.append((rounds, samples["time_ms"].to_numpy()[chosen]))
+    for rounds, times, throttled in (row, other):
+        good = throttled if throttled.all() else ~throttled
+        sides.append((rounds[good], times[good]))
     (rounds, times), (other_rounds, other_times) = sides
     _, here, there = np.intersect1d(rounds, other_rounds, return_indices=True)
     return times[here], other_times[there]

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from plots.devices import memory_gb_s
 from plots.errors import PlotsError
 from plots.tree import ROOT
@@ -216,6 +218,56 @@ class Recorded:
         return self.document["provenance"]["device"]
 
 
+_OF_A_SPREAD = ("baseline", "iso")  # the rows of which plots/derived.py takes the samples
+
+
+_OF_A_COMPARISON = ("variant", "role", "schedule", "control", "claim", "verdict")
+
+
+def _abridged_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
+    speedup = {name: comparison["speedup"][name] for name in ("ratio", "low", "high")}
+    kept = {name: comparison[name] for name in _OF_A_COMPARISON if name in comparison}
+    return {**kept, "speedup": speedup}
+
+
+def _abridged_row(row: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: row[name] for name in ("variant", "role", "schedule", "status") if name in row}
+    if (row["variant"].rpartition("/")[2], row["role"]) == _OF_A_SPREAD:
+        kept["samples"] = {"time_ms": np.asarray(row["samples"]["time_ms"]).tolist()}
+    return kept
+
+
+def abridged(document: dict[str, Any]) -> dict[str, Any]:
+    """What of a result file may stand beside a published value: a tenth of it, so that it can be
+    kept where the file was read and nobody has to read the file again."""
+    groups = [
+        {
+            **{name: group[name] for name in ("key", "invalid") if name in group},
+            "rows": [_abridged_row(row) for row in group["rows"]],
+            "comparisons": [_abridged_comparison(c) for c in group["comparisons"]],
+        }
+        for group in document["groups"]
+    ]
+    microbenchmarks = [
+        {
+            "name": m["name"],
+            "findings": m["findings"],
+            "rows": [
+                {name: of for name, of in row.items() if name not in ("samples", "evidence")}
+                for row in m["rows"]
+            ],
+        }
+        for m in document.get("microbenchmarks") or []
+    ]
+    ceilings = [{name: c[name] for name in ("name", "value", "unit")} for c in document["ceilings"]]
+    return {
+        "provenance": document["provenance"],
+        "ceilings": ceilings,
+        "groups": groups,
+        "microbenchmarks": microbenchmarks,
+    }
+
+
 def _fulfils(at: dict[str, str], wanted: dict[str, str]) -> bool:
     return all(at.get(name, "") == value for name, value in wanted.items())
 
@@ -366,7 +418,7 @@ def theory(quantity: str, gpu: str | dict[str, Any]) -> float | None:
 
 
 def recorded(paths: Sequence[Path]) -> list[Recorded]:
-    """Result files under these paths; of one GPU, the study "paper" first, then by date."""
+    """Result files under these paths, in_order()."""
     found = []
     for path in paths:
         candidates = sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -377,7 +429,12 @@ def recorded(paths: Sequence[Path]) -> list[Recorded]:
                 raise PlotsError(f"{candidate}: expected a result file ({error})") from None
             if isinstance(document, dict) and document.get("schema") == "amasia-result":
                 found.append(Recorded(candidate.as_posix(), document))
-    newest = sorted(found, key=lambda f: f.document["provenance"]["date_utc"], reverse=True)
+    return in_order(found)
+
+
+def in_order(files: Iterable[Recorded]) -> list[Recorded]:
+    """The study "paper" first, then by date, the newest first."""
+    newest = sorted(files, key=lambda f: f.document["provenance"]["date_utc"], reverse=True)
     return sorted(newest, key=lambda f: f.document["provenance"]["study"] != "paper")
 
 

@@ -53,8 +53,10 @@ def usable(row: Record, member: str = "samples") -> tuple[np.ndarray, np.ndarray
     others."""
     samples = row[member]
     rounds, times = np.asarray(samples["round"]), np.asarray(samples["time_ms"], dtype=float)
-    good = ~np.asarray(samples["throttled"], dtype=bool)
-    return (rounds[good], times[good]) if good.any() else (rounds, times)
+    throttled = np.asarray(samples["throttled"], dtype=bool)
+    if not throttled.any() or throttled.all():  # as of most rows
+        return rounds, times
+    return rounds[~throttled], times[~throttled]
 
 
 def row_summary(
@@ -222,13 +224,18 @@ def comparisons_of(
     pairs = list(pairs_of(rows))
     confidence = corrected_confidence(joint_confidence, len(pairs))
     comparisons: list[Record] = []
+    # A row stands in several pairs, the baseline in most.
+    own_ratios: dict[int, Record | None] = {}
     for row, reference, role in pairs:
         speedup = _ratio_record(usable(reference), usable(row), confidence, rule)
         if speedup is None:
             continue
         itself = None
         if row.get("repeat_samples"):
-            itself = _ratio_record(usable(row), usable(row, "repeat_samples"), confidence)
+            if id(row) not in own_ratios:
+                again = usable(row, "repeat_samples")
+                own_ratios[id(row)] = _ratio_record(usable(row), again, confidence)
+            itself = own_ratios[id(row)]
         schedules = {
             name: r["schedule"]
             for name, r in (("schedule", row), ("against_schedule", reference))

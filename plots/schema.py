@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
-
-import jsonschema
+from typing import TYPE_CHECKING, Any
 
 from plots.tree import ROOT
+
+if TYPE_CHECKING:
+    import jsonschema
 
 SCHEMA_PATH = ROOT / "schema" / "result.schema.json"
 

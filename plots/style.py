@@ -18,7 +18,7 @@ matplotlib.use("Agg")  # files only: no display on a cluster node
 
 import matplotlib.pyplot as plt
 from matplotlib.artist import Artist
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -153,6 +153,20 @@ _INLINE = {**RC, "svg.fonttype": "none"}
 _FONT = "DejaVu Sans"
 
 
+@functools.cache
+def _measuring_renderer() -> RendererSVG:
+    """What texts are measured with while a figure is laid out; it remembers what it has measured,
+    which of "10³" takes ten milliseconds."""
+    return RendererSVG(1, 1, io.StringIO())
+
+
+class _Canvas(FigureCanvasSVG):
+    """Lays every figure out with one renderer, where matplotlib makes one for each."""
+
+    def get_renderer(self) -> RendererSVG:
+        return _measuring_renderer()
+
+
 def inline_svg(figure: Figure, name: str, label: str) -> str:
     """The figure as an <svg> element to stand in HTML: ids made unique by ``name``, no header,
     scaled to the width of the page, ``label`` for screen readers. Its text needs the font that
@@ -161,7 +175,7 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     with plt.rc_context(_INLINE):
         figure.dpi = RC["savefig.dpi"]  # of what is drawn as an image
         # Not savefig, which draws everything a first time only to find the layout.
-        FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None})
+        _Canvas(figure).print_svg(stream, metadata={"Date": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

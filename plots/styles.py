@@ -265,7 +265,7 @@ def _by_group(results: Results) -> dict[str, _Measured]:
     for r in results.rows[_OF_ROW].itertuples():
         if r.repeat == 0:
             rows[r.group].append((r.row, r.identity))
-    sampled = set(results.samples["group"])
+    sampled = set(results.samples["group"].unique())
     return {g: _Measured(of, rows[g], samples) for g, of in compared.items() if g in sampled}
 
 
@@ -417,7 +417,7 @@ def any_case(results: Results, cache: str, launch: str) -> bool:
     """Whether cases_of() finds one in a mode; it takes long to say which."""
     of = results.groups
     wanted = set(of.loc[(of["cache"] == cache) & (of["launch"] == launch), "group"])
-    wanted &= set(results.samples["group"])
+    wanted &= set(results.samples["group"].unique())
     compared = results.comparisons
     compared = compared[~compared["control"] & (compared["role"] == "best")]
     styled = compared["strategy"].isin(set(NAMES) - {BASELINE})

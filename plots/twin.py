@@ -238,8 +238,14 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
 
 def kind_of(traits: Traits) -> tuple[str, ...]:
     """Twins of different kinds do not answer for each other."""
-    words = [value for value in traits.values() if not value.isdigit()]
-    return (*words, *(f"{name}: {traits.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
+    return _kind_of(tuple(traits.items()))
+
+
+@cache
+def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    of = dict(traits)
+    words = [value for value in of.values() if not value.isdigit()]
+    return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
 def position(traits: Traits) -> Mapping[str, float]:
@@ -276,8 +282,9 @@ def outside(traits: Traits, twins: Sequence[Twin]) -> str:
         some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
         return f"no twin of this kind was recorded ({words}{''.join(f', with {s}' for s in some)})"
     asked = position(traits)
+    positions = [position(twin.traits) for twin in twins]
     for name, value in asked.items():
-        recorded = [position(twin.traits)[name] for twin in twins]
+        recorded = [of[name] for of in positions]
         if not min(recorded) - 1e-9 <= value <= max(recorded) + 1e-9:
             scale = (lambda v: v / 4) if name in ("out_bytes", "common") else (lambda v: 2**v - 1)
             if name == "tile":

@@ -32,12 +32,12 @@ def is_valid(document: Any, schema: Path) -> bool:
 
 
 def first_error(
-    document: Any, content: str, schema: Path
+    document: Any, content: bytes | str, schema: Path
 ) -> jsonschema.exceptions.ValidationError | None:
     """The error that says most about what is wrong with a document; None when it is valid.
 
-    ``content`` is the text that it was read from: a text that was found valid is not looked at
-    again, as long as schema and code are what they were.
+    ``content`` is the text that it was read from, or a digest of it: a text that was found valid is
+    not looked at again, as long as schema and code are what they were.
     """
     remembered = Cache(default_folder())
     key = remembered.key("valid", schema.read_bytes(), content)

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from plots import report
@@ -52,8 +53,9 @@ def page_of(paths: list[str], cache: Cache, quiet: bool = False) -> str:
     key = _page_key(cache, paths)
     stored = cache.find(key)
     if stored is None:
-        results = load(paths, cache)
-        page = {"notes": results.notes, "html": report.render(results, cache)}
+        keeping: list[Callable[[], object]] = []
+        results = load(paths, cache, keeping)
+        page = {"notes": results.notes, "html": report.render(results, cache, keeping)}
         cache.keep(key, json.dumps(page).encode())
         cache.forget_unused()
     else:

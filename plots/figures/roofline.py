@@ -173,7 +173,7 @@ def roofline(results: Results) -> Figure:
     bar = Line2D([], [], color="#444444", linewidth=2, label="what the floor allows")
     figure.legend(handles=[*handles, hollow, bar], loc="outside lower center", ncols=6)
     # A slope of one is at 45 degrees only in a square: ask the finished layout.
-    figure.draw_without_rendering()
+    figure.get_layout_engine().execute(figure)
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1e3), (10, 1e4)])
     for text in along:
         text.set_rotation(math.degrees(math.atan2(y1 - y0, x1 - x0)))

@@ -7,7 +7,7 @@ several GPUs. Nothing in the page refers to anything outside it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -19,7 +19,7 @@ from markupsafe import Markup
 from plots import __version__, expect
 from plots.advise import Advice, advise, by_mode, from_size_on
 from plots.cache import Cache
-from plots.drawing import draw_beside
+from plots.drawing import draw_all
 from plots.errors import PlotsError
 from plots.figures import (
     AppSubject,
@@ -33,11 +33,15 @@ from plots.figures import (
 from plots.figures.common import origin
 from plots.figures.registry import mode_name
 from plots.load import Results, main_cache, main_launch, slug
+from plots.parallel import beside, garbage_of_others
 from plots.report import answer, tables
 from plots.report.chapters import Part, parts
 from plots.report.embedded import Embedded
 from plots.strategies import STRATEGIES, built_variants
 from plots.style import embedded_font
+
+# Where the font comes, which is made while the page is written.
+_PLACE_OF_FONT = "/* font */"
 
 # Of more GPUs than a few, not every pair has its figure: there are n (n - 1) / 2 of them.
 MOST_PAIRS = 6
@@ -222,9 +226,19 @@ def _template(name: str) -> Markup:
     return Markup((files("plots") / "templates" / name).read_text(encoding="utf-8"))
 
 
-def render(results: Results, cache: Cache | None = None) -> str:
-    """The report as HTML; pictures drawn before are taken from ``cache``. Raises PlotsError when
-    the results hold no comparison group."""
+def render(
+    results: Results,
+    cache: Cache | None = None,
+    meanwhile: Sequence[Callable[[], object]] = (),
+) -> str:
+    """The report as HTML; pictures drawn before are taken from ``cache``. Where there are several
+    cores, one of them calls ``meanwhile`` as well. Raises PlotsError when the results hold no
+    comparison group."""
+    with garbage_of_others():
+        return _render(results, cache or Cache(None), meanwhile)
+
+
+def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], object]]) -> str:
     if results.groups.empty:
         hint = "" if results.cross is None else "; of amasia cross: python -m plots figure cross"
         raise PlotsError(f"the result files hold no comparison group: nothing to report{hint}")
@@ -232,12 +246,14 @@ def render(results: Results, cache: Cache | None = None) -> str:
     gpus = [gpu for gpu in results.gpus if gpu in with_groups]
     anchors = _anchors(gpus)
     pictures, data = _Pictures(), Embedded()
-    sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
-    pairs = _pairs(results, gpus, pictures)
-    hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
     all_parts = parts()
     bodies = [partial(_written, part, results) for part in all_parts]
-    drawn, written = draw_beside(pictures.wanted, cache or Cache(None), bodies)
+    with beside([*bodies, *meanwhile]) as others:
+        sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
+        pairs = _pairs(results, gpus, pictures)
+        hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
+        drawn = draw_all(pictures.wanted, cache)
+        written = others()[: len(bodies)]
     chapters = []
     for part, (body, of_part) in zip(all_parts, written, strict=True):
         data.add(of_part)
@@ -247,27 +263,33 @@ def render(results: Results, cache: Cache | None = None) -> str:
             data.figure(name, picture.svg)
     provenance = tables.provenance(results, data)
     published = expect.published_table()
-    return (
-        _environment(data)
-        .get_template("report.html.j2")
-        .render(
-            title="Amasia: which way of moving data pays",
-            version=__version__,
-            origin=origin(results.groups),
-            font=Markup(embedded_font(picture.svg for picture in drawn.values())),
-            css=_template("report.css"),
-            script=_template("report.js"),
-            drawn=drawn,
-            sections=sections,
-            chapters=[(part, body) for part, body in chapters if body],
-            idle=[gpu for gpu in results.gpus if gpu not in with_groups],
-            strategies=STRATEGIES,
-            notes=results.notes,
-            example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[0],
-            hardware=hardware,
-            pairs=pairs,
-            pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
-            provenance=provenance,
-            data=data,
+    font = partial(embedded_font, [picture.svg for picture in drawn.values()])
+    with beside([font]) as fonts:
+        page = (
+            _environment(data)
+            .get_template("report.html.j2")
+            .render(
+                title="Amasia: which way of moving data pays",
+                version=__version__,
+                origin=origin(results.groups),
+                font=_PLACE_OF_FONT,
+                css=_template("report.css"),
+                script=_template("report.js"),
+                drawn=drawn,
+                sections=sections,
+                chapters=[(part, body) for part, body in chapters if body],
+                idle=[gpu for gpu in results.gpus if gpu not in with_groups],
+                strategies=STRATEGIES,
+                notes=results.notes,
+                example=published[published["new"].eq("A100") & published["old"].eq("V100")].iloc[
+                    0
+                ],
+                hardware=hardware,
+                pairs=pairs,
+                pairs_left_out=len(gpus) * (len(gpus) - 1) // 2 - len(pairs),
+                provenance=provenance,
+                data=data,
+            )
         )
-    )
+        (css,) = fonts()
+    return page.replace(_PLACE_OF_FONT, css, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from markupsafe import Markup, escape
 
@@ -68,7 +67,7 @@ def _of_gpu(gpu: str, files: list[published.Recorded], data: Embedded) -> Markup
 def _body(results: Results, data: Embedded) -> Markup:
     if results.points.empty:
         return Markup("")
-    files = published.recorded([Path(path) for path in results.files["path"]])
+    files = published.in_order(results.recorded)
     said = [
         _of_gpu(gpu, [f for f in files if f.device["name"] == gpu], data)
         for gpu in published.gpus_of(files)
