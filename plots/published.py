@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from plots.devices import memory_gb_s
+from plots.documents import find_files, read_document
 from plots.errors import PlotsError
 from plots.tree import ROOT
 from plots.units import interval_digits
@@ -366,17 +367,9 @@ def theory(quantity: str, gpu: str | dict[str, Any]) -> float | None:
 
 
 def recorded(paths: Sequence[Path]) -> list[Recorded]:
-    """Result files under these paths; of one GPU, the study "paper" first, then by date."""
-    found = []
-    for path in paths:
-        candidates = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-        for candidate in candidates:
-            try:
-                document = json.loads(candidate.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise PlotsError(f"{candidate}: expected a result file ({error})") from None
-            if isinstance(document, dict) and document.get("schema") == "amasia-result":
-                found.append(Recorded(candidate.as_posix(), document))
+    """Result files under these paths; of one GPU, the study "paper" first, then by date. Each is
+    checked as load() checks it: raises PlotsError, ResultFileError."""
+    found = [Recorded(path.as_posix(), read_document(path)) for path in find_files(paths)[0]]
     newest = sorted(found, key=lambda f: f.document["provenance"]["date_utc"], reverse=True)
     return sorted(newest, key=lambda f: f.document["provenance"]["study"] != "paper")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from dataclasses import replace
 
@@ -622,6 +623,59 @@ def test_the_command_writes_the_page(memory_file, tmp_path, capsys):
     assert out.read_text(encoding="utf-8").startswith("# What of the source documents")
     assert main(["reproduction", str(memory_file)]) == 0
     assert "000-04" in capsys.readouterr().out
+
+
+def _with_latency(document, change):
+    change(document["microbenchmarks"][0]["rows"][0]["value"])
+
+
+def _with_ratio(document):
+    group = synthetic.group("hotspot", synthetic.hotspot_size(8192), 2.0)
+    document["groups"] = [group]
+    document["provenance"]["sources"] = {row["variant"]: "ab" * 32 for row in group["rows"]}
+    group["comparisons"][-1]["speedup"]["ratio"] = 9.99
+
+
+@pytest.mark.parametrize(
+    ("edit", "wanted"),
+    [
+        (lambda d: _with_latency(d, lambda v: v.update(median=3 * v["median"])), "value.median"),
+        (_with_ratio, "found 9.99"),
+        (lambda d: d.update(version=5), "version 5 is newer than this program"),
+        (lambda d: d.pop("provenance"), 'expected member "provenance"'),
+        (lambda d: d.update(groups=None), "expected type array at groups"),
+    ],
+    ids=["latency", "ratio", "version", "provenance", "groups"],
+)
+def test_what_load_refuses_stands_beside_no_published_value(capsys, save, edit, wanted):
+    document = synthetic.memory_like()
+    edit(document)
+    path = save(document)
+    assert main(["reproduction", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith(f"plots: {path}: ") and err.count("\n") == 1
+    assert wanted in err
+
+
+def test_a_wrong_digest_and_what_is_no_result_are_refused(capsys, memory_file, save):
+    document = json.loads(memory_file.read_text(encoding="utf-8"))
+    document["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"  # and the digest as it was
+    memory_file.write_text(json.dumps(document), encoding="utf-8")
+    nothing = save("[]", "nothing.json")
+    for path, wanted in (
+        (memory_file, "the file was changed or damaged"),
+        (nothing, "expected an Amasia result file"),
+    ):
+        assert main(["reproduction", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and wanted in err and err.count("\n") == 1
+
+
+def test_what_a_folder_holds_beside_results_is_left_out_aloud(capsys, memory_file, save):
+    save("[]", "nothing.json")
+    assert main(["reproduction", str(memory_file.parent)]) == 0
+    out, err = capsys.readouterr()
+    assert "000-04" in out and "nothing.json is no result file and was left out" in err
 
 
 # The same points elsewhere
