@@ -287,14 +287,39 @@ def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
     # The same rate on an H200 as on an H800 is no agreement.
     same = reproduction.judge(c, Own(1861.5, "GB/s", "f"), H200)
     assert same.verdict is Verdict.DIFFERS and same.ratio() < 0.5
-    # What an unknown GPU promises is not known: nothing follows.
+    # What an unknown GPU promises is not known: nothing follows, least of all about shares.
     unknown = H200 | {"name": "NVIDIA Another"}
-    assert reproduction.judge(c, Own(4443, "GB/s", "f"), unknown).verdict is Verdict.OTHER_HARDWARE
+    line = reproduction.judge(c, Own(4443, "GB/s", "f"), unknown)
+    assert line.verdict is Verdict.NOT_PROMISED and not line.of_shares()
+    assert line.ratio() == pytest.approx(4443 / 1861.5)
+    foreign = unknown | {"compute_capability": 80}
+    assert reproduction.judge(c, Own(4443, "GB/s", "f"), foreign).verdict is Verdict.OTHER_HARDWARE
     own = replace(H800_CELL, low=0.95, high=0.95, relation="at least", tolerance=0,
                   basis="own share f16")  # fmt: skip
     for value, verdict in ((0.96, Verdict.AGREES), (0.94, Verdict.DIFFERS)):
         line = reproduction.judge(own, Own(value * 989.5, "TFLOP/s", "f"), H200)
         assert line.verdict is verdict and line.ratio() == pytest.approx(value / 0.95)
+
+
+def test_only_a_ratio_of_two_shares_is_called_one(memory_file):
+    """With the rates of an H100 whose promise is known, and of a GPU whose promise is not."""
+    files = published.recorded([memory_file])
+    bandwidth = replace(H800_CELL, low=1861.5, high=1861.5, basis="share memory")
+    for name, said in (
+        ("NVIDIA H100 80GB HBM3", "0.98 of shares"),
+        ("NVIDIA Another", "1.61"),
+    ):
+        line = reproduction.judge(bandwidth, Own(3000, "GB/s", "f"), H200 | {"name": name})
+        e = replace(entry(files, "000-12"), lines=[line])
+        assert reproduction._summary(e) == said
+
+
+def test_what_the_recorded_gpus_promise_is_known(record):
+    """Of every rate that is compared as a share, so that the page compares shares alone."""
+    shares = [c for c in published.comparisons() if c.kind in ("share", "own share")]
+    for device in {f.device["name"]: f.device for f in record}.values():
+        for c in shares:
+            assert published.theory(c.theory, device), (device["name"], c.id, c.theory)
 
 
 def test_a_value_that_is_missing_says_why():
@@ -314,12 +339,15 @@ def test_a_value_that_is_missing_says_why():
         ("AN", "same", "agrees; 1 not recorded"),
         ("OB", "same", "other hardware"),
         ("OB", "other: so", "other method"),
+        ("SO", "same", "promise not known"),
+        ("SB", "other: so", "other method: promise not known"),
+        ("AS", "same", "agrees"),
         ("NN", "same", "not recorded"),
         ("PN", "same", "not applicable"),
     ],
 )
 def test_a_status_counts_verdicts(verdicts, method, status):
-    kinds = dict(zip("ADOBNP", Verdict, strict=True))
+    kinds = dict(zip("ADOBSNP", Verdict, strict=True))
     item = replace(published.inventory()[3], method=method)
     lines = [Line("x", "H800", kinds[v]) for v in verdicts]
     assert reproduction.status_of(item, lines) == status
