@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from plots.claims import has_too_few_rounds
 from plots.devices import memory_gb_s
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError
@@ -241,8 +242,10 @@ def _speedup(file: Recorded, s: Selector) -> Own | None:
                 words += [c["schedule"]] if "schedule" in s.at else []
                 r = c["speedup"]
                 digits = interval_digits(r["low"], r["high"])
-                words.append(f"{c.get('claim') or c['verdict']} "
-                             f"[{r['low']:.{digits}f}; {r['high']:.{digits}f}]")  # fmt: skip
+                interval = f"[{r['low']:.{digits}f}; {r['high']:.{digits}f}]"
+                claim = c.get("claim") or c["verdict"]
+                few = has_too_few_rounds(c)
+                words.append(f"{claim}: too few rounds" if few else f"{claim} {interval}")
                 return Own(r["ratio"], "x", file.path, ", ".join(words))
     return None
 

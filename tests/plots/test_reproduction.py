@@ -146,6 +146,15 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
         assert published.own_value(files, selector)[0].value == 1.2
 
 
+def test_a_ratio_of_too_few_rounds_says_so_and_has_no_interval(save):
+    selector = f"speedup hotspot/overlap iso {CELL}"
+    for rounds, said in ((3, "iso, not resolved: too few rounds"), (41, "iso, faster [")):
+        files = published.recorded([hotspot(save, rounds=rounds)])
+        own, _ = published.own_value(files, selector)
+        assert own.value == pytest.approx(1.2) and said in own.cell
+        assert ("[" in own.cell) == (rounds == 41)
+
+
 def test_another_role_or_schedule_is_not_taken_for_it(save):
     files = published.recorded([hotspot(save)])
     best = published.own_value(files, f"speedup hotspot/overlap best {CELL}")[0]
