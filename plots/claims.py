@@ -34,6 +34,14 @@ def controls_of(
     ]
 
 
+def has_too_few_rounds(comparison: dict[str, Any]) -> bool:
+    """Whether a ratio is not resolved although its interval does not hold 1: that of few rounds is
+    all that they are, and promises less than the confidence that was asked for."""
+    speedup = comparison["speedup"]
+    apart = speedup["low"] > 1 or speedup["high"] < 1
+    return comparison["verdict"] == NOT_RESOLVED and apart
+
+
 def claim_between_runs(claim: str, low: float, high: float) -> str:
     """What may be said of a comparison of which a new session falls between ``low`` and ``high``;
     ``claim`` is what its own run lets one say."""

@@ -6,7 +6,7 @@ Data go to stdout, what was written and what was left out to stderr.
 from __future__ import annotations
 
 import argparse
-import os
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from plots import __version__
 from plots.commands import COMMANDS, Command
 from plots.errors import PlotsError, nearest
+from plots.output import DataStream, OutputError
 from plots.tree import IN_A_CLONE
 
 _SCRIPT = "amasia-plots"  # pyproject.toml, [project.scripts]
@@ -79,6 +80,24 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    stdout = DataStream(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(stdout):
+            try:
+                return _run(arguments)
+            finally:
+                # Not left to the end of the program, which cannot say what is wrong any more.
+                stdout.flush()
+    except OutputError as error:
+        print(f"plots: {error}", file=sys.stderr)
+        stdout.give_up()
+        return 5
+    except BrokenPipeError:  # | head
+        stdout.give_up()
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
     try:
         first = next((a for a in arguments if not a.startswith("-")), None)
         if first is not None and first not in COMMANDS:
@@ -93,6 +112,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PlotsError as error:
         print(f"plots: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # | head
-        return 0

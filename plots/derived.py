@@ -195,9 +195,11 @@ def _baseline_spread(files: Sequence[Recorded], _: str) -> Own | None:
                 continue
             key = group["key"]
             for row in group["rows"] if key["cache"] == "cold" else []:
-                times = (row.get("samples") or {}).get("time_ms") or []
                 baseline = row["variant"].endswith("/baseline") and row["role"] == "iso"
-                if not baseline or row["status"] != "ok" or len(times) < 2:
+                if not baseline or row["status"] != "ok":
+                    continue
+                times = row["samples"]["time_ms"]
+                if len(times) < 2:
                     continue
                 spread = 100 * float(np.std(times, ddof=1) / np.mean(times))
                 if worst is None or spread > worst.value:

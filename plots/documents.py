@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -220,8 +221,16 @@ def _may_be_too_large(text: str) -> bool:
     return False
 
 
+_JOURNAL = re.compile(r'\s*\{\s*"schema"\s*:\s*"amasia-journal"')
+
+
 def parse(path: Path, text: str) -> Any:
-    """A JSON document. Raises ResultFileError."""
+    """A JSON document. Raises ResultFileError; so it does for a journal, which is several."""
+    if _JOURNAL.match(text):
+        raise ResultFileError(
+            f"{path}: is the journal of a run that did not finish: continue it (amasia run "
+            f"--resume), or make a result file of what it holds: amasia merge {path} --out FILE"
+        )
     large = _may_be_too_large(text)
     try:
         return json.loads(
@@ -302,9 +311,24 @@ def upgrade(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def _check_dates(path: Path, provenance: dict[str, Any]) -> None:
+    """The schema asks for the form of a date, in which February has 30 days."""
+    dates = {"provenance.date_utc": provenance["date_utc"]}
+    for s, session in enumerate(provenance.get("sessions") or ()):
+        dates[f"provenance.sessions[{s}].date_utc"] = session["date_utc"]
+    for where, date in dates.items():
+        try:
+            datetime.fromisoformat(date)
+        except ValueError:
+            raise ResultFileError(
+                f"{path}: expected a date and time that exist at {where}, found {date[:40]}"
+            ) from None
+
+
 def _check_content(path: Path, document: dict[str, Any], digest: str | None) -> None:
-    """What the schema does not ask: that all follows from the samples, and that nothing else was
-    changed, either."""
+    """What the schema does not ask: that the dates exist, that all follows from the samples, and
+    that nothing else was changed, either."""
+    _check_dates(path, document["provenance"])
     try:
         recomputed.check(document)
     except recomputed.Difference as difference:

@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from plots.claims import has_too_few_rounds
 from plots.devices import memory_gb_s
+from plots.documents import find_files, read_document
 from plots.errors import PlotsError
 from plots.tree import ROOT
 from plots.units import interval_digits
@@ -292,8 +294,10 @@ def _speedup(file: Recorded, s: Selector) -> Own | None:
                 words += [c["schedule"]] if "schedule" in s.at else []
                 r = c["speedup"]
                 digits = interval_digits(r["low"], r["high"])
-                words.append(f"{c.get('claim') or c['verdict']} "
-                             f"[{r['low']:.{digits}f}; {r['high']:.{digits}f}]")  # fmt: skip
+                interval = f"[{r['low']:.{digits}f}; {r['high']:.{digits}f}]"
+                claim = c.get("claim") or c["verdict"]
+                few = has_too_few_rounds(c)
+                words.append(f"{claim}: too few rounds" if few else f"{claim} {interval}")
                 return Own(r["ratio"], "x", file.path, ", ".join(words))
     return None
 
@@ -418,17 +422,9 @@ def theory(quantity: str, gpu: str | dict[str, Any]) -> float | None:
 
 
 def recorded(paths: Sequence[Path]) -> list[Recorded]:
-    """Result files under these paths, in_order()."""
-    found = []
-    for path in paths:
-        candidates = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-        for candidate in candidates:
-            try:
-                document = json.loads(candidate.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise PlotsError(f"{candidate}: expected a result file ({error})") from None
-            if isinstance(document, dict) and document.get("schema") == "amasia-result":
-                found.append(Recorded(candidate.as_posix(), document))
+    """Result files under these paths, in_order(). Each is checked as load() checks it: raises
+    PlotsError, ResultFileError."""
+    found = [Recorded(path.as_posix(), read_document(path)) for path in find_files(paths)[0]]
     return in_order(found)
 
 

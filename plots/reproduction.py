@@ -54,6 +54,7 @@ class Verdict(Enum):
     DIFFERS = "differs"
     OTHER_HARDWARE = "other hardware"
     BESIDE = "beside"
+    NOT_PROMISED = "promise not known"
     NOT_RECORDED = "not recorded"
     NOT_APPLICABLE = "not applicable"
 
@@ -79,6 +80,11 @@ class Line:
     why: str = ""
     command: str = ""
 
+    def of_shares(self) -> bool:
+        """Whether ratio() is of what each GPU reaches of its promise, and not of the values, as
+        where a promise is not known."""
+        return self.basis == "share" and bool(self.own_share and self.published_share)
+
     def ratio(self) -> float | None:
         """What is judged: ours over the published value, or share over share. Of a range, over its
         nearer end; 1 within it."""
@@ -89,7 +95,7 @@ class Line:
             if self.own_share is None:
                 return None
             own = self.own_share
-        if self.basis == "share" and self.own_share is not None and self.published_share:
+        if self.of_shares():
             return self.own_share / self.published_share
         return own / min(max(own, low), high) if own > 0 and low < high else own / low
 
@@ -116,21 +122,21 @@ def judge(c: Comparison, own: Own | None, device: dict[str, Any], why: str = "")
     published_share = c.low / theirs if theirs else None
     foreign = bool(c.gpu) and architecture(c.gpu) != device["compute_capability"]
     value, low, high = own.value, c.low, c.high
-    comparable = True
+    promised = True
     if c.kind == "share":
-        comparable = own_share is not None and theirs is not None and not foreign
+        promised = own_share is not None and theirs is not None
         if own_share is not None and theirs is not None:
             value, low, high = own_share, c.low / theirs, c.high / theirs
     elif c.kind == "own share":
-        comparable = own_share is not None and not foreign
+        promised = own_share is not None
         value = own_share if own_share is not None else value
         published_share = c.low
-    elif c.kind == "value":
-        comparable = not foreign
     if c.kind == "beside":
         verdict = Verdict.BESIDE
-    elif not comparable:
+    elif foreign and c.kind in ("value", "share", "own share"):
         verdict = Verdict.OTHER_HARDWARE
+    elif not promised:
+        verdict = Verdict.NOT_PROMISED
     else:
         fits = _holds(value, low, high, c.relation, c.tolerance)
         verdict = Verdict.AGREES if fits else Verdict.DIFFERS
@@ -240,6 +246,9 @@ def status_of(item: Item, lines: Sequence[Line]) -> str:
     other = item.method.startswith("other: ")
     if judged:
         word = "agrees" if agree == judged else f"{agree} of {judged} agree" if agree else "differs"
+        status = f"other method: {word}" if other else word
+    elif count[Verdict.NOT_PROMISED]:
+        word = Verdict.NOT_PROMISED.value
         status = f"other method: {word}" if other else word
     elif count[Verdict.OTHER_HARDWARE] + count[Verdict.BESIDE]:
         status = "other method" if other else "other hardware"
@@ -351,7 +360,7 @@ def _summary(entry: Entry) -> str:
     if not shown:
         return ""
     ratios = [r for x in shown if (r := x.ratio()) is not None]
-    shares = " of shares" if all(x.basis == "share" for x in shown) else ""
+    shares = " of shares" if all(x.of_shares() for x in shown) else ""
     return _range(ratios) + shares + (f" ({len(ratios)})" if len(ratios) > 1 else "")
 
 
@@ -481,6 +490,8 @@ def _head() -> list[str]:
         "| other hardware | the published GPU is of another architecture: shown beside ours, and "
         "nothing follows. Of the same architecture, rates are compared as shares of what each GPU "
         "promises (`inputs/published/theory.csv`) |",
+        "| promise not known | rates of the same architecture, but `theory.csv` lacks what one of "
+        "the GPUs promises: what stands there is the ratio of the rates, and nothing follows |",
         "| measured | recorded here, but the document prints no number |",
         "| not recorded | could be measured, and no recorded file has it |",
         "| needs another GPU; nothing to measure | as it says |",

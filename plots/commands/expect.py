@@ -75,12 +75,13 @@ def _print_styles(results: Results) -> None:
 
 
 def _with_known_ends(best: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The table with no ends where an interval tells nothing, and how many those are. From one or
-    two runs and at the confidence of many cases an interval may well reach from 0 to 10^9."""
+    """The table without the ends that tell nothing, and how many intervals lack one. From one or
+    two runs and at the confidence of many cases an interval may well reach from 0 to 10^9. The end
+    beside 1 of an interval that does not hold 1 is what resolves the case, and stays."""
     unknown = ~(best["high"] <= styles.WIDEST * best["low"])
-    return best.assign(**{end: best[end].mask(unknown) for end in ("low", "high")}), int(
-        unknown.sum()
-    )
+    low = best["low"].mask(unknown & ~(best["low"] > 1))
+    high = best["high"].mask(unknown & ~(best["high"] < 1))
+    return best.assign(low=low, high=high), int(unknown.sum())
 
 
 def _print_step(step: Step, new_name: str, old_name: str) -> None:
@@ -112,7 +113,8 @@ def _print_step(step: Step, new_name: str, old_name: str) -> None:
         print_table(best)
         if unknown:
             print(
-                f"  {unknown} intervals are not known: too few runs, rounds or GPUs to speak of "
+                f"  {unknown} intervals are not known (–), or only to the end beside 1 of a case "
+                "that is resolved: too few runs, rounds or GPUs to speak of "
                 f"{len(best)} cases together (amasia merge makes sessions of repeated runs)"
             )
     print("\nMeasured ceilings")

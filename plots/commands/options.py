@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from plots import style
 from plots.errors import PlotsError
+from plots.output import Destination, destination_of
 from plots.selection import Selection
 
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -74,21 +75,36 @@ def _cannot_write(path: Path, error: OSError) -> PlotsError:
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[TextIO]:
     """A file to write ``path`` through: it gets its name only when all went well, so that nobody
-    opens half of it. Opened at once: a place that cannot be written is said before the work is
-    done. Raises PlotsError."""
-    temporary = path.with_name(path.name + ".tmp")
+    opens half of it. Of a link the target is written; a device or a FIFO is written in place.
+    Opened at once: a place that cannot be written is said before the work is done. Raises
+    PlotsError."""
+    try:
+        destination = destination_of(path)
+        with _opened(destination) as file:
+            yield file
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    print(f"wrote {path}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _opened(destination: Destination) -> Iterator[TextIO]:
+    if destination.special:
+        # To append: a regular file behind /dev/stdout may hold something already.
+        with destination.path.open("a", encoding="utf-8") as file:
+            yield file
+        return
+    path = destination.path
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8") as file:
             yield file
         os.replace(temporary, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from None
     finally:
         # Gone already after success; the place itself may be no folder.
         with contextlib.suppress(OSError):
             temporary.unlink()
-    print(f"wrote {path}", file=sys.stderr)
 
 
 def write_figure(figure: Figure, path: Path) -> None:

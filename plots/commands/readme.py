@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plots import readme
 from plots.commands.options import results_argument
-from plots.commands.registry import MISTAKE, OK, Command, register
+from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
 from plots.selection import load_aloud
 
 
@@ -41,7 +41,7 @@ register(
             ("readme results", "writes both"),
             ("readme results --check", "for a test: whether they are those of the results"),
         ),
-        statuses=(OK, "1 README differs (--check)", MISTAKE),
+        statuses=(OK, "1 README differs (--check)", MISTAKE, OUTPUT),
         order=50,
         in_a_clone=True,
     )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 OK = "0 done"
 MISTAKE = "2 a mistake in the command or in a file"
+OUTPUT = "5 stdout cannot be written"
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Command:
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
     examples: tuple[tuple[str, str], ...]
-    statuses: tuple[str, ...] = field(default=(OK, MISTAKE))
+    statuses: tuple[str, ...] = field(default=(OK, MISTAKE, OUTPUT))
     order: int = 0
     in_a_clone: bool = False  # changes or reads files of the repository that no wheel carries
 

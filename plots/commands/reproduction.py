@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from plots import published, reproduction
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
+from plots.documents import find_files
 
 
 def _run(options: argparse.Namespace) -> int:
     base = options.out.parent if options.out else Path()
-    text = reproduction.render(published.recorded([Path(p) for p in options.results]), base)
+    found, notes = find_files([Path(p) for p in options.results])
+    for note in notes:
+        print(note, file=sys.stderr)
+    text = reproduction.render(published.recorded(found), base)
     print_or_write(text, options.out)
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from test_sessions import run, three
@@ -28,6 +29,17 @@ def test_the_page_is_that_of_the_recorded_results(recorded):
     assert page == between_runs.page(recorded), (
         "stale: python -m plots between results -o docs/between-runs.md"
     )
+
+
+def test_methodology_leaves_the_figures_of_the_record_to_the_page():
+    """Only the page is made anew from the record: a figure in the text beside it grows old. What
+    was found on a day, and decided then, stays as it was."""
+    text = (ROOT / "docs" / "methodology.md").read_text(encoding="utf-8")
+    section = text.split("\n## Between runs ")[1].split("\n**`amasia compare")[0]
+    assert re.findall(r"\d+\.\d+", section) == []
+    undated = [s for s in re.split(r"(?<=[.:]) ", section) if not re.search(r"20\d\d-\d\d-\d\d", s)]
+    assert re.findall(r"\d+ % of the", " ".join(undated)) == []
+    assert "(between-runs.md#do-the-intervals-hold)" in section
 
 
 def test_the_references_of_the_regression_tests_are_those_of_the_recorded_results(recorded):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
+import threading
 
 import known_effects
 import pytest
@@ -180,3 +183,103 @@ def test_it_runs_as_a_module_from_the_repository():
         cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert shown.returncode == 0 and all(command in shown.stdout for command in COMMANDS)
+
+
+# Where it is written
+
+
+def page(memory_file, out):
+    return main(["reproduction", str(memory_file), "-o", str(out)])
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["file", "nothing"])
+def test_of_a_link_the_target_is_written(capsys, memory_file, tmp_path, there):
+    target, link, second = tmp_path / "t" / "page.md", tmp_path / "link.md", tmp_path / "second.md"
+    target.parent.mkdir()
+    if there:
+        target.write_text("old", encoding="utf-8")
+    link.symlink_to("t/page.md")  # relative to where it stands
+    second.symlink_to(link)
+    assert page(memory_file, second) == 0
+    assert link.is_symlink() and second.is_symlink() and not target.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("# What of the source documents")
+    assert [path.name for path in target.parent.iterdir()] == ["page.md"]
+
+
+def test_what_is_no_file_is_written_in_place(capsys, memory_file, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(
+        target=lambda: read.append(fifo.read_text(encoding="utf-8")),
+        daemon=True,  # it waits for ever where nobody writes
+    )
+    reader.start()
+    status = page(memory_file, fifo)
+    if not stat.S_ISFIFO(fifo.lstat().st_mode):  # replaced: nobody writes to it any more
+        fifo.unlink()
+        pytest.fail("the FIFO was replaced")
+    reader.join(timeout=60)
+    assert status == 0 and read[0].startswith("# What of the source documents")
+
+
+def as_module(*arguments, **streams):
+    return subprocess.run(
+        [sys.executable, "-m", "plots", *map(str, arguments)],
+        cwd=ROOT, text=True, timeout=120, check=False, **streams,
+    )  # fmt: skip
+
+
+def test_the_name_of_stdout_is_what_stands_behind_it(memory_file, tmp_path):
+    name = tmp_path / "stdout"  # as /dev/stdout, which must not be at stake
+    name.symlink_to("/proc/self/fd/1")
+    log = tmp_path / "log"
+    log.write_text("before\n", encoding="utf-8")
+    with log.open("a", encoding="utf-8") as file:
+        done = as_module("reproduction", memory_file, "-o", name, stdout=file)
+    assert done.returncode == 0 and name.is_symlink()
+    assert log.read_text(encoding="utf-8").startswith("before\n# What of the source documents")
+    piped = as_module("reproduction", memory_file, "-o", name, stdout=subprocess.PIPE)
+    assert piped.returncode == 0 and piped.stdout.startswith("# What of the source documents")
+
+
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+
+
+@needs_full
+def test_a_full_device_is_a_line_and_stays_a_device(capsys, memory_file, tmp_path):
+    link = tmp_path / "full"  # so that nothing in /dev is at stake
+    link.symlink_to("/dev/full")
+    assert page(memory_file, link) == 2
+    assert (
+        capsys.readouterr().err == f"plots: {link}: cannot be written (No space left on device)\n"
+    )
+    assert link.is_symlink() and stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "arguments", [("expect", "V100", "A100"), ("reproduction", "{memory}"), ("expect", "--help")]
+)
+def test_a_full_stdout_is_a_line_and_status_5(memory_file, arguments):
+    arguments = [a.format(memory=memory_file) for a in arguments]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = as_module(*arguments, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 5
+    assert done.stderr == "plots: stdout cannot be written: No space left on device\n"
+
+
+def test_a_closed_stdout_is_a_line_and_a_reader_that_left_is_none(memory_file):
+    command = f"{sys.executable} -m plots reproduction {memory_file}"
+
+    def shell(text):
+        return subprocess.run(
+            ["bash", "-c", text],
+            cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    closed = shell(f"{command} >&-")
+    assert closed.returncode == 5
+    assert closed.stderr == "plots: stdout cannot be written: it is closed\n"
+    left = shell(f"set -o pipefail; {command} | head -1")
+    assert left.returncode == 0 and left.stderr == "" and left.stdout.count("\n") == 1

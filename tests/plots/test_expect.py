@@ -296,11 +296,18 @@ def test_what_is_to_be_judged_is_not_taken_for_what_differs_between_runs(save):
 
 def test_an_interval_that_tells_nothing_is_not_printed():
     """From one or two runs, at the confidence of many cases, an end may be 1e-10 or 4e9."""
-    best = pd.DataFrame({"low": [2e-10, 0.9, 1.1, 0.0], "high": [1.5, 1.1, 4e9, np.inf],
-                         "ratio": [0.99, 1.0, 1.3, 1.0]})  # fmt: skip
+    best = pd.DataFrame({"low": [2e-10, 0.9, 0.0], "high": [1.5, 1.1, np.inf],
+                         "ratio": [0.99, 1.0, 1.0]})  # fmt: skip
     shown, unknown = expect_command._with_known_ends(best)
-    assert unknown == 3
-    assert (
-        shown["low"].isna().tolist() == shown["high"].isna().tolist() == [True, False, True, True]
-    )
+    assert unknown == 2
+    assert shown["low"].isna().tolist() == shown["high"].isna().tolist() == [True, False, True]
     assert shown["ratio"].tolist() == best["ratio"].tolist()
+
+
+def test_what_is_resolved_has_the_end_that_resolves_it():
+    """However far away the other end may be."""
+    best = pd.DataFrame({"low": [1.1, 1e-9, 1.1], "high": [4e9, 0.8, 1.2]})
+    shown, unknown = expect_command._with_known_ends(best)
+    assert unknown == 2
+    assert shown["low"].fillna(0).tolist() == [1.1, 0, 1.1]
+    assert shown["high"].fillna(0).tolist() == [0, 0.8, 1.2]

@@ -636,3 +636,31 @@ def test_a_date_that_cannot_be_is_said(save):
     assert "ahead.json is of 2099-01-01T00:00:00Z, which is to come: the clock" in ahead
     assert "reset.json is of 1970-01-01T00:03:20Z, before there was this suite" in reset
     assert load([right], Cache(None)).notes == []
+
+
+@pytest.mark.parametrize(
+    "date", ["2026-02-30T10:00:00Z", "2026-13-01T10:00:00Z", "2026-02-01T25:00:00Z"]
+)
+def test_a_date_that_does_not_exist_is_refused(save, date):
+    """Of the file, and of a session in it; the schema asks for digits alone."""
+    document = synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])
+    document["provenance"]["date_utc"] = date
+    with pytest.raises(ResultFileError, match=f"exist at provenance.date_utc, found {date}"):
+        load([save(document)], Cache(None))
+    whole, session = synthetic.provenance([]), "date_utc commit dirty uuid_hash wall_s device_state"
+    there = {**whole, "uuid_hash": whole["device"]["uuid_hash"], "wall_s": 1.0}
+    of_session = {name: there[name] for name in session.split()}
+    document["provenance"]["date_utc"] = whole["date_utc"]
+    document["provenance"]["sessions"] = [of_session, {**of_session, "date_utc": date}]
+    with pytest.raises(ResultFileError, match=r"provenance.sessions\[1\].date_utc, found"):
+        load([save(document)], Cache(None))
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_a_journal_is_called_one_and_what_can_be_done_with_it_said(save, lines):
+    first = {"schema": "amasia-journal", "version": 4, "provenance": synthetic.provenance([])}
+    text = "".join(json.dumps(line) + "\n" for line in [first, {"ceilings": []}][:lines])
+    path = save(text, "out.json.journal")
+    with pytest.raises(ResultFileError, match="journal of a run that did not finish") as refused:
+        load([path], Cache(None))
+    assert f"amasia merge {path} --out FILE" in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from dataclasses import replace
 
@@ -143,6 +144,15 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
     right = published.recorded([other, hotspot(save, name="1.json")])
     for files in (right, right[::-1]):
         assert published.own_value(files, selector)[0].value == 1.2
+
+
+def test_a_ratio_of_too_few_rounds_says_so_and_has_no_interval(save):
+    selector = f"speedup hotspot/overlap iso {CELL}"
+    for rounds, said in ((3, "iso, not resolved: too few rounds"), (41, "iso, faster [")):
+        files = published.recorded([hotspot(save, rounds=rounds)])
+        own, _ = published.own_value(files, selector)
+        assert own.value == pytest.approx(1.2) and said in own.cell
+        assert ("[" in own.cell) == (rounds == 41)
 
 
 def test_another_role_or_schedule_is_not_taken_for_it(save):
@@ -286,14 +296,39 @@ def test_rates_are_compared_as_shares_of_what_each_gpu_promises():
     # The same rate on an H200 as on an H800 is no agreement.
     same = reproduction.judge(c, Own(1861.5, "GB/s", "f"), H200)
     assert same.verdict is Verdict.DIFFERS and same.ratio() < 0.5
-    # What an unknown GPU promises is not known: nothing follows.
+    # What an unknown GPU promises is not known: nothing follows, least of all about shares.
     unknown = H200 | {"name": "NVIDIA Another"}
-    assert reproduction.judge(c, Own(4443, "GB/s", "f"), unknown).verdict is Verdict.OTHER_HARDWARE
+    line = reproduction.judge(c, Own(4443, "GB/s", "f"), unknown)
+    assert line.verdict is Verdict.NOT_PROMISED and not line.of_shares()
+    assert line.ratio() == pytest.approx(4443 / 1861.5)
+    foreign = unknown | {"compute_capability": 80}
+    assert reproduction.judge(c, Own(4443, "GB/s", "f"), foreign).verdict is Verdict.OTHER_HARDWARE
     own = replace(H800_CELL, low=0.95, high=0.95, relation="at least", tolerance=0,
                   basis="own share f16")  # fmt: skip
     for value, verdict in ((0.96, Verdict.AGREES), (0.94, Verdict.DIFFERS)):
         line = reproduction.judge(own, Own(value * 989.5, "TFLOP/s", "f"), H200)
         assert line.verdict is verdict and line.ratio() == pytest.approx(value / 0.95)
+
+
+def test_only_a_ratio_of_two_shares_is_called_one(memory_file):
+    """With the rates of an H100 whose promise is known, and of a GPU whose promise is not."""
+    files = published.recorded([memory_file])
+    bandwidth = replace(H800_CELL, low=1861.5, high=1861.5, basis="share memory")
+    for name, said in (
+        ("NVIDIA H100 80GB HBM3", "0.98 of shares"),
+        ("NVIDIA Another", "1.61"),
+    ):
+        line = reproduction.judge(bandwidth, Own(3000, "GB/s", "f"), H200 | {"name": name})
+        e = replace(entry(files, "000-12"), lines=[line])
+        assert reproduction._summary(e) == said
+
+
+def test_what_the_recorded_gpus_promise_is_known(record):
+    """Of every rate that is compared as a share, so that the page compares shares alone."""
+    shares = [c for c in published.comparisons() if c.kind in ("share", "own share")]
+    for device in {f.device["name"]: f.device for f in record}.values():
+        for c in shares:
+            assert published.theory(c.theory, device), (device["name"], c.id, c.theory)
 
 
 def test_a_value_that_is_missing_says_why():
@@ -313,12 +348,15 @@ def test_a_value_that_is_missing_says_why():
         ("AN", "same", "agrees; 1 not recorded"),
         ("OB", "same", "other hardware"),
         ("OB", "other: so", "other method"),
+        ("SO", "same", "promise not known"),
+        ("SB", "other: so", "other method: promise not known"),
+        ("AS", "same", "agrees"),
         ("NN", "same", "not recorded"),
         ("PN", "same", "not applicable"),
     ],
 )
 def test_a_status_counts_verdicts(verdicts, method, status):
-    kinds = dict(zip("ADOBNP", Verdict, strict=True))
+    kinds = dict(zip("ADOBSNP", Verdict, strict=True))
     item = replace(published.inventory()[3], method=method)
     lines = [Line("x", "H800", kinds[v]) for v in verdicts]
     assert reproduction.status_of(item, lines) == status
@@ -622,6 +660,59 @@ def test_the_command_writes_the_page(memory_file, tmp_path, capsys):
     assert out.read_text(encoding="utf-8").startswith("# What of the source documents")
     assert main(["reproduction", str(memory_file)]) == 0
     assert "000-04" in capsys.readouterr().out
+
+
+def _with_latency(document, change):
+    change(document["microbenchmarks"][0]["rows"][0]["value"])
+
+
+def _with_ratio(document):
+    group = synthetic.group("hotspot", synthetic.hotspot_size(8192), 2.0)
+    document["groups"] = [group]
+    document["provenance"]["sources"] = {row["variant"]: "ab" * 32 for row in group["rows"]}
+    group["comparisons"][-1]["speedup"]["ratio"] = 9.99
+
+
+@pytest.mark.parametrize(
+    ("edit", "wanted"),
+    [
+        (lambda d: _with_latency(d, lambda v: v.update(median=3 * v["median"])), "value.median"),
+        (_with_ratio, "found 9.99"),
+        (lambda d: d.update(version=5), "version 5 is newer than this program"),
+        (lambda d: d.pop("provenance"), 'expected member "provenance"'),
+        (lambda d: d.update(groups=None), "expected type array at groups"),
+    ],
+    ids=["latency", "ratio", "version", "provenance", "groups"],
+)
+def test_what_load_refuses_stands_beside_no_published_value(capsys, save, edit, wanted):
+    document = synthetic.memory_like()
+    edit(document)
+    path = save(document)
+    assert main(["reproduction", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith(f"plots: {path}: ") and err.count("\n") == 1
+    assert wanted in err
+
+
+def test_a_wrong_digest_and_what_is_no_result_are_refused(capsys, memory_file, save):
+    document = json.loads(memory_file.read_text(encoding="utf-8"))
+    document["provenance"]["date_utc"] = "2026-11-22T10:15:00Z"  # and the digest as it was
+    memory_file.write_text(json.dumps(document), encoding="utf-8")
+    nothing = save("[]", "nothing.json")
+    for path, wanted in (
+        (memory_file, "the file was changed or damaged"),
+        (nothing, "expected an Amasia result file"),
+    ):
+        assert main(["reproduction", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and wanted in err and err.count("\n") == 1
+
+
+def test_what_a_folder_holds_beside_results_is_left_out_aloud(capsys, memory_file, save):
+    save("[]", "nothing.json")
+    assert main(["reproduction", str(memory_file.parent)]) == 0
+    out, err = capsys.readouterr()
+    assert "000-04" in out and "nothing.json is no result file and was left out" in err
 
 
 # The same points elsewhere
