@@ -385,6 +385,21 @@ def test_why_names_the_gpus_that_were_profiled_and_are_not_shown(capsys, matched
     assert "Profiles of other GPUs: NVIDIA H100 80GB HBM3; choose one with --gpu." in said_.out
 
 
+def test_why_speaks_of_the_gpus_that_were_profiled(capsys, matched, save):
+    """The newest one is not, and is left out aloud; chosen, it is spoken of."""
+    group = synthetic.matched_group("nw", {"n": 2048}, 1.0)
+    save(synthetic.document([group], gpu=synthetic.device("NVIDIA B200", 100)), "r/newer.json")
+    status, said_ = why(capsys, "why", matched.parent)
+    assert status == 0 and "nw n=2048 on NVIDIA H200" in said_.out
+    assert "0 without counters" in said_.out
+    assert said_.out.endswith(
+        "Left out, since no counters of it are among these files: NVIDIA B200.\n"
+    )
+    _, said_ = why(capsys, "why", matched.parent, "--gpu", "NVIDIA B200")
+    assert " 0 explained, " in said_.out and "Left out" not in said_.out
+    assert "Profiles of other GPUs: NVIDIA H200; choose one with --gpu." in said_.out
+
+
 def test_why_names_profiles_of_other_code(capsys, matched, save):
     document = json.loads((matched.parent / "profile.json").read_text())
     for group in document["groups"]:

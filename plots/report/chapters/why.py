@@ -33,7 +33,7 @@ _COLUMNS = (
     Column("verdict", listed=True),
     Column("cause", listed=True, help="the part of the cycles that explains most"),
     Column("share", "share", help="of the difference in cycles"),
-    Column("sentence"),
+    Column("sentence", "prose"),
 )
 
 _AGREE = {True: "agree", False: "do not agree"}
