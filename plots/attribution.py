@@ -4,9 +4,11 @@ The rule. The cycles that a row took where it was timed are divided into parts t
 those in which its busiest SM is idle; those in which a warp issues; and the rest, in which no warp
 can, by what the resident warps wait for. The difference in cycles of two rows is then the sum of
 the differences of the parts. A part explains the difference when it makes up at least ``SHARE`` of
-it and at least ``LEAST`` of the cycles; one that is as large the other way is said, too. Beside a
-part stand the amounts behind it (instructions, bytes, conflicts, resident warps), when they differ
-by at least ``AMOUNT``.
+it and at least ``LEAST`` of the cycles; one that is as large the other way is said, too. A
+difference below ``LEAST`` of the cycles is not explained: counting twice differs by more. Parts of
+more than ``CANCEL`` times the difference are cancelled by others, which is said in place of their
+shares. Beside a part stand the amounts behind it (instructions, bytes, conflicts, resident
+warps), when they differ by at least ``AMOUNT``.
 
 How long a row takes is measured without a profiler, whose marks take 0.4 ms themselves and which
 adds some 20 us to each launch (an H100, Nsight Compute 2025.3). The cycles in which an SM holds a
@@ -34,6 +36,7 @@ AMOUNT = 0.05  # relative difference from which on an amount is named
 # Of the cycles, from which on a part is named: counted twice, parts differ by less.
 # Those of 39 rows on H100s did by 1.4 % at most (results/README.md).
 LEAST = 0.015
+CANCEL = 2  # times the difference, beyond which parts are said to cancel
 SEEN = 0.5  # of the difference in time that there has to be in cycles
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
 HALF = 0.5  # of what a dose costs alone, from which on a kernel waits for it
@@ -48,12 +51,17 @@ class Cause:
 
     name: str
     reasons: tuple[str, ...]
-    waits_for: str
+    waits_for: str  # "" of warps that issue
     resource: str = ""
+
+    @property
+    def doing(self) -> str:
+        """ "waiting for shared memory", "issuing instructions"."""
+        return f"waiting for {self.waits_for}" if self.waits_for else "issuing instructions"
 
 
 IDLE = Cause("idle", (), "work: its busiest SM holds no warp")
-ISSUE = Cause("issue", (), "nothing: they issue", "operations")
+ISSUE = Cause("issue", (), "", "operations")
 WAITS = (
     Cause(
         "memory", ("long_scoreboard", "lg_throttle", "drain"), "data from L1, L2 or DRAM", "bytes"
@@ -141,6 +149,15 @@ class Part:
     mine: float
     theirs: float
     share: float
+
+
+def cancelled(parts: Sequence[Part]) -> float:
+    """How many times the difference is cancelled by parts that go the other way, where the named
+    ones that go its way are more than ``CANCEL`` times it; else 0. All parts add up to the
+    difference, so that the others are more than half as large then, and shares of what is left say
+    little."""
+    named = sum(part.share for part in parts if part.share > 0)
+    return named - 1 if named > CANCEL else 0.0
 
 
 @dataclass(frozen=True)
@@ -326,6 +343,13 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
             f"{clocks[0]:.0f} MHz against {clocks[1]:.0f}.",
         )
     whole = mine.cycles - theirs.cycles
+    if abs(whole) < LEAST * theirs.cycles:
+        return (
+            "unexplained",
+            (),
+            f"no counter explains it: the difference, {100 * abs(whole) / theirs.cycles:.2g} % of "
+            "the cycles, is smaller than what counting twice differs by.",
+        )
     parts = sorted(
         (Part(c, a[c.name], b[c.name], (a[c.name] - b[c.name]) / whole) for c in CAUSES),
         key=lambda part: -part.share,
@@ -341,17 +365,21 @@ def explain(mine: Run | None, theirs: Run | None) -> tuple[str, tuple[Part, ...]
         return (
             "unexplained",
             (),
-            f"no counter explains it: {why} ({100 * largest.share:.0f} %) is waiting for "
-            f"{largest.cause.waits_for}.",
+            f"no counter explains it: {why} ({100 * largest.share:.0f} %) is "
+            f"{largest.cause.doing}.",
         )
-    clauses = [
-        f"{_clause(part, mine, theirs)} ({100 * part.share:.0f} % of the difference)"
-        for part in named
-    ]
-    text = f"it {' and '.join(clauses)}"
+    cancel = cancelled((*named, *against))
+
+    def said(part: Part, of: str) -> str:
+        share = "" if cancel else f" ({100 * abs(part.share):.0f} %{of})"
+        return _clause(part, mine, theirs) + share
+
+    text = f"parts of {cancel:.1f} times the difference cancel: " if cancel else ""
+    text += f"it {' and '.join(said(part, ' of the difference') for part in named)}"
     if against:
-        others = (f"{_clause(p, mine, theirs)} ({-100 * p.share:.0f} %)" for p in against)
-        text += f", although it {' and '.join(others)}"
+        text += f", although it {' and '.join(said(part, '') for part in against)}"
+    elif cancel:
+        text += ", against smaller parts of other causes"
     return "explained", (*named, *against), f"{text}.{_common(mine, theirs)}"
 
 

@@ -51,19 +51,21 @@ def _point_keys(points: pd.DataFrame) -> pd.Series:
     return points["microbenchmark"] + "|" + at + "|" + points["quantity"] + "|" + points["unit"]
 
 
-def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
-    """The points measured on both GPUs, by microbenchmark and quantity: n, the geometric mean, the
-    least and the largest of the ratios, above 1 when new is better. Points whose unit does not say
-    which is better (a capacity, a number of blocks) are left out."""
+def _point_ratios(new: Results, old: Results) -> pd.DataFrame:
+    """The points measured on both GPUs with their ratio, above 1 when new is better. Points whose
+    unit does not say which is better (a capacity, a number of blocks) are left out."""
     sides = []
     for results in (new, old):
         points = results.points[results.points["median"].notna() & (results.points["median"] > 0)]
         sides.append(points.assign(key=_point_keys(points)).drop_duplicates("key", keep="last"))
-    columns = ["key", "microbenchmark", "quantity", "unit", "median"]
+    columns = ["key", "microbenchmark", "at", "quantity", "unit", "median"]
     both = sides[0][columns].merge(sides[1][["key", "median"]], on="key", suffixes=("", "_old"))
     both = both[both["unit"].isin((*_LESS, *_MORE))]
     ratio = both["median"] / both["median_old"]
-    both = both.assign(ratio=np.where(both["unit"].isin(_LESS), 1 / ratio, ratio))
+    return both.assign(ratio=np.where(both["unit"].isin(_LESS), 1 / ratio, ratio))
+
+
+def _by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
     records = [
         {
             "microbenchmark": name,
@@ -74,7 +76,7 @@ def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
             "least": of["ratio"].min(),
             "most": of["ratio"].max(),
         }
-        for (name, quantity, unit), of in both.groupby(["microbenchmark", "quantity", "unit"])
+        for (name, quantity, unit), of in points.groupby(["microbenchmark", "quantity", "unit"])
     ]
     return pd.DataFrame(
         records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
@@ -171,6 +173,12 @@ def best_on_best(
     return pd.DataFrame(records, columns=BEST_COLUMNS)
 
 
+def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
+    """The points measured on both GPUs, by microbenchmark and quantity: n, the geometric mean, the
+    least and the largest of the ratios, above 1 when new is better."""
+    return _by_microbenchmark(_point_ratios(new, old))
+
+
 @dataclass(frozen=True)
 class Shortfall:
     """A row that gained less than the data sheets let one expect, and why: ``outcome`` is
@@ -199,16 +207,56 @@ def _ceilings_of(bound: str, kind: str) -> tuple[str, ...]:
 _MOST_NAMED = 3
 
 
-def _slow_points(points: pd.DataFrame, high: float) -> str:
+# What microbenchmarks measure of the work that a group declares (harness/results/work.hpp).
+_OF_BYTES = ("memory/bandwidth", "memory/in_flight", "memory/latency")
+_OF_OPERATIONS = "instruction/arithmetic"
+_OF_DEPENDENT_OPERATIONS = ("instruction/add_multiply", "instruction/sign_minimum")
+_OF_LAUNCHES = "launch/launches"
+# The baseline multiplies by mma.sync where it does on tensor cores; no other instruction is its.
+_OF_TENSOR_OPERATIONS = "tensor_core/mma"
+# The types in the names of PTX, which do not always tell signs apart; conversions have two.
+_TYPES = {"fp32": ("f32",), "fp64": ("f64",), "int32": ("u32", "s32", "b32")}
+
+
+def _operates_on(ptx: str, kind: str) -> bool:
+    """ "add.f32" is an operation on fp32."""
+    types = [part for part in ptx.split(".")[1:] if part[-2:].isdigit()]
+    return bool(types) and set(types) <= set(_TYPES.get(kind, ()))
+
+
+def _is_used(point: Any, work: Any, launch: str) -> bool:
+    """Whether the baseline's rows of a group use what a point measures: its bytes, operations of
+    its kind, dependent operations, and launches in its mode."""
+    name, at = point.microbenchmark, point.at
+    if name in _OF_BYTES:
+        return bool(work.bytes_read + work.bytes_written > 0)
+    if name == _OF_OPERATIONS:
+        return bool(work.operations > 0 and _operates_on(at.get("ptx", ""), work.kind))
+    if name == _OF_TENSOR_OPERATIONS:
+        dense = at.get("mode") == "dense" and at.get("input") == work.kind
+        return bool(work.operations > 0 and dense)
+    if name in _OF_DEPENDENT_OPERATIONS:
+        chained = point.quantity == "latency" and at.get("sequence") == "dependent"
+        of_kind = _operates_on(at.get("ptx", ""), work.kind)
+        return bool(work.dependent_operations > 0 and chained and of_kind)
+    if name == _OF_LAUNCHES:
+        return bool((at.get("launch"), at.get("way")) == (launch, "plain"))
+    return False
+
+
+def _slow_points(points: pd.DataFrame, work: Any, launch: str, high: float) -> str:
+    used = [work is not None and _is_used(p, work, launch) for p in points.itertuples()]
+    points = _by_microbenchmark(points[np.array(used, dtype=bool)])
     slow = points[points["ratio"] <= high].sort_values("ratio").head(_MOST_NAMED)
     return ", ".join(f"{p.microbenchmark} {p.quantity} {p.ratio:.2f}" for p in slow.itertuples())
 
 
 def shortfalls(
-    measured: Measured, kinds: dict[str, str], points: pd.DataFrame, role: str = "best"
+    measured: Measured, works: dict[str, Any], points: pd.DataFrame, role: str = "best"
 ) -> list[Shortfall]:
     """The rows of the baseline whose whole interval stays below what the data sheets let one
-    expect. ``kinds``: app and size -> the kind of its operations. Empty without data sheets."""
+    expect. ``works``: app and size -> a group of it, which declares its work. Of the ``points``
+    only those are named of which the app uses what they measure. Empty without data sheets."""
     if measured.datasheet is None:
         return []
     expected = measured.datasheet.expected
@@ -217,10 +265,11 @@ def shortfalls(
     by_name = measured.ceilings.set_index("name")["ratio"] if len(measured.ceilings) else {}
     found = []
     for r in rows[rows["high"] < expected].itertuples():
-        names = _ceilings_of(r.bound_by, kinds.get(f"{r.app} {r.size}", ""))
+        work = works.get(f"{r.app} {r.size}")
+        names = _ceilings_of(r.bound_by, "" if work is None else str(work.kind))
         grown = ", ".join(f"{n} {by_name[n]:.2f}" for n in names if n in by_name)
-        slow = _slow_points(points, r.high)
-        beside = f"; of the microbenchmarks grew no more: {slow}" if slow else ""
+        slow = _slow_points(points, work, r.launch, r.high)
+        beside = f"; of the microbenchmarks of what it uses grew no more: {slow}" if slow else ""
         if not np.isfinite(r.floor_ratio):
             outcome, text = "no floor", "no floor is known to hold it against" + beside
         elif r.floor_ratio >= expected:
@@ -322,18 +371,14 @@ def steps(pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDEN
     share of 1 - ``confidence`` at most is so wrongly. Raises PlotsError as expect.compare()."""
     found = []
     for (new, old), measured in zip(pairs, compare_all(pairs, confidence), strict=True):
-        groups = new.groups
-        kinds = {
-            f"{g.app} {g.size}": str(g.kind)
-            for g in groups[["app", "size", "kind"]].itertuples(index=False)
-        }
-        points = microbenchmark_ratios(new, old)
+        works = {f"{g.app} {g.size}": g for g in new.groups.itertuples(index=False)}
+        points = _point_ratios(new, old)
         found.append(
             Step(
                 measured,
                 best_on_best(new, old, measured, confidence),
-                points,
-                shortfalls(measured, kinds, points),
+                _by_microbenchmark(points),
+                shortfalls(measured, works, points),
             )
         )
     return found

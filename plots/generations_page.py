@@ -56,7 +56,7 @@ rounds or GPUs are too few for so many comparisons, the page says so in place of
 _MOVEMENT = """
 *Movement* counts no strategy for more than it gains with `baseline` at the same schedule, so that a
 better schedule is nobody's gain of movement; – says that the recorded rows of the app do not tell
-the two apart.
+the two apart, or that `baseline` has no time with the schedule of a strategy that may be the best.
 """
 
 _MODULES = """
@@ -77,12 +77,13 @@ def _gain(gain: StyleGain | None) -> str:
     return text + (", one run" if gain.knows == "one run" else "")
 
 
-def _counted(of: Summary | None) -> str:
+def _counted(of: Summary | None, cases: int) -> str:
     if of is None:
         return "–"
     parts = [f"{of.faster} faster"]
     parts += [f"{of.slower} slower"] if of.slower else []
     parts += [f"{of.undecided} not resolved"] if of.undecided else []
+    parts += [f"{cases - of.n} not known"] if cases > of.n else []
     return f"{times(of.mean)} ({of.least:.2f} to {of.most:.2f}): {', '.join(parts)}"
 
 
@@ -211,7 +212,7 @@ def styles_section(results: Results, gpu: str) -> list[str]:
     lines += _table(
         ["app", "cases", *(heads[q] for q in QUESTIONS)],
         [
-            [name, str(len(of)), *(_counted(summary(of, q)) for q in QUESTIONS)]
+            [name, str(len(of)), *(_counted(summary(of, q), len(of)) for q in QUESTIONS)]
             for name, of in by_label.items()
         ],
     )

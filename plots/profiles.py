@@ -119,9 +119,10 @@ class Profiles:
         """Of a row of a Results' frame, given as a named tuple or Series."""
         return self.by_key.get(key_of(row))
 
-    def of_other_gpus(self, results: Results) -> list[str]:
-        """The GPUs that were profiled and are not among the results."""
-        return sorted({key[0] for key in self.by_key} - set(results.gpus))
+    @property
+    def gpus(self) -> set[str]:
+        """Those that were profiled."""
+        return {key[0] for key in self.by_key}
 
     def of_other_code(self, results: Results) -> list[str]:
         """The variants that were profiled on a GPU of the results, and of whose code there is no

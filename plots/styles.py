@@ -330,8 +330,9 @@ class _Group:
 
     def over_baseline(self, strategies: Sequence[str], by_movement: bool) -> Best | None:
         """The best of several over the baseline; by movement none counts for more than its gain
-        with the schedule that both have, None where that was not measured."""
-        names, lines = [], []
+        with the schedule that both have. None where that was not measured of one that gains more
+        in all than the best by movement, so that it may be the best."""
+        names, lines, not_told = [], [], []
         for name in strategies:
             if name not in self.best:
                 continue
@@ -341,12 +342,16 @@ class _Group:
                 return None
             if by_movement and not same:
                 if name not in self.matched:
+                    not_told += [estimate.value for estimate in line if estimate is not None]
                     continue
                 line.append(self.ratio(self.matched[name], None))
             if all(estimate is not None for estimate in line):
                 names.append(name)
                 lines.append(tuple(e for e in line if e is not None))
-        return Best(tuple(names), tuple(lines)) if lines else None
+        best = Best(tuple(names), tuple(lines)) if lines else None
+        if best is None or max(not_told, default=-math.inf) > max(best.value, 0):
+            return None
+        return best
 
     def over_others(self, strategies: Sequence[str]) -> Best | None:
         """The best of several over the best of all others, the baseline among them."""

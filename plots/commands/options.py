@@ -44,9 +44,9 @@ def print_or_write(text: str, out: Path | None) -> None:
         file.write(text)
 
 
-def selection_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which GPU, app and modes of the files."""
-    parser.add_argument("--gpu", help="as the driver names it (default: the newest)")
+def selection_arguments(parser: argparse.ArgumentParser, gpu: str = "the newest") -> None:
+    """Which GPU (``gpu`` says which without a choice), app and modes of the files."""
+    parser.add_argument("--gpu", help=f"as the driver names it (default: {gpu})")
     parser.add_argument("--app", help="one app (default: all)")
     parser.add_argument("--cache", choices=["cold", "hot"], help="one cache mode")
     parser.add_argument("--launch", choices=["stream", "graph"], help="one launch mode")

@@ -81,7 +81,7 @@ def _pictures(pair: PairSubject) -> list[Picture]:
 
 def _above(pair: PairSubject) -> Markup:
     measured = pair.measured
-    lines = []
+    lines = list(pair.verdict)
     if measured.datasheet is not None:
         lines.append(f"Datasheets let one expect {measured.datasheet}.")
     if measured.measured_ceilings is not None:

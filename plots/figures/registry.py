@@ -87,11 +87,13 @@ class AppSubject:
 
 @dataclass(frozen=True)
 class PairSubject:
-    """Two GPUs of the report with matching rows; ``dates`` says when they were measured."""
+    """Two GPUs of the report with matching rows; ``dates`` says when they were measured,
+    ``verdict`` in sentences what the step is worth (plots/generations.py)."""
 
     measured: Measured
     dates: str
     anchor: str
+    verdict: tuple[str, ...]
 
 
 @dataclass(frozen=True)

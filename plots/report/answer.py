@@ -3,19 +3,23 @@ is and what was recorded beside it that says why."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from plots.advise import Advice
+from plots.attribution import Attribution, attributions
 from plots.claims import UNDECIDED
 from plots.figures import GpuSubject
 from plots.figures.registry import mode_name
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, main_size
+from plots.profiles import profiles_beside
 from plots.prose import percent, runs, shade
 from plots.strategies import APPS, NAMES
 from plots.units import claimed_ratio, times
@@ -140,9 +144,38 @@ def _certainty(results: Results, group: str, advice: Advice) -> str:
     return f"{sure}; {runs(behind['sessions'], behind['gpus'])}; {noise}"
 
 
-def _why(rows: pd.DataFrame, advice: Advice) -> str:
-    """What was recorded of baseline and of the strategy named: how near each is to the least time,
-    what it waits for, and how much it can have under way."""
+def _of_counters(found: Sequence[Attribution], schedule: str, advice: Advice) -> str:
+    """The sentence of what the hardware counted of the strategy named and of baseline, with the
+    same schedule where that is there; where none is named, of the strategy that differs most from
+    baseline. "" where counters explain none."""
+    of_app = [
+        a for a in found
+        if a.app == advice.app and a.verdict == "explained" and a.role in ("best", "matched")
+        and a.strategy != "baseline" and a.against == f"{a.app}/baseline"
+    ]  # fmt: skip
+    if advice.strategy not in (None, "baseline"):
+        of_app = [a for a in of_app if a.strategy == advice.strategy]
+
+    def order(a: Attribution) -> tuple[bool, bool, float]:
+        same = a.schedule == a.against_schedule
+        own = advice.strategy in (None, "baseline") or a.schedule == schedule
+        return not (same and own), not same, -abs(math.log(a.ratio))
+
+    return min(of_app, key=order).sentence if of_app else ""
+
+
+def _why(rows: pd.DataFrame, advice: Advice, found: Sequence[Attribution]) -> str:
+    """What was recorded of baseline and of the strategy named: what the hardware counted, then how
+    near each is to the least time, and how much it can have under way."""
+    floor = _of_floor(rows, advice)
+    mine = rows[(rows["role"] == "best") & (rows["strategy"] == advice.strategy)]
+    schedule = str(mine.iloc[0]["schedule"]) if len(mine) else ""
+    counted = _of_counters(found, schedule, advice)
+    return f"{counted} {floor[0].upper()}{floor[1:]}" if counted else floor
+
+
+def _of_floor(rows: pd.DataFrame, advice: Advice) -> str:
+    """How near baseline and the strategy named are to the least time."""
     best = rows[(rows["role"] == "best") & (rows["status"] == "ok")].set_index("strategy")
     if "baseline" not in best.index:
         return "baseline has no time"
@@ -169,6 +202,8 @@ def _why(rows: pd.DataFrame, advice: Advice) -> str:
 def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
     """One line per app, at its main size in the mode that single pictures show."""
     main = subject.main
+    profiles = profiles_beside(subject.results)
+    counted = attributions(main, profiles) if len(profiles) else []
     gains: dict[str, dict[str, Gain]] = defaultdict(dict)
     for gain in gains_of(main):
         gains[gain.group][gain.strategy] = gain
@@ -191,7 +226,7 @@ def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
         )
         found.append(
             Line(app, group["size_label"], cells, said.sentence(),
-                 _certainty(main, group["group"], said), _why(rows, said))
+                 _certainty(main, group["group"], said), _why(rows, said, counted))
         )  # fmt: skip
     return found
 

@@ -36,9 +36,10 @@ _PACKABLE = re.compile(rf"<details[^>]*>|</summary>|</details>|{_TABLE}|</table>
 class Column:
     """A column of a table: ``kind`` says what its values are and how they are shown and sorted.
 
-    "text"; "number" (three digits) and "whole"; "ms", a time in ms; "share" of 1; "ratio", a list
-    of ratio, low, high and what is claimed; "samples", the id of a row whose samples the page has.
-    ``listed``: the reader chooses from a list of its values.
+    "text"; "prose", sentences that stand below their row over its full width; "number" (three
+    digits) and "whole"; "ms", a time in ms; "share" of 1; "ratio", a list of ratio, low, high and
+    what is claimed; "samples", the id of a row whose samples the page has. ``listed``: the reader
+    chooses from a list of its values.
     """
 
     name: str

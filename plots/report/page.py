@@ -32,6 +32,7 @@ from plots.figures import (
 )
 from plots.figures.common import origin
 from plots.figures.registry import mode_name
+from plots.generations import steps
 from plots.load import Results, main_cache, main_launch, slug
 from plots.parallel import beside, garbage_of_others
 from plots.report import answer, tables
@@ -184,12 +185,13 @@ def _pairs(results: Results, gpus: Sequence[str], pictures: _Pictures) -> list[d
     of_gpu = {gpu: results.where(gpu=gpu) for gpu in gpus}
     for new, old in itertools.islice(itertools.combinations(gpus, 2), MOST_PAIRS):
         try:
-            measured = expect.compare(of_gpu[new], of_gpu[old])
+            (step,) = steps([(of_gpu[new], of_gpu[old])])
         except PlotsError as error:
             pairs.append({"new": new, "old": old, "reason": str(error)})
             continue
         dates = origin(results.groups[results.groups["gpu"].isin([new, old])])
-        subject = PairSubject(measured, dates, f"pair-{gpus.index(new)}-{gpus.index(old)}")
+        anchor = f"pair-{gpus.index(new)}-{gpus.index(old)}"
+        subject = PairSubject(step.measured, dates, anchor, tuple(step.sentences()))
         shown = pictures.chapter(Chapter.PAIRS, subject)
         pairs.append({"new": new, "old": old, "reason": "", "figures": shown})
     return pairs

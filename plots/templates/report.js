@@ -46,6 +46,7 @@
   };
   const KINDS = {
     text: { text: (v) => v, key: (v) => v },
+    prose: { text: (v) => v, key: (v) => v },
     number: { text: (v) => significant(v, 4), key: (v) => v, right: true },
     whole: { text: (v) => Math.round(v).toLocaleString("en"), key: (v) => v, right: true },
     ms: { text: milliseconds, key: (v) => v, right: true },
@@ -81,7 +82,9 @@
     const table = data.tables[view.dataset.table];
     if (!table) return;
     const { where, first, columns } = JSON.parse(view.dataset.view);
-    const shown = columns.map((name) => table.columns[table.names.indexOf(name)]);
+    const listed = columns.map((name) => table.columns[table.names.indexOf(name)]);
+    // Sentences are too long for a cell: they stand below their row, over its full width.
+    const shown = listed.filter(([, kind]) => kind !== "prose"), prose = listed.filter(([, kind]) => kind === "prose");
     const mine = [];
     for (let i = 0; i < table.size; i++) {
       if (Object.entries(where).every(([name, value]) => table.at(name)[i] === value)) mine.push(i);
@@ -89,7 +92,7 @@
     const chosen = {};
     const state = { sort: null, down: false, words: "", rows: FIRST_ROWS };
     const words = mine.map((i) =>
-      shown.map(([name, kind]) => (kind === "text" ? table.at(name)[i] ?? "" : "")).join(" ").toLowerCase());
+      listed.map(([name, kind]) => (kind === "text" || kind === "prose" ? table.at(name)[i] ?? "" : "")).join(" ").toLowerCase());
     const tools = make("div", { class: "tools" });
     const search = make("input", { type: "search", placeholder: "filter", "aria-label": `Filter ${view.dataset.label}` });
     search.addEventListener("input", () => { state.words = search.value.toLowerCase(); draw(); });
@@ -162,7 +165,11 @@
         const ends = visible.map((i) => table.at(name)[i]).filter((v) => v).flatMap((v) => [v[1], v[2]]);
         axes[name] = [Math.max(Math.min(...ends, 0.97), 1 / 16), Math.min(Math.max(...ends, 1.03), 16)];
       }
-      body.replaceChildren(...visible.map((i) => make("tr", {}, ...shown.map(([name, kind]) => {
+      const columnsShown = shown.filter(([name]) => !(name in chosen)).length;
+      const below = (i) => prose.filter(([name]) => table.at(name)[i]).map(([name]) =>
+        make("tr", { class: "prose" },
+          make("td", { colspan: columnsShown }, make("p", { "data-column": name }, table.at(name)[i]))));
+      body.replaceChildren(...visible.flatMap((i) => [make("tr", {}, ...shown.map(([name, kind]) => {
         const value = table.at(name)[i];
         const cell = make("td", { class: KINDS[kind].right ? "n" : null, hidden: name in chosen });
         if (value === null || value === undefined || value === "") return cell;
@@ -177,7 +184,7 @@
         if (value === "failed" || value === "crashed" || value === "differs from itself") cell.className = "bad";
         cell.append(text);
         return cell;
-      }))));
+      })), ...below(i)]));
       count.textContent = `${found.length} of ${mine.length} rows`;
       more.hidden = found.length <= state.rows;
       more.textContent = `show all ${found.length}`;

@@ -124,11 +124,61 @@ def test_a_microbenchmark_that_grew_no_more_is_named_as_the_cause(save):
     (short,) = steps([(new, old)])[0].short
     assert short.outcome == "not by its floor"
     assert (
-        "grew no more: memory/latency latency 1.10, memory/bandwidth bandwidth 1.20" in short.text
+        "it uses grew no more: memory/latency latency 1.10, memory/bandwidth bandwidth 1.20"
+        in short.text
     )
     fast = load([with_points(save, "fast.json", 9.0, synthetic.A100)])
     (short,) = steps([(new, fast)])[0].short
     assert "microbenchmarks" not in short.text
+
+
+def test_no_microbenchmark_is_named_of_what_the_app_does_not_use(save):
+    """nw moves bytes, and chains minima of int32; it multiplies on no tensor core and in no fp32.
+    All of these grew by the factor beside them only, the row by more."""
+    used = {
+        ("memory/latency", "latency", "cycles"): {"level": "l2"},
+        ("instruction/sign_minimum", "latency", "cycles"): {
+            "ptx": "min.s32", "sequence": "dependent",
+        },
+        ("launch/launches", "time per launch", "us"): {"launch": "stream", "way": "plain"},
+    }  # fmt: skip
+    others = {
+        ("tensor_core/wgmma_sparse", "throughput", "TFLOP/s"): {"input": "bf16"},
+        ("tensor_core/mma", "throughput", "TFLOP/s"): {"input": "bf16", "mode": "dense"},
+        ("instruction/arithmetic", "throughput", "instr/clk/SM"): {"ptx": "fma.rn.f32"},
+        ("instruction/add_multiply", "latency", "cycles"): {
+            "ptx": "fma.rn.f32", "sequence": "dependent",
+        },
+        ("instruction/add_multiply", "interval", "cycles"): {
+            "ptx": "add.s32", "sequence": "independent",
+        },
+        ("dsm/latency", "latency", "cycles"): {"level": "DSM"},
+    }  # fmt: skip
+
+    def saved(name, points, kind="int32", gpu=None):
+        group = synthetic.group("nw", SIZE, 1.0 if gpu is None else 1.5)
+        group["work"]["kind"] = kind
+        scale = 1.0 if gpu is None else 0.25
+        document = synthetic.document([group], gpu=gpu, ceiling_scale=scale)
+        rows = {}
+        for (of, quantity, unit), at in points.items():
+            rows.setdefault(of, []).append(synthetic.micro_row(at, 100.0, quantity, unit))
+        document["microbenchmarks"] = [
+            synthetic.microbenchmark(of, of_it, []) for of, of_it in rows.items()
+        ]
+        return load([save(synthetic.signed(document), name)])
+
+    def text(points, kind="int32"):
+        new = saved("new.json", points, kind)
+        (short,) = steps([(new, saved("old.json", points, kind, synthetic.A100))])[0].short
+        return short.text
+
+    assert "microbenchmarks" not in text(others)
+    said = text({**used, **others})
+    assert all(f"{name} {quantity} 1.00" in said for name, quantity, _ in used)
+    assert not [name for name, _, _ in others if name in said]
+    fp32 = text({**used, **others}, "fp32")
+    assert "instruction/arithmetic" in fp32 and "instruction/sign_minimum" not in fp32
 
 
 def test_rows_of_all_pairs_are_corrected_together(file):

@@ -18,6 +18,7 @@ from fontTools.ttLib import TTFont
 
 from plots.cache import Cache
 from plots.errors import PlotsError
+from plots.generations import steps
 from plots.load import load
 from plots.prose import shade
 from plots.report import page as page_module
@@ -301,6 +302,21 @@ def test_a_name_of_any_length_takes_no_longer(save):
     text = render(load([save(synthetic.document([group], gpu=gpu))]))
     assert time.process_time() - start < 15
     assert len(text) < 1_000_000
+
+
+def test_a_pair_of_gpus_begins_with_the_verdict(save):
+    """The one of docs/generations.md: hardware and software, data sheets, floors."""
+    new = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "new.json")
+    old = save(
+        synthetic.document([synthetic.group("nw", {"n": 64}, 2.0)], gpu=synthetic.A100,
+                           ceiling_scale=0.4), "old.json",
+    )  # fmt: skip
+    (step,) = steps([(load([new]), load([old]))])
+    chapter = unpacked(render(load([new, old]))).split('<section id="generations">')[1]
+    listed = re.findall(r"<li>(.*?)</li>", chapter)
+    said = step.sentences()
+    assert "best on best" in said[0] and len(said) > 3
+    assert [html.unescape(line) for line in listed[: len(said)]] == said
 
 
 def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):

@@ -73,6 +73,36 @@ def test_a_strategy_counts_for_no_more_than_its_movement(load_groups):
     assert case.gains["movement"].ratio == pytest.approx(0.9 * 1.35, rel=0.01)
 
 
+def without_baseline(schedule, **options):
+    """A group in which the baseline has no time with a schedule."""
+    group = synthetic.matched_group("gemm", {"n": 512}, 1.0, **options)
+    group["rows"] = [
+        {**synthetic.untimed_row(row["variant"], "matched", "skipped", "no room"),
+         "schedule": schedule}
+        if (row["variant"], row["role"], row.get("schedule"))
+        == ("gemm/baseline", "matched", schedule)
+        else row
+        for row in group["rows"]
+    ]  # fmt: skip
+    synthetic.measure(group)
+    return group
+
+
+def test_movement_that_was_not_measured_is_not_none(load_groups):
+    """tma, the best in all, runs with a schedule with which the baseline cannot: what it gains by
+    movement is not known, and so not of the best."""
+    case = only(load_groups(without_baseline("tall", rounds=61)))
+    assert case.gains["all"].winner == "tma" and case.gains["movement"] is None
+    assert summary([case], "movement") is None
+    # One that gains less in all than another by movement cannot be the best by movement.
+    little = {**synthetic.DIVIDED, "tma": ("tall", 1.2, 0.9, 1.0)}
+    others = {n for n, d in little.items() if d[0] == "tall"} - {"tma"}
+    little |= {n: ("wide", 1.0, little[n][2], 1.0) for n in others}
+    case = only(load_groups(without_baseline("tall", divided=little, rounds=61)))
+    gain = case.gains["movement"]
+    assert gain is not None and gain.winner not in ("tma", "baseline") and gain.ratio > 1.08
+
+
 def test_only_the_baseline_or_too_few_rounds_claim_nothing(load_groups):
     alone = synthetic.group("nw", {"n": 512}, 1.0, speedups={"baseline": (1.0, 1.0)})
     assert cases_of(load_groups(alone)) == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 
 import pytest
 import synthetic
@@ -47,6 +49,21 @@ def test_it_has_a_line_for_each_resolved_difference(save, results):
     assert len(clear) > 3 and {row["cause"] for row in clear} == {"memory"}
     explained = sum(row["verdict"] == "explained" for row in rows)
     assert f"{len(found)} resolved differences: {explained} explained" in page
+
+
+def test_the_answer_has_the_sentence_of_the_counters_before_the_floor(save, results):
+    """Of tma, which is the answer, against baseline with tma's schedule."""
+    assert "of the difference" not in render(load([results]))
+    profile = save_profile(save, results)
+    page = unpacked(render(load([results])))
+    (beside,) = re.findall(r"<i>Beside it:</i> (.*?)</span>", page)
+    (sentence,) = (
+        a.sentence
+        for a in attributions(load([results]), load_profiles([profile]))
+        if (a.strategy, a.role, a.schedule, a.against_schedule)
+        == ("tma", "matched", *2 * ("tall",))
+    )
+    assert html.unescape(beside).startswith(f"{sentence} The least time is set by ")
 
 
 def test_a_page_is_made_anew_when_a_profile_comes(save, results, tmp_path):

@@ -6,12 +6,14 @@ from markupsafe import Markup
 
 from plots.attribution import (
     AMOUNT,
+    CANCEL,
     FITS,
     LEAST,
     MOST,
     SHARE,
     Attribution,
     attributions,
+    cancelled,
     dose_checks,
     sums_up,
     with_resource,
@@ -33,7 +35,7 @@ _COLUMNS = (
     Column("verdict", listed=True),
     Column("cause", listed=True, help="the part of the cycles that explains most"),
     Column("share", "share", help="of the difference in cycles"),
-    Column("sentence"),
+    Column("sentence", "prose"),
 )
 
 _AGREE = {True: "agree", False: "do not agree"}
@@ -51,7 +53,8 @@ def _record(a: Attribution) -> dict[str, object]:
         "speed-up": a.ratio,
         "verdict": a.verdict,
         "cause": "" if first is None else first.cause.name,
-        "share": None if first is None else first.share,
+        # Where parts cancel, each is many times what is left of them.
+        "share": None if first is None or cancelled(a.parts) else first.share,
         "sentence": a.sentence,
     }
 
@@ -64,7 +67,10 @@ def _rule() -> Markup:
         f"in which none can; the parts add up. A part is named when it makes up {100 * SHARE:.0f} "
         f"% of the difference of two rows or more, and {100 * LEAST:g} % of their cycles; an "
         "amount behind it (bytes, instructions) when it differs by at least "
-        f"{100 * AMOUNT:.0f} %. Where the profiler saw SMs busy for longer than the measured time, "
+        f"{100 * AMOUNT:.0f} %. A difference of less than {100 * LEAST:g} % of the cycles is not "
+        "explained: counting twice differs by more. Parts of more than "
+        f"{CANCEL:g} times the difference are cancelled by others, which is said in place of "
+        "shares. Where the profiler saw SMs busy for longer than the measured time, "
         f"by more than {100 * FITS:.0f} %, or where the SM clock makes most of the difference, no "
         "counter explains it. What both rows do in at least "
         f"{100 * MOST:.0f} % of their cycles is said of both."
