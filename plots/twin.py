@@ -23,6 +23,7 @@ from typing import Any
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
 from plots.possible_traits import WORDS, beyond, contradiction, indivisible, nearest_divisible
+from plots.residency import Held, held, registers_of_its_twin
 from plots.strategies import BY_NAME, NAMES, involved_lines
 from plots.tree import ROOT
 from plots.units import claimed_ratio
@@ -36,9 +37,22 @@ Traits = dict[str, str]  # as the coordinates of a point
 
 
 @dataclass(frozen=True)
+class Computed:
+    """What a strategy costs a kernel that has no twin, from its traits. ``registers`` and
+    ``blocks_per_sm`` are the least and the most of the twins that answer; ``own_twin`` says why a
+    twin of its own would hold other blocks, "" when it would not."""
+
+    held: Held
+    registers: tuple[int, int] | None
+    blocks_per_sm: tuple[int, int] | None
+    own_twin: str
+
+
+@dataclass(frozen=True)
 class Measured:
     """One strategy of a twin: its speed-up over baseline with the same traits, which for baseline
-    itself is the noise. ``reason`` says why there is none."""
+    itself is the noise. ``reason`` says why there is none. ``kernel`` is what was recorded of its
+    own kernel; ``computed`` is there instead where others answer for it."""
 
     strategy: str
     ratio: float = math.nan
@@ -48,6 +62,7 @@ class Measured:
     kernel: Mapping[str, Any] = field(default_factory=dict)  # evidence of its kernel
     remark: str = ""
     reason: str = ""
+    computed: Computed | None = None
 
     @property
     def ok(self) -> bool:
@@ -328,8 +343,9 @@ class Answer:
 
 
 def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measured]:
-    """The strategies of several twins as one: weighted means of the logarithms, and intervals from
-    the least to the greatest end. A strategy that did not run in all has none."""
+    """The strategies of several twins as one, without what they cost: weighted means of the
+    logarithms, and intervals from the least to the greatest end. A strategy that did not run in all
+    has none."""
     mixed = {}
     for name in NAMES:
         parts = [twin.strategies.get(name, Measured(name, reason="not recorded")) for twin in twins]
@@ -340,10 +356,39 @@ def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measure
         share = [w / sum(weights) for w in weights]
         log = sum(s * math.log(m.ratio) for s, m in zip(share, parts, strict=True))
         mixed[name] = Measured(
-            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts),
-            parts[0].time_ms if len(parts) == 1 else math.nan, parts[0].kernel, parts[0].remark,
-        )  # fmt: skip
+            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts)
+        )
     return mixed
+
+
+def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | None:
+    values = [kernel[name] for kernel in kernels if name in kernel]
+    return (min(values), max(values)) if values else None
+
+
+def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
+    """A strategy that several twins answer for, with what it costs a kernel with these traits;
+    without a value where its tiles do not fit."""
+    device = twins[0].device
+    of_kernel = held(m.strategy, traits, device)
+    most = device.get("shared_per_block")
+    if most and of_kernel.shared_bytes > most:
+        return Measured(
+            m.strategy,
+            reason=f"it needs {of_kernel.shared_bytes} bytes of shared memory, a block can have "
+            f"{most}",
+        )
+    kernels = [twin.strategies[m.strategy].kernel for twin in twins]
+    own = ""
+    if not indivisible(traits):
+        registers = registers_of_its_twin(traits)
+        of_twin = held(m.strategy, traits, device, registers)
+        if of_twin.blocks_per_sm != of_kernel.blocks_per_sm:
+            own = f"{of_twin.blocks_per_sm} in its own twin, which may need {registers} registers"
+    computed = Computed(
+        of_kernel, _ends(kernels, "registers"), _ends(kernels, "blocks_per_sm"), own
+    )
+    return replace(m, computed=computed)
 
 
 def _claim(m: Measured, noise: tuple[float, float]) -> str:
@@ -361,7 +406,11 @@ def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
         raise PlotsError(f"no block with these traits fits on {twins[0].gpu}: {why}")
     exact = [twin for twin in twins if twin.traits == traits]
     if exact:
-        chosen, weights = [exact[-1]], [1.0]
+        chosen = [exact[-1]]
+        strategies = {
+            name: exact[-1].strategies.get(name, Measured(name, reason="not recorded"))
+            for name in NAMES
+        }
     else:
         of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
         if why := outside(traits, of_kind):
@@ -369,7 +418,10 @@ def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
         of_kind.sort(key=lambda twin: _distance(traits, twin.traits))
         chosen = of_kind[:NEIGHBOURS]
         weights = [1 / max(_distance(traits, twin.traits), 1e-9) ** 2 for twin in chosen]
-    strategies = _mixed(chosen, weights)
+        strategies = {
+            name: _priced(m, traits, chosen) if m.ok else m
+            for name, m in _mixed(chosen, weights).items()
+        }
     base = strategies["baseline"]
     if not base.ok:
         raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
@@ -459,11 +511,34 @@ def _kibibytes(value: float) -> str:
     return f"{value / 1024:.4g} KiB"
 
 
+def _range(ends: tuple[int, int]) -> str:
+    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _computed_price(strategy: str, of: Computed) -> list[str]:
+    parts = [f"{of.held.tile_bytes} bytes of tiles per block"]
+    if of.registers is not None:
+        parts.append(f"{_range(of.registers)} registers per thread in the twins asked")
+    blocks = of.held.blocks_per_sm
+    if blocks is not None:
+        other = of.own_twin
+        if of.blocks_per_sm is not None and of.blocks_per_sm != (blocks, blocks):
+            other = f"{_range(of.blocks_per_sm)} in the twins asked" + (other and f", {other}")
+        # Where the clusters of dsm lie decides how many there are.
+        text = (
+            f"{'at most ' if strategy == 'dsm' else ''}{blocks} block{'s' * (blocks != 1)} per SM"
+        )
+        parts.append(text + (f" ({other})" if other else ""))
+    return parts
+
+
 def _price(choice: Choice) -> str:
     measured = choice.measured
     strategy = BY_NAME[measured.strategy]
     parts = [measured.remark] if measured.remark else []
-    if measured.kernel:
+    if measured.computed is not None:
+        parts += _computed_price(measured.strategy, measured.computed)
+    elif measured.kernel:
         parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
         parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
     parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
@@ -476,6 +551,8 @@ def _price(choice: Choice) -> str:
 
 
 def _under_way(m: Measured) -> float:
+    if m.computed is not None:
+        return m.computed.held.in_flight_per_sm
     return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
 
 
@@ -488,8 +565,10 @@ def _reason(found: Answer) -> str:
     said = []
     a, b = _under_way(first), _under_way(base)
     if math.isfinite(a) and math.isfinite(b):
+        at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
         said.append(
-            f"{first.strategy} can have {_kibibytes(a)} per SM under way, baseline {_kibibytes(b)}"
+            f"{'' if a > b else 'although '}{first.strategy} can have {at_most}{_kibibytes(a)} per "
+            f"SM under way, baseline {_kibibytes(b)}"
         )
     moved = float(found.traits.get("mebibytes", "nan")) * 2**20
     tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])
@@ -547,8 +626,8 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
     )
     if not found.exact:
         lines.append(
-            "Intervals reach from the least to the greatest end of those of the twins asked; "
-            "prices are those of the nearest."
+            "Intervals reach from the least to the greatest end of those of the twins asked. Bytes "
+            "of tiles, blocks per SM and bytes under way are computed for the kernel asked about."
         )
         if known is not None:
             lines.append(known.sentence())

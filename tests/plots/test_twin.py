@@ -124,6 +124,35 @@ def test_the_nearest_answer_where_none_has_these_traits(twins):
     assert "amasia run twin --traits rows=16" in text and "Left out one by one" in text
 
 
+def test_the_price_is_that_of_the_kernel_asked_about(twins):
+    """Three tiles of 30 KiB, not of the 32 KiB that the nearest twin has."""
+    found = asked(twins, tile="30KiB", fma="16", stages="3")
+    text = twin.as_text(found, None)
+    by_name = {c.measured.strategy: c.measured for c in found.choices}
+    assert by_name["tma"].computed.held.tile_bytes == 3 * 30 * 1024
+    assert "price: 92160 bytes of tiles per block; " in text
+    assert "; 2 blocks per SM; " in text and "; 4 blocks per SM (2 in the twins asked)" in text
+    # Two blocks of two tiles each are under way; baseline has four of one.
+    assert "can have 120 KiB per SM under way, baseline 120 KiB" in text
+    # Nothing of it is the nearest twin's.
+    assert all(not m.kernel and not m.remark for m in by_name.values())
+    small = twin.as_text(asked(twins, tile="16KiB", fma="16"), None)
+    assert "price: 49152 bytes of tiles per block" in small
+    assert (
+        "4 blocks per SM (" in small and "2 in its own twin, which may need 96 registers" in small
+    )
+    assert "can have 128 KiB per SM under way, baseline 64 KiB" in small
+
+
+def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
+    far = [({"reads": str(n)}, speedups()) for n in (3, 9)]
+    made = twin.recorded_twins([save(document(*grid(), *far))])
+    found = asked(made, tile="30KiB", reads="4")
+    (why,) = (m.reason for m in found.absent if m.strategy == "drop_off")
+    assert why == "it needs 393216 bytes of shared memory, a block can have 232448"
+    assert "drop_off" not in {c.measured.strategy for c in found.choices}
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [
