@@ -565,10 +565,14 @@ def _reason(found: Answer) -> str:
     said = []
     a, b = _under_way(first), _under_way(base)
     if math.isfinite(a) and math.isfinite(b):
+        # Of dsm it depends on where clusters find room.
         at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
         said.append(
-            f"{'' if a > b else 'although '}{first.strategy} can have {at_most}{_kibibytes(a)} per "
-            f"SM under way, baseline {_kibibytes(b)}"
+            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM under way, baseline "
+            f"{_kibibytes(b)}"
+            if a > b
+            else f"not because of more bytes under way (at most {_kibibytes(a)} per SM, baseline "
+            f"{_kibibytes(b)})"
         )
     moved = float(found.traits.get("mebibytes", "nan")) * 2**20
     tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])

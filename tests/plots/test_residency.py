@@ -47,3 +47,11 @@ def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(re
     assert held("overlap", few, of.device).in_flight_per_sm == pytest.approx(65536 * 32 / 132)
     unknown = held("overlap", few, {})
     assert unknown.tile_bytes == 98304 and unknown.blocks_per_sm is None
+
+
+def test_four_tiles_of_30_kib_leave_room_for_one_block():
+    twins = [t for t in twin.recorded_twins([ROOT / "results"]) if t.gpu == "NVIDIA H100 80GB HBM3"]
+    asked = twin.traits_of({"tile": "30KiB", "stages": "4", "intensity": "8"}, twins)
+    text = twin.as_text(twin.answer(asked, twins), None)
+    assert "price: 122880 bytes of tiles per block; " in text and "; 1 block per SM (" in text
+    assert "98304 bytes" not in text

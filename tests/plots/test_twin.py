@@ -126,20 +126,32 @@ def test_the_nearest_answer_where_none_has_these_traits(twins):
 
 def test_the_price_is_that_of_the_kernel_asked_about(twins):
     """Three tiles of 30 KiB, not of the 32 KiB that the nearest twin has."""
+
+    def with_blocks(of, blocks):
+        kernel = {"registers": 54, "blocks_per_sm": blocks, "bytes_in_flight_per_sm": 1}
+        kept = {n: replace(m, kernel=kernel) if m.ok else m for n, m in of.strategies.items()}
+        return replace(of, strategies=kept)
+
+    twins = [with_blocks(of, 2 if of.traits["fma"] == "16" else 3) for of in twins]
     found = asked(twins, tile="30KiB", fma="16", stages="3")
     text = twin.as_text(found, None)
     by_name = {c.measured.strategy: c.measured for c in found.choices}
     assert by_name["tma"].computed.held.tile_bytes == 3 * 30 * 1024
     assert "price: 92160 bytes of tiles per block; " in text
-    assert "; 2 blocks per SM; " in text and "; 4 blocks per SM (2 in the twins asked)" in text
+    assert "54 registers per thread in the twins asked; 2 blocks per SM (2 to 3 in the" in text
+    assert "; 4 blocks per SM (2 to 3 in the twins asked)" in text
     # Two blocks of two tiles each are under way; baseline has four of one.
-    assert "can have 120 KiB per SM under way, baseline 120 KiB" in text
+    assert (
+        "Choose overlap: not because of more bytes under way (at most 120 KiB per SM, baseline "
+        "120 KiB)." in text
+    )
     # Nothing of it is the nearest twin's.
     assert all(not m.kernel and not m.remark for m in by_name.values())
     small = twin.as_text(asked(twins, tile="16KiB", fma="16"), None)
     assert "price: 49152 bytes of tiles per block" in small
     assert (
-        "4 blocks per SM (" in small and "2 in its own twin, which may need 96 registers" in small
+        "; 4 blocks per SM (2 to 3 in the twins asked, 2 in its own twin, which may need 96"
+        in small
     )
     assert "can have 128 KiB per SM under way, baseline 64 KiB" in small
 
