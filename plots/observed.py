@@ -250,24 +250,13 @@ def merged(first: Observed, second: Observed) -> Observed:
 
 
 def within_record(of: Observed, twins: Sequence[Twin]) -> tuple[dict[str, str], list[str]]:
-    """The derived traits, those beyond what was recorded as the nearest that was, and what was
-    changed. The tile and its share that is written stay: they are the question itself. A trait
-    that older records do not have cannot be asked for."""
+    """The derived traits, and what was changed: a trait that older records do not have cannot be
+    asked for. What lies beyond the record is refused as when it is given by hand."""
     taken, changes = dict(of.traits), []
-    for name, text in of.traits.items():
+    for name in of.traits:
         if name != "tile" and not any(name in t.traits for t in twins):
             del taken[name]
             changes.append(f"{name} is no trait of these recorded twins, and is left out")
-            continue
-        recorded = sorted({int(v) for t in twins if (v := t.traits.get(name, "")).isdigit()})
-        value = integer(text)
-        if name == "out_bytes" or not recorded or value is None:
-            continue
-        nearest_value = min(max(value, recorded[0]), recorded[-1])
-        if nearest_value != value:
-            taken[name] = str(nearest_value)
-            end = "least" if value < nearest_value else "most"
-            changes.append(f"{name} is {value}, taken as {nearest_value}, the {end} recorded")
     return taken, changes
 
 

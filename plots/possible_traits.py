@@ -16,6 +16,25 @@ _THREADS = range(32, 1025, 32)
 # What the traits that are no numbers may be.
 WORDS = {"layout": ("run", "box", "gather"), "chain": ("independent", "dependent")}
 
+# The least and the most that `amasia run twin` takes of those that are numbers.
+LIMITS = {
+    "rows": (1, 256),
+    "row_bytes": (16, 65536),
+    "halo": (0, 32),
+    "common": (0, 255),
+    "out_bytes": (0, 1048576),
+    "reads": (1, 32),
+    "fma": (0, 4096),
+    "barriers": (0, 64),
+    "threads": (32, 1024),
+    "stages": (2, 4),
+    "registers": (16, 255),
+    "workspace": (0, 1048576),
+    "tiles_per_block": (0, 65536),
+    "launches": (1, 16),
+    "mebibytes": (1, 4096),
+}
+
 
 def _numbers(traits: Traits) -> dict[str, int]:
     return {name: int(value) for name, value in traits.items() if value.isdigit()}
@@ -64,6 +83,15 @@ def indivisible(traits: Traits) -> str:
             f"a block has at most {most} threads when each computes on {each} x 16 bytes of a tile"
         )
     return ""
+
+
+def beyond_the_twin(traits: Traits) -> str:
+    """Which traits `amasia run twin` does not take, and what it takes; "" when it takes all."""
+    return "; ".join(
+        f"the twin's {name} can be {LIMITS[name][0]} to {LIMITS[name][1]}"
+        for name, value in _numbers(traits).items()
+        if name in LIMITS and not LIMITS[name][0] <= value <= LIMITS[name][1]
+    )
 
 
 def nearest_divisible(traits: Traits) -> dict[str, str] | None:

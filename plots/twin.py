@@ -13,7 +13,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,15 @@ from typing import Any
 
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
-from plots.possible_traits import WORDS, beyond, contradiction, indivisible, nearest_divisible
+from plots.possible_traits import (
+    WORDS,
+    beyond,
+    beyond_the_twin,
+    contradiction,
+    indivisible,
+    nearest_divisible,
+)
+from plots.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
 from plots.strategies import BY_NAME, NAMES, involved_lines
 from plots.tree import ROOT
 from plots.units import claimed_ratio
@@ -36,9 +44,22 @@ Traits = dict[str, str]  # as the coordinates of a point
 
 
 @dataclass(frozen=True)
+class Computed:
+    """What a strategy costs a kernel that has no twin, from its traits. ``registers`` and
+    ``blocks_per_sm`` are the least and the most of the twins that answer; ``own_twin`` says why a
+    twin of its own would hold other blocks, "" when it would not."""
+
+    held: Held
+    registers: tuple[int, int] | None
+    blocks_per_sm: tuple[int, int] | None
+    own_twin: str
+
+
+@dataclass(frozen=True)
 class Measured:
     """One strategy of a twin: its speed-up over baseline with the same traits, which for baseline
-    itself is the noise. ``reason`` says why there is none."""
+    itself is the noise. ``reason`` says why there is none. ``kernel`` is what was recorded of its
+    own kernel; ``computed`` is there instead where others answer for it."""
 
     strategy: str
     ratio: float = math.nan
@@ -48,6 +69,7 @@ class Measured:
     kernel: Mapping[str, Any] = field(default_factory=dict)  # evidence of its kernel
     remark: str = ""
     reason: str = ""
+    computed: Computed | None = None
 
     @property
     def ok(self) -> bool:
@@ -114,7 +136,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
 
 # --- What is asked for ----------------------------------------------------------------------------
 
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20}
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
 
 
 def integer(text: str) -> int | None:
@@ -123,6 +145,29 @@ def integer(text: str) -> int | None:
     if match is None or match[2].lower() not in _UNITS:
         return None
     return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def _rows_of_tile(text: str, traits: Traits) -> int:
+    """Rows of a tile of so many bytes. Raises PlotsError, which says what is wrong with it."""
+    size, row = integer(text), int(traits["row_bytes"])
+    if size is None:
+        written = re.fullmatch(r"(-?)[0-9.]+\s*([A-Za-z]*)", text.strip())
+        if written is None:
+            raise PlotsError(f"expected bytes as tile, such as 16KiB, not {text!r}")
+        if written[2].lower() not in _UNITS:
+            raise PlotsError(
+                f"no unit {written[2]!r} in tile {text!r}: expected B, KiB, MiB, GiB or TiB"
+            )
+        what = "more than 0" if written[1] else "a whole number of them, of at most 12 digits"
+        raise PlotsError(f"expected bytes as tile, {what}, not {text!r}")
+    if size == 0:
+        raise PlotsError(f"expected bytes as tile, more than 0, not {text!r}")
+    if row == 0 or size % row:
+        raise PlotsError(
+            f"expected a tile of whole rows of {row} bytes, not {text!r} (row_bytes says how long "
+            "a row is)"
+        )
+    return size // row
 
 
 def asked_in_file(path: Path) -> dict[str, str]:
@@ -217,13 +262,7 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
                 raise PlotsError(f"expected one of {', '.join(words)} as {name}, not {text!r}")
             traits[name] = text
     if tile is not None:
-        size, row = integer(tile), int(traits["row_bytes"])
-        if not size or row == 0 or size % row:
-            raise PlotsError(
-                f"expected a tile of whole rows of {row} bytes, not {tile!r} (row_bytes says "
-                "how long a row is)"
-            )
-        traits["rows"] = str(size // row)
+        traits["rows"] = str(_rows_of_tile(tile, traits))
     if intensity is not None:
         traits["fma"] = str(round(2 * _number("intensity", intensity)))
     if "out_bytes" not in asked:
@@ -274,25 +313,73 @@ def _distance(a: Traits, b: Traits) -> float:
     return math.sqrt(sum((there[name] - here.get(name, 0)) ** 2 for name in there))
 
 
-def outside(traits: Traits, twins: Sequence[Twin]) -> str:
-    """Which trait lies outside what was recorded of twins of the same kind, with the range; "" when
-    none does."""
-    if not twins:
-        words = ", ".join(v for v in traits.values() if not v.isdigit())
-        some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
-        return f"no twin of this kind was recorded ({words}{''.join(f', with {s}' for s in some)})"
-    asked = position(traits)
-    positions = [position(twin.traits) for twin in twins]
-    for name, value in asked.items():
-        recorded = [of[name] for of in positions]
-        if not min(recorded) - 1e-9 <= value <= max(recorded) + 1e-9:
-            scale = (lambda v: v / 4) if name in ("out_bytes", "common") else (lambda v: 2**v - 1)
-            if name == "tile":
-                scale = lambda v: 2**v  # noqa: E731
-            ends = " to ".join(f"{scale(v):g}" for v in sorted({min(recorded), max(recorded)}))
-            share = " (of the tile)" if name in ("out_bytes", "common") else ""
-            return f"{name} is {scale(value):g}, recorded are {ends}{share}"
-    return ""
+class OutsideRangeError(PlotsError):
+    """A kernel that recorded twins do not answer for, with each trait that is beyond them."""
+
+
+def _bytes(value: float) -> str:
+    whole = int(value)
+    return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
+
+
+def _tile(traits: Traits) -> int:
+    return int(traits["rows"]) * int(traits["row_bytes"])
+
+
+def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
+    """A trait, one of position(), as whoever asked calls it."""
+    if name == "tile":
+        size = _bytes(_tile(traits))
+        return (
+            f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
+        )
+    if name == "fma" and "intensity" in asked:
+        return f"intensity is {asked['intensity']}"
+    return f"{name} is {traits.get(name, '0')}"
+
+
+def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
+    """What was measured of a trait of position() as a number, and how numbers of it are printed."""
+    if name == "tile":
+        return _tile, "bytes"
+    if name in ("out_bytes", "common"):
+        return (lambda t: position(t)[name] / 4), "share"
+    if name == "fma" and "intensity" in asked:
+        return (lambda t: int(t["fma"]) / 2), ""
+    return (lambda t: int(t.get(name, "0"))), ""
+
+
+def _kind_in_words(traits: Traits) -> str:
+    words = [v for v in traits.values() if not v.isdigit()]
+    some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
+    return ", ".join([*words, *(f"with {name}" for name in some)])
+
+
+def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
+    """Each trait that lies outside what was recorded, with what was, as whoever asked calls it:
+    of twins of the same kind, or of all when there are none."""
+    of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
+    said = []
+    if not of_kind:
+        kinds = dict.fromkeys(_kind_in_words(twin.traits) for twin in twins)
+        recorded = " / ".join(kinds) or "none"
+        said.append(
+            f"no twin of this kind was recorded ({_kind_in_words(traits)}), recorded are {recorded}"
+        )
+    there = of_kind or twins
+    for name, value in position(traits).items():
+        if not of_kind and name in _ALL_OR_NONE:
+            continue  # it is the kind that is told by it
+        places = [position(twin.traits).get(name, 0) for twin in there]
+        if not places or min(places) - 1e-9 <= value <= max(places) + 1e-9:
+            continue
+        number, unit = _scale(name, asked)
+        recorded = sorted({min(map(number, (t.traits for t in there))),
+                           max(map(number, (t.traits for t in there)))})  # fmt: skip
+        ends = " to ".join(_bytes(v) if unit == "bytes" else f"{v:g}" for v in recorded)
+        share = " of the tile" if unit == "share" else ""
+        said.append(f"{_said(name, traits, asked)}, recorded are {ends}{share}")
+    return said
 
 
 # --- The answer -----------------------------------------------------------------------------------
@@ -320,6 +407,7 @@ class Answer:
     choices: tuple[Choice, ...]
     absent: tuple[Measured, ...]
     noise: tuple[float, float]
+    remarks: tuple[str, ...] = ()  # what the reader should know before the answer
 
     @property
     def first(self) -> str:
@@ -335,8 +423,9 @@ class Answer:
 
 
 def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measured]:
-    """The strategies of several twins as one: weighted means of the logarithms, and intervals from
-    the least to the greatest end. A strategy that did not run in all has none."""
+    """The strategies of several twins as one, without what they cost: weighted means of the
+    logarithms, and intervals from the least to the greatest end. A strategy that did not run in all
+    has none."""
     mixed = {}
     for name in NAMES:
         parts = [twin.strategies.get(name, Measured(name, reason="not recorded")) for twin in twins]
@@ -347,10 +436,39 @@ def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measure
         share = [w / sum(weights) for w in weights]
         log = sum(s * math.log(m.ratio) for s, m in zip(share, parts, strict=True))
         mixed[name] = Measured(
-            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts),
-            parts[0].time_ms if len(parts) == 1 else math.nan, parts[0].kernel, parts[0].remark,
-        )  # fmt: skip
+            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts)
+        )
     return mixed
+
+
+def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | None:
+    values = [kernel[name] for kernel in kernels if name in kernel]
+    return (min(values), max(values)) if values else None
+
+
+def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
+    """A strategy that several twins answer for, with what it costs a kernel with these traits;
+    without a value where its tiles do not fit."""
+    device = twins[0].device
+    of_kernel = held(m.strategy, traits, device)
+    most = device.get("shared_per_block")
+    if most and of_kernel.shared_bytes > most:
+        return Measured(
+            m.strategy,
+            reason=f"it needs {of_kernel.shared_bytes} bytes of shared memory, a block can have "
+            f"{most}",
+        )
+    kernels = [twin.strategies[m.strategy].kernel for twin in twins]
+    own = ""
+    if not indivisible(traits):
+        registers = registers_of_its_twin(traits)
+        of_twin = held(m.strategy, traits, device, registers)
+        if of_twin.blocks_per_sm != of_kernel.blocks_per_sm:
+            own = f"{of_twin.blocks_per_sm} in its own twin, which may need {registers} registers"
+    computed = Computed(
+        of_kernel, _ends(kernels, "registers"), _ends(kernels, "blocks_per_sm"), own
+    )
+    return replace(m, computed=computed)
 
 
 def _claim(m: Measured, noise: tuple[float, float]) -> str:
@@ -361,22 +479,40 @@ def _claim(m: Measured, noise: tuple[float, float]) -> str:
     return "not resolved"
 
 
-def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
-    """The answer from twins of one GPU. Raises PlotsError outside the measured range, and where no
-    block with these traits fits on that GPU."""
+def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | None = None) -> Answer:
+    """The answer from twins of one GPU. ``asked`` has the traits as they were given, for messages.
+    Raises OutsideRangeError outside the measured range, PlotsError where no block with these traits
+    fits on that GPU."""
     if twins and (why := beyond(traits, twins[0].device)):
         raise PlotsError(f"no block with these traits fits on {twins[0].gpu}: {why}")
     exact = [twin for twin in twins if twin.traits == traits]
+    remarks = []
+    given = traits
+    if not exact and int(traits.get("registers", LEAST_REGISTERS)) < LEAST_REGISTERS:
+        # Whatever a twin is told, it has no more blocks per SM than with those that it may need.
+        traits = {**traits, "registers": str(LEAST_REGISTERS)}
+        exact = [twin for twin in twins if twin.traits == traits]
+        remarks.append(
+            f"registers is {given['registers']}, taken as {LEAST_REGISTERS}: a twin may need as "
+            "many itself. An SM may hold more blocks of the kernel."
+        )
     if exact:
-        chosen, weights = [exact[-1]], [1.0]
+        chosen = [exact[-1]]
+        strategies = {
+            name: exact[-1].strategies.get(name, Measured(name, reason="not recorded"))
+            for name in NAMES
+        }
     else:
+        if why := outside(traits, twins, asked or {}):
+            raise OutsideRangeError(f"outside the measured range: {'; '.join(why)}")
         of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
-        if why := outside(traits, of_kind):
-            raise PlotsError(f"outside the measured range: {why}")
         of_kind.sort(key=lambda twin: _distance(traits, twin.traits))
         chosen = of_kind[:NEIGHBOURS]
         weights = [1 / max(_distance(traits, twin.traits), 1e-9) ** 2 for twin in chosen]
-    strategies = _mixed(chosen, weights)
+        strategies = {
+            name: _priced(m, given, chosen) if m.ok else m
+            for name, m in _mixed(chosen, weights).items()
+        }
     base = strategies["baseline"]
     if not base.ok:
         raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
@@ -395,20 +531,81 @@ def answer(traits: Traits, twins: Sequence[Twin]) -> Answer:
         for m in ranked
     ]
     return Answer(
-        traits, chosen[0].gpu, bool(exact), tuple(chosen), tuple(choices),
-        tuple(m for m in strategies.values() if not m.ok), noise,
+        given, chosen[0].gpu, bool(exact), tuple(chosen), tuple(choices),
+        tuple(m for m in strategies.values() if not m.ok), noise, tuple(remarks),
     )  # fmt: skip
+
+
+def answer_of_nearest(
+    traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | None = None
+) -> Answer:
+    """The answer; outside the measured range that of the nearest twin, which is another kernel's
+    and says so. Raises PlotsError."""
+    asked = asked or {}
+    try:
+        return answer(traits, twins, asked)
+    except OutsideRangeError as error:
+        why = str(error)
+
+    def apart(twin: Twin) -> tuple[int, float]:
+        kinds = zip(kind_of(traits), kind_of(twin.traits), strict=False)
+        return sum(a != b for a, b in kinds), _distance(traits, twin.traits)
+
+    other = min(twins, key=apart)
+    changed = []
+    for name, value in other.traits.items():
+        was = traits.get(name, "0")
+        if was == value:
+            continue
+        if name == "fma" and "intensity" in asked:
+            changed.append(f"intensity {int(value) / 2:g} for {asked['intensity']}")
+        elif name == "rows" and "tile" in asked:
+            changed.append(f"tile {_bytes(_tile(other.traits))} for {_bytes(_tile(traits))}")
+        else:
+            changed.append(f"{name} {value} for {was}")
+    found = answer(other.traits, twins)
+    remarks = (
+        f"The answer of ANOTHER kernel, since the one asked about is {why}.",
+        f"This is the nearest that was measured; it differs: {', '.join(changed)}.",
+        *_how_to_measure(traits),
+    )
+    return replace(found, remarks=remarks)
 
 
 @dataclass(frozen=True)
 class Accuracy:
     """How well recorded twins answer for each other: each left out in turn. ``gain_error`` are the
-    median and the 90th percentile of the absolute relative errors of speed-ups."""
+    median and the 90th percentile of the absolute relative errors of ``gains`` speed-ups, of which
+    ``covered`` were measured inside the interval that was said. Of the ``claims`` "faster" or
+    "slower" some were measured to be no such thing (``unresolved``) or the opposite."""
 
     asked: int
     unanswered: int
     within: int  # the strategy named first costs at most WITHIN more than the best
     gain_error: tuple[float, float]
+    gains: int = 0
+    covered: int = 0
+    claims: int = 0
+    unresolved: int = 0
+    opposite: int = 0
+
+    def worth(self) -> str:
+        """What an interval and a claim of an answer that was not measured are worth."""
+        if not self.gains:
+            return "What such an interval is worth is not known: no recorded twin can be left out."
+        wrong = self.unresolved + self.opposite
+        claims = (
+            f'of {self.claims} claims "faster" or "slower" {wrong} '
+            f"({100 * wrong / self.claims:.0f} %) were not what was measured "
+            f"({self.unresolved} not resolved, {self.opposite} the other way)"
+            if self.claims
+            else 'none was claimed to be "faster" or "slower"'
+        )
+        return (
+            f"Of recorded twins left out in turn, {self.covered} of {self.gains} gains "
+            f"({100 * self.covered / self.gains:.0f} %) were measured inside such an interval; "
+            f"{claims}."
+        )
 
     def sentence(self) -> str:
         """What a reader should know before he believes an answer that was not measured."""
@@ -427,27 +624,40 @@ class Accuracy:
 def accuracy(twins: Sequence[Twin]) -> Accuracy:
     """Of twins of one GPU."""
     errors: list[float] = []
-    asked = unanswered = within = 0
+    unanswered = within = covered = 0
+    claims: Counter[str] = Counter()
     for left_out in twins:
         rest = [twin for twin in twins if twin is not left_out]
         try:
             said = answer(left_out.traits, rest)
+            measured = answer(left_out.traits, [left_out])
         except PlotsError:
             unanswered += 1
             continue
-        true = {**left_out.times, "baseline": 1.0}
-        asked += 1
+        true = {c.measured.strategy: c for c in measured.choices}
         for choice in said.choices:
             name = choice.measured.strategy
-            if name in true and name != "baseline":
-                errors.append(abs(choice.measured.ratio / true[name] - 1))
-        within += true.get(said.first, 0) * (1 + WITHIN) >= max(true.values())
+            if name not in true or name == "baseline":
+                continue
+            ratio, was = true[name].measured.ratio, true[name].claim
+            errors.append(abs(choice.measured.ratio / ratio - 1))
+            covered += choice.measured.low <= ratio <= choice.measured.high
+            if choice.claim in ("faster", "slower"):
+                claims["all"] += 1
+                claims["true" if was == choice.claim else was] += 1
+        best = max(c.measured.ratio for c in measured.choices)
+        first = true.get(said.first)
+        within += first is not None and first.measured.ratio * (1 + WITHIN) >= best
+    count = len(errors)
     errors.sort()
 
     def quantile(q: float) -> float:
-        return errors[min(len(errors) - 1, int(q * len(errors)))] if errors else math.nan
+        return errors[min(count - 1, int(q * count))] if errors else math.nan
 
-    return Accuracy(asked, unanswered, within, (quantile(0.5), quantile(0.9)))
+    return Accuracy(
+        len(twins) - unanswered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
+        claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
+    )  # fmt: skip
 
 
 # --- In words -------------------------------------------------------------------------------------
@@ -466,11 +676,34 @@ def _kibibytes(value: float) -> str:
     return f"{value / 1024:.4g} KiB"
 
 
+def _range(ends: tuple[int, int]) -> str:
+    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _computed_price(strategy: str, of: Computed) -> list[str]:
+    parts = [f"{of.held.tile_bytes} bytes of tiles per block"]
+    if of.registers is not None:
+        parts.append(f"{_range(of.registers)} registers per thread in the twins asked")
+    blocks = of.held.blocks_per_sm
+    if blocks is not None:
+        other = of.own_twin
+        if of.blocks_per_sm is not None and of.blocks_per_sm != (blocks, blocks):
+            other = f"{_range(of.blocks_per_sm)} in the twins asked" + (other and f", {other}")
+        # Where the clusters of dsm lie decides how many there are.
+        text = (
+            f"{'at most ' if strategy == 'dsm' else ''}{blocks} block{'s' * (blocks != 1)} per SM"
+        )
+        parts.append(text + (f" ({other})" if other else ""))
+    return parts
+
+
 def _price(choice: Choice) -> str:
     measured = choice.measured
     strategy = BY_NAME[measured.strategy]
     parts = [measured.remark] if measured.remark else []
-    if measured.kernel:
+    if measured.computed is not None:
+        parts += _computed_price(measured.strategy, measured.computed)
+    elif measured.kernel:
         parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
         parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
     parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
@@ -483,6 +716,8 @@ def _price(choice: Choice) -> str:
 
 
 def _under_way(m: Measured) -> float:
+    if m.computed is not None:
+        return m.computed.held.in_flight_per_sm
     return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
 
 
@@ -495,8 +730,14 @@ def _reason(found: Answer) -> str:
     said = []
     a, b = _under_way(first), _under_way(base)
     if math.isfinite(a) and math.isfinite(b):
+        # Of dsm it depends on where clusters find room.
+        at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
         said.append(
-            f"{first.strategy} can have {_kibibytes(a)} per SM under way, baseline {_kibibytes(b)}"
+            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM under way, baseline "
+            f"{_kibibytes(b)}"
+            if a > b
+            else f"not because of more bytes under way (at most {_kibibytes(a)} per SM, baseline "
+            f"{_kibibytes(b)})"
         )
     moved = float(found.traits.get("mebibytes", "nan")) * 2**20
     tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])
@@ -520,7 +761,21 @@ def _how_to_measure(traits: Traits) -> list[str]:
     if near is None:
         return [*said, "No number of threads shares this tile: give a tile that one does."]
     beside = f", with {near['threads']} threads instead" if why else ""
+    if limits := beyond_the_twin(near):
+        return [*said, f"It cannot be measured either: {limits}."]
     return [*said, f"To measure it{beside}: amasia run twin --traits {given_to_amasia(near)}"]
+
+
+def with_ways_out(error: OutsideRangeError, traits: Traits) -> PlotsError:
+    """The refusal with what answers all the same."""
+    ways = " ".join(_how_to_measure(traits))
+    return PlotsError(
+        f"{error}. On a GPU: {ways} (or --measure AMASIA here). Without one: --nearest gives the "
+        "answer of the nearest measured traits, which is another kernel's"
+        if not beyond_the_twin(traits) and nearest_divisible(traits)
+        else f"{error}. {ways} --nearest gives the answer of the nearest measured traits, which is "
+        "another kernel's"
+    )
 
 
 def as_text(found: Answer, known: Accuracy | None) -> str:
@@ -531,7 +786,7 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
         if found.exact
         else f"the {len(found.twins)} nearest recorded twins"
     )
-    lines = [f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
+    lines = [*found.remarks, f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
     for place, choice in enumerate(found.choices, 1):
         m = choice.measured
         if choice.claim == "reference":
@@ -554,10 +809,10 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
     )
     if not found.exact:
         lines.append(
-            "Intervals reach from the least to the greatest end of those of the twins asked; "
-            "prices are those of the nearest."
+            "Intervals reach from the least to the greatest end of those of the twins asked. Bytes "
+            "of tiles, blocks per SM and bytes under way are computed for the kernel asked about."
         )
         if known is not None:
-            lines.append(known.sentence())
+            lines += [known.worth(), known.sentence()]
         lines += _how_to_measure(found.traits)
     return "\n".join(lines) + "\n"

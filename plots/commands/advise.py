@@ -20,7 +20,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     results_argument(parser)
     selection_arguments(parser)
     parser.add_argument(
-        "--role", choices=["iso", "best"], default="best", help="geometries to choose among"
+        "--role", choices=["iso", "best"], help="geometries to choose among (default: best)"
     )
     kernel = parser.add_argument_group(
         "a kernel of your own, by its traits (microbench/twin/traits.hpp)"
@@ -45,6 +45,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument(
         "--measure", metavar="AMASIA",
         help="measure with this program on this GPU, instead of asking what was recorded",
+    )  # fmt: skip
+    kernel.add_argument(
+        "--nearest", action="store_true",
+        help="outside the measured range: answer for the nearest measured traits, another kernel",
     )  # fmt: skip
 
 
@@ -76,6 +80,20 @@ def _observed(options: argparse.Namespace) -> Observed | None:
         return counted
     code = from_cubin(options.cubin, block, options.grid, options.kernel)
     return code if counted is None else merged(code, counted)
+
+
+def _refuse_what_is_not_looked_at(options: argparse.Namespace) -> None:
+    """A kernel of one's own is in no app and has no modes. Raises PlotsError."""
+    for name in ("app", "cache", "launch", "role"):
+        if getattr(options, name) is not None:
+            raise PlotsError(
+                f"--{name} selects among the suite's apps, and the traits of a kernel of your own "
+                "are given too: expected one of them"
+            )
+    if options.nearest and options.measure:
+        raise PlotsError(
+            "--nearest asks what was recorded, --measure this GPU: expected one of them"
+        )
 
 
 def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
@@ -126,10 +144,19 @@ def _for_own_kernel(
         if not {"tile", "rows"} & asked.keys():
             print(said, end="")
             raise PlotsError(f"give the {BY_HAND['tile']}")
-    traits = twin.traits_of(asked, of_gpu)
+    try:
+        traits = twin.traits_of(asked, of_gpu)
+    except PlotsError:
+        print(said, end="")
+        raise
     if options.measure:
         return said + twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
-    found = twin.answer(traits, of_gpu)
+    try:
+        ask = twin.answer_of_nearest if options.nearest else twin.answer
+        found = ask(traits, of_gpu, asked)
+    except twin.OutsideRangeError as error:
+        print(said, end="")
+        raise twin.with_ways_out(error, traits) from None
     return said + twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
 
 
@@ -137,10 +164,13 @@ def _run(options: argparse.Namespace) -> int:
     asked = _asked(options)
     observed = _observed(options)
     if asked or options.measure or observed is not None:
+        _refuse_what_is_not_looked_at(options)
         print(_for_own_kernel(options, asked, observed), end="")
         return 0
+    if options.nearest:
+        raise PlotsError("--nearest is of a kernel of your own: give its traits (--tile 16KiB)")
     results = selection_of(options).all_modes()
-    print(as_text(results, advise(results, role=options.role)), end="")
+    print(as_text(results, advise(results, role=options.role or "best")), end="")
     return 0
 
 

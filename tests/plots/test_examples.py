@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,40 @@ def test_where_a_gain_lies() -> None:
     assert examples.inside(gain("tma", 1, 1.03), None) == "–"
 
 
+def advice_of(**claims: str) -> examples.Advice:
+    said = tuple(examples.Advised(name, 1.1, 1.06, 1.16, claim) for name, claim in claims.items())
+    return examples.Advice("2026", "GPU", False, (), {}, "tma", (0.99, 1.01), said, "")
+
+
+def undecided(strategy: str) -> Gain:
+    whole = gain(strategy, 1.001, 1.001)
+    part = Part(1.001, 0.99, 1.01, "not resolved")
+    return replace(whole, by_movement=part, total=part)
+
+
+def test_a_hit_hides_no_false_claim() -> None:
+    """What is 2 % slower is a hit, and was still not faster."""
+    advice = advice_of(tma="faster", overlap="faster", drop_off="slower", dsm="not resolved")
+    slower = examples.Case("GPU", "a", "stream", (gain("tma", 0.98, 0.98), undecided("overlap")))
+    faster = examples.Case(
+        "GPU", "b", "stream",
+        (gain("tma", 1.2, 1.2), gain("drop_off", 1.1, 1.1), gain("dsm", 1.1, 1.1)),
+    )  # fmt: skip
+    judged = [(slower, advice), (faster, advice)]
+    assert slower.hit("tma")
+    assert examples.claims_of(judged, "faster") == examples.Claims("faster", 1, 1, 1)
+    assert examples.claims_of(judged, "slower") == examples.Claims("slower", 0, 0, 1)
+    assert (
+        'of 3 advised as "faster" 1 were measured so, 1 not resolved, 1 the other way; of 1 '
+        'advised as "slower" 0 were measured so, 0 not resolved, 1 the other way.'
+    ) in examples._sums("GPU", judged)
+    rows = examples._case_table(slower, advice)
+    assert "| faster: the other way |" in next(r for r in rows if r.startswith("| tma"))
+    assert "| faster: not resolved |" in next(r for r in rows if r.startswith("| overlap"))
+    rows = examples._case_table(faster, advice)
+    assert "| faster: so |" in rows[2] and "| – |" in next(r for r in rows if "| dsm" in r)
+
+
 def test_the_page_names_hits_and_misses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = {
         "softmax": [gain("tma", 1.08, 1.10), gain("dsm", 1.3, 1.3)],
@@ -168,7 +203,7 @@ def test_the_page_names_hits_and_misses(folder: Path, monkeypatch: pytest.Monkey
     assert text.count("Baseline at its best reaches 93 % of the floor.") == 2
     assert "**miss**: tma was named first, dsm is 20.4 % faster." in text
     assert "**hit**: tma, which was named first, is the fastest." in text
-    assert "| dsm | 1.30× [1.29, 1.31] (a) | – | 1.30× [1.29, 1.31] |" in text
+    assert "| dsm | 1.30× [1.29, 1.31] (a) | – | – | 1.30× [1.29, 1.31] |" in text
     assert text.count("Not measured yet.") == 1
 
 

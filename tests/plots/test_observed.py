@@ -256,20 +256,28 @@ def run(capsys, *arguments):
     return status, capsys.readouterr()
 
 
-def test_beyond_the_record_the_nearest_recorded_is_taken_but_for_the_tile(code, twins):
-    of = from_cubin(code(*STAGED, shared=1 << 16), "128", None, None)
+def test_beyond_the_record_it_is_as_by_hand(capsys, code, twins):
+    """What is derived is refused as what is given, and the nearest is had in the same way."""
+    path = code(*STAGED, shared=1 << 16)
+    of = from_cubin(path, "128", None, None)
     taken, changes = within_record(of, twin.recorded_twins([twins]))
-    assert taken["threads"] == "256" and "threads is 128, taken as 256" in " ".join(changes)
-    assert taken["fma"] == "1" and "fma is 0, taken as 1, the least recorded" in changes
-    assert taken["tile"] == of.traits["tile"] == "2048"
-    assert taken["out_bytes"] == of.traits["out_bytes"] == "512"  # recorded are 2048 and more
+    assert (taken["threads"], taken["fma"], taken["tile"]) == ("128", "0", "2048")
+    assert "registers is no trait of these recorded twins, and is left out" in changes
+    derived = ("advise", twins, "--cubin", path, "--block", "128")
+    status, said = run(capsys, *derived)
+    by_hand = [f"--trait={n}={v}" for n, v in taken.items()]
+    assert run(capsys, "advise", twins, *by_hand)[1].err == said.err
+    assert status == 2 and "threads is 128, recorded are 256" in said.err
+    assert "fma is 0, recorded are 1 to 128" in said.err and "fma=0, from" in said.out
+    status, said = run(capsys, *derived, "--nearest")
+    assert status == 0 and "The answer of ANOTHER kernel" in said.out
 
 
 def test_advice_from_machine_code(capsys, code, twins):
     path = code(*STAGED)
     status, said = run(
         capsys, "advise", twins, "--cubin", path, "--block", "256", "--grid", "64",
-        "--trait", "out_bytes=4096",
+        "--trait", "out_bytes=4096", "--trait", "fma=1",
     )  # fmt: skip
     assert status == 0, said.err
     assert "tiles travel by 1 LDG->STS" in said.out and "tile=4096, from 16 bytes per" in said.out

@@ -15,6 +15,7 @@ import synthetic
 from plots import possible_traits, twin
 from plots.cli import main
 from plots.errors import PlotsError
+from plots.prediction import evaluation
 from plots.strategies import ROOT
 
 MIDDLE = {
@@ -71,7 +72,7 @@ def twins(save):
 
 
 def asked(twins, **named):
-    return twin.answer(twin.traits_of(named, twins), twins)
+    return twin.answer(twin.traits_of(named, twins), twins, named)
 
 
 def test_the_twin_with_just_these_traits_answers(twins):
@@ -124,17 +125,70 @@ def test_the_nearest_answer_where_none_has_these_traits(twins):
     assert "amasia run twin --traits rows=16" in text and "Left out one by one" in text
 
 
+def test_the_price_is_that_of_the_kernel_asked_about(twins):
+    """Three tiles of 30 KiB, not of the 32 KiB that the nearest twin has."""
+
+    def with_blocks(of, blocks):
+        kernel = {"registers": 54, "blocks_per_sm": blocks, "bytes_in_flight_per_sm": 1}
+        kept = {n: replace(m, kernel=kernel) if m.ok else m for n, m in of.strategies.items()}
+        return replace(of, strategies=kept)
+
+    twins = [with_blocks(of, 2 if of.traits["fma"] == "16" else 3) for of in twins]
+    found = asked(twins, tile="30KiB", fma="16", stages="3")
+    text = twin.as_text(found, None)
+    by_name = {c.measured.strategy: c.measured for c in found.choices}
+    assert by_name["tma"].computed.held.tile_bytes == 3 * 30 * 1024
+    assert "price: 92160 bytes of tiles per block; " in text
+    assert "54 registers per thread in the twins asked; 2 blocks per SM (2 to 3 in the" in text
+    assert "; 4 blocks per SM (2 to 3 in the twins asked)" in text
+    # Two blocks of two tiles each are under way; baseline has four of one.
+    assert (
+        "Choose overlap: not because of more bytes under way (at most 120 KiB per SM, baseline "
+        "120 KiB)." in text
+    )
+    # Nothing of it is the nearest twin's.
+    assert all(not m.kernel and not m.remark for m in by_name.values())
+    small = twin.as_text(asked(twins, tile="16KiB", fma="16"), None)
+    assert "price: 49152 bytes of tiles per block" in small
+    assert (
+        "; 4 blocks per SM (2 to 3 in the twins asked, 2 in its own twin, which may need 96"
+        in small
+    )
+    assert "can have 128 KiB per SM under way, baseline 64 KiB" in small
+
+
+def test_a_strategy_whose_tiles_do_not_fit_is_left_out(save):
+    far = [({"reads": str(n)}, speedups()) for n in (3, 9)]
+    made = twin.recorded_twins([save(document(*grid(), *far))])
+    found = asked(made, tile="30KiB", reads="4")
+    (why,) = (m.reason for m in found.absent if m.strategy == "drop_off")
+    assert why == "it needs 393216 bytes of shared memory, a block can have 232448"
+    assert "drop_off" not in {c.measured.strategy for c in found.choices}
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [
         ({"fma": "500"}, "fma is 500, recorded are 1 to 128"),
-        ({"tile": "64KiB"}, "tile is 65536, recorded are 2048 to 32768"),
+        ({"tile": "64KiB"}, "tile is 64KiB, recorded are 2KiB to 32KiB"),
+        ({"rows": "2"}, "rows is 2, a tile of 1KiB, recorded are 2KiB to 32KiB"),
+        ({"intensity": "0"}, "intensity is 0, recorded are 0.5 to 64"),
+        (
+            {"intensity": "0", "threads": "512", "tile": "64KiB"},
+            "tile is 64KiB, recorded are 2KiB to 32KiB; intensity is 0, recorded are 0.5 to 64; "
+            "threads is 512, recorded are 256",
+        ),
         ({"threads": "512"}, "threads is 512, recorded are 256"),
-        ({"out_bytes": "0"}, "out_bytes is 0, recorded are 1 (of the tile)"),
-        ({"layout": "gather"}, "no twin of this kind was recorded (gather, independent)"),
+        ({"out_bytes": "0"}, "out_bytes is 0, recorded are 1 of the tile"),
+        (
+            {"layout": "gather", "fma": "500"},
+            "no twin of this kind was recorded (gather, independent), recorded are run, "
+            "independent; fma is 500, recorded are 1 to 128",
+        ),
         (
             {"halo": "2", "layout": "box", "reads": "5"},
-            "no twin of this kind was recorded (box, independent, with halo)",
+            "no twin of this kind was recorded (box, independent, with halo), recorded are run, "
+            "independent; reads is 5, recorded are 1",
         ),
     ],
 )
@@ -142,6 +196,80 @@ def test_outside_the_measured_range_nothing_is_said(twins, named, why):
     with pytest.raises(PlotsError) as error:
         asked(twins, **named)
     assert str(error.value) == f"outside the measured range: {why}"
+
+
+def test_a_refusal_says_what_answers_all_the_same(save, capsys):
+    path = str(save(document(*grid())))
+    assert (
+        main(["advise", path, "--tile", "8KiB", "--intensity", "0", "--trait", "threads=512"]) == 2
+    )
+    said = capsys.readouterr().err
+    assert "intensity is 0, recorded are 0.5 to 64; threads is 512, recorded are 256. " in said
+    assert "On a GPU: To measure it: amasia run twin --traits rows=16,row_bytes=512," in said
+    assert "fma=0," in said and "--nearest gives the answer of the nearest measured" in said
+    assert main(["advise", path, "--tile", "8KiB", "--trait", "stages=5"]) == 2
+    said = capsys.readouterr().err
+    assert "It cannot be measured either: the twin's stages can be 2 to 4. --nearest gives" in said
+
+
+def test_the_nearest_is_said_to_be_another_kernel(save, capsys):
+    path = str(save(document(*grid())))
+    outside = ["advise", path, "--tile", "8KiB", "--intensity", "0", "--trait", "threads=512"]
+    assert main([*outside, "--nearest"]) == 0
+    first, second, third, kernel, where = capsys.readouterr().out.splitlines()[:5]
+    assert first.startswith("The answer of ANOTHER kernel, since the one asked about is outside")
+    assert "intensity is 0, recorded are 0.5 to 64; threads is 512" in first
+    assert second.endswith("it differs: intensity 0.5 for 0, threads 256 for 512.")
+    assert third.startswith("To measure it: ") and ",fma=0," in third and "threads=512" in third
+    assert "rows=16" in kernel and "fma=1," in kernel and "threads=256" in kernel
+    assert "from its twin measured" in where
+    # Within the range it is the answer that there is without it.
+    within = ["advise", path, "--tile", "16KiB", "--intensity", "8"]
+    assert main([*within, "--nearest"]) == main(within) == 0
+    said = capsys.readouterr().out
+    assert said[: len(said) // 2] == said[len(said) // 2 :]
+
+
+def test_the_nearest_of_another_kind_keeps_what_it_can(save):
+    box = [({"layout": "box", "fma": str(n)}, speedups()) for n in (1, 128)]
+    twins = twin.recorded_twins([save(document(*grid(), *box))])
+    named = {"layout": "box", "chain": "dependent", "fma": "500"}
+    found = twin.answer_of_nearest(twin.traits_of(named, twins), twins, named)
+    assert found.exact and found.twins[0].traits["layout"] == "box"
+    assert "fma 128 for 500, chain independent for dependent." in found.remarks[1]
+
+
+def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, capsys):
+    known = [({"registers": n, "fma": f}, speedups()) for n in ("64", "128") for f in ("1", "16")]
+    path = str(save(document(*known)))
+    assert main(["advise", path, "--tile", "8KiB", "--trait", "registers=32"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("registers is 32, taken as 64: a twin may need as many itself.")
+    assert "registers=32" in said[1]
+    assert main(["advise", path, "--tile", "8KiB", "--trait", "registers=255"]) == 2
+    assert "registers is 255, recorded are 64 to 128" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        (["--app", "nw"], "--app selects among the suite's apps, and the traits of a kernel"),
+        (["--cache", "cold"], "--cache selects among"),
+        (["--launch", "graph"], "--launch selects among"),
+        (["--role", "iso"], "--role selects among"),
+        (["--nearest", "--measure", "amasia"], "--nearest asks what was recorded, --measure this"),
+    ],
+)
+def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
+    path, file = str(save(document(*grid()))), str(save('tile = "8KiB"\n', "k.toml"))
+    assert main(["advise", path, "--traits", file, *option]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"plots: {why}") and said.out == ""
+
+
+def test_nearest_is_of_a_kernel_of_ones_own(paper_file, capsys):
+    assert main(["advise", str(paper_file), "--nearest"]) == 2
+    assert "--nearest is of a kernel of your own" in capsys.readouterr().err
 
 
 def test_what_is_not_named_is_as_in_twins_of_the_kind(save):
@@ -165,7 +293,11 @@ def test_traits_may_be_named_as_people_do(twins):
     ("named", "why"),
     [
         ({"tile": "1000"}, "expected a tile of whole rows of 512 bytes, not '1000'"),
-        ({"tile": "a lot"}, "expected a tile of whole rows of 512 bytes, not 'a lot'"),
+        ({"tile": "a lot"}, "expected bytes as tile, such as 16KiB, not 'a lot'"),
+        ({"tile": "16KB"}, "no unit 'KB' in tile '16KB': expected B, KiB, MiB, GiB or TiB"),
+        ({"tile": "-16KiB"}, "expected bytes as tile, more than 0, not '-16KiB'"),
+        ({"tile": "0"}, "expected bytes as tile, more than 0, not '0'"),
+        ({"tile": "1.5KiB"}, "expected bytes as tile, a whole number of them, of at most 12"),
         ({"tile": "8KiB", "rows": "16"}, "tile and rows say the same: expected one of them"),
         ({"intensity": "-1"}, "expected a number as intensity, not '-1'"),
         ({"intensity": "inf"}, "expected a number as intensity, not 'inf'"),
@@ -216,6 +348,36 @@ def test_accuracy_is_that_of_twins_left_out(twins, save):
     alone = twin.accuracy(twin.recorded_twins([save(document(({}, speedups())), "one.json")]))
     assert (alone.asked, alone.unanswered) == (0, 1)
     assert "not known" in alone.sentence()
+
+
+def test_the_worth_of_an_interval_is_that_which_the_page_of_predictions_gives():
+    twins = twin.recorded_twins([ROOT / "results"])
+    gpu = "NVIDIA H200"
+    of_gpu = [t for t in twins if t.gpu == gpu]
+    known = twin.accuracy(of_gpu)
+    lines, unanswered = evaluation.twins_left_out(of_gpu)
+    other = evaluation.errors_in(lines.dropna(subset=["measured"]))
+    assert (known.gains, known.unanswered) == (other.count, unanswered)
+    assert known.covered / known.gains == pytest.approx(other.covered)
+
+
+def test_claims_of_twins_left_out_are_held_against_what_was_measured(save, capsys):
+    # Said to be faster by the other two, but the one in the middle is slower.
+    wrong = [({"fma": str(n)}, speedups(tma=v)) for n, v in ((1, 1.3), (16, 0.8), (128, 1.3))]
+    path = save(document(*wrong))
+    known = twin.accuracy(twin.recorded_twins([path]))
+    assert (known.claims, known.opposite, known.unresolved) == (1, 1, 0)
+    assert (known.covered, known.gains) == (3, 4)
+    nothing = [({"fma": str(n)}, speedups(tma=v)) for n, v in ((1, 1.3), (16, 1.0), (128, 1.3))]
+    known = twin.accuracy(twin.recorded_twins([save(document(*nothing), "b.json")]))
+    assert (known.claims, known.opposite, known.unresolved) == (1, 0, 1)
+    assert main(["advise", str(path), "--trait", "fma=8"]) == 0
+    assert (
+        '3 of 4 gains (75 %) were measured inside such an interval; of 1 claims "faster" or '
+        '"slower" 1 (100 %) were not what was measured (0 not resolved, 1 the other way).'
+    ) in capsys.readouterr().out
+    alone = twin.accuracy(twin.recorded_twins([save(document(({}, speedups())), "one.json")]))
+    assert "is not known" in alone.worth()
 
 
 def test_a_wrong_gain_is_an_error_and_a_wrong_choice(save):
@@ -352,6 +514,11 @@ def test_more_than_the_gpu_has_is_said_before_the_range(twins):
             "one tile takes 307200 bytes of shared memory, and a block can have 232448 there",
         ),
         (
+            {"tile": "1GiB"},
+            "one tile takes 1073741824 bytes of shared memory, and a block can have",
+        ),
+        ({"tile": "1TiB"}, "one tile takes 1099511627776 bytes of shared memory, and a block"),
+        (
             {"rows": "16", "workspace": "230000"},
             "one tile and a workspace of 230000 take 238192 bytes",
         ),
@@ -376,6 +543,15 @@ def test_what_is_not_told_apart_from_baseline_is_not_called_a_choice(save, capsy
     assert "tma" in said and "Try tma first, though it is not told apart from baseline: " in said
     assert main(["advise", path, "--trait", "fma=1"]) == 0
     assert "Choose tma: " in capsys.readouterr().out
+
+
+def test_the_limits_are_those_of_the_program():
+    listed = {
+        name.strip("`"): tuple(map(int, values.split(" to ")))
+        for _, name, _, values in (map(str.strip, row.split("|")[:4]) for row in table_of_traits())
+        if values[0].isdigit()
+    }
+    assert listed == possible_traits.LIMITS
 
 
 def test_the_words_are_those_of_the_program():

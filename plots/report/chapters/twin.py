@@ -70,11 +70,13 @@ def _of_gpu(twins: list[Twin], data: Embedded) -> Markup:
             continue  # without a baseline there is nothing to say of it
         first[found.first] += 1
         data.table("twins", _COLUMNS, _records(found, differ))
+    known = accuracy(twins)
     chosen = ", ".join(f"{name} {first[name]}" for name in NAMES if first[name])
     return paragraph(
         f"{twins[0].gpu}, {sum(first.values())} twins; to be chosen (baseline where nothing was "
         f"found to be faster): {chosen}.",
-        accuracy(twins).sentence(),
+        known.worth() if known.gains else "",
+        known.sentence(),
     )
 
 

@@ -1,0 +1,57 @@
+"""What blocks hold and how many an SM holds: as every recorded twin says."""
+
+from __future__ import annotations
+
+import pytest
+
+from plots import twin
+from plots.residency import held, registers_of_its_twin
+from plots.strategies import ROOT
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return [
+        (of, m)
+        for of in twin.recorded_twins([ROOT / "results"])
+        for m in of.strategies.values()
+        if m.kernel
+    ]
+
+
+def test_it_is_what_every_recorded_twin_has(recorded):
+    assert len({m.strategy for _, m in recorded}) == 6 and len(recorded) > 1000
+    for of, m in recorded:
+        found = held(m.strategy, of.traits, of.device, registers_of_its_twin(of.traits))
+        assert m.remark.startswith(f"{found.tile_bytes} bytes of tiles per block")
+        blocks, under_way = m.kernel["blocks_per_sm"], m.kernel["bytes_in_flight_per_sm"]
+        if m.strategy == "dsm":  # the GPU places clusters where there is room for four blocks
+            assert blocks <= found.blocks_per_sm <= blocks + 1
+            assert under_way <= found.in_flight_per_sm <= 1.2 * under_way
+        else:
+            assert found.blocks_per_sm == blocks, of.traits
+            assert found.in_flight_per_sm == pytest.approx(under_way, rel=1e-3)
+
+
+def test_the_kernels_own_registers_count_for_the_kernel(recorded):
+    of = next(of for of, m in recorded if of.traits["registers"] == "64")
+    traits = {**of.traits, "rows": "32", "row_bytes": "512", "threads": "256", "stages": "3"}
+    assert registers_of_its_twin(traits) == 96
+    assert held("tma", traits, of.device).blocks_per_sm == 4
+    assert held("tma", traits, of.device, 96).blocks_per_sm == 2
+
+
+def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(recorded):
+    of = recorded[0][0]
+    few = {**of.traits, "rows": "64", "row_bytes": "512", "mebibytes": "1"}
+    assert held("overlap", few, of.device).in_flight_per_sm == pytest.approx(65536 * 32 / 132)
+    unknown = held("overlap", few, {})
+    assert unknown.tile_bytes == 98304 and unknown.blocks_per_sm is None
+
+
+def test_four_tiles_of_30_kib_leave_room_for_one_block():
+    twins = [t for t in twin.recorded_twins([ROOT / "results"]) if t.gpu == "NVIDIA H100 80GB HBM3"]
+    asked = twin.traits_of({"tile": "30KiB", "stages": "4", "intensity": "8"}, twins)
+    text = twin.as_text(twin.answer(asked, twins), None)
+    assert "price: 122880 bytes of tiles per block; " in text and "; 1 block per SM (" in text
+    assert "98304 bytes" not in text
