@@ -184,8 +184,17 @@ TuningTable recorded_winners(const std::string& tuning, const std::optional<Devi
   return device ? TuningTable::read(default_tuning_path(*device)) : TuningTable{};
 }
 
+void check_records(const std::string& folder) {
+  std::error_code error;
+  if (folder.empty() || folder == "none" || std::filesystem::is_directory(folder, error)) return;
+  throw UsageError(fmt::format(
+      "--records {}: no such folder: name one with earlier results of this GPU model, or none",
+      folder));
+}
+
 ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   CampaignRequest& c = r.campaign;
+  check_records(r.session.records);
   const Cases cases = cases_of(c);
   if (!r.shard.empty()) c.shard = parse_shard(r.shard);
   const std::string title = c.study.empty() ? r.title : c.study;
@@ -199,6 +208,8 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
     print_preview({title, std::move(plan), machine, !r.tuning.empty() || machine.device});
     return exit_ok;
   }
+  keep_inputs(r.session.existing == Existing::overwrite ? r.except : std::vector<std::string>{},
+              r.session.out, r.exports);
 
   const Provenance queried = query_in_child(r.session);
   const Device& device = queried.device;
@@ -222,6 +233,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);
+  check_writable(r.exports);
   print_prose("{} on {}: {} groups, {} microbenchmarks{}, results to {}\n", title, device.name,
               plan.groups.size(), plan.microbenchmarks.size(),
               r.sessions > 1 ? fmt::format(", {} times", r.sessions) : "", options.out);

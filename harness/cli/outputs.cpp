@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
 #include "harness/report/csv.hpp"
 #include "harness/report/google_benchmark.hpp"
 #include "harness/report/markdown.hpp"
+#include "harness/results/journal.hpp"
+#include "harness/text/file.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -37,6 +44,33 @@ bool ExportPaths::on_stdout() const {
 bool ExportPaths::none() const {
   const auto paths = all(*this);
   return std::all_of(paths.begin(), paths.end(), [](const auto* path) { return path->empty(); });
+}
+
+void check_writable(const ExportPaths& paths) {
+  constexpr std::uint64_t room = 1 << 20;
+  for (const std::string* path : all(paths)) {
+    if (!path->empty() && *path != "-") check_writable(*path, room);
+  }
+}
+
+void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
+                 const ExportPaths& paths) {
+  std::vector<std::string> outputs;
+  if (!out.empty()) outputs = {out, out + ".journal"};
+  for (const std::string* path : all(paths)) outputs.push_back(*path);
+  for (const std::string& output : outputs) {
+    if (output.empty() || output == "-") continue;
+    for (const std::string& input : inputs) {
+      std::error_code error;  // what does not exist is no input
+      if (!std::filesystem::equivalent(output, input, error) || destination_of(output).special) {
+        continue;
+      }
+      throw UsageError(
+          fmt::format("{}: is read by this command and would be replaced; write to "
+                      "another file",
+                      output));
+    }
+  }
 }
 
 void write_output(const std::string& path, const std::string& text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/results/result.hpp"
 
@@ -15,6 +16,12 @@ struct ExportPaths {
   bool on_stdout() const;
   bool none() const;
 };
+
+/// Before anything is measured: one clear line (UsageError) when one of them cannot be written.
+void check_writable(const ExportPaths& paths);
+/// The same when `out`, or one of `paths`, would replace one of the files that are read.
+void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
+                 const ExportPaths& paths);
 
 /// `text` to a file, or to stdout when `path` is "-"; nothing when it is empty.
 void write_output(const std::string& path, const std::string& text);

@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "harness/report/cells.hpp"
 
 namespace amasia {
@@ -12,6 +15,13 @@ namespace {
 /// As provenance.sessions counts them; nothing in a file of one.
 Cell session_cell(const std::optional<int>& session) {
   return session ? Cell(std::int64_t{*session}) : Cell();
+}
+
+/// What disturbed the group: "company; drift"; nothing in a valid one.
+Cell invalidity_cell(const GroupResult& group) {
+  std::vector<std::string_view> kinds;
+  for (const Invalidity& i : group.invalid) kinds.push_back(word_of(i.kind));
+  return text_or_nothing(fmt::format("{}", fmt::join(kinds, "; ")));
 }
 
 /// A table with these columns behind those of the origin.
@@ -48,7 +58,8 @@ Table sample_table(const ResultFile& file) {
                           {"position", "position"},
                           {"time_ms", "time", "ms"},
                           {"sm_clock_mhz", "SM clock", "MHz"},
-                          {"throttled", "throttled"}});
+                          {"throttled", "throttled"},
+                          {"invalid", "not valid"}});
   for (const GroupResult& group : file.groups) {
     for (const Row& row : group.rows) {
       for (const Sample& sample : row.samples) {
@@ -58,7 +69,7 @@ Table sample_table(const ResultFile& file) {
              word_cell(row.role), std::int64_t{row.repeat}, row.config,
              text_or_nothing(row.schedule), word_cell(row.status), std::int64_t{sample.round},
              std::int64_t{sample.position}, sample.time_ms, optional_cell(sample.sm_clock_mhz),
-             sample.throttled});
+             sample.throttled, invalidity_cell(group)});
       }
     }
   }
@@ -101,7 +112,8 @@ Table summary_table(const ResultFile& file) {
                           {"speedup", "speed-up", "", true},
                           {"speedup_coverage", "coverage"},
                           {"claim", "claim"},
-                          {"source_digest", "sources"}});
+                          {"source_digest", "sources"},
+                          {"invalid", "not valid"}});
   for (const GroupResult& group : file.groups) {
     for (const Row& row : group.rows) {
       const Comparison* comparison = comparison_of(group, row);
@@ -143,7 +155,8 @@ Table summary_table(const ResultFile& file) {
            comparison ? Cell(estimate_of(comparison->speedup)) : Cell(),
            comparison ? Cell(comparison->speedup.coverage) : Cell(),
            comparison ? word_cell(comparison->claim) : Cell(),
-           text_or_nothing(row.source_digest)});
+           text_or_nothing(row.source_digest),
+           invalidity_cell(group)});
     }
   }
   return table;

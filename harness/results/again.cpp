@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
@@ -18,6 +20,10 @@ namespace amasia {
 namespace {
 
 constexpr double false_discovery_rate = 0.05;
+/// An interval reaches at least so far to each side, as a share: four digits show any difference
+/// that is larger. Samples that are all equal say that they move by less than a reading tells, not
+/// that they do not move.
+constexpr double least_half_width = 1e-3;
 
 /// A row that is to be judged, with what is known before it is known how many others differ.
 struct Candidate {
@@ -35,17 +41,27 @@ std::optional<double> median_clock(const Row& row) {
   return median_interval(std::move(clocks), 0.95).median;
 }
 
+constexpr const char *on_this_gpu = "this GPU", *one_run_each = "one run each";
+
 /// Also looked for in the causes of a value, to count those of other code.
 constexpr std::string_view other_code_cause = "other code (its digest differs)";
 
-/// The clock as a cause of a time that is `ratio` times the recorded one: "SM clock 1610 MHz
-/// against 1980 MHz"; "" where it does not explain half of it.
-std::string clock_cause(const Row& recorded, const Row& now, double ratio) {
+/// What a change of the clock does to a time, as a logarithm; nothing where it is not known.
+std::optional<double> by_clock(const Row& recorded, const Row& now) {
   const auto before = median_clock(recorded), after = median_clock(now);
-  if (!before || !after) return "";
-  const double explained = std::log(*before / *after), moved = std::log(ratio);
-  if (explained * moved <= 0 || std::abs(explained) < 0.5 * std::abs(moved)) return "";
-  return fmt::format("SM clock {:.0f} MHz against {:.0f} MHz", *after, *before);
+  if (!before || !after) return std::nullopt;
+  return std::log(*before / *after);
+}
+
+/// Whether it explains so much of a change, likewise.
+bool explains(double explained, double moved, double share = 0.5) {
+  return explained * moved > 0 && std::abs(explained) >= share * std::abs(moved);
+}
+
+/// "SM clock 1610 MHz against 1980 MHz".
+std::string clock_phrase(const Row& recorded, const Row& now) {
+  return fmt::format("SM clock {:.0f} MHz against {:.0f} MHz", *median_clock(now),
+                     *median_clock(recorded));
 }
 
 const GroupResult* same_case(const ResultFile& file, const GroupResult& group) {
@@ -65,19 +81,37 @@ const Row* same_row(const GroupResult& group, const Row& row) {
   return nullptr;
 }
 
+/// Of all sessions in the file.
+std::set<std::string> gpus_of(const ResultFile& file) {
+  std::set<std::string> gpus;
+  for (const GroupResult& group : file.groups) gpus.insert(gpu_of(file.provenance, group));
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    gpus.insert(session_of(file.provenance, m.session).uuid_hash);
+  }
+  return gpus;
+}
+
 /// Facts in which the machines or builds differ, from the one that explains most.
-std::vector<std::string> differences_of(const Provenance& recorded, const Provenance& now) {
+std::vector<std::string> differences_of(const ResultFile& file, const Provenance& now) {
+  const Provenance& recorded = file.provenance;
   std::vector<std::string> found;
-  const auto add = [&](const char* what, const std::string& before, const std::string& after) {
+  const auto add = [&](std::string_view what, const std::string& before, const std::string& after) {
     if (before != after) found.push_back(fmt::format("{} {} against {}", what, after, before));
   };
-  add("GPU model", recorded.device.name, now.device.name);
+  const std::set<std::string> gpus = gpus_of(file);
+  if (recorded.device.name != now.device.name) {
+    add("GPU model", recorded.device.name, now.device.name);
+  } else if (!gpus.contains(now.device.uuid_hash)) {
+    add("another GPU of the model,", fmt::format("{}", fmt::join(gpus, " and ")),
+        now.device.uuid_hash);
+  }
   add("CUDA driver", std::to_string(recorded.device.driver_version),
       std::to_string(now.device.driver_version));
   add("CUDA compiler", recorded.cuda_compiler, now.cuda_compiler);
   add("compiler flags", recorded.flags, now.flags);
   add("architectures", recorded.architectures, now.architectures);
-  for (const char* state : {"power_limit_w", "mig", "compute_mode", "driver_version"}) {
+  for (const char* state : {"power_limit_w", "memory_clock_mhz", "sm_clock_max_mhz", "ecc", "mig",
+                            "compute_mode", "use", "driver_version"}) {
     const auto before = recorded.device_state.find(state), after = now.device_state.find(state);
     if (before != recorded.device_state.end() && after != now.device_state.end()) {
       add(state, before->second, after->second);
@@ -87,33 +121,46 @@ std::vector<std::string> differences_of(const Provenance& recorded, const Proven
 }
 
 /// The interval that `now` was to fall into, and how improbable it is.
-void judge(Candidate& candidate, const std::optional<Prediction>& predicted, const char* knows,
-           const std::vector<double>& before, const std::vector<double>& after) {
+void judge(Candidate& candidate, double now, const std::optional<Prediction>& predicted,
+           const char* knows, const std::vector<double>& before, const std::vector<double>& after) {
   RepeatedRow& row = candidate.row;
+  row.now = now;
+  Difference difference;
+  double expected = row.recorded;
   if (predicted) {
     row.interval = knows;
-    row.low = predicted->low;
-    row.high = predicted->high;
-    candidate.p = p_value(*predicted, std::log(row.now));
-    return;
+    expected = predicted->value;
+    difference.degrees = predicted->degrees;
+    difference.deviation = std::log(predicted->high / predicted->value) /
+                           student_quantile((1 + predicted->confidence) / 2, predicted->degrees);
+  } else {
+    // Of two runs, by the errors that their exact intervals have.
+    row.interval = one_run_each;
+    const MedianInterval then = median_interval(before, prediction_confidence),
+                         again = median_interval(after, prediction_confidence);
+    const auto variance = [](const MedianInterval& m) {
+      const double error = log_error(m.low, m.high, m.coverage);
+      return error * error;
+    };
+    difference.deviation = std::sqrt(variance(then) + variance(again));
+    difference.degrees = std::max(1, std::min(then.n, again.n) - 1);
   }
-  // Of two runs, by the errors that their exact intervals have.
-  row.interval = "one run each";
-  const MedianInterval then = median_interval(before, prediction_confidence),
-                       again = median_interval(after, prediction_confidence);
-  const auto variance = [](const MedianInterval& m) {
-    const double error = log_error(m.low, m.high, m.coverage);
-    return error * error;
-  };
-  Difference difference;
-  difference.value = std::log(row.now / row.recorded);
-  difference.deviation = std::sqrt(variance(then) + variance(again));
-  difference.degrees = std::max(1, std::min(then.n, again.n) - 1);
-  const double half =
-      student_quantile((1 + prediction_confidence) / 2, difference.degrees) * difference.deviation;
-  row.low = row.recorded * std::exp(-half);
-  row.high = row.recorded * std::exp(half);
+  const double quantile = student_quantile((1 + prediction_confidence) / 2, difference.degrees);
+  difference.deviation = std::max(difference.deviation, std::log1p(least_half_width) / quantile);
+  difference.value = std::log(now / expected);
+  const double half = quantile * difference.deviation;
+  row.low = expected * std::exp(-half);
+  row.high = expected * std::exp(half);
   candidate.p = p_value(difference);
+}
+
+/// Why nothing is concluded from a case, a clause; "" where it is valid then and now.
+std::string invalidity(const GroupResult& recorded, const GroupResult& now) {
+  if (!now.invalid.empty()) return "measured now: " + to_string(now.invalid.front());
+  if (recorded.invalid.empty()) return "";
+  const Invalidity& then = recorded.invalid.front();
+  return fmt::format("in the file: {}: {}; go by the value of now, which is valid",
+                     word_of(then.kind), then.reason);
 }
 
 class Comparer {
@@ -124,6 +171,7 @@ class Comparer {
            const std::vector<std::string>& only)
       : recorded_(recorded),
         now_(now),
+        recorded_gpus_(gpus_of(recorded)),
         sessions_(files_of(recorded, more)),
         obstacles_(obstacles),
         only_(only) {}
@@ -136,7 +184,7 @@ class Comparer {
         if (row.time_ms && row.status == RowStatus::ok) add(*shown, again, row);
       }
       for (const Comparison& c : shown->comparisons) {
-        if (again != nullptr && !c.control) add(*shown, *again, c);
+        if (!c.control) add(*shown, again, c);
       }
     }
     for (const MicrobenchmarkResult* m : shown_microbenchmarks(recorded_)) {
@@ -157,15 +205,35 @@ class Comparer {
     return recorded_.provenance.device.name == now_.provenance.device.name;
   }
 
-  /// Where sessions of the model tell it: on the very GPU, else on another one.
+  const std::string& this_gpu() const { return now_.provenance.device.uuid_hash; }
+
+  /// Where sessions of the model tell it: on the very GPU, else on any of the model.
   std::pair<std::optional<Prediction>, const char*> predicted(const Sessions::Values& values,
                                                               const Components& kind) const {
     if (!same_model() || values.empty()) return {};
-    const std::string& gpu = now_.provenance.device.uuid_hash;
-    if (auto here = predict_on(gpu, values, kind, prediction_confidence)) {
-      return {here, "this GPU"};
+    if (auto here = predict_on(this_gpu(), values, kind, prediction_confidence)) {
+      return {here, on_this_gpu};
     }
-    return {predict(values, kind, prediction_confidence), "another GPU"};
+    const bool is_among_them =
+        std::any_of(values.begin(), values.end(),
+                    [&](const SessionValue& session) { return session.gpu == this_gpu(); });
+    return {predict(values, kind, prediction_confidence),
+            is_among_them ? "any GPU" : "another GPU"};
+  }
+
+  /// A value of the file with no value of now beside it.
+  void add_unmeasured(Candidate candidate, bool failed, std::string reason) {
+    candidate.row.outcome = failed ? Outcome::failed : Outcome::not_possible;
+    candidate.row.reason = std::move(reason);
+    candidates_.push_back(std::move(candidate));
+  }
+
+  /// One with a value of now that is not held against it.
+  void add_invalid(Candidate candidate, double now, std::string reason) {
+    candidate.row.now = now;
+    candidate.row.outcome = Outcome::not_valid;
+    candidate.row.reason = std::move(reason);
+    candidates_.push_back(std::move(candidate));
   }
 
   void add(const GroupResult& group, const GroupResult* again, const Row& row) {
@@ -178,25 +246,41 @@ class Comparer {
     result.at = group.key.to_string();
     result.recorded = row.time_ms->median;
     const Row* other = again == nullptr ? nullptr : same_row(*again, row);
-    if (other == nullptr || !other->time_ms || other->config != row.config) {
-      result.outcome = Outcome::not_possible;
-      const auto obstacle =
-          obstacles_.find(fmt::format("{} ({}) at {}", row.variant, role_in_group(row), result.at));
-      result.reason =
-          obstacle == obstacles_.end() ? reason_of(again, other, row) : obstacle->second;
-      candidates_.push_back(std::move(candidate));
-      return;
+    if (is_missing(other, row)) {
+      return add_unmeasured(std::move(candidate), has_failed(other),
+                            why_missing(group, again, other, row));
     }
-    result.now = other->time_ms->median;
+    const double now = other->time_ms->median;
+    if (std::string why = invalidity(group, *again); !why.empty()) {
+      return add_invalid(std::move(candidate), now, std::move(why));
+    }
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, group, row),
                   sessions_.times_of(recorded_.provenance.device.name, group.key.app));
-    judge(candidate, next, knows, usable_times(row), usable_times(*other));
-    candidate.causes = causes_of(row, *other, result.now / result.recorded);
+    judge(candidate, now, next, knows, usable_times(row), usable_times(*other));
+    candidate.causes = other_code(row, *other);
+    const auto explained = by_clock(row, *other);
+    if (explained && explains(*explained, std::log(now / result.recorded))) {
+      candidate.causes.push_back(clock_phrase(row, *other));
+    }
+    add_causes_of_case(candidate, group, *again);
     candidates_.push_back(std::move(candidate));
   }
 
-  static std::string reason_of(const GroupResult* again, const Row* other, const Row& row) {
+  static bool is_missing(const Row* other, const Row& row) {
+    return other == nullptr || !other->time_ms || other->config != row.config;
+  }
+
+  static bool has_failed(const Row* other) {
+    return other != nullptr &&
+           (other->status == RowStatus::failed || other->status == RowStatus::crashed);
+  }
+
+  std::string why_missing(const GroupResult& group, const GroupResult* again, const Row* other,
+                          const Row& row) const {
+    const auto obstacle = obstacles_.find(
+        fmt::format("{} ({}) at {}", row.variant, role_in_group(row), group.key.to_string()));
+    if (obstacle != obstacles_.end()) return obstacle->second;
     if (again == nullptr) return "the case did not run";
     if (other == nullptr) return "the row did not run";
     if (other->status == RowStatus::ok && other->config != row.config) {
@@ -206,34 +290,34 @@ class Comparer {
                        other->reason.empty() ? "no time" : other->reason);
   }
 
-  std::vector<std::string> causes_of(const Row& before, const Row& after, double ratio) const {
-    std::vector<std::string> causes;
-    if (code_of(recorded_.provenance, before) != code_of(now_.provenance, after)) {
-      causes.emplace_back(other_code_cause);
-    }
-    if (const std::string clock = clock_cause(before, after, ratio); !clock.empty()) {
-      causes.push_back(clock);
-    }
-    return causes;
+  std::vector<std::string> other_code(const Row& before, const Row& after) const {
+    if (code_of(recorded_.provenance, before) == code_of(now_.provenance, after)) return {};
+    return {std::string(other_code_cause)};
   }
 
-  void add(const GroupResult& group, const GroupResult& again, const Comparison& comparison) {
+  /// Another GPU than that of the session, where another session of the file was on this one: else
+  /// it is among the differences of the files. And what held the clock down, if it was not so then.
+  void add_causes_of_case(Candidate& candidate, const GroupResult& group,
+                          const GroupResult& again) const {
+    add_other_gpu(candidate, gpu_of(recorded_.provenance, group));
+    constexpr const char* reasons = "throttle_reasons";
+    const auto then = group.device_state.find(reasons), now = again.device_state.find(reasons);
+    if (then != group.device_state.end() && now != again.device_state.end() &&
+        then->second != now->second && !now->second.empty()) {
+      candidate.causes.push_back(fmt::format("the clock was held down ({})", now->second));
+    }
+  }
+
+  void add_other_gpu(Candidate& candidate, const std::string& then) const {
+    if (candidate.row.interval == on_this_gpu || then == this_gpu() || !same_model()) return;
+    if (!recorded_gpus_.contains(this_gpu())) return;
+    candidate.causes.push_back(
+        fmt::format("another GPU of the model, {} against {}", this_gpu(), then));
+  }
+
+  void add(const GroupResult& group, const GroupResult* again, const Comparison& comparison) {
     const auto before = rows_of(group.rows, comparison);
     if (!before) return;
-    const Row *row = same_row(again, *before->row),
-              *reference = same_row(again, *before->reference);
-    const bool possible = row != nullptr && reference != nullptr && row->time_ms &&
-                          reference->time_ms && row->config == before->row->config &&
-                          reference->config == before->reference->config;
-    if (!possible) return;  // the rows say so
-    const auto [reference_then, then] = paired_times(*before->reference, *before->row);
-    const auto [reference_now, now] = paired_times(*reference, *row);
-    if (now.empty()) return;
-    const auto ratios = [](const std::vector<double>& over, const std::vector<double>& under) {
-      std::vector<double> list;
-      for (std::size_t i = 0; i < under.size(); ++i) list.push_back(over[i] / under[i]);
-      return list;
-    };
     Candidate candidate;
     RepeatedRow& result = candidate.row;
     result.quantity = "speed-up";
@@ -241,21 +325,49 @@ class Comparer {
                               comparison.against);
     result.at = group.key.to_string();
     result.recorded = comparison.speedup.ratio;
-    const std::vector<double> ratios_now = ratios(reference_now, now);
-    result.now = median_interval(ratios_now, prediction_confidence).median;
+    const Row *row = again == nullptr ? nullptr : same_row(*again, *before->row),
+              *reference = again == nullptr ? nullptr : same_row(*again, *before->reference);
+    for (const auto& [was, is] : {std::pair(before->row, row), {before->reference, reference}}) {
+      if (!is_missing(is, *was)) continue;
+      return add_unmeasured(
+          std::move(candidate), has_failed(is),
+          fmt::format("{}: {}", was->variant, why_missing(group, again, is, *was)));
+    }
+    const auto [reference_then, then] = paired_times(*before->reference, *before->row);
+    const auto [reference_now, now] = paired_times(*reference, *row);
+    if (then.empty() || now.empty()) {
+      return add_unmeasured(std::move(candidate), false, "no round has a time of both rows");
+    }
+    const std::vector<double> ratios_now = quotients(reference_now, now);
+    const double ratio_now = median_interval(ratios_now, prediction_confidence).median;
+    if (std::string why = invalidity(group, *again); !why.empty()) {
+      return add_invalid(std::move(candidate), ratio_now, std::move(why));
+    }
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, group, comparison),
                   sessions_.ratios_of(recorded_.provenance.device.name, group.key.app));
-    judge(candidate, next, knows, ratios(reference_then, then), ratios_now);
+    judge(candidate, ratio_now, next, knows, quotients(reference_then, then), ratios_now);
+    const auto add_cause = [&](const Row& of, const std::string& cause) {
+      std::string text = of.variant + ": " + cause;
+      if (std::find(candidate.causes.begin(), candidate.causes.end(), text) ==
+          candidate.causes.end()) {
+        candidate.causes.push_back(std::move(text));
+      }
+    };
     for (const auto& [was, is] : {std::pair(before->row, row), {before->reference, reference}}) {
-      for (std::string& cause : causes_of(*was, *is, 1)) {
-        cause = is->variant + ": " + cause;
-        if (std::find(candidate.causes.begin(), candidate.causes.end(), cause) ==
-            candidate.causes.end()) {
-          candidate.causes.push_back(std::move(cause));
-        }
+      for (const std::string& cause : other_code(*was, *is)) add_cause(*is, cause);
+    }
+    // A clock that moves both times alike leaves their ratio as it is.
+    const double moved = std::log(ratio_now / result.recorded);
+    const double of_row = by_clock(*before->row, *row).value_or(0),
+                 of_reference = by_clock(*before->reference, *reference).value_or(0);
+    if (explains(of_reference - of_row, moved)) {
+      if (explains(-of_row, moved, 0.25)) add_cause(*row, clock_phrase(*before->row, *row));
+      if (explains(of_reference, moved, 0.25)) {
+        add_cause(*reference, clock_phrase(*before->reference, *reference));
       }
     }
+    add_causes_of_case(candidate, group, *again);
     candidates_.push_back(std::move(candidate));
   }
 
@@ -265,34 +377,42 @@ class Comparer {
       if (m.name == recorded.name) again = &m;
     }
     for (const MicrobenchmarkRow& row : recorded.rows) {
-      if (!row.value) continue;
-      Candidate candidate;
-      RepeatedRow& result = candidate.row;
-      result.quantity = row.quantity;
-      result.unit = row.unit;
-      result.name = fmt::format("{} [{}]", recorded.name, to_string(row.at));
-      result.recorded = row.value->median;
-      const MicrobenchmarkRow* other = nullptr;
-      for (std::size_t i = 0; again != nullptr && i < again->rows.size(); ++i) {
-        const MicrobenchmarkRow& r = again->rows[i];
-        if (r.at == row.at && r.quantity == row.quantity) other = &r;
-      }
-      if (other == nullptr || !other->value) {
-        result.outcome = Outcome::not_possible;
-        const auto obstacle = obstacles_.find(recorded.name);
-        result.reason = obstacle != obstacles_.end() ? obstacle->second
-                        : other == nullptr
-                            ? std::string("the point did not run")
-                            : fmt::format("{}: {}", word_of(other->status), other->reason);
-      } else {
-        result.now = other->value->median;
-        judge(candidate, std::nullopt, "", values_of(row), values_of(*other));
-        if (recorded.source_digest != again->source_digest) {
-          candidate.causes.emplace_back(other_code_cause);
-        }
-      }
-      candidates_.push_back(std::move(candidate));
+      if (row.value) add(recorded, again, row);
     }
+  }
+
+  void add(const MicrobenchmarkResult& recorded, const MicrobenchmarkResult* again,
+           const MicrobenchmarkRow& row) {
+    Candidate candidate;
+    RepeatedRow& result = candidate.row;
+    result.quantity = row.quantity;
+    result.unit = row.unit;
+    result.name = fmt::format("{} [{}]", recorded.name, to_string(row.at));
+    result.recorded = row.value->median;
+    const MicrobenchmarkRow* other = nullptr;
+    for (std::size_t i = 0; again != nullptr && i < again->rows.size(); ++i) {
+      const MicrobenchmarkRow& r = again->rows[i];
+      if (r.at == row.at && r.quantity == row.quantity) other = &r;
+    }
+    if (other == nullptr || !other->value) {
+      const auto obstacle = obstacles_.find(recorded.name);
+      const bool failed = other != nullptr && (other->status == RowStatus::failed ||
+                                               other->status == RowStatus::crashed);
+      return add_unmeasured(std::move(candidate), failed,
+                            obstacle != obstacles_.end() ? obstacle->second
+                            : other == nullptr
+                                ? std::string("the point did not run")
+                                : fmt::format("{}: {}", word_of(other->status), other->reason));
+    }
+    const auto [next, knows] =
+        predicted(sessions_.of(recorded_, recorded, row),
+                  sessions_.points_of(recorded_.provenance.device.name, recorded.name));
+    judge(candidate, other->value->median, next, knows, values_of(row), values_of(*other));
+    if (recorded.source_digest != again->source_digest) {
+      candidate.causes.emplace_back(other_code_cause);
+    }
+    add_other_gpu(candidate, session_of(recorded_.provenance, recorded.session).uuid_hash);
+    candidates_.push_back(std::move(candidate));
   }
 
   static std::vector<double> values_of(const MicrobenchmarkRow& row) {
@@ -303,6 +423,7 @@ class Comparer {
 
   const ResultFile& recorded_;
   const ResultFile& now_;
+  std::set<std::string> recorded_gpus_;
   Sessions sessions_;
   const std::map<std::string, std::string>& obstacles_;
   const std::vector<std::string>& only_;
@@ -322,16 +443,22 @@ int Repetition::count(Outcome outcome) const {
       rows.begin(), rows.end(), [&](const RepeatedRow& row) { return row.outcome == outcome; }));
 }
 
+int Repetition::of_one_run() const {
+  return static_cast<int>(std::count_if(rows.begin(), rows.end(), [](const RepeatedRow& row) {
+    return is_judged(row.outcome) && row.interval == one_run_each;
+  }));
+}
+
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,
                       const std::vector<const ResultFile*>& more,
                       const std::map<std::string, std::string>& obstacles,
                       const std::vector<std::string>& only) {
   Repetition result;
-  result.differences = differences_of(recorded.provenance, now.provenance);
+  result.differences = differences_of(recorded, now.provenance);
   std::vector<Candidate> candidates = Comparer(recorded, now, more, obstacles, only).rows();
   std::vector<double> p_values;
   for (const Candidate& c : candidates) {
-    if (c.row.outcome == Outcome::not_possible) continue;
+    if (!is_judged(c.row.outcome)) continue;
     p_values.push_back(c.p);
     result.of_other_code += std::any_of(
         c.causes.begin(), c.causes.end(),
@@ -341,8 +468,8 @@ Repetition repetition(const ResultFile& recorded, const ResultFile& now,
   std::size_t judged = 0;
   for (Candidate& c : candidates) {
     RepeatedRow& row = c.row;
-    if (row.outcome != Outcome::not_possible) {
-      const bool inside = row.low <= row.now && row.now <= row.high;
+    if (is_judged(row.outcome)) {
+      const bool inside = row.low <= *row.now && *row.now <= row.high;
       const bool found = discoveries.found[judged++];
       row.outcome = inside ? Outcome::same : found ? Outcome::different : Outcome::edge;
       if (row.outcome == Outcome::different) {
@@ -372,11 +499,9 @@ Table to_table(const Repetition& repetition) {
                    {"reason", "likely cause"}};
   const auto text = [](const std::string& t) { return t.empty() ? Cell() : Cell(t); };
   for (const RepeatedRow& row : repetition.rows) {
-    const auto measured = [&](double value) {
-      return row.outcome == Outcome::not_possible ? Cell() : Cell(value);
-    };
+    const auto judged = [&](double value) { return is_judged(row.outcome) ? Cell(value) : Cell(); };
     table.add({word_cell(row.outcome), row.name, text(row.at), row.quantity, text(row.unit),
-               row.recorded, measured(row.low), measured(row.high), measured(row.now),
+               row.recorded, judged(row.low), judged(row.high), row.now ? Cell(*row.now) : Cell(),
                text(row.interval), text(row.reason)});
   }
   return table;

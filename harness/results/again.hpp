@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,24 @@
 namespace amasia {
 
 /// What became of a row, a comparison or a point that was measured again.
-enum class Outcome { same, edge, different, not_possible };
+enum class Outcome {
+  same,
+  edge,
+  different,
+  not_valid,  // disturbed, then or now: it says nothing
+  failed,     // a wrong result or a crash
+  not_possible
+};
 template <>
 struct Words<Outcome> {
-  static constexpr std::string_view what = "outcome", list[] = {"same", "same, at the edge",
-                                                                "different", "not possible here"};
+  static constexpr std::string_view what = "outcome", list[] = {"same",        "same, at the edge",
+                                                                "different",   "not valid",
+                                                                "failed here", "not possible here"};
 };
+/// Whether a value of now was held against the recorded one.
+constexpr bool is_judged(Outcome outcome) {
+  return outcome == Outcome::same || outcome == Outcome::edge || outcome == Outcome::different;
+}
 
 struct RepeatedRow {
   std::string quantity;  // "time", "speed-up", or that of a point
@@ -25,12 +38,13 @@ struct RepeatedRow {
   std::string at;        // the case; "" of a point
   std::string unit;
   double recorded = 0;
-  double low = 0, high = 0;  // where it was to fall
-  double now = 0;
-  /// What the interval knows: "another GPU", "this GPU", "one run each".
+  double low = 0, high = 0;  // where it was to fall, if it is judged
+  std::optional<double> now{};
+  /// What the interval knows: "this GPU" and "another GPU", where sessions tell it; "any GPU",
+  /// where this one is among those of the sessions and none was measured twice; "one run each".
   std::string interval;
   Outcome outcome = Outcome::same;
-  std::string reason{};  // why different, as far as the files tell, or why not possible
+  std::string reason{};  // why different, as far as the files tell, or why it is not judged
 };
 
 struct Repetition {
@@ -40,13 +54,16 @@ struct Repetition {
   /// Of the values that were measured again, how many are of other code than the recorded ones.
   int of_other_code = 0;
   int count(Outcome outcome) const;
+  /// Of the values that are judged, those by one run on each side.
+  int of_one_run() const;
 };
 
 /// Every row of `recorded` that has a time, every speed-up and every point with a value, beside
 /// `now`. A predictive interval at 90 % leaves out one in ten by chance: outside of it a row is at
 /// the edge, and different where it is among those that are told apart at a false discovery rate of
 /// 5 %. The sessions of `recorded` and `more` say how far rows move between runs; where they do
-/// not, the samples of one run on each side count as independent.
+/// not, the samples of one run on each side count as independent. Nothing is concluded from a group
+/// that is not valid, on either side.
 /// `obstacles`: why something of the file was not measured, by its name, "nw/tma (best) at nw
 /// rows=64 cold stream" or that of a microbenchmark. `only`: see is_asked().
 Repetition repetition(const ResultFile& recorded, const ResultFile& now,

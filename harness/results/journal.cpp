@@ -14,7 +14,10 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "harness/results/agreement.hpp"
+#include "harness/results/content_digest.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/text/file.hpp"
@@ -27,8 +30,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* journal_schema = "amasia-journal";
 
+/// With a digest, because what is taken from a journal goes into a result file under a new one.
 std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  // What is no UTF-8 becomes U+FFFD when it is written, and the digest is over what can be read.
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return with_digest(Json::parse(text)).dump() + '\n';
+}
+
+/// Whether it is what was written. A journal of an earlier version of the program has no digests.
+bool is_whole(const Json& line) {
+  if (!line.is_object() || !line.contains(digest_member)) return true;
+  return line[digest_member] == content_digest(line);
 }
 
 /// What a journal holds, up to its last whole line.
@@ -38,8 +50,20 @@ struct Contents {
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
   std::vector<MicrobenchmarkResult> microbenchmarks{};
-  std::size_t whole_bytes = 0;  // whatever follows was being written when the run ended
+  std::vector<std::string> damaged{};  // lines that are not what was written: whose, and why
+  std::size_t whole_bytes = 0;         // whatever follows was being written when the run ended
 };
+
+/// "hotspot rows=512 cold stream": what a line has, as far as it can be told.
+std::string name_of_line(const Json& json) {
+  try {
+    if (json.contains("ceilings")) return "the ceilings";
+    if (json.contains("microbenchmark")) return json["microbenchmark"]["name"].get<std::string>();
+    return group_key_from_json(json["group"]["key"]).to_string();
+  } catch (const std::exception&) {
+    return "a case";
+  }
+}
 
 void take_line(const Json& json, bool first, Contents& contents) {
   if (first) {
@@ -77,7 +101,17 @@ Contents contents_of(const std::string& path) {
     try {
       const std::string written = text.substr(begin, end - begin);
       check_nesting(written);
-      take_line(Json::parse(written), line == 1, contents);
+      const Json json = Json::parse(written);
+      if (is_whole(json)) {
+        take_line(json, line == 1, contents);
+      } else if (line == 1) {
+        throw ResultError("the line was changed or damaged after it was written");
+      } else {
+        if (json.contains("ceilings")) contents.ceilings.clear();
+        contents.damaged.push_back(
+            fmt::format("{} ({}: the line was changed or damaged after it was written)",
+                        name_of_line(json), place));
+      }
     } catch (const nlohmann::json::exception& error) {
       throw ResultError(place + ": expected JSON: " + error.what());
     } catch (const ResultError& error) {
@@ -86,6 +120,44 @@ Contents contents_of(const std::string& path) {
     contents.whole_bytes = end + 1;
   }
   return contents;
+}
+
+/// What one group, microbenchmark or set of ceilings of a journal says against itself.
+std::optional<std::string> contradiction(ResultFile part, const Provenance& provenance) {
+  part.provenance = provenance;
+  try {
+    check_summaries(part);
+    return std::nullopt;
+  } catch (const ResultError& error) {
+    return error.what();
+  }
+}
+
+/// Takes out what the samples do not bear out, so that it is measured again: in the file that the
+/// journal becomes it would make all of it unreadable. Floors go with the ceilings that they are
+/// from.
+void take_out_damaged(Contents& contents, const std::string& path) {
+  const auto damaged = [&](const std::string& name, const std::optional<std::string>& why) {
+    if (why) contents.damaged.push_back(fmt::format("{} ({}: {})", name, path, *why));
+    return why.has_value();
+  };
+  const Provenance& from = *contents.provenance;
+  if (damaged("the ceilings", contradiction({.ceilings = contents.ceilings}, from))) {
+    contents.ceilings.clear();
+  }
+  if (contents.ceilings.empty()) {
+    for (GroupResult& group : contents.groups) {
+      group.floor.reset();
+      for (Row& row : group.rows) row.floor_fraction.reset();
+    }
+  }
+  std::erase_if(contents.groups, [&](const GroupResult& group) {
+    return damaged(group.key.to_string(),
+                   contradiction({.ceilings = contents.ceilings, .groups = {group}}, from));
+  });
+  std::erase_if(contents.microbenchmarks, [&](const MicrobenchmarkResult& m) {
+    return damaged(m.name, contradiction({.microbenchmarks = {m}}, from));
+  });
 }
 
 /// Opens and locks the file that has this name.
@@ -118,6 +190,7 @@ struct Journal::State {
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
   std::vector<MicrobenchmarkResult> microbenchmarks{};
+  std::vector<std::string> damaged{};
 
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -206,8 +279,8 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
   state->begun = ::fstat(state->file.get(), &found) != 0 || found.st_size > 0;
 
   Contents contents = contents_of(path);
-  const bool interrupted =
-      !contents.groups.empty() || !contents.ceilings.empty() || !contents.microbenchmarks.empty();
+  const bool interrupted = !contents.groups.empty() || !contents.ceilings.empty() ||
+                           !contents.microbenchmarks.empty() || !contents.damaged.empty();
   std::error_code error;
   const auto bytes = std::filesystem::file_size(state->out.path, error);
   const bool finished = !error && bytes > 0;
@@ -234,6 +307,7 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
     contents.groups = std::move(file.groups);
     contents.microbenchmarks = std::move(file.microbenchmarks);
   }
+  if (continues_journal) take_out_damaged(contents, path);
   if (continues_journal || continues_file) {
     if (const auto why = disagreement(*contents.provenance, now,
                                       measured_code(contents.groups, contents.microbenchmarks),
@@ -245,6 +319,17 @@ Journal Journal::open(const std::string& out, const Provenance& now, Existing ex
     state->ceilings = std::move(contents.ceilings);
     state->groups = std::move(contents.groups);
     state->microbenchmarks = std::move(contents.microbenchmarks);
+  }
+  if (!contents.damaged.empty() && continues_journal) {
+    // A copy for a person to look at; the journal itself goes on with what is whole.
+    const std::string kept = path + ".damaged";
+    std::filesystem::copy_file(path, kept, std::filesystem::copy_options::overwrite_existing,
+                               error);
+    if (error) throw UsageError(kept + ": cannot be written: " + error.message());
+    state->begin_with_what_is_finished();
+    state->damaged = std::move(contents.damaged);
+    state->added = true;
+    return Journal(std::move(state));
   }
   const std::size_t keep = continues_journal ? contents.whole_bytes : 0;
   if (::ftruncate(state->file.get(), static_cast<off_t>(keep)) != 0) {
@@ -262,6 +347,8 @@ const std::vector<GroupResult>& Journal::groups() const { return state_->groups;
 const std::vector<MicrobenchmarkResult>& Journal::microbenchmarks() const {
   return state_->microbenchmarks;
 }
+
+const std::vector<std::string>& Journal::damaged() const { return state_->damaged; }
 
 void Journal::append(const std::vector<Ceiling>& ceilings) {
   state_->append(State::line_of(ceilings));
@@ -283,6 +370,10 @@ void Journal::finish(const ResultFile& file) {
 
 ResultFile read_journal(const std::string& path) {
   Contents contents = contents_of(path);
+  if (!contents.damaged.empty()) {
+    throw ResultError(contents.damaged.front() +
+                      "; continue the run with --resume, which measures it again");
+  }
   if (!contents.provenance || (contents.groups.empty() && contents.microbenchmarks.empty())) {
     throw ResultError(path + ": holds nothing that was finished");
   }

@@ -1,6 +1,6 @@
 // Finished work on disk at once: <out>.journal is JSON lines, first the provenance, then one line
-// per finished ceiling set, group or microbenchmark, each written and fsynced. At the end it
-// becomes the result file.
+// per finished ceiling set, group or microbenchmark, each with a digest of its own, written and
+// fsynced. At the end it becomes the result file.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ enum class Existing { refuse, resume, overwrite };
 
 class Journal {
  public:
-  /// Locks and starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off.
+  /// Locks and starts `<out>.journal`, or with `resume` continues it: a torn last line is cut off,
+  /// and what is not what was written, or not what its samples say, is left out (see damaged()).
   /// With `resume` and no journal, a finished `out` is continued, and left as it is unless
   /// something is appended; with neither, this is a first run. Where `out` is a device or FIFO
   /// there is no journal. Throws UsageError when something is there and `existing` is `refuse`,
@@ -33,6 +34,9 @@ class Journal {
   const std::vector<Ceiling>& ceilings() const;
   const std::vector<GroupResult>& groups() const;
   const std::vector<MicrobenchmarkResult>& microbenchmarks() const;
+  /// What it had finished and is not believed, each with the reason: "hotspot rows=512 cold stream
+  /// (run.json.journal:3: ...)". The journal as it was is in `<out>.journal.damaged`.
+  const std::vector<std::string>& damaged() const;
 
   /// On disk when they return. Throw ResultError (disk full), the journal is then as before.
   void append(const std::vector<Ceiling>& ceilings);

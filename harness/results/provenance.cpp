@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -101,6 +102,30 @@ std::string utc_of(std::chrono::system_clock::time_point time) {
 }  // namespace
 
 std::string utc_now() { return utc_of(std::chrono::system_clock::now()); }
+
+bool is_date(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  if (text.size() <= form.size() || text.back() != 'Z') return false;
+  const std::string_view fraction = text.substr(form.size(), text.size() - form.size() - 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    if (form[i] == '0' ? !is_digit(text[i]) : text[i] != form[i]) return false;
+  }
+  if (!fraction.empty() && (fraction.size() == 1 || fraction.front() != '.' ||
+                            !std::all_of(fraction.begin() + 1, fraction.end(), is_digit))) {
+    return false;
+  }
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = 0;
+    for (const char c : text.substr(at, digits)) value = 10 * value + (c - '0');
+    return value;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  // 60: a leap second.
+  return day.ok() && number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) <= 60;
+}
 
 std::optional<std::string> doubt_of_date(const std::string& date_utc) {
   // Such texts are ordered as the dates are.

@@ -1,6 +1,7 @@
 #include "harness/results/read.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -60,8 +61,19 @@ double At::number(const Rules& rules) const {
   return number;
 }
 
+namespace {
+
+/// JSON's parser makes a floating-point number of a whole one with too many digits.
+const char* integer_expected(const nlohmann::ordered_json& value) {
+  constexpr double two_to_63 = 0x1p63;
+  const bool too_long = value.is_number_float() && std::abs(value.get<double>()) >= two_to_63;
+  return too_long ? "an integer of 64 bits at most" : "an integer";
+}
+
+}  // namespace
+
 std::int64_t At::integer(std::int64_t least, std::int64_t most) const {
-  if (!value_.is_number_integer()) expected("an integer");
+  if (!value_.is_number_integer()) expected(integer_expected(value_));
   const bool too_large = value_.is_number_unsigned() &&
                          value_.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
   const auto number = too_large ? INT64_MAX : value_.get<std::int64_t>();
@@ -70,7 +82,7 @@ std::int64_t At::integer(std::int64_t least, std::int64_t most) const {
 }
 
 std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) const {
-  if (!value_.is_number_integer()) expected("an integer");
+  if (!value_.is_number_integer()) expected(integer_expected(value_));
   const bool negative = !value_.is_number_unsigned() && value_.get<std::int64_t>() < 0;
   const auto number = negative ? 0 : value_.get<std::uint64_t>();
   if (negative || number < least || number > most) expected("one in range");

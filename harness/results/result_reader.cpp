@@ -2,6 +2,7 @@
 #include "harness/results/claim.hpp"
 #include "harness/results/content_digest.hpp"
 #include "harness/results/fields.hpp"
+#include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/results/result.hpp"
@@ -28,6 +29,20 @@ void bring_up_to_date(GroupResult& group, int version) {
 
 void bring_up_to_date(Provenance& provenance, int version) {
   provenance.digests = version >= 2 ? DigestKind::by_content : DigestKind::by_path;
+}
+
+/// A date that nobody told is empty.
+void check_date(const std::string& date, const std::string& place) {
+  if (date.empty() || is_date(date)) return;
+  throw ResultError(place + "date_utc: expected a date, such as 2026-11-21T09:30:00Z, found \"" +
+                    date.substr(0, 40) + '"');
+}
+
+void check_dates(const Provenance& provenance, const std::string& place) {
+  check_date(provenance.date_utc, place);
+  for (std::size_t s = 0; s < provenance.sessions.size(); ++s) {
+    check_date(provenance.sessions[s].date_utc, place + "sessions[" + std::to_string(s) + "].");
+  }
 }
 
 void check_digest(const At& document) {
@@ -60,6 +75,7 @@ GroupResult group_from_json(const Json& json, int version) {
 Provenance provenance_from_json(const Json& json, int version) {
   auto provenance = from<Provenance>(json, version);
   bring_up_to_date(provenance, version);
+  check_dates(provenance, "");
   return provenance;
 }
 
@@ -80,6 +96,7 @@ ResultFile result_from_json(const Json& json) {
   bring_up_to_date(file.provenance, version);
   for (GroupResult& group : file.groups) bring_up_to_date(group, version);
   file.version = version;
+  check_dates(file.provenance, "provenance.");
   check_summaries(file);
   // Last: where the content itself shows what was changed, that is said.
   if (has_content_digest(version)) check_digest(At(json, version));

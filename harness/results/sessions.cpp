@@ -28,11 +28,6 @@ std::string gpu_by_warning(const std::vector<std::string>& warnings) {
   return "";
 }
 
-std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
-  const std::string other = group.session ? "" : gpu_by_warning(group.warnings);
-  return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
-}
-
 std::string identity_of(const ResultFile& file, const GroupResult& group, const Row& row) {
   const Provenance& from = file.provenance;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", from.device.name, group.key.to_string(),
@@ -47,6 +42,12 @@ std::string identity_of(const ResultFile& file, const GroupResult& group,
   if (!pair) return "";
   return fmt::format("{}||{}||{}", word_of(comparison.role), identity_of(file, group, *pair->row),
                      identity_of(file, group, *pair->reference));
+}
+
+std::string identity_of(const ResultFile& file, const MicrobenchmarkResult& result,
+                        const MicrobenchmarkRow& row) {
+  return fmt::format("{}|{}|{}|{}|{}", file.provenance.device.name, result.name,
+                     result.source_digest, to_string(row.at), row.quantity);
 }
 
 std::string app_of(const std::string& gpu_model, const std::string& app) {
@@ -124,6 +125,11 @@ SessionRecord session_of(const Provenance& provenance, const std::optional<int>&
       provenance.device_state};
 }
 
+std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
+  const std::string other = group.session ? "" : gpu_by_warning(group.warnings);
+  return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
+}
+
 std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
   return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
 }
@@ -133,14 +139,15 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
 }
 
 void Sessions::Quantity::add(const std::string& identity, const ResultFile& file,
-                             const GroupResult& group, const SessionValue& value) {
+                             const std::string& app, const std::optional<int>& session,
+                             const SessionValue& value) {
   // A session that stands in two files is one: its GPU and the second in which it began tell it
   // from others.
-  const std::string date = session_of(file.provenance, group.session).date_utc;
+  const std::string date = session_of(file.provenance, session).date_utc;
   if (!known.insert(fmt::format("{}|{}|{}", identity, value.gpu, date)).second) return;
   Repeated& row = rows[identity];
   row.gpu_model = file.provenance.device.name;
-  row.app = group.key.app;
+  row.app = app;
   row.values.push_back(value);
 }
 
@@ -228,7 +235,7 @@ void Sessions::learn_levelled(const ResultFile& file) {
     const auto found = level.find(group.key.app);
     if (found == level.end() || of(file, group, row).empty()) return;
     value.value -= found->second;
-    times_.add(identity_of(file, group, row), file, group, value);
+    times_.add(identity_of(file, group, row), file, group.key.app, group.session, value);
   });
   times_.pool();
 }
@@ -236,7 +243,7 @@ void Sessions::learn_levelled(const ResultFile& file) {
 void Sessions::add(const std::vector<const ResultFile*>& files) {
   for (const ResultFile* file : files) {
     for_each_time(*file, [&](const GroupResult& group, const Row& row, const SessionValue& value) {
-      times_.add(identity_of(*file, group, row), *file, group, value);
+      times_.add(identity_of(*file, group, row), *file, group.key.app, group.session, value);
     });
     for (const GroupResult& group : file->groups) {
       if (!group.invalid.empty()) continue;
@@ -245,21 +252,33 @@ void Sessions::add(const std::vector<const ResultFile*>& files) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;
         if (!identity.empty()) {
-          ratios_.add(identity, *file, group,
+          ratios_.add(identity, *file, group.key.app, group.session,
                       {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
         }
+      }
+    }
+    for (const MicrobenchmarkResult& m : file->microbenchmarks) {
+      const std::string gpu = session_of(file->provenance, m.session).uuid_hash;
+      for (const MicrobenchmarkRow& row : m.rows) {
+        if (!row.value || !(row.value->median > 0)) continue;
+        const MedianInterval& v = *row.value;
+        points_.add(identity_of(*file, m, row), *file, m.name, m.session,
+                    {gpu, std::log(v.median), log_error(v.low, v.high, v.coverage)});
       }
     }
   }
   times_.pool();
   ratios_.pool();
+  points_.pool();
 }
 
 void Sessions::learn_from(const Sessions& others) {
   times_.learn_from(others.times_);
   ratios_.learn_from(others.ratios_);
+  points_.learn_from(others.points_);
   times_.pool();
   ratios_.pool();
+  points_.pool();
 }
 
 const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& group,
@@ -270,6 +289,11 @@ const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& 
 const Sessions::Values& Sessions::of(const ResultFile& file, const GroupResult& group,
                                      const Comparison& comparison) const {
   return ratios_.of(identity_of(file, group, comparison));
+}
+
+const Sessions::Values& Sessions::of(const ResultFile& file, const MicrobenchmarkResult& result,
+                                     const MicrobenchmarkRow& row) const {
+  return points_.of(identity_of(file, result, row));
 }
 
 std::optional<Prediction> Sessions::predicted(const ResultFile& file, const GroupResult& group,
@@ -288,6 +312,11 @@ Components Sessions::times_of(const std::string& gpu_model, const std::string& a
 
 Components Sessions::ratios_of(const std::string& gpu_model, const std::string& app) const {
   return ratios_.components(gpu_model, app);
+}
+
+Components Sessions::points_of(const std::string& gpu_model,
+                               const std::string& microbenchmark) const {
+  return points_.components(gpu_model, microbenchmark);
 }
 
 }  // namespace amasia

@@ -19,6 +19,9 @@ inline constexpr double prediction_confidence = 0.9;
 /// The session of a group or microbenchmark: its record, or what the provenance says.
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
 
+/// The hash of the UUID of the GPU that a group was measured on.
+std::string gpu_of(const Provenance& provenance, const GroupResult& group);
+
 /// The digest of the code of a row: what was recorded with it, or else of its variant.
 std::string code_of(const Provenance& provenance, const Row& row);
 
@@ -28,8 +31,9 @@ std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
 std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file);
 
-/// The sessions of every row and comparison in some files. Rows are the same when the GPU model,
-/// the case, variant, role, repeat, config, schedule and the digest of the code are.
+/// The sessions of every row, comparison and point in some files. Rows are the same when the GPU
+/// model, the case, variant, role, repeat, config, schedule and the digest of the code are; points,
+/// when the GPU model, the microbenchmark with its digest, the coordinates and the quantity are.
 class Sessions {
  public:
   explicit Sessions(const std::vector<const ResultFile*>& files) { add(files); }
@@ -54,6 +58,10 @@ class Sessions {
   const Values& of(const ResultFile& file, const GroupResult& group,
                    const Comparison& comparison) const;
 
+  /// Of a point of a microbenchmark; empty for one without a positive value.
+  const Values& of(const ResultFile& file, const MicrobenchmarkResult& result,
+                   const MicrobenchmarkRow& row) const;
+
   /// Where a session on another GPU of the model falls; nothing where no GPU was compared with
   /// another, or the row is not among the sessions.
   std::optional<Prediction> predicted(const ResultFile& file, const GroupResult& group,
@@ -64,10 +72,12 @@ class Sessions {
   /// The pools that the predictions of an app are from: of times, and of speed-ups.
   Components times_of(const std::string& gpu_model, const std::string& app) const;
   Components ratios_of(const std::string& gpu_model, const std::string& app) const;
+  /// The pool that the predictions of the points of a microbenchmark are from.
+  Components points_of(const std::string& gpu_model, const std::string& microbenchmark) const;
 
  private:
   struct Repeated {
-    std::string gpu_model, app;
+    std::string gpu_model, app;  // or the microbenchmark
     Values values{};
   };
   struct Quantity {
@@ -75,15 +85,15 @@ class Sessions {
     std::set<std::string> known{};                 // identity, GPU and date
     std::map<std::string, Components> of_app{};    // by GPU model and app
     std::map<std::string, Components> of_model{};  // by GPU model
-    void add(const std::string& identity, const ResultFile& file, const GroupResult& group,
-             const SessionValue& value);
+    void add(const std::string& identity, const ResultFile& file, const std::string& app,
+             const std::optional<int>& session, const SessionValue& value);
     void learn_from(const Quantity& others);
     void pool();
     Components components(const std::string& gpu_model, const std::string& app) const;
     std::optional<Prediction> predicted(const std::string& identity) const;
     const Values& of(const std::string& identity) const;
   };
-  Quantity times_{}, ratios_{};
+  Quantity times_{}, ratios_{}, points_{};
 };
 
 }  // namespace amasia

@@ -165,11 +165,13 @@ void Completion::complete(GroupResult& result) {
     if (!file.empty() && !files_.contains(file)) files_[file] = CodeEvidence::of_file(file);
     count_instructions(file.empty() ? code_ : files_[file], evidence);
   }
+  for (Row& row : result.rows) row.source_digest = source_digest(row.variant);
+  bound(result);
+}
+
+void Completion::bound(GroupResult& result) const {
   result.floor = compute_floor(result.work, ceilings_);
-  for (Row& row : result.rows) {
-    row.source_digest = source_digest(row.variant);
-    row.floor_fraction = share_of_floor(result.floor, row);
-  }
+  for (Row& row : result.rows) row.floor_fraction = share_of_floor(result.floor, row);
 }
 
 void Completion::prove(MicrobenchmarkRow& row, const Point& point) {

@@ -29,6 +29,8 @@ class Completion {
 
   /// Floors from the ceilings, instruction counts.
   void complete(GroupResult& result);
+  /// Floors alone.
+  void bound(GroupResult& result) const;
   /// Counts the claimed instructions of these points, then draws the findings from the rows that
   /// have a value. A row whose claim is wrong becomes `failed` and loses its value: it measured
   /// something else. Code that cannot be read leaves the value and says so in the row's remark.

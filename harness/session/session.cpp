@@ -322,6 +322,13 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
   Progress progress(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
   const auto note = [&](const std::string& line) { progress.note(line); };
 
+  if (journal && !journal->damaged().empty()) {
+    for (const std::string& what : journal->damaged()) {
+      print_prose("not believed, and measured again: {}\n", what);
+    }
+    print_prose("the journal as it was is kept in {}.journal.damaged\n", options.out);
+  }
+
   Circumstances around;
   around.state_at_start = file.provenance.device_state;
   for (const GroupResult& g : file.groups) learn(around, g);
@@ -353,6 +360,10 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 
   Completion completion(device, file.ceilings,
                         CodeEvidence(executable_path(), device.compute_capability));
+  // Groups of a journal whose ceilings were not believed have lost their floors with them.
+  for (GroupResult& group : file.groups) {
+    if (!group.floor) completion.bound(group);
+  }
 
   for (std::size_t i = 0; i < microbenchmarks.size(); ++i) {
     if (outcome.interrupted || interrupted()) {

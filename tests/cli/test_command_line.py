@@ -260,6 +260,17 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     assert "'nm'" in line and "lud, nw" in line
 
 
+def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
+    recorded = ROOT / "results" / "h200" / "quick.json"
+    out = ("--out", str(tmp_path / "again.json"))
+    assert "CUDA" in one_line(amasia("reproduce", str(recorded), *out, **NO_GPU), 3)
+    # What a GPU would change nothing about is said once for each reason.
+    result = amasia("reproduce", str(recorded), "--dry-run", **NO_GPU)
+    assert result.returncode == 0
+    reasons = [line.rsplit(": ", 1)[1] for line in result.stderr.splitlines()]
+    assert len(reasons) == len(set(reasons)) > 0
+
+
 def test_a_name_cannot_break_the_line(amasia, tmp_path):
     for arguments in (("list", "no\nsuch\x1b[2J"), ("export", str(tmp_path / "a\nb.json"))):
         line = one_line(amasia(*arguments), 2)

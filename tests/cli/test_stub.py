@@ -467,6 +467,53 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
     assert result.returncode == 4
 
 
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_records_that_are_not_there_are_no_records_none(stub: Stub, dry: list[str]) -> None:
+    nowhere = str(stub.folder / "nowhere")
+    result = stub.measure("--records", nowhere, *dry)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    assert f"--records {nowhere}: no such folder" in result.stderr
+    assert stub.opened() == [] and not stub.out.exists()
+
+
+def test_tables_mark_what_is_not_valid(stub: Stub) -> None:
+    tables = [stub.folder / name for name in ("rows.csv", "samples.csv")]
+    for script, mark in (({"probe": company(100)}, "company"), ({"probe": QUIET}, "")):
+        assert stub.measure("--overwrite", script=script).returncode == 0
+        rows, samples = map(str, tables)
+        done = stub.run("export", str(stub.out), "--csv", rows, "--csv-samples", samples)
+        assert done.returncode == 0, done.stderr
+        for table in tables:
+            lines = list(csv.DictReader(table.read_text().splitlines()))
+            assert {line["variant"] for line in lines} >= {"stub/baseline", "stub/tma"}
+            assert {line["invalid"] for line in lines} == {mark}
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "expected"),
+    [
+        ("date", "yesterday", "provenance.date_utc: expected a date, such as 2026-11-21T09:30:00Z"),
+        ("date", "2026-02-30T09:30:00Z", 'found "2026-02-30T09:30:00Z"'),
+        ("date", "2026-02-28T24:30:00Z", 'found "2026-02-28T24:30:00Z"'),
+        ("version", 99999999999999999999, "version: expected an integer of 64 bits at most"),
+    ],
+)
+def test_a_date_is_one_and_an_integer_fits(
+    stub: Stub, member: str, value: str | int, expected: str
+) -> None:
+    assert stub.measure().returncode == 0
+    document = json.loads(stub.out.read_text())
+    if member == "date":
+        document["provenance"]["date_utc"] = value
+        document["digest"] = content_digest(document)
+    else:
+        document[member] = value
+    stub.out.write_text(json.dumps(document))
+    result = stub.run("merge", str(stub.out), "--out", str(stub.folder / "merged.json"))
+    assert result.returncode == 2 and expected in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_a_row_faster_than_its_floor_is_not_believed(stub: Stub) -> None:
     # 8000 bytes at 1000 GB/s are 8e-6 ms.
     result = stub.measure("--strict", script={"rows": {"stub/tma": {"ms": 7e-6}}})
@@ -616,6 +663,88 @@ def test_a_killed_run_resumes_where_it_was(stub: Stub) -> None:
     medians = [stub.rows(i)["tma"]["time_ms"]["median"] for i in range(3)]
     assert medians == [1.0] * kept + [0.25] * (3 - kept)
     assert [stub.group(i)["key"]["size"]["n"] for i in range(3)] == [1000, 2000, 3000]
+
+
+@pytest.fixture
+def left_journal(stub: Stub) -> list[dict]:
+    """The lines of the journal of a run that lost its GPU at its third group."""
+    gone = str(stub.folder / "gone")
+    fault = {"do": "abort", "at": "time", "once": gone}
+    script = {
+        **NOISY,
+        "of_size": {"n=3000": {"rows": {"stub/tma": {"fault": fault}}}},
+        "device": {"fault": {"do": "throw", "after": gone}},
+    }
+    assert stub.measure(*THREE, script=script).returncode == 3
+    (stub.folder / "gone").unlink()
+    stub.log.unlink()
+    return [json.loads(line) for line in stub.journal.read_text().splitlines()]
+
+
+def damage_a_sample(lines: list[dict]) -> None:
+    lines[3]["group"]["rows"][2]["samples"]["time_ms"][3] *= 1.5
+
+
+def damage_a_median(lines: list[dict]) -> None:
+    lines[3]["group"]["rows"][2]["time_ms"]["median"] = 7.0
+
+
+def damage_a_config(lines: list[dict]) -> None:
+    lines[3]["group"]["rows"][2]["config"] = "of another time"
+
+
+def from_before_digests(lines: list[dict]) -> None:
+    damage_a_median(lines)
+    for line in lines:
+        del line["digest"]
+
+
+@pytest.mark.parametrize(
+    "damage", [damage_a_sample, damage_a_median, damage_a_config, from_before_digests]
+)
+def test_a_damaged_group_of_a_journal_is_measured_again(
+    stub: Stub, left_journal: list[dict], damage: Callable[[list[dict]], None]
+) -> None:
+    assert "group" in left_journal[2] and "group" in left_journal[3]
+    damage(left_journal)
+    written = "".join(json.dumps(line) + "\n" for line in left_journal)
+    stub.journal.write_text(written)
+    merged = stub.run("merge", str(stub.journal), "--out", str(stub.folder / "merged.json"))
+    assert merged.returncode == 2 and len(merged.stderr.splitlines()) == 1
+    result = stub.measure(*THREE, "--resume", script=NOISY)
+    assert result.returncode == 0, result.stderr
+    assert stub.opened() == ["n=2000", "n=3000"]
+    said = [line for line in result.stderr.splitlines() if "measured again" in line]
+    assert len(said) == 1 and "stub n=2000 cold stream" in said[0]
+    assert (stub.folder / "run.json.journal.damaged").read_text() == written
+    read_document(stub.out)
+    assert [stub.group(i)["key"]["size"]["n"] for i in range(3)] == [1000, 2000, 3000]
+    assert stub.group(0) == left_journal[2]["group"]
+
+
+def test_what_stays_damaged_is_in_no_journal(stub: Stub, left_journal: list[dict]) -> None:
+    """The run that goes on may be stopped, too, before it has measured again what was damaged."""
+    damage_a_median(left_journal)
+    stub.journal.write_text("".join(json.dumps(line) + "\n" for line in left_journal))
+    arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
+    with stub.start(*arguments, script=SLOW) as process:
+        wait_until(lambda: stub.opened() == ["n=2000"])
+        process.kill()
+    lines = [json.loads(line) for line in stub.journal.read_text().splitlines()]
+    assert [next(iter(line)) for line in lines] == ["schema", "ceilings", "group"]
+
+
+def test_damaged_ceilings_are_measured_again_and_floors_follow(
+    stub: Stub, left_journal: list[dict]
+) -> None:
+    left_journal[1]["ceilings"][0]["value"] *= 2
+    stub.journal.write_text("".join(json.dumps(line) + "\n" for line in left_journal))
+    result = stub.measure(*THREE, "--resume", script=NOISY)
+    assert result.returncode == 0, result.stderr
+    assert "measured again: the ceilings" in result.stderr
+    assert stub.opened() == ["n=3000"]
+    groups = read_document(stub.out)["groups"]
+    assert [group["floor"] is not None for group in groups] == [True] * 3
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -1015,6 +1144,10 @@ def reproduce(stub: Stub, *arguments: str, script: Script | None = None):
     return stub.run(*command, *arguments, script=script or {})
 
 
+def seen_differently(result: subprocess.CompletedProcess, outcome: str) -> list[dict[str, str]]:
+    return [row for row in csv.DictReader(result.stdout.splitlines()) if row["outcome"] != outcome]
+
+
 def outcomes(result: subprocess.CompletedProcess) -> dict[tuple[str, str], dict[str, str]]:
     return {
         (row["name"], row["quantity"]): row for row in csv.DictReader(result.stdout.splitlines())
@@ -1144,6 +1277,162 @@ def test_a_part_of_a_file_is_measured_again(stub: Stub) -> None:
     refused = stub.run(*command, "--only", "stub n=2001 cold stream")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
     assert "nothing in the file has such a name; did you mean stub n=2000" in refused.stderr
+
+
+def test_what_was_disturbed_now_is_not_judged(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    slower = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 2.0}}}
+    result = reproduce(stub, script={**slower, "probe": company(100)})
+    assert result.returncode == 1
+    assert seen_differently(result, "not valid") == []
+    reason = outcomes(result)["stub/tma (iso)", "time"]["reason"]
+    assert reason.startswith("measured now: company: another process computed on this GPU")
+    assert "end the other process" in reason
+    assert result.stderr.count("not valid: stub n=1000 cold stream: measured now: company") == 1
+    assert "are not valid" in result.stderr and "amasia merge" not in result.stderr
+
+
+def test_what_was_disturbed_when_recorded_is_not_judged(stub: Stub) -> None:
+    assert stub.measure(script={**NOISY, "probe": company(100)}).returncode == 0
+    result = reproduce(stub, script=NOISY)
+    assert result.returncode == 1
+    assert seen_differently(result, "not valid") == []
+    row = outcomes(result)["stub/tma (iso)", "time"]
+    assert row["reason"].startswith("in the file: company: another process computed")
+    assert float(row["now"]) == pytest.approx(1) and row["low"] == row["high"] == ""
+    assert "0 are different" in result.stderr and "amasia merge" not in result.stderr
+
+
+def test_a_clock_is_a_cause_of_a_speed_up_too(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    slow = {"ms": 1.25, "clock_mhz": [1584.0]}
+    found = outcomes(reproduce(stub, script={"rows": {**NOISY["rows"], "stub/tma": slow}}))
+    speed_up = found["stub/tma (iso) over stub/baseline", "speed-up"]
+    assert speed_up["outcome"] == "different"
+    assert speed_up["reason"] == "stub/tma: SM clock 1584 MHz against 1980 MHz"
+    # Where both clocks are lower alike, it is none.
+    alike = {
+        name: {"ms": 1.25 * (1.1 if name == "stub/tma" else 1), "clock_mhz": [1584.0]}
+        for name in NOISY["rows"]
+    }
+    found = outcomes(reproduce(stub, script={"rows": alike}))
+    assert "SM clock" in found["stub/tma (iso)", "time"]["reason"]
+    speed_up = found["stub/tma (iso) over stub/baseline", "speed-up"]
+    assert speed_up["reason"] == "nothing that is recorded differs"
+
+
+def test_another_gpu_of_the_model_and_its_state_are_causes(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    slower = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 1.2}}}
+    other = {**slower, "device": {"uuid": "of-another"}, "state": {"power_limit_w": "500"}}
+    result = reproduce(stub, script=other)
+    reason = outcomes(result)["stub/tma (iso)", "time"]["reason"]
+    assert "another GPU of the model, of-another against 00000000stub" in reason
+    assert "power_limit_w 500 against 700" in reason
+    count = len(outcomes(result))
+    assert f"{count} values are judged by one run on each side" in result.stderr
+    assert "--sessions FILE" in result.stderr
+
+
+def test_the_gpu_of_a_session_is_not_called_another(stub: Stub) -> None:
+    """One session on each of two GPUs tells how far GPUs differ, and not how far one moves."""
+    paths = [stub.folder / f"{i}.json" for i in range(2)]
+    for i, path in enumerate(paths):
+        rows = {
+            name: {**row, "times": [t * (1 + 0.002 * i) for t in row["times"]]}
+            for name, row in NOISY["rows"].items()
+        }
+        script = {"rows": rows, "device": {"uuid": f"gpu-{i}"}}
+        command = ("run", "stub", "--roles", "iso", "--size", "n=1000", "--out", str(path))
+        assert stub.run(*command, script=script).returncode == 0
+    assert stub.run("merge", *map(str, paths), "--out", str(stub.out)).returncode == 0
+    for uuid, knows in (("gpu-1", "any GPU"), ("gpu-2", "another GPU")):
+        slower = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 1.2}}, "device": {"uuid": uuid}}
+        result = reproduce(stub, script=slower)
+        found = outcomes(result)
+        assert {row["interval"] for row in found.values()} == {knows}
+        assert "another GPU of the model" in found["stub/tma (iso)", "time"]["reason"]
+        assert ("differs: another GPU" in result.stderr) == (uuid == "gpu-2")
+        assert "judged by one run" not in result.stderr
+
+
+def test_a_wrong_result_is_none_of_what_is_not_possible(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    all_values = len(outcomes(reproduce(stub, script=NOISY)))
+    wrong = {"rows": {**NOISY["rows"], "stub/tma": {"wrong": True}}}
+    result = reproduce(stub, script=wrong)
+    assert result.returncode == 1
+    found = outcomes(result)
+    assert len(found) == all_values
+    for name in (("stub/tma (iso)", "time"), ("stub/tma (iso) over stub/baseline", "speed-up")):
+        assert found[name]["outcome"] == "failed here" and "failed" in found[name]["reason"]
+    assert found["stub/dsm (iso)", "time"]["outcome"] == "same"
+    assert "0 were not possible here, 2 failed here" in result.stderr
+    assert "amasia verify" in result.stderr and "amasia merge" not in result.stderr
+
+
+def test_another_model_is_no_session_to_merge(stub: Stub) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    result = reproduce(stub, script={**NOISY, "device": {"name": "Stub 2"}})
+    assert "amasia merge" not in result.stderr
+    assert "amasia compare" in result.stderr and "GPU: Stub 1 against Stub 2" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--out", "--json", "--csv", "--markdown"])
+def test_a_file_that_is_read_is_not_replaced(stub: Stub, option: str) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    before = stub.out.read_bytes()
+    (stub.folder / "link.json").symlink_to(stub.out)
+    stub.log.unlink()
+    for name in (stub.out, stub.folder / "link.json"):
+        out = () if option == "--out" else ("--out", str(stub.folder / "again.json"))
+        command = ("reproduce", str(stub.out), *out, option, str(name), "--overwrite")
+        result = stub.run(*command, script=NOISY)
+        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+        assert "is read by this command and would be replaced" in result.stderr
+    assert stub.out.read_bytes() == before and not stub.opened()
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--markdown"])
+def test_a_table_that_cannot_be_written_is_said_before_measuring(stub: Stub, option: str) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    stub.log.unlink()
+    nowhere = "/proc/no-such-folder/table"
+    out = ("--out", str(stub.folder / "again.json"))
+    for command in (("reproduce", str(stub.out)), ("run", "stub", "--size", "n=1000")):
+        result = stub.run(*command, *out, option, nowhere, script=NOISY)
+        assert result.returncode == 2 and nowhere in result.stderr.splitlines()[-1]
+        assert stub.opened() == []
+
+
+def test_sessions_tell_how_far_points_move(stub: Stub) -> None:
+    command = ("run", "stub/points", "--sessions", "3", "--out", str(stub.out))
+    # What a session is, is in the log: each asks for the points anew.
+    values = {str(i): {"values": [7.0, 7.01, 6.99]} for i in range(4)}
+    assert stub.run(*command, script={"points": values}).returncode == 0
+    result = reproduce(stub, script={"points": values})
+    assert result.returncode == 0, result.stderr
+    assert {row["interval"] for row in outcomes(result).values()} == {"this GPU"}
+    other = {**values, "2": {"values": [9.0, 9.01]}}
+    found = {
+        name: row for (name, _), row in outcomes(reproduce(stub, script={"points": other})).items()
+    }
+    assert found["stub/points [index=2]"]["outcome"] == "different"
+
+
+@pytest.mark.parametrize("sessions", ["1", "3"])
+def test_what_four_digits_do_not_show_is_no_difference(stub: Stub, sessions: str) -> None:
+    """Samples that are all equal have no spread to hold a difference against."""
+    equal = {str(i): {"values": [7.0]} for i in range(4)}
+    command = ("run", "stub/points", "--sessions", sessions, "--out", str(stub.out))
+    assert stub.run(*command, script={"points": equal}).returncode == 0
+    now = {**equal, "1": {"values": [7.0001]}, "2": {"values": [7.1]}}
+    found = {
+        name: row for (name, _), row in outcomes(reproduce(stub, script={"points": now})).items()
+    }
+    assert found["stub/points [index=1]"]["outcome"] == "same"
+    assert found["stub/points [index=2]"]["outcome"] == "different"
+    assert float(found["stub/points [index=1]"]["low"]) < 7.0
 
 
 def test_points_are_measured_again(stub: Stub) -> None:

@@ -14,6 +14,7 @@
 #include "harness/cli/result_files.hpp"
 #include "harness/plan/again.hpp"
 #include "harness/results/again.hpp"
+#include "harness/results/agreement.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/text/json_file.hpp"
@@ -46,8 +47,34 @@ void check_asked(const ResultFile& file, const std::vector<std::string>& only) {
   }
 }
 
+/// A line for each reason: an app that is not there may be that of hundreds of values.
 void say_not_possible(const std::vector<NotPossible>& list) {
-  for (const NotPossible& n : list) print_prose("not possible here: {}: {}\n", n.what, n.reason);
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> of_reason;
+  for (const NotPossible& n : list) {
+    std::vector<std::string>& names = of_reason[n.reason];
+    if (names.empty()) reasons.push_back(n.reason);
+    names.push_back(n.what);
+  }
+  for (const std::string& reason : reasons) {
+    const std::vector<std::string>& names = of_reason.at(reason);
+    print_prose("not possible here: {}{}: {}\n", names.front(),
+                names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "", reason);
+  }
+}
+
+/// The same for what disturbed a case, and what to do about it.
+void say_not_valid(const Repetition& repeated) {
+  std::vector<std::string> said;
+  for (const RepeatedRow& row : repeated.rows) {
+    const std::string line = fmt::format("{}: {}", row.at, row.reason);
+    if (row.outcome != Outcome::not_valid ||
+        std::find(said.begin(), said.end(), line) != said.end()) {
+      continue;
+    }
+    print_prose("not valid: {}\n", line);
+    said.push_back(line);
+  }
 }
 
 /// The settings of the file that is measured again: they are those of this run.
@@ -63,16 +90,55 @@ Provenance describe_run(const std::vector<std::string>& argv, const ReproduceReq
   return p;
 }
 
-/// "of 42 values 38 same, 2 at the edge of their interval where 4 are expected, ...".
+/// "of 42 values 38 are the same, 2 are at the edge of their interval (about 4 are by chance),
+/// ...".
 std::string summary(const Repetition& repeated) {
-  const int same = repeated.count(Outcome::same), edge = repeated.count(Outcome::edge),
-            different = repeated.count(Outcome::different),
-            missing = repeated.count(Outcome::not_possible);
-  return fmt::format(
+  const auto judged = std::count_if(repeated.rows.begin(), repeated.rows.end(),
+                                    [](const RepeatedRow& row) { return is_judged(row.outcome); });
+  std::string text = fmt::format(
       "of {} values {} are the same, {} are at the edge of their interval (about {:.0f} are by "
       "chance), {} are different, {} were not possible here",
-      same + edge + different + missing, same, edge,
-      (1 - prediction_confidence) * (same + edge + different), different, missing);
+      repeated.rows.size(), repeated.count(Outcome::same), repeated.count(Outcome::edge),
+      (1 - prediction_confidence) * static_cast<double>(judged), repeated.count(Outcome::different),
+      repeated.count(Outcome::not_possible));
+  if (const int failed = repeated.count(Outcome::failed); failed > 0) {
+    text += fmt::format(", {} failed here (a wrong result or a crash)", failed);
+  }
+  if (const int invalid = repeated.count(Outcome::not_valid); invalid > 0) {
+    text += fmt::format(", {} are not valid", invalid);
+  }
+  if (const int one_run = repeated.of_one_run(); one_run > 0) {
+    text += fmt::format(
+        "; {} values are judged by one run on each side, and a plain re-run may differ by more: "
+        "give files of repeated runs (amasia run --sessions) with --sessions FILE",
+        one_run);
+  }
+  return text;
+}
+
+/// What to try next, with the file of the repetition.
+void say_what_next(const Repetition& repeated, const ResultFile& recorded, const ResultFile& now,
+                   const std::string& file, const std::string& out) {
+  const bool is_invalid_now = std::any_of(now.groups.begin(), now.groups.end(),
+                                          [](const auto& g) { return !g.invalid.empty(); });
+  if (is_invalid_now) {
+    say_next("amasia reproduce " + file, "measures it again, when what disturbed it has ended");
+  } else if (repeated.count(Outcome::not_valid) > 0) {
+    return;  // the lines on what is not valid say what to go by
+  } else if (repeated.count(Outcome::failed) > 0) {
+    say_next("amasia verify", "holds every config of the variants against the reference");
+  } else if (const auto why = session_disagreement(recorded.provenance, now.provenance)) {
+    say_next(
+        fmt::format("amasia compare {} {}", file, out),
+        fmt::format("sets the two against each other; merge takes no sessions that differ in {}",
+                    *why));
+  } else if (repeated.of_other_code > 0) {
+    say_next(fmt::format("amasia compare {} {}", file, out),
+             "shows what the other code changed; merge would leave it out");
+  } else {
+    say_next(fmt::format("amasia merge {} {} --out sessions.json", file, out),
+             "makes this run a session of the file, so that it tells how far rows move");
+  }
 }
 
 ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& argv) {
@@ -80,16 +146,21 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   const std::vector<ResultFile> repeated_runs = read_result_files(r.sessions);
   check_asked(recorded, r.only);
   const Again again = plan_again(recorded, r.only);
-  say_not_possible(again.not_possible);
   if (r.dry_run) {
+    say_not_possible(again.not_possible);
     print_preview({"reproduce " + r.file, again.campaign, look_at(r.session), true});
     return exit_ok;
   }
+  std::vector<std::string> inputs = r.sessions;
+  inputs.push_back(r.file);
+  keep_inputs(inputs, r.session.out, r.exports);
+  // First of all: without a GPU nothing is possible, for one reason.
+  const Provenance queried = query_in_child(r.session);
+  say_not_possible(again.not_possible);
   if (again.campaign.groups.empty() && again.campaign.microbenchmarks.empty()) {
     print_prose("{}: nothing in it can be measured by this program\n", r.file);
     return exit_wrong_result;
   }
-  const Provenance queried = query_in_child(r.session);
   SessionOptions options = r.session;
   options.ceilings = again.campaign.ceilings;
   if (options.out.empty()) {
@@ -98,6 +169,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   }
   constexpr std::uint64_t room = 64 << 20;
   check_writable(options.out, room);
+  check_writable(r.exports);
   print_prose("reproduce {} on {}: {} groups, {} microbenchmarks, results to {}\n", r.file,
               queried.device.name, again.campaign.groups.size(),
               again.campaign.microbenchmarks.size(), options.out);
@@ -108,6 +180,13 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
     print_prose(
         "interrupted: finished groups are kept; continue with the same command and --resume\n");
     return exit_interrupted;
+  }
+  if (!outcome.device_lost.empty()) {
+    print_prose(
+        "the GPU does not answer any more ({}): finished groups are kept; bring it back and "
+        "continue with the same command and --resume\n",
+        outcome.device_lost);
+    return exit_no_device;
   }
   std::vector<const ResultFile*> more;
   for (const ResultFile& file : repeated_runs) more.push_back(&file);
@@ -124,22 +203,21 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   write_output(r.exports.markdown, to_markdown(table));
   if (r.exports.none()) write_data(to_markdown(table));
   for (const std::string& d : repeated.differences) print_prose("differs: {}\n", d);
+  say_not_valid(repeated);
   const auto again_there =
-      static_cast<int>(repeated.rows.size()) - repeated.count(Outcome::not_possible);
+      std::count_if(repeated.rows.begin(), repeated.rows.end(),
+                    [](const RepeatedRow& row) { return is_judged(row.outcome); });
   if (repeated.of_other_code > 0) {
     print_prose("differs: the code of {} of {} values that were measured again\n",
                 repeated.of_other_code, again_there);
   }
   print_prose("{}\n", summary(repeated));
-  if (repeated.of_other_code > 0) {
-    say_next(fmt::format("amasia compare {} {}", r.file, options.out),
-             "shows what the other code changed; merge would leave it out");
-  } else {
-    say_next(fmt::format("amasia merge {} {} --out sessions.json", r.file, options.out),
-             "makes this run a session of the file, so that it tells how far rows move");
-  }
-  const bool all_same = again.not_possible.empty() && repeated.count(Outcome::different) == 0 &&
-                        repeated.count(Outcome::not_possible) == 0;
+  say_what_next(repeated, recorded, outcome.file, r.file, options.out);
+  const bool all_same =
+      again.not_possible.empty() &&
+      std::all_of(repeated.rows.begin(), repeated.rows.end(), [](const RepeatedRow& row) {
+        return row.outcome == Outcome::same || row.outcome == Outcome::edge;
+      });
   return all_same ? exit_ok : exit_wrong_result;
 }
 
@@ -180,9 +258,10 @@ const bool reproduce_registered = register_command(
          "Runs the cases, rows and configs of the file, with its seeds and effort, and says of "
          "every time, speed-up and point: same (inside the interval of the next run, or of one run "
          "on each side where nothing tells how far rows move), different and the likely cause "
-         "(GPU model, code, clock, driver, compiler), or not possible here and why. One in ten "
-         "falls outside by chance and is at the edge. Exit status 1 says that something is "
-         "different, wrong or not possible.",
+         "(GPU, code, clock, driver, compiler), not valid and what disturbed it, failed here (a "
+         "wrong result or a crash), or not possible here and why. One in ten falls outside by "
+         "chance and is at the edge. Exit status 1 says that something is none of the same and "
+         "the edge.",
      .examples = {{{"amasia reproduce results/h200/quick.json --dry-run",
                     "what would run, and what this program cannot measure"},
                    {"amasia reproduce results/h200/quick.json --sessions sessions.json",
