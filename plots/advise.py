@@ -225,7 +225,7 @@ def _one(
         return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
     if not faster:
         outcome = "not resolved" if undecided else "baseline"
-        rounds = int(group["rounds"])
+        rounds = int(group.rounds)
         return Advice(
             **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks),
             few_rounds=rounds if undecided and 0 < rounds < LEAST_ROUNDS else 0,
