@@ -449,6 +449,8 @@ def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | 
 def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
     """A strategy that several twins answer for, with what it costs a kernel with these traits;
     without a value where its tiles do not fit."""
+    if not {"rows", "row_bytes", "threads"} <= traits.keys():
+        return m  # a record without them does not say what a block is
     device = twins[0].device
     of_kernel = held(m.strategy, traits, device)
     most = device.get("shared_per_block")
