@@ -147,10 +147,10 @@ def _certainty(results: Results, group: str, advice: Advice) -> str:
 def _of_counters(found: Sequence[Attribution], schedule: str, advice: Advice) -> str:
     """The sentence of what the hardware counted of the strategy named and of baseline, with the
     same schedule where that is there; where none is named, of the strategy that differs most from
-    baseline. "" where counters explain none."""
+    baseline. "" without counters."""
     of_app = [
         a for a in found
-        if a.app == advice.app and a.verdict == "explained" and a.role in ("best", "matched")
+        if a.app == advice.app and a.verdict != "no counters" and a.role in ("best", "matched")
         and a.strategy != "baseline" and a.against == f"{a.app}/baseline"
     ]  # fmt: skip
     if advice.strategy not in (None, "baseline"):
