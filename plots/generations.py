@@ -207,7 +207,7 @@ def _ceilings_of(bound: str, kind: str) -> tuple[str, ...]:
 _MOST_NAMED = 3
 
 
-# What microbenchmarks measure of the work that a group declares (harness/results/work.hpp).
+# What microbenchmarks measure of the work that a group declares (harness/app.hpp).
 _OF_BYTES = ("memory/bandwidth", "memory/in_flight", "memory/latency")
 _OF_OPERATIONS = "instruction/arithmetic"
 _OF_DEPENDENT_OPERATIONS = ("instruction/add_multiply", "instruction/sign_minimum")

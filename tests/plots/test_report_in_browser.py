@@ -146,8 +146,14 @@ def test_sentences_of_a_table_are_read_whole_in_the_window(page_of_counters, wid
   search.value = "waits 50 % nothing like it"; search.dispatchEvent(new Event("input"));
   const none = all("tbody tr", view).length;
   search.value = sentences[0]; search.dispatchEvent(new Event("input"));
-  return { heads, places, scrolled, rows, sentences, none, one: all("tr.prose", view).length,
-    page: document.documentElement.scrollWidth, width: document.documentElement.clientWidth };
+  const one = all("tr.prose", view).length;
+  const { scrollWidth: page, clientWidth: width } = document.documentElement;
+  const rules = [...document.styleSheets[0].cssRules].find((r) => r.media?.mediaText === "print");
+  const style = document.createElement("style");
+  style.textContent = [...rules.cssRules].map((r) => r.cssText).join("\\n");
+  document.head.append(style);
+  const paper = all("tr.prose p", view).map((p) => p.getBoundingClientRect().right);
+  return { heads, places, scrolled, rows, sentences, none, one, paper, page, width };
 """,
         width,
     )
@@ -161,6 +167,7 @@ def test_sentences_of_a_table_are_read_whole_in_the_window(page_of_counters, wid
         assert (place["hides"], place["wraps"]) == ("visible", "normal")
     assert all(left >= 0 for left in found["scrolled"])
     assert found["none"] == 0 and found["one"] == 1
+    assert len(found["paper"]) == 1 and 0 < found["paper"][0] <= width
 
 
 def test_a_number_opens_its_samples_by_keyboard(page):
