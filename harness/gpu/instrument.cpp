@@ -240,6 +240,7 @@ class CudaInstrument : public Instrument {
                             : std::map<std::string, std::string>{{"nvml", nvml.reason()}};
   }
   Stream stream() const override { return stream_; }
+  std::string company() const override { return Nvml(device_.pci_bus_id).company(opened_us_); }
 
   std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) override {
     return std::make_unique<CudaGroup>(plan, device_);
@@ -277,6 +278,7 @@ class CudaInstrument : public Instrument {
   }
 
   Device device_;
+  std::uint64_t opened_us_ = Nvml::now_us();
   LoadedCode code_;
   std::map<const void*, int> needs_;
   OwnedStream stream_;

@@ -76,6 +76,9 @@ class Instrument {
   /// Unavailable where what is loaded is older than every point that uses the kernel needs.
   virtual KernelEvidence resources_of(const KernelUse& kernel) = 0;
   virtual Trouble trouble_of(const std::exception& error) = 0;
+  /// Who else computed on the device since it was opened, as far as NVML tells; "" where nobody
+  /// did, or it is not known.
+  virtual std::string company() const { return ""; }
 };
 
 /// The instrument of device `index`. Throws UsageError when there are fewer devices, and

@@ -404,6 +404,12 @@ class Comparer {
                                 ? std::string("the point did not run")
                                 : fmt::format("{}: {}", word_of(other->status), other->reason));
     }
+    if (const auto why = invalidity_in(*again)) {
+      return add_invalid(std::move(candidate), other->value->median, "measured now: " + *why);
+    }
+    if (const auto why = invalidity_in(recorded)) {
+      return add_invalid(std::move(candidate), other->value->median, "in the file: " + *why);
+    }
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, recorded, row),
                   sessions_.points_of(recorded_.provenance.device.name, recorded.name));

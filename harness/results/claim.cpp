@@ -55,6 +55,21 @@ std::string to_string(const Invalidity& invalidity) {
   return fmt::format("{}: {}; {}", word_of(invalidity.kind), invalidity.reason, invalidity.remedy);
 }
 
+namespace {
+constexpr std::string_view not_valid_begins = "not valid: ";
+}
+
+std::string not_valid(const Invalidity& invalidity) {
+  return std::string(not_valid_begins) + to_string(invalidity);
+}
+
+std::optional<std::string> invalidity_in(const MicrobenchmarkResult& result) {
+  for (const std::string& warning : result.warnings) {
+    if (warning.starts_with(not_valid_begins)) return warning.substr(not_valid_begins.size());
+  }
+  return std::nullopt;
+}
+
 void set_claims(GroupResult& group) {
   for (Comparison& c : group.comparisons) {
     c.claim = group.invalid.empty() ? claim_of(group.comparisons, c) : SpeedClaim::invalid;

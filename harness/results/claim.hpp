@@ -1,6 +1,7 @@
 // What a comparison says, and what may be said of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
 
 /// "company: another process ...; end the other process ..."
 std::string to_string(const Invalidity& invalidity);
+
+/// "not valid: company: ...": the warning of a microbenchmark, which has no other place for it.
+std::string not_valid(const Invalidity& invalidity);
+/// Such a warning without "not valid: "; nothing of a microbenchmark that has none.
+std::optional<std::string> invalidity_in(const MicrobenchmarkResult& result);
 
 /// The claims of a group's comparisons; of an invalid group, that there is none.
 void set_claims(GroupResult& group);

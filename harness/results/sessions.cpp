@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/statistics/ranks.hpp"
 #include "harness/statistics/stopping_rule.hpp"
@@ -57,7 +58,7 @@ std::string app_of(const std::string& gpu_model, const std::string& app) {
 const Sessions::Values no_sessions{};
 
 bool is_valid(const GroupResult& group) { return group.invalid.empty(); }
-bool is_valid(const MicrobenchmarkResult&) { return true; }
+bool is_valid(const MicrobenchmarkResult& result) { return !invalidity_in(result); }
 
 /// Of all variants in the group, each with its code.
 std::set<std::string> variants_in(const GroupResult& group) {
@@ -258,6 +259,7 @@ void Sessions::add(const std::vector<const ResultFile*>& files) {
       }
     }
     for (const MicrobenchmarkResult& m : file->microbenchmarks) {
+      if (!is_valid(m)) continue;
       const std::string gpu = session_of(file->provenance, m.session).uuid_hash;
       for (const MicrobenchmarkRow& row : m.rows) {
         if (!row.value || !(row.value->median > 0)) continue;

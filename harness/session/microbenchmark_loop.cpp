@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/claim.hpp"
+#include "harness/session/company.hpp"
 #include "harness/session/point.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/statistics/stopping_rule.hpp"
@@ -92,6 +94,11 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
       if (row.status != RowStatus::ok) row.samples.clear();
     }
     result.rows.push_back(std::move(row));
+  }
+  if (const std::string who = instrument.company(); !who.empty()) {
+    if (const auto why = company_in({}, std::nullopt, who)) {
+      result.warnings.push_back(not_valid(*why));
+    }
   }
   result.wall_s = watch.seconds();
   return result;

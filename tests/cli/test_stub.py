@@ -393,6 +393,26 @@ def test_company_is_seen_and_nothing_is_claimed(stub: Stub, load: int) -> None:
     assert stub.rows()["tma"]["time_ms"]["median"] == 0.5  # what was measured stays
 
 
+def test_company_of_a_microbenchmark_is_named_by_nvml(stub: Stub) -> None:
+    command = ("run", "stub/points", "--out", str(stub.out))
+    assert stub.run(*command, "--strict").returncode == 0
+    script = {"company": "process 4711 used the SMs for 40 %"}
+    result = stub.run(*command, "--strict", "--overwrite", script=script)
+    assert result.returncode == 4, result.stderr
+    said = (
+        "stub/points: not valid: company: another process computed on this GPU (NVML: process 4711"
+    )
+    assert f"warning: {said}" in result.stderr
+    assert stub.run(*command, "--overwrite", script=script).returncode == 0
+    # What it gave is held against nothing, on either side.
+    for now in ({}, script):
+        result = reproduce(stub, script=now)
+        assert result.returncode == 1 and seen_differently(result, "not valid") == []
+        assert result.stderr.count("not valid: stub/points: ") == 1
+        assert "amasia merge" not in result.stderr
+        assert ("amasia reproduce" in result.stderr) == (now == script)
+
+
 def test_without_strict_it_is_said_and_no_failure(stub: Stub) -> None:
     result = stub.measure(script={"probe": company(100)})
     assert result.returncode == 0 and "INVALID stub n=1000" in result.stderr

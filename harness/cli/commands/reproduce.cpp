@@ -15,6 +15,7 @@
 #include "harness/plan/again.hpp"
 #include "harness/results/again.hpp"
 #include "harness/results/agreement.hpp"
+#include "harness/results/claim.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/text/json_file.hpp"
@@ -67,7 +68,8 @@ void say_not_possible(const std::vector<NotPossible>& list) {
 void say_not_valid(const Repetition& repeated) {
   std::vector<std::string> said;
   for (const RepeatedRow& row : repeated.rows) {
-    const std::string line = fmt::format("{}: {}", row.at, row.reason);
+    const std::string where = row.at.empty() ? row.name.substr(0, row.name.find(' ')) : row.at;
+    const std::string line = fmt::format("{}: {}", where, row.reason);
     if (row.outcome != Outcome::not_valid ||
         std::find(said.begin(), said.end(), line) != said.end()) {
       continue;
@@ -119,8 +121,11 @@ std::string summary(const Repetition& repeated) {
 /// What to try next, with the file of the repetition.
 void say_what_next(const Repetition& repeated, const ResultFile& recorded, const ResultFile& now,
                    const std::string& file, const std::string& out) {
-  const bool is_invalid_now = std::any_of(now.groups.begin(), now.groups.end(),
-                                          [](const auto& g) { return !g.invalid.empty(); });
+  const bool is_invalid_now =
+      std::any_of(now.groups.begin(), now.groups.end(),
+                  [](const GroupResult& g) { return !g.invalid.empty(); }) ||
+      std::any_of(now.microbenchmarks.begin(), now.microbenchmarks.end(),
+                  [](const MicrobenchmarkResult& m) { return invalidity_in(m).has_value(); });
   if (is_invalid_now) {
     say_next("amasia reproduce " + file, "measures it again, when what disturbed it has ended");
   } else if (repeated.count(Outcome::not_valid) > 0) {

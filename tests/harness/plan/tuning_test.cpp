@@ -145,7 +145,7 @@ TEST(Tuning, AMemberThatIsWrongIsNamed) {
   };
   EXPECT_EQ(refusal("\"n\": 5", "\"n\": 5"), "nothing");
   EXPECT_EQ(refusal("\"n\": 5", "\"n\": 1e308"),
-            ": entries[0].table[0].n: expected an integer, found 1e+308");
+            ": entries[0].table[0].n: expected an integer of 64 bits at most, found 1e+308");
   EXPECT_EQ(refusal("\"n\": 5", "\"n\": 4294967296"),
             ": entries[0].table[0].n: expected one in range, found 4294967296");
   EXPECT_EQ(refusal("\"median_ms\": 1.0", "\"median_ms\": -1.0"),

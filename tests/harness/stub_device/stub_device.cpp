@@ -377,6 +377,10 @@ class StubInstrument : public Instrument {
     if (dynamic_cast<const StubBroken*>(&error) != nullptr) return Trouble::device;
     return Trouble::row;
   }
+  std::string company() const override {
+    const Json& named = member(script_, "company");
+    return named.is_string() ? named.get<std::string>() : "";
+  }
 
  private:
   Json script_;
