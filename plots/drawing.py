@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -31,6 +32,8 @@ _under_way: Mapping[str, Picture] = MappingProxyType({})
 def _draw(name: str) -> tuple[str, str]:
     """(svg, reason) of a picture under way."""
     picture = _under_way[name]
+    if not gc.isenabled():
+        gc.collect(0)  # the figure before this one, whose parts refer to each other
     try:
         figure = picture.draw(*picture.arguments)
         return style.inline_svg(figure, name, picture.label), ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import itertools
 import pickle
 import re
@@ -18,11 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots import schema
 from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of
 from plots.devices import memory_gb_s
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
-from plots.parallel import on_all_cores
+from plots.parallel import no_search_for_garbage, on_all_cores
 from plots.published import Recorded, abridged
 from plots.schema import columns, members, scalars, values_of
 from plots.sessions import (
@@ -36,6 +35,7 @@ from plots.sessions import (
 )
 from plots.strategies import NAMES
 from plots.units import shortened
+from plots.validation import compiled
 
 # The rows that a single picture shows, one of a variant each; a variant may have several `matched`
 # rows, one per schedule. (Tables of `amasia cross` are kept apart, in Results.cross.)
@@ -386,7 +386,7 @@ def load(
         parts += [str(path), _bytes(path)]
     key = cache.key(*parts)
     stored = cache.find(key)
-    with _no_search_for_garbage():
+    with no_search_for_garbage():  # what is read is kept, and nothing in it refers to itself
         if stored is not None:
             results = pickle.loads(zlib.decompress(stored))
         else:
@@ -401,19 +401,6 @@ def load(
 
 def _keep(cache: Cache, key: str, results: Results) -> None:
     cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
-
-
-@contextlib.contextmanager
-def _no_search_for_garbage() -> Iterator[None]:
-    """What is read is kept, in millions of small objects, and none refers to itself: to search them
-    for cycles again and again takes a tenth of the time."""
-    searched = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if searched:
-            gc.enable()
 
 
 def _doubts_of_dates(results: Results) -> Iterator[str]:
@@ -580,6 +567,7 @@ def _of_all_files(found: Sequence[Path]) -> list[_OfFile]:
     sizes = [len(_bytes(path)) for path in found]
     if sum(sizes) < _MANY_BYTES:
         return [_of_file(place) for place in places]
+    compiled(schema.SCHEMA_PATH)  # here, so that no worker does it again
     # The largest first, so that no core is left with one while the others are done.
     places.sort(key=lambda place: sizes[place[0]], reverse=True)
     return sorted(on_all_cores(_of_file, places), key=lambda of: of.file["file"])

@@ -32,14 +32,19 @@ def on_all_cores(function: Callable[[_T], _R], things: Sequence[_T]) -> list[_R]
 
 
 @contextlib.contextmanager
-def garbage_of_others() -> Iterator[None]:
-    """What is there is not searched for cycles: of results that are millions of small objects a
-    search takes half a second, and in a forked worker it copies the memory that both share."""
+def no_search_for_garbage() -> Iterator[None]:
+    """Nothing is searched for cycles: of results that are millions of small objects a search takes
+    half a second, and in a forked worker it copies the memory that both share. Who leaves many
+    behind calls gc.collect(), which finds those that are younger than this."""
+    searched = gc.isenabled()
+    gc.disable()
     gc.freeze()
     try:
         yield
     finally:
         gc.unfreeze()
+        if searched:
+            gc.enable()
 
 
 def _call_all(functions: Sequence[Callable[[], Any]], answer: Connection) -> None:

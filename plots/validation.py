@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _fast(schema: Path) -> Callable[[Any], Any]:
+def compiled(schema: Path) -> Callable[[Any], Any]:
     """The schema as a function of Python, which tells valid from invalid and little more."""
     document = json.loads(schema.read_text(encoding="utf-8"))
     return fastjsonschema.compile(document, use_default=False, use_formats=False)
@@ -25,7 +25,7 @@ def _fast(schema: Path) -> Callable[[Any], Any]:
 
 def is_valid(document: Any, schema: Path) -> bool:
     try:
-        _fast(schema)(document)
+        compiled(schema)(document)
     except fastjsonschema.JsonSchemaValueException:
         return False
     return True

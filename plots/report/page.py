@@ -34,7 +34,7 @@ from plots.figures.common import origin
 from plots.figures.registry import mode_name
 from plots.generations import steps
 from plots.load import Results, main_cache, main_launch, slug
-from plots.parallel import beside, garbage_of_others
+from plots.parallel import beside, no_search_for_garbage
 from plots.report import answer, tables
 from plots.report.chapters import Part, parts
 from plots.report.embedded import Embedded
@@ -236,7 +236,7 @@ def render(
     """The report as HTML; pictures drawn before are taken from ``cache``. Where there are several
     cores, one of them calls ``meanwhile`` as well. Raises PlotsError when the results hold no
     comparison group."""
-    with garbage_of_others():
+    with no_search_for_garbage():
         return _render(results, cache or Cache(None), meanwhile)
 
 

@@ -1,5 +1,5 @@
-"""What makes the report of a large record take long is done once: files are read, checked and
-counted through once, and figures are drawn once, whatever chapters show of them."""
+"""What makes the report of a large record take long is done once: files are read and checked once
+(those of twins are read again by their chapter), and figures are drawn once."""
 
 from __future__ import annotations
 
