@@ -51,6 +51,7 @@ COLUMNS = (
     "speedup_coverage",
     "claim",
     "source_digest",
+    "invalid",
 )
 CELL = r'(?:"(?:[^"]|"")*"|[^,"]*)'
 CASE = ("app", "size", "cache", "launch")
