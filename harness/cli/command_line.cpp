@@ -25,7 +25,9 @@ void refuse_unknown_command(const std::string& word) {
   std::vector<std::string> names;
   for (const Command& c : commands()) names.push_back(c.name);
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw UsageError(fmt::format("no command '{}': {}", word, suggestion(word, names)));
+  throw UsageError(
+      fmt::format("no command '{}': {} (python -m plots --help has those of the analysis)", word,
+                  suggestion(word, names)));
 }
 
 int dispatch(int argc, char** argv) {

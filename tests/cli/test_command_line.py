@@ -24,6 +24,7 @@ def one_line(result, status: int, most: int = 300) -> str:
     ("arguments", "expected"),
     [
         (["rnu"], "run"),
+        (["advise"], "python -m plots --help"),
         (["run", "pathfindr"], "pathfinder"),
         (["run", "hotspot/tmaa"], "hotspot/tma"),
         (["study", "quik"], "quick"),
