@@ -106,7 +106,7 @@ void report(const MicrobenchmarkResult& m, Tally& tally) {
     }
     tally.valid = tally.valid && row.stop_reason != StopReason::time_limit;
   }
-  tally.valid = tally.valid && m.warnings.empty();
+  tally.valid = tally.valid && !invalidity_in(m);
   for (const std::string& w : m.warnings) print_prose("warning: {}: {}\n", m.name, w);
 }
 
