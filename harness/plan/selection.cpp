@@ -111,14 +111,15 @@ std::vector<SelectedApp> by_app(const std::vector<const Variant*>& chosen) {
 }
 
 std::vector<SelectedApp> select_apps(const std::vector<std::string>& patterns) {
-  const std::vector<std::string> asked =
-      patterns.empty() ? std::vector<std::string>{"*"} : patterns;
-  if (has_device_code()) return by_app(select_variants(asked));
+  // Microbenchmarks of a program say nothing about its apps, which may be there for their
+  // references alone.
+  if (!variants().empty()) return by_app(select_variants(patterns));
+  if (patterns.empty()) return apps_without_variants({"*"});
   const std::vector<std::string> names = variants_in_the_tree();
-  for (const std::string& pattern : asked) {
+  for (const std::string& pattern : patterns) {
     if (!matches_any(pattern, names)) refuse(pattern, "variant", names);
   }
-  return apps_without_variants(asked);
+  return apps_without_variants(patterns);
 }
 
 Selection select(const std::vector<std::string>& patterns) {

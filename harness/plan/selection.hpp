@@ -25,9 +25,9 @@ struct Selection {
 bool has_device_code();
 
 /// The apps and variants that patterns mean, by name: "pathfinder", "*/tma", "hotspot/dsm"; all if
-/// there is no pattern. In a program without device code a pattern is held against the names that
-/// the source tree has, and selects the apps of those it matches. Throws UsageError with the
-/// nearest names for a pattern that matches nothing.
+/// there is no pattern. In a program without variants a pattern is held against the names that the
+/// source tree has, and selects the apps of those it matches. Throws UsageError with the nearest
+/// names for a pattern that matches nothing.
 std::vector<SelectedApp> select_apps(const std::vector<std::string>& patterns);
 
 /// The microbenchmarks of the source tree that this program was built without.

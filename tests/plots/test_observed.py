@@ -332,11 +332,13 @@ def test_a_real_cubin_end_to_end(capsys, twins, tmp_path):
         pytest.skip("needs nvcc on PATH")
     cubin = tmp_path / "kernels.cubin"
     subprocess.run([nvcc, "-arch=sm_80", "-cubin", "-o", cubin, SOURCE], check=True)
-    status, said = run(
-        capsys, "advise", twins, "--cubin", cubin, "--block", "32x8", "--kernel", "staged"
-    )
-    assert status == 0, said.err
+    asked = ("advise", twins, "--cubin", cubin, "--block", "32x8", "--kernel", "staged")
+    status, said = run(capsys, *asked)
     assert "tile=4096" in said.out and "fma=2" in said.out and "reads=2" in said.out
+    assert status == 2 and "outside the measured range: reads is 2, recorded are 1" in said.err
+    status, said = run(capsys, *asked, "--nearest")
+    assert status == 0, said.err
+    assert "The answer of ANOTHER kernel" in said.out
 
 
 def test_the_traits_that_are_asked_for_by_hand_are_those_of_the_twin(twins):
