@@ -9,19 +9,24 @@ new one needs no change here.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError, nearest
+from plots.kriging import LEAST, Field, distances
+from plots.kriging import nearest as nearest_points
 from plots.possible_traits import (
     WORDS,
     beyond,
@@ -33,6 +38,7 @@ from plots.possible_traits import (
 from plots.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
 from plots.strategies import BY_NAME, NAMES, involved_lines
 from plots.tree import ROOT
+from plots.twin_places import NUGGET, place_of, places_of_twins, position
 from plots.units import claimed_ratio
 
 NAME = "twin/strategies"
@@ -287,32 +293,6 @@ def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
-def position(traits: Traits) -> Mapping[str, float]:
-    """The numbers of a twin on scales of powers of two; what is written and what is common as
-    shares of the tile."""
-    return _position(tuple(traits.items()))
-
-
-@cache
-def _position(traits: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
-    n = {name: float(value) for name, value in traits if value.isdigit()}
-    tile = n.pop("rows", 1) * n.get("row_bytes", 1)
-    shares = {
-        "out_bytes": n.pop("out_bytes", 0) / max(tile, 1),
-        "common": n.pop("common", 0) * n.get("row_bytes", 1) / max(tile, 1),
-    }
-    return {
-        "tile": math.log2(max(tile, 1)),
-        **{name: 4 * share for name, share in shares.items()},
-        **{name: math.log2(1 + value) for name, value in n.items()},
-    }
-
-
-def _distance(a: Traits, b: Traits) -> float:
-    there, here = position(a), position(b)
-    return math.sqrt(sum((there[name] - here.get(name, 0)) ** 2 for name in there))
-
-
 class OutsideRangeError(PlotsError):
     """A kernel that recorded twins do not answer for, with each trait that is beyond them."""
 
@@ -422,23 +402,78 @@ class Answer:
         return "baseline"
 
 
-def _mixed(twins: Sequence[Twin], weights: Sequence[float]) -> dict[str, Measured]:
-    """The strategies of several twins as one, without what they cost: weighted means of the
-    logarithms, and intervals from the least to the greatest end. A strategy that did not run in all
-    has none."""
-    mixed = {}
+class Between:
+    """Twins of one GPU, and what they say of kernels between them: of each strategy the logarithm
+    of its gain, or what else ``value_of`` tells of a strategy of a twin, where enough have it."""
+
+    def __init__(
+        self,
+        twins: Sequence[Twin],
+        value_of: Callable[[Twin, Measured], float] = lambda _, m: math.log(m.ratio),
+    ) -> None:
+        self.twins = tuple(twins)
+        self.device = twins[0].device if twins else {}
+        self._fields: dict[str, Field] = {}
+        self._numbers: dict[str, dict[int, int]] = {}  # of a twin -> of a point of the field
+        for name in NAMES:
+            ran = [
+                (number, of, of.strategies[name])
+                for number, of in enumerate(self.twins)
+                if name in of.strategies and of.strategies[name].ok
+            ]
+            self._numbers[name] = {number: point for point, (number, _, _) in enumerate(ran)}
+            if len(ran) >= LEAST:
+                places = places_of_twins([of.traits for _, of, _ in ran], name, self.device)
+                values = np.array([value_of(of, m) for _, of, m in ran])
+                self._fields[name] = Field(places, values, NUGGET)
+        self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
+
+    def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
+        """Of the same kind, the nearest first."""
+        kind = kind_of(traits)
+        numbers = [
+            i for i, of in enumerate(self.twins) if i != left_out and kind_of(of.traits) == kind
+        ]
+        here = place_of(traits, "baseline", self.device)
+        return [self.twins[numbers[i]] for i in nearest_points(here, self._places[numbers], count)]
+
+    def said_of(
+        self, strategy: str, traits: Traits, left_out: int | None = None
+    ) -> tuple[float, float] | str:
+        """The value of a strategy for a kernel, and half the width of its interval; with
+        ``left_out`` that of a twin as if it had not been recorded. A text is why there is none."""
+        field, numbers = self._fields.get(strategy), self._numbers[strategy]
+        known = len(numbers) - (left_out in numbers)
+        if field is None or known < LEAST:
+            return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
+        if left_out is not None and left_out in numbers:
+            return field.left_out(numbers[left_out])
+        return field.at(place_of(traits, strategy, self.device))
+
+
+def _gains(
+    traits: Traits, between: Between, chosen: Sequence[Twin], left_out: int | None
+) -> dict[str, Measured]:
+    """What the twins say of each strategy, without what it costs. Of baseline, the noise of the
+    nearest; a strategy that none of the nearest could have has none."""
+    said = {}
     for name in NAMES:
-        parts = [twin.strategies.get(name, Measured(name, reason="not recorded")) for twin in twins]
-        failed = next((m for m in parts if not m.ok), None)
-        if failed is not None:
-            mixed[name] = Measured(name, reason=failed.reason)
-            continue
-        share = [w / sum(weights) for w in weights]
-        log = sum(s * math.log(m.ratio) for s, m in zip(share, parts, strict=True))
-        mixed[name] = Measured(
-            name, math.exp(log), min(m.low for m in parts), max(m.high for m in parts)
-        )
-    return mixed
+        parts = [of.strategies.get(name, Measured(name, reason="not recorded")) for of in chosen]
+        ran = [m for m in parts if m.ok]
+        if not ran:
+            said[name] = Measured(name, reason=parts[0].reason)
+        elif name == "baseline":
+            said[name] = Measured(name, 1.0, min(m.low for m in ran), max(m.high for m in ran))
+        else:
+            found = between.said_of(name, traits, left_out)
+            if isinstance(found, str):
+                said[name] = Measured(name, reason=found)
+            else:
+                log, half = found
+                said[name] = Measured(
+                    name, math.exp(log), math.exp(log - half), math.exp(log + half)
+                )
+    return said
 
 
 def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | None:
@@ -507,14 +542,46 @@ def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | Non
     else:
         if why := outside(traits, twins, asked or {}):
             raise OutsideRangeError(f"outside the measured range: {'; '.join(why)}")
-        of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
-        of_kind.sort(key=lambda twin: _distance(traits, twin.traits))
-        chosen = of_kind[:NEIGHBOURS]
-        weights = [1 / max(_distance(traits, twin.traits), 1e-9) ** 2 for twin in chosen]
-        strategies = {
-            name: _priced(m, given, chosen) if m.ok else m
-            for name, m in _mixed(chosen, weights).items()
-        }
+        return _answer_between(traits, given, Between(twins), tuple(remarks))
+    return _ranked(given, chosen, strategies, True, tuple(remarks))
+
+
+def _answer_between(
+    traits: Traits,
+    given: Traits,
+    between: Between,
+    remarks: tuple[str, ...] = (),
+    left_out: int | None = None,
+) -> Answer:
+    """The answer where no twin has just these traits."""
+    chosen = between.nearest(traits, NEIGHBOURS, left_out)
+    strategies = {
+        name: _priced(m, given, chosen) if m.ok else m
+        for name, m in _gains(traits, between, chosen, left_out).items()
+    }
+    return _ranked(given, chosen, strategies, False, remarks)
+
+
+def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[Twin, Answer | None]]:
+    """Each twin of one GPU with the answer that the others give; None where they cannot."""
+    between = Between(twins)
+    for number, of in enumerate(twins):
+        rest = [other for other in twins if other is not of]
+        said = None
+        if not outside(of.traits, rest, {}):
+            with contextlib.suppress(PlotsError):
+                said = _answer_between(of.traits, of.traits, between, left_out=number)
+        yield of, said
+
+
+def _ranked(
+    given: Traits,
+    chosen: Sequence[Twin],
+    strategies: Mapping[str, Measured],
+    exact: bool,
+    remarks: tuple[str, ...],
+) -> Answer:
+    """The strategies from the fastest to the slowest. Raises PlotsError without a baseline."""
     base = strategies["baseline"]
     if not base.ok:
         raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
@@ -533,8 +600,8 @@ def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | Non
         for m in ranked
     ]
     return Answer(
-        given, chosen[0].gpu, bool(exact), tuple(chosen), tuple(choices),
-        tuple(m for m in strategies.values() if not m.ok), noise, tuple(remarks),
+        given, chosen[0].gpu, exact, tuple(chosen), tuple(choices),
+        tuple(m for m in strategies.values() if not m.ok), noise, remarks,
     )  # fmt: skip
 
 
@@ -549,9 +616,12 @@ def answer_of_nearest(
     except OutsideRangeError as error:
         why = str(error)
 
+    here = place_of(traits, "baseline", twins[0].device)
+
     def apart(twin: Twin) -> tuple[int, float]:
         kinds = zip(kind_of(traits), kind_of(twin.traits), strict=False)
-        return sum(a != b for a, b in kinds), _distance(traits, twin.traits)
+        there = places_of_twins([twin.traits], "baseline", twin.device)
+        return sum(a != b for a, b in kinds), float(distances(there, here[None, :])[0, 0])
 
     other = min(twins, key=apart)
     changed = []
@@ -628,14 +698,11 @@ def accuracy(twins: Sequence[Twin]) -> Accuracy:
     errors: list[float] = []
     unanswered = within = covered = 0
     claims: Counter[str] = Counter()
-    for left_out in twins:
-        rest = [twin for twin in twins if twin is not left_out]
-        try:
-            said = answer(left_out.traits, rest)
-            measured = answer(left_out.traits, [left_out])
-        except PlotsError:
+    for left_out, said in answers_left_out(twins):
+        if said is None:
             unanswered += 1
             continue
+        measured = answer(left_out.traits, [left_out])
         true = {c.measured.strategy: c for c in measured.choices}
         for choice in said.choices:
             name = choice.measured.strategy
@@ -811,8 +878,9 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
     )
     if not found.exact:
         lines.append(
-            "Intervals reach from the least to the greatest end of those of the twins asked. Bytes "
-            "of tiles, blocks per SM and bytes under way are computed for the kernel asked about."
+            "Gains are read between all recorded twins, and intervals are as wide as those of nine "
+            "in ten twins have to be that are left out. Bytes of tiles, blocks per SM and bytes "
+            "under way are computed for the kernel asked about."
         )
         if known is not None:
             lines += [known.worth(), known.sentence()]

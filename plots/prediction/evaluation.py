@@ -21,7 +21,7 @@ from plots.load import Results
 from plots.prediction.model import Constants, Machine, Parts, combined, parts_of
 from plots.prediction.traits import Row, family_of, numbers
 from plots.strategies import NAMES
-from plots.twin import Twin, answer, position
+from plots.twin import Between, Twin, answers_left_out
 
 ROLES = ("iso", "best", "matched", "cross")
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
@@ -361,19 +361,12 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
     the strategy named; and how many the others could not answer for."""
     lines: list[dict[str, Any]] = []
     unanswered = 0
-    for number, twin in enumerate(twins):
-        rest = [other for other in twins if other is not twin]
-        try:
-            said = answer(twin.traits, rest)
-        except PlotsError:
+    # Of time per byte, which twins of all sizes share.
+    times = Between(twins, lambda of, m: math.log(m.time_ms / float(of.traits["mebibytes"])))
+    for number, (twin, said) in enumerate(answers_left_out(twins)):
+        if said is None:
             unanswered += 1
             continue
-        here = position(twin.traits)
-        weights = []
-        for other in said.twins:
-            there = position(other.traits)
-            apart = sum((here[name] - there.get(name, 0)) ** 2 for name in here)
-            weights.append(1 / max(apart, 1e-18))
         true = {**twin.times, "baseline": 1.0}
         cost = max(true.values()) / true.get(said.first, math.nan) - 1
         for choice in said.choices:
@@ -381,8 +374,7 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
             mine = twin.strategies.get(name)
             if mine is None or not mine.ok:
                 continue
-            times = [other.strategies[name].time_ms for other in said.twins]
-            log = np.average(np.log(times), weights=weights)
+            time = times.said_of(name, twin.traits, number)
             is_base = name == "baseline"
             lines.append(
                 {
@@ -390,7 +382,9 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
                     "measured": math.nan if is_base else mine.ratio,
                     "predicted": math.nan if is_base else choice.measured.ratio,
                     "low": choice.measured.low, "high": choice.measured.high,
-                    "time": mine.time_ms, "predicted_time": float(np.exp(log)),
+                    "time": mine.time_ms,
+                    "predicted_time": math.nan if isinstance(time, str)
+                    else float(twin.traits["mebibytes"]) * math.exp(time[0]),
                     "first": said.first, "cost": cost,
                 }
             )  # fmt: skip
