@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ def correlation(apart: Array) -> Array:
 
 def distances(a: Array, b: Array) -> Array:
     """Of every row of ``a`` (n x d) from every row of ``b`` (m x d), n x m."""
-    return np.asarray(np.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=-1)))
+    return np.asarray(cdist(a, b))
 
 
 def _quantile(of: Array) -> float:
@@ -40,9 +41,17 @@ def _quantile(of: Array) -> float:
 
 class Field:
     """Values (n) measured at points (n x d, scaled), at least LEAST of them. ``nugget``: variance
-    of repeated measurements at one point, in variances of the values."""
+    of repeated measurements at one point, in variances of the values. ``like_new`` (n, bool): the
+    points that lie among the others as a new one does, of which widths are learnt; all, if LEAST
+    of them do not."""
 
-    def __init__(self, points: Array, values: Array, nugget: float) -> None:
+    def __init__(
+        self,
+        points: Array,
+        values: Array,
+        nugget: float,
+        like_new: NDArray[np.bool_] | None = None,
+    ) -> None:
         if len(values) < LEAST:
             raise ValueError(f"{len(values)} points, expected {LEAST} or more")
         self._points, self._nugget = points, nugget
@@ -52,21 +61,26 @@ class Field:
         # What the others say of each point has a closed form (Dubrule, "Cross validation of
         # kriging in a unique neighborhood", 1983).
         of_itself = np.diag(self._inverse)
-        self._error = self._weighted / of_itself
-        self._said = values - self._error
+        error = self._weighted / of_itself
+        self._said = values - error
         self._deviation = 1 / np.sqrt(of_itself)
-        self._missed = np.abs(self._error) / self._deviation
+        self._missed = np.abs(error) / self._deviation
+        some = like_new is not None and like_new.sum() > LEAST
+        self._like_new = like_new if some else np.ones(len(values), dtype=bool)
 
     def at(self, point: Array) -> tuple[float, float]:
         """The value at a point (d), and half the width of its interval."""
         to = correlation(distances(self._points, point[None, :]))[:, 0] + _FLAT
         left = 1 + self._nugget + _FLAT - to @ self._inverse @ to
-        return float(to @ self._weighted), _quantile(self._missed) * math.sqrt(max(left, 0.0))
+        width = _quantile(self._missed[self._like_new])
+        return float(to @ self._weighted), width * math.sqrt(max(left, 0.0))
 
     def left_out(self, number: int) -> tuple[float, float]:
         """The same at a measured point, as if it had not been measured."""
-        others = np.delete(self._missed, number)
-        return float(self._said[number]), _quantile(others) * float(self._deviation[number])
+        others = self._like_new.copy()
+        others[number] = False
+        width = _quantile(self._missed[others])
+        return float(self._said[number]), width * float(self._deviation[number])
 
     def surprise(self) -> float:
         """How badly the others say each value, in all: the negative logarithm of its probability,

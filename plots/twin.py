@@ -16,7 +16,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from plots.documents import find_files, read_document
+from plots.drawn_twins import drawn
 from plots.errors import PlotsError, nearest
 from plots.kriging import LEAST, Field, distances
 from plots.kriging import nearest as nearest_points
@@ -83,9 +84,9 @@ class Measured:
         return math.isfinite(self.ratio)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Twin:
-    """A recorded twin in all strategies."""
+    """A recorded twin in all strategies. Two are equal when they are the same record."""
 
     gpu: str
     date: str
@@ -293,6 +294,17 @@ def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
+@cache
+def _by_lot() -> frozenset[tuple[tuple[str, str], ...]]:
+    """The traits of the kernels drawn by lot, in alphabetical order."""
+    return frozenset(tuple(sorted(traits.items())) for traits in drawn())
+
+
+def by_lot(twin: Twin) -> bool:
+    """Whether it is one of the kernels drawn by lot."""
+    return tuple(sorted(twin.traits.items())) in _by_lot()
+
+
 class OutsideRangeError(PlotsError):
     """A kernel that recorded twins do not answer for, with each trait that is beyond them."""
 
@@ -404,7 +416,10 @@ class Answer:
 
 class Between:
     """Twins of one GPU, and what they say of kernels between them: of each strategy the logarithm
-    of its gain, or what else ``value_of`` tells of a strategy of a twin, where enough have it."""
+    of its gain, or what else ``value_of`` tells of a strategy of a twin, where enough have it.
+
+    Where twins of kernels drawn by lot are recorded, it is they that say how far off an answer may
+    be: points of a grid lie closer to each other than a kernel that comes lies to any."""
 
     def __init__(
         self,
@@ -413,27 +428,41 @@ class Between:
     ) -> None:
         self.twins = tuple(twins)
         self.device = twins[0].device if twins else {}
+        drawn_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
+        self.like_new = drawn_ones if drawn_ones.any() else ~drawn_ones
         self._fields: dict[str, Field] = {}
-        self._numbers: dict[str, dict[int, int]] = {}  # of a twin -> of a point of the field
+        self._points: dict[str, dict[int, int]] = {}  # of a strategy: number of a twin -> point
         for name in NAMES:
-            ran = [
-                (number, of, of.strategies[name])
-                for number, of in enumerate(self.twins)
-                if name in of.strategies and of.strategies[name].ok
-            ]
-            self._numbers[name] = {number: point for point, (number, _, _) in enumerate(ran)}
+            ran = [i for i, of in enumerate(self.twins) if name in of.times]
+            self._points[name] = {number: point for point, number in enumerate(ran)}
             if len(ran) >= LEAST:
-                places = places_of_twins([of.traits for _, of, _ in ran], name, self.device)
-                values = np.array([value_of(of, m) for _, of, m in ran])
-                self._fields[name] = Field(places, values, NUGGET)
+                there = [self.twins[i] for i in ran]
+                self._fields[name] = Field(
+                    places_of_twins([of.traits for of in there], name, self.device),
+                    np.array([value_of(of, of.strategies[name]) for of in there]),
+                    NUGGET,
+                    self.like_new[ran],
+                )
         self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
+        positions = [position(of.traits) for of in self.twins]
+        named = sorted({name for here in positions for name in here})
+        self._positions = np.array([[here.get(name, 0) for name in named] for here in positions])
+        self._kinds: dict[tuple[str, ...], list[int]] = {}
+        for number, of in enumerate(self.twins):
+            self._kinds.setdefault(kind_of(of.traits), []).append(number)
+
+    def within_others(self, number: int) -> bool:
+        """Whether a twin lies in the range of the others of its kind."""
+        here = self._positions[number]
+        others = [i for i in self._kinds[kind_of(self.twins[number].traits)] if i != number]
+        there = self._positions[others]
+        return bool(others) and bool(
+            ((there.min(0) - 1e-9 <= here) & (here <= there.max(0) + 1e-9)).all()
+        )
 
     def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
         """Of the same kind, the nearest first."""
-        kind = kind_of(traits)
-        numbers = [
-            i for i, of in enumerate(self.twins) if i != left_out and kind_of(of.traits) == kind
-        ]
+        numbers = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
         here = place_of(traits, "baseline", self.device)
         return [self.twins[numbers[i]] for i in nearest_points(here, self._places[numbers], count)]
 
@@ -442,13 +471,19 @@ class Between:
     ) -> tuple[float, float] | str:
         """The value of a strategy for a kernel, and half the width of its interval; with
         ``left_out`` that of a twin as if it had not been recorded. A text is why there is none."""
-        field, numbers = self._fields.get(strategy), self._numbers[strategy]
-        known = len(numbers) - (left_out in numbers)
+        field, points = self._fields.get(strategy), self._points[strategy]
+        known = len(points) - (left_out in points)
         if field is None or known < LEAST:
             return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
-        if left_out is not None and left_out in numbers:
-            return field.left_out(numbers[left_out])
+        if left_out is not None and left_out in points:
+            return field.left_out(points[left_out])
         return field.at(place_of(traits, strategy, self.device))
+
+
+@lru_cache(maxsize=2)
+def _between(twins: tuple[Twin, ...]) -> Between:
+    """An answer, and what it is worth, are asked of the same twins."""
+    return Between(twins)
 
 
 def _gains(
@@ -542,7 +577,7 @@ def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | Non
     else:
         if why := outside(traits, twins, asked or {}):
             raise OutsideRangeError(f"outside the measured range: {'; '.join(why)}")
-        return _answer_between(traits, given, Between(twins), tuple(remarks))
+        return _answer_between(traits, given, _between(tuple(twins)), tuple(remarks))
     return _ranked(given, chosen, strategies, True, tuple(remarks))
 
 
@@ -562,16 +597,16 @@ def _answer_between(
     return _ranked(given, chosen, strategies, False, remarks)
 
 
-def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[Twin, Answer | None]]:
-    """Each twin of one GPU with the answer that the others give; None where they cannot."""
-    between = Between(twins)
-    for number, of in enumerate(twins):
-        rest = [other for other in twins if other is not of]
-        said = None
-        if not outside(of.traits, rest, {}):
+def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[int, Twin, Answer | None]]:
+    """Twins of one GPU, those drawn by lot if there are any, each with its number and the answer
+    that the others give; None where they cannot."""
+    between = _between(tuple(twins))
+    for number in np.flatnonzero(between.like_new):
+        of, said = twins[number], None
+        if between.within_others(number):
             with contextlib.suppress(PlotsError):
-                said = _answer_between(of.traits, of.traits, between, left_out=number)
-        yield of, said
+                said = _answer_between(of.traits, of.traits, between, left_out=int(number))
+        yield int(number), of, said
 
 
 def _ranked(
@@ -660,6 +695,7 @@ class Accuracy:
     claims: int = 0
     unresolved: int = 0
     opposite: int = 0
+    by_lot: bool = False  # the twins left out are kernels drawn by lot
 
     def worth(self) -> str:
         """What an interval and a claim of an answer that was not measured are worth."""
@@ -673,8 +709,9 @@ class Accuracy:
             if self.claims
             else 'none was claimed to be "faster" or "slower"'
         )
+        which = "kernels drawn by lot and" if self.by_lot else "recorded twins"
         return (
-            f"Of recorded twins left out in turn, {self.covered} of {self.gains} gains "
+            f"Of {which} left out in turn, {self.covered} of {self.gains} gains "
             f"({100 * self.covered / self.gains:.0f} %) were measured inside such an interval; "
             f"{claims}."
         )
@@ -684,24 +721,32 @@ class Accuracy:
         if not self.asked:
             return "No recorded twin can be left out: how well they answer is not known."
         return (
-            f"Left out one by one, recorded twins are answered for by the others with an error of "
+            f"Left out one by one, {'they' if self.by_lot else 'recorded twins'} are answered for "
+            f"by the others with an error of "
             f"{100 * self.gain_error[0]:.1f} % of the gain in the median, "
             f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
             f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
             f"({100 * self.within / self.asked:.0f} %), {self.unanswered} were outside the range "
             "of the rest."
+            + (
+                ""
+                if self.by_lot
+                else " They are points of a grid, which lie closer to each other than a kernel that "
+                "comes: expect larger errors where no kernels drawn by lot are recorded."
+            )
         )
 
 
 def accuracy(twins: Sequence[Twin]) -> Accuracy:
     """Of twins of one GPU."""
     errors: list[float] = []
-    unanswered = within = covered = 0
+    answered = unanswered = within = covered = 0
     claims: Counter[str] = Counter()
-    for left_out, said in answers_left_out(twins):
+    for _, left_out, said in answers_left_out(twins):
         if said is None:
             unanswered += 1
             continue
+        answered += 1
         measured = answer(left_out.traits, [left_out])
         true = {c.measured.strategy: c for c in measured.choices}
         for choice in said.choices:
@@ -724,8 +769,9 @@ def accuracy(twins: Sequence[Twin]) -> Accuracy:
         return errors[min(count - 1, int(q * count))] if errors else math.nan
 
     return Accuracy(
-        len(twins) - unanswered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
+        answered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
         claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
+        any(by_lot(of) for of in twins),
     )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """Where a kernel lies among others, by what of its traits decides a strategy's gain: coordinates in
 which two kernels are the more alike, the nearer they are.
 
-A trait that only limits the blocks of an SM (registers, shared memory beside the tiles) has no
-coordinate of its own: the blocks have, and the bytes that they keep under way. So the same place
-has the same blocks, whatever they are limited by.
+Traits that act through something else have no coordinate of their own. Registers and shared memory
+beside the tiles limit the blocks of an SM: the blocks have one, and the bytes that they keep under
+way. Arithmetic has one beside the bytes that pass, and what a row is long has one as the bytes that
+one instruction can ask for.
 """
 
 from __future__ import annotations
@@ -18,36 +19,42 @@ import numpy as np
 from plots.kriging import Array
 from plots.residency import held, registers_of_its_twin
 
-# Coordinate -> change of correlation's distance with one unit of it: a factor of two of a number, a
-# quarter of a share, one of a word. Fitted to the recorded twins of an H200 (fitted_scales), and
-# held against those of an H100 and against kernels drawn by lot (docs/twin.md).
+# Coordinate -> what one unit of it (a factor of two of a number, a quarter of a share, one of a
+# word) adds to the distance over which correlation falls. Fitted by scripts/fit_twin_scales.py to
+# the twins of an H100: the grid, and the first 400 that were drawn by lot.
 SCALES = {
-    "barriers": 0.017,
-    "blocks_of_baseline": 0.098,
-    "blocks": 0.15,
-    "chunks": 0.037,
-    "common": 0.072,
-    "dependent": 0.023,
-    "in_flight_of_baseline": 0.138,
-    "fma": 0.059,
-    "in_flight": 0.038,
-    "halo": 0.121,
-    "launches": 0.02,
-    "box": 0.032,
-    "gather": 0.178,
-    "mebibytes": 0.026,
-    "out_bytes": 0.076,
-    "reads": 0.174,
-    "stages": 0.028,
-    "threads": 0.033,
-    "tile": 0.068,
-    "tiles_per_block": 0.268,
-    "warps": 0.132,
-    "row_bytes": 0.068,
+    "balance": 0.06,
+    "barriers": 0.04,
+    "blocks": 0.121,
+    "blocks_of_baseline": 0.097,
+    "box": 0.026,
+    "chunks": 0.088,
+    "common": 0.039,
+    "dependent": 0.095,
+    "extra": 0.425,
+    "gather": 0.206,
+    "halo": 0.081,
+    "in_flight": 0.042,
+    "in_flight_of_baseline": 0.084,
+    "message": 0.038,
+    "out_bytes": 0.037,
+    "persistent": 0.089,
+    "reads": 0.163,
+    "stages": 0.035,
+    "steps": 0.037,
+    "steps_of_baseline": 0.035,
+    "threads": 0.066,
+    "warps": 0.108,
 }
-NUGGET = 1e-4
+NUGGET = 9e-4  # variance of a repeated measurement, in variances of all
 
-_LIMITS = ("registers", "workspace")  # of blocks per SM, which have coordinates themselves
+# They act through blocks, bytes, steps and balance, which are coordinates.
+_THROUGH_OTHERS = (
+    "fma", "launches", "mebibytes", "registers", "row_bytes", "tile", "tiles_per_block",
+    "workspace",
+)  # fmt: skip
+# Instructions of a thread for 16 bytes of a tile, beside multiply-adds and reads of shared memory.
+_OTHER_INSTRUCTIONS = 8
 
 
 def position(traits: Mapping[str, str]) -> Mapping[str, float]:
@@ -76,19 +83,33 @@ def coordinates(
 ) -> dict[str, float]:
     """Of a kernel in a strategy, on a GPU as a result file describes it. ``registers``: per thread,
     when the kernel has more than its traits say."""
-    place = {name: value for name, value in position(traits).items() if name not in _LIMITS}
+    place = {name: v for name, v in position(traits).items() if name not in _THROUGH_OTHERS}
     for trait, word in (("layout", "box"), ("layout", "gather"), ("chain", "dependent")):
         place[word] = float(traits.get(trait) == word)
     if not {"rows", "row_bytes", "threads"} <= traits.keys():
         return place  # a record without them does not say what a block is
-    threads = int(traits["threads"])
-    place["chunks"] = place["tile"] - math.log2(16 * threads)
-    mine, base = (held(s, traits, device, registers) for s in (strategy, "baseline"))
-    if math.isfinite(base.blocks_at_once):
-        place["warps"] = math.log2(max(base.blocks_at_once * threads / 32, 1 / 64))
-        for end, of in (("", mine), ("_of_baseline", base)):
-            place["blocks" + end] = math.log2(max(of.blocks_at_once, 1 / 64))
-            place["in_flight" + end] = math.log2(max(of.in_flight_per_sm, 16))
+    n = {name: int(value) for name, value in traits.items() if value.isdigit()}
+    tile, halo, each = n["rows"] * n["row_bytes"], n.get("halo", 0), n.get("tiles_per_block", 0)
+    # Left and right of a row whole pieces of 16 bytes are copied.
+    row = n["row_bytes"] + 32 * math.ceil(halo / 4)
+    copied = (n["rows"] + 2 * halo) * row
+    issued = (4 * (n.get("fma", 0) + n.get("reads", 1)) + _OTHER_INSTRUCTIONS) * tile / 16
+    place["balance"] = math.log2(issued / (copied + n.get("out_bytes", 0)))
+    place["chunks"] = math.log2(tile / 16 / n["threads"])
+    place["extra"] = math.log2(copied / tile)
+    place["message"] = math.log2(tile if traits.get("layout") == "run" else row)
+    place["persistent"] = float(each == 0)
+    tiles = n.get("mebibytes", 256) * (1 << 20) / tile / n.get("launches", 1)
+    for end, of in (("", strategy), ("_of_baseline", "baseline")):
+        mine = held(of, traits, device, registers)
+        if mine.blocks_per_sm is None:
+            continue  # the file does not describe the GPU
+        resident = device["sm_count"] * max(mine.blocks_per_sm, 1)
+        place["blocks" + end] = math.log2(max(mine.blocks_at_once, 1 / 64))
+        place["in_flight" + end] = math.log2(max(mine.in_flight_per_sm, 16))
+        place["steps" + end] = math.log2(each or max(tiles / resident, 1))
+    if "blocks_of_baseline" in place:
+        place["warps"] = place["blocks_of_baseline"] + math.log2(n["threads"] / 32)
     return place
 
 

@@ -363,7 +363,7 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
     unanswered = 0
     # Of time per byte, which twins of all sizes share.
     times = Between(twins, lambda of, m: math.log(m.time_ms / float(of.traits["mebibytes"])))
-    for number, (twin, said) in enumerate(answers_left_out(twins)):
+    for number, twin, said in answers_left_out(twins):
         if said is None:
             unanswered += 1
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from plots import twin
@@ -19,7 +21,16 @@ def recorded():
     ]
 
 
+def by_the_hardware(of, m):
+    """Blocks of an SM by the registers of the kernel itself, which each of the SM's four parts
+    gives to whole warps."""
+    of_warp = math.ceil(m.kernel["registers"] * 32 / 256) * 256
+    warps = 4 * (of.device["registers_per_sm"] // 4 // of_warp)
+    return warps // math.ceil(int(of.traits["threads"]) / 32)
+
+
 def test_it_is_what_every_recorded_twin_has(recorded):
+    fewer = []
     assert len({m.strategy for _, m in recorded}) == 6 and len(recorded) > 1000
     for of, m in recorded:
         found = held(m.strategy, of.traits, of.device, registers_of_its_twin(of.traits))
@@ -27,10 +38,17 @@ def test_it_is_what_every_recorded_twin_has(recorded):
         blocks, under_way = m.kernel["blocks_per_sm"], m.kernel["bytes_in_flight_per_sm"]
         if m.strategy == "dsm":  # the GPU places clusters where there is room for four blocks
             assert blocks <= found.blocks_per_sm <= blocks + 1
-            assert under_way <= found.in_flight_per_sm <= 1.2 * under_way
+            assert under_way <= found.in_flight_per_block * blocks <= 1.2 * under_way
+            continue
+        assert under_way == pytest.approx(found.in_flight_per_block * blocks, rel=1e-3)
+        if (most := by_the_hardware(of, m)) < found.blocks_per_sm:
+            # The twin is held to blocks that the hardware does not give a kernel of whose own
+            # registers a part of the SM has room for one warp less. Few are (docs/twin.md).
+            assert blocks == most == found.blocks_per_sm - 1, of.traits
+            fewer.append(of)
         else:
             assert found.blocks_per_sm == blocks, of.traits
-            assert found.in_flight_per_sm == pytest.approx(under_way, rel=1e-3)
+    assert len(fewer) < 0.003 * len(recorded)
 
 
 def test_the_kernels_own_registers_count_for_the_kernel(recorded):
@@ -42,9 +60,13 @@ def test_the_kernels_own_registers_count_for_the_kernel(recorded):
 
 
 def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(recorded):
-    of = recorded[0][0]
-    few = {**of.traits, "rows": "64", "row_bytes": "512", "mebibytes": "1"}
-    assert held("overlap", few, of.device).in_flight_per_sm == pytest.approx(65536 * 32 / 132)
+    of = next(of for of, _ in recorded if of.traits["registers"] == "64")
+    few = {**of.traits, "rows": "64", "row_bytes": "512", "threads": "256", "stages": "3",
+           "halo": "0", "workspace": "0", "launches": "1", "tiles_per_block": "0",
+           "mebibytes": "1"}  # fmt: skip
+    found = held("overlap", few, of.device)
+    assert found.in_flight_per_sm == pytest.approx(65536 * 32 / 132)  # 32 blocks for 132 SMs
+    assert found.blocks_at_once == pytest.approx(32 / 132)
     unknown = held("overlap", few, {})
     assert unknown.tile_bytes == 98304 and unknown.blocks_per_sm is None
 
