@@ -466,6 +466,14 @@ class Between:
         here = place_of(traits, "baseline", self.device)
         return [self.twins[numbers[i]] for i in nearest_points(here, self._places[numbers], count)]
 
+    @staticmethod
+    def _registers(traits: Traits) -> int:
+        """Per thread in its twin, when that needs more than the kernel has; else 0."""
+        if not {"rows", "row_bytes", "threads"} <= traits.keys():
+            return 0
+        own = registers_of_its_twin(traits)
+        return own if own > int(traits.get("registers", LEAST_REGISTERS)) else 0
+
     def said_of(
         self, strategy: str, traits: Traits, left_out: int | None = None
     ) -> tuple[float, float] | str:
@@ -477,7 +485,15 @@ class Between:
             return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
         if left_out is not None and left_out in points:
             return field.left_out(points[left_out])
-        return field.at(place_of(traits, strategy, self.device))
+        ends = [
+            field.at(place_of(traits, strategy, self.device, registers))
+            for registers in dict.fromkeys((0, self._registers(traits)))
+        ]
+        # A kernel may have more blocks than any twin of its traits. Then the answer reaches from
+        # its twin's to that for so many blocks, which is no longer between twins.
+        low = min(value - half for value, half in ends)
+        high = max(value + half for value, half in ends)
+        return (low + high) / 2, (high - low) / 2
 
 
 @lru_cache(maxsize=2)
@@ -731,8 +747,8 @@ class Accuracy:
             + (
                 ""
                 if self.by_lot
-                else " They are points of a grid, which lie closer to each other than a kernel that "
-                "comes: expect larger errors where no kernels drawn by lot are recorded."
+                else " They are points of a grid, which lie closer to each other than a kernel "
+                "that comes does to any: its error is larger (docs/twin.md)."
             )
         )
 

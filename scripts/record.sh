@@ -73,15 +73,16 @@ status=0
 [[ -z $minutes ]] || end=$(awk "BEGIN { printf \"%d\", $(date +%s) + 60 * $minutes + 0.5 }")
 # measure WHAT ARGUMENT...: one call of the program, within the time that is left.
 measure() {
-  local what=$1 ended=0 limit=()
+  local what=$1 ended=0 limit=() command
   shift
+  command="$program $*" # of hundreds of kernels as long as they are
   if [[ -n $minutes ]]; then
     local left=$((end - $(date +%s)))
     [[ $left -gt 0 ]] || stop "$what"
     # It keeps what is finished when it is interrupted, and is ended if it does not end.
     limit=(timeout --foreground --signal=INT --kill-after=60 "$left")
   fi
-  say "$what: $program $*"
+  say "$what: ${command:0:200}"
   "${limit[@]}" "$program" "$@" >/dev/null || ended=$?
   case $ended in
     0) ;;
@@ -145,6 +146,13 @@ for question in $questions; do
   measure "$question" run "$question/*" --preset paper --records "$to" "${effort[@]}" \
     --out "$to/$question.json" --resume
 done
+if [[ " $questions " == *" twin "* ]]; then
+  by_lot=()
+  while read -r kernel; do by_lot+=(--traits "$kernel"); done < <(python3 -m plots.drawn_twins)
+  [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.drawn_twins named no kernels"
+  measure "twins drawn by lot" run twin "${by_lot[@]}" --records "$to" --max-rounds 11 \
+    --out "$to/twin-by-lot.json" --resume
+fi
 tune sweep
 study sweep
 if [[ $status == 0 ]]; then

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,40 @@ def test_a_wrong_result_is_kept_and_told(recorder: Recorder) -> None:
     assert "status 1, see above" in done.stderr.splitlines()[-1]
     assert "FAILED stub/dsm" in done.stderr
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
+
+
+WITH_A_TWIN = """\
+import json, os, subprocess, sys
+stub, log, arguments = os.environ["STUB"], os.environ["TWIN_LOG"], sys.argv[1:]
+if arguments[:2] == ["list", "--json"]:
+    has = json.loads(subprocess.run([stub, *arguments], capture_output=True, check=True).stdout)
+    has["microbenchmarks"].append({"name": "twin/strategies"})
+    print(json.dumps(has))
+elif arguments[0] == "run" and arguments[1].startswith("twin"):
+    with open(log, "a") as file:
+        print(json.dumps(arguments[1:]), file=file)
+else:
+    sys.exit(subprocess.run([stub, *arguments]).returncode)
+"""
+
+
+def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    amasia = tmp_path / "amasia"
+    amasia.write_text(f"#!{sys.executable}\n{WITH_A_TWIN}")
+    amasia.chmod(0o755)
+    log = tmp_path / "twins"
+    done = recorder.record(
+        "--program", str(amasia), STUB=str(program("amasia-stub")), TWIN_LOG=str(log)
+    )
+    assert done.returncode == 0, done.stderr
+    grid, by_lot = map(json.loads, log.read_text().splitlines())
+    assert grid[0] == "twin/*" and f"{recorder.to}/twin.json" in grid
+    asked = [by_lot[i + 1] for i, word in enumerate(by_lot) if word == "--traits"]
+    assert len(asked) == 600 and all(kernel.startswith("rows=") for kernel in asked)
+    assert by_lot[0] == "twin" and f"{recorder.to}/twin-by-lot.json" in by_lot
+    assert max(map(len, done.stderr.splitlines())) < 400
 
 
 def test_no_device_is_said_before_anything(recorder: Recorder) -> None:
