@@ -18,7 +18,7 @@ from plots.prediction.model import EQUATIONS, SOURCES, Machine
 from plots.prediction.traits import FAMILIES
 from plots.strategies import APPS, NAMES
 from plots.twin import NAME as TWIN
-from plots.twin import recorded_twins
+from plots.twin import Twin, by_lot, recorded_twins
 
 COMMAND = "python -m plots predict results -o docs/prediction.md"
 
@@ -358,11 +358,21 @@ def _near(gains: pd.DataFrame) -> str:
     )
 
 
-def _twin(results: Results, gpu: str) -> list[str]:
-    """The same of the twin: every recorded twin asked for from the others."""
+def _twins(results: Results, gpu: str) -> list[str]:
+    """The same of the twin: recorded twins asked for from the others. Of the GPU of the page, and
+    of others that have any."""
     files = set(results.points.loc[results.points["microbenchmark"] == TWIN, "file"])
     paths = results.files.loc[results.files["file"].isin(files), "path"].tolist()
-    twins = [t for t in recorded_twins(paths) if t.gpu == gpu] if paths else []
+    twins = recorded_twins(paths) if paths else []
+    others = dict.fromkeys(t.gpu for t in twins if t.gpu != gpu)
+    return [
+        part
+        for of in (gpu, *others)
+        for part in (f"### {plain(of)}", *_twin([t for t in twins if t.gpu == of], of))
+    ]
+
+
+def _twin(twins: Sequence[Twin], gpu: str) -> list[str]:
     if len(twins) < 2:
         return [f"Not recorded on {plain(gpu)} (`amasia run {TWIN} --preset paper`)."]
     lines, unanswered = ev.twins_left_out(twins)
@@ -371,12 +381,19 @@ def _twin(results: Results, gpu: str) -> list[str]:
     times = ev.errors_of(lines["time"], lines["predicted_time"])
     asked = lines.drop_duplicates("twin").dropna(subset=["cost"])
     advice = ev.quality(asked)
+    some = sum(by_lot(t) for t in twins)
+    which = (
+        f"{some} of {len(twins)} recorded [twins](twin.md) are of kernels drawn by lot. Each of "
+        "those"
+        if some
+        else f"Of {len(twins)} recorded [twins](twin.md), points of a grid, each"
+    )
     text = _wrapped(
-        f"Of {len(twins)} recorded [twins](twin.md) each was left out in turn and asked for from "
-        f"the others; {unanswered} lie at the edge of the grid, outside the range of the rest. "
+        f"{which} was left out in turn and asked for from all others; {unanswered} lie outside the "
+        f"range of the rest. "
         f"Gains: {errors.count}, median error {_percent(errors.median)}, 90th percentile "
         f"{_percent(errors.ninetieth)}, inside their interval {_percent(errors.covered, 0)}. "
-        f"Times, which no grid is made for: median error {_percent(times.median)}, 90th percentile "
+        f"Times: median error {_percent(times.median)}, 90th percentile "
         f"{_percent(times.ninetieth)}. The strategy named first is within 5 % of the best in "
         f"{advice.within} of {advice.cases} twins ({_percent(advice.share, 0)}), at a mean cost of "
         f"{_percent(advice.mean_cost)}. (`advise` asks the twin, not the model.)"
@@ -568,7 +585,7 @@ def render(results: Results) -> str:
         "Where it misses most:",
         _misses(e.advice),
         "## The twin",
-        *_twin(results, e.gpu),
+        *_twins(results, e.gpu),
         "## Another GPU",
         *_other_gpus(results, e),
     ]
