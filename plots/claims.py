@@ -6,7 +6,7 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 NOT_RESOLVED = "not resolved"
@@ -16,6 +16,17 @@ INVALID = "measurement invalid"  # of every comparison of a group that is not va
 NOT_BETWEEN_RUNS = "not resolved between runs"
 # Neither faster nor slower may be said.
 UNDECIDED = (NOT_RESOLVED, WITHIN_NOISE, NOT_BETWEEN_RUNS, INVALID)
+
+
+_NOT_VALID = "not valid: "  # begins the warning of a microbenchmark that was disturbed
+
+
+def invalidity_in(microbenchmark: Mapping[str, Any]) -> str:
+    """Why what was measured is not valid, and what to do about it; "" when it is."""
+    for warning in microbenchmark["warnings"]:
+        if warning.startswith(_NOT_VALID):
+            return str(warning.removeprefix(_NOT_VALID))
+    return ""
 
 
 def controls_of(

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 
@@ -30,7 +29,8 @@ def correlation(apart: Array) -> Array:
 
 def distances(a: Array, b: Array) -> Array:
     """Of every row of ``a`` (n x d) from every row of ``b`` (m x d), n x m."""
-    return np.asarray(cdist(a, b))
+    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
 def _quantile(of: Array) -> float:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from plots import schema
 from plots.cache import Cache, default_folder
-from plots.claims import claim_between_runs, controls_of
+from plots.claims import claim_between_runs, controls_of, invalidity_in
 from plots.devices import memory_gb_s
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import no_search_for_garbage, on_all_cores
@@ -284,9 +284,11 @@ def _proof_text(proof: list[dict[str, Any]]) -> str:
 def _microbenchmark_records(
     document: dict[str, Any], run: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Points and findings of one file."""
+    """Points and findings of one file, but for what is not valid."""
     points, findings = [], []
     for m in document.get("microbenchmarks") or []:
+        if invalidity_in(m):
+            continue
         for row in m["rows"]:
             value = row.get("value") or {}
             points.append(
@@ -533,7 +535,11 @@ def _of_file(place: tuple[int, Path]) -> _OfFile:
         )
     cases: list[_Case] = []
     measured: list[Measured] = []
-    notes: list[str] = []
+    notes = [
+        f"{m['name']} in {path} is left out, because its measurement is not valid: {reason}."
+        for m in document.get("microbenchmarks") or []
+        if (reason := invalidity_in(m))
+    ]
     for number, group in enumerate(document["groups"]):
         if why := group.get("invalid"):
             key = group["key"]

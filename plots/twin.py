@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from plots.claims import invalidity_in
 from plots.documents import find_files, read_document
 from plots.drawn_twins import drawn
 from plots.errors import PlotsError, nearest
@@ -115,7 +116,7 @@ def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
         provenance = document["provenance"]
         rows: dict[tuple[tuple[str, str], ...], dict[str, Measured]] = {}
         for m in document.get("microbenchmarks") or []:
-            for row in m["rows"] if m["name"] == NAME else ():
+            for row in m["rows"] if m["name"] == NAME and not invalidity_in(m) else ():
                 traits = {k: v for k, v in row["at"].items() if k != "strategy"}
                 measured = _measured(row)
                 rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured

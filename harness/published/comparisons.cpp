@@ -82,7 +82,7 @@ std::string verdict_of(const PublishedComparison& c, double own, int architectur
   const bool ratio = c.basis == "ratio" || c.basis == "table";
   if (!ratio && !c.gpu.empty() && architecture_of(c.gpu) != architecture) return "other hardware";
   if (c.basis.find("share") != std::string::npos) {
-    return "other hardware: docs/reproduction.md compares shares of what each GPU promises";
+    return "compared as a share of what each GPU promises: docs/reproduction.md";
   }
   const auto [low, high] = published_range(c);
   // The smallest part of slack is for numbers that are equal but for rounding.

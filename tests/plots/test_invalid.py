@@ -16,6 +16,7 @@ from plots.errors import ResultFileError
 from plots.load import load
 from plots.report.embedded import unpacked
 from plots.schema import SCHEMA_PATH
+from plots.twin import recorded_twins
 
 WHY = {
     "kind": "company",
@@ -63,6 +64,30 @@ def test_a_valid_measurement_stands_for_an_invalid_later_one(two, save):
     results = load([save(two, "a.json"), save(later, "b.json")])
     dates = dict(zip(results.groups["size_label"], results.groups["date"], strict=True))
     assert sorted(dates.values()) == ["2026-11-21T10:15:00Z", "2026-11-22T10:15:00Z"]
+
+
+def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
+    names = ("memory/latency", "twin/strategies")
+    made = synthetic.document([])
+    at = {"strategy": "tma", "rows": "16"}
+    made["microbenchmarks"] = [
+        synthetic.microbenchmark(name, [synthetic.micro_row(at, 1.0, "speedup", "x")])
+        for name in names
+    ]
+    whole = save(synthetic.signed(made), "whole.json")
+    assert list(load([whole]).points["microbenchmark"]) == list(names)
+    assert len(recorded_twins([whole])) == 1
+    for of in made["microbenchmarks"]:
+        of["warnings"] = ["few samples", f"not valid: company: {WHY['reason']}; {WHY['remedy']}"]
+    path = save(synthetic.signed(made), "disturbed.json")
+    results = load([path])
+    assert results.points.empty and results.findings.empty
+    assert [note for note in results.notes if "is left out" in note] == [
+        f"{name} in {path} is left out, because its measurement is not valid: company: "
+        "another process computed on this GPU; end it and measure again."
+        for name in names
+    ]
+    assert recorded_twins([path]) == []
 
 
 def test_its_claims_are_none_and_may_be_nothing_else(two, save):

@@ -51,7 +51,8 @@ TEST(Published, NothingFollowsOnOtherHardwareUnlessItIsARatio) {
   c.basis = "beside";
   EXPECT_EQ(verdict_of(c, 40.7, 90), "shown beside, nothing follows");
   c.basis = "share sms";
-  EXPECT_TRUE(verdict_of(c, 40.7, 90).starts_with("other hardware: "));
+  EXPECT_TRUE(verdict_of(c, 40.7, 90).starts_with("compared as a share of what each GPU "));
+  EXPECT_EQ(verdict_of(c, 40.7, 80), "other hardware");
 }
 
 TEST(Published, ValuesAreCellsQuotientsAndRanges) {
