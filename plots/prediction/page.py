@@ -18,7 +18,7 @@ from plots.prediction.model import EQUATIONS, SOURCES, Machine
 from plots.prediction.traits import FAMILIES
 from plots.strategies import APPS, NAMES
 from plots.twin import NAME as TWIN
-from plots.twin import Twin, by_lot, recorded_twins
+from plots.twin import Twin, accuracy, by_lot, recorded_twins
 
 COMMAND = "python -m plots predict results -o docs/prediction.md"
 
@@ -358,12 +358,16 @@ def _near(gains: pd.DataFrame) -> str:
     )
 
 
+def _recorded(results: Results) -> list[Twin]:
+    files = set(results.points.loc[results.points["microbenchmark"] == TWIN, "file"])
+    paths = results.files.loc[results.files["file"].isin(files), "path"].tolist()
+    return recorded_twins(paths) if paths else []
+
+
 def _twins(results: Results, gpu: str) -> list[str]:
     """The same of the twin: recorded twins asked for from the others. Of the GPU of the page, and
     of others that have any."""
-    files = set(results.points.loc[results.points["microbenchmark"] == TWIN, "file"])
-    paths = results.files.loc[results.files["file"].isin(files), "path"].tolist()
-    twins = recorded_twins(paths) if paths else []
+    twins = _recorded(results)
     others = dict.fromkeys(t.gpu for t in twins if t.gpu != gpu)
     return [
         part
@@ -527,8 +531,24 @@ def sentence(results: Results) -> str:
         f"out of what is fitted ({plain(e.gpu)}, {times.count:,} rows): times with a median error "
         f"of {_percent(times.median)}, movement gains {_percent(gains.median)} (90th percentile "
         f"{_percent(gains.ninetieth)}); {advice_line(e)}. [docs/prediction.md](docs/prediction.md) "
-        "has the model, and which goals it misses."
+        f"has the model, and which goals it misses.{_of_unseen_kernels(_recorded(results))}"
     )
+
+
+def _of_unseen_kernels(twins: Sequence[Twin]) -> str:
+    """What advice is worth for a kernel that nobody measured, on each GPU where such kernels were
+    drawn by lot; "" where none were."""
+    said = ""
+    for gpu in dict.fromkeys(t.gpu for t in twins if by_lot(t)):
+        known = accuracy([t for t in twins if t.gpu == gpu])
+        said += (
+            f" Of {known.asked} kernels drawn by lot ({plain(gpu)}), within the measured range and "
+            f"each asked for from [twins](docs/twin.md) of others, gains are told with a median error of "
+            f"{_percent(known.gain_error[0])}, {_percent(known.covered / known.gains, 0)} are "
+            "inside the interval that is said, and the strategy named first is within 5 % of the "
+            f"best in {known.within} ({_percent(known.within / known.asked, 0)})."
+        )
+    return said
 
 
 def render(results: Results) -> str:
