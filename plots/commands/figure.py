@@ -55,9 +55,8 @@ def _run(options: argparse.Namespace) -> int:
     least, most = _WIDTHS
     if options.width is not None and not least <= options.width <= most:
         raise PlotsError(f"expected {least} to {most} inches as --width, not {options.width:g}")
-    figure = draw(selection_of(options))
-    if options.width is not None:
-        style.fit(figure, options.width)
+    selection = selection_of(options)
+    figure = style.drawn_at(lambda: draw(selection), options.width)
     write_figure(figure, options.out or Path(f"{options.name}.svg"))
     return 0
 
