@@ -106,6 +106,7 @@ _column: ContextVar[float | None] = ContextVar("column", default=None)
 
 LEAST_POINTS = 7  # of a text that is read in print
 _IN_A_COLUMN = 0.8  # of a text's own size, but never below LEAST_POINTS
+_NARROWEST = 7.6  # inches: in less every figure is laid out anew
 _SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize")
 
 
@@ -124,11 +125,13 @@ def column(width: float | None) -> Iterator[None]:
 def drawn_at(draw: Callable[[], Figure], width: float | None) -> Figure:
     """What ``draw`` draws, ``width`` inches wide: laid out anew where that is narrower than its own
     width, enlarged in proportion where it is wider."""
-    with column(width):
+    if width is None or width >= _NARROWEST:
         figure = draw()
-    if width is not None and figure.get_figwidth() < width:
-        _enlarge(figure, width / figure.get_figwidth())
-    return figure
+        if width is None or figure.get_figwidth() <= width:
+            _enlarge(figure, 1 if width is None else width / figure.get_figwidth())
+            return figure
+    with column(width):
+        return draw()
 
 
 def in_column() -> bool:
@@ -256,6 +259,8 @@ def _columns_of(handles: Sequence[Artist], room: float, options: Mapping[str, An
 
 def _enlarge(figure: Figure, factor: float) -> None:
     """All of a figure in proportion, as for a poster."""
+    if factor == 1:
+        return
     figure.set_size_inches(*(figure.get_size_inches() * factor))
     for text in figure.findobj(Text):
         text.set_fontsize(text.get_fontsize() * factor)

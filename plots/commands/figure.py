@@ -30,7 +30,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="the figure, one of --list")
     results_argument(parser)
     selection_arguments(parser)
-    parser.add_argument("--size", help='for samples, e.g. "rows=10000,cols=10000"')
+    parser.add_argument(
+        "--size",
+        help='one size, e.g. "rows=10000,cols=10000", or all, for the figures with a panel per app '
+        "and size and for samples (default: the main size of each app)",
+    )
     parser.add_argument("--out", "-o", type=Path, help=".svg, .png or .pdf (default: NAME.svg)")
     parser.add_argument(
         "--width", type=float, metavar="INCHES",

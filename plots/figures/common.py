@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import matplotlib
 import numpy as np
@@ -75,7 +75,7 @@ def ratio_axis(
             break
     ticks = ticks or [t for t in _SPARSE if low <= t <= high]
     if length:
-        ticks = _side_by_side(ticks, length / np.log(high / low))
+        ticks = side_by_side(ticks, length / np.log(high / low))
     if axis == "y":
         ax.set_yscale("log")
         ax.set_ylim(low, high)
@@ -90,14 +90,14 @@ def ratio_axis(
     which.set_minor_formatter(NullFormatter())
 
 
-def _side_by_side(ticks: list[float], per_unit: float) -> list[float]:
+def side_by_side(ticks: Sequence[float], per_unit: float, unit: str = "") -> list[float]:
     """Those of the ticks whose labels leave each other room, the plainest numbers first, on an axis
     with so many inches per unit of the logarithm."""
     size = matplotlib.rcParams["xtick.labelsize"]
     size = matplotlib.rcParams["font.size"] if isinstance(size, str) else size
 
     def half(tick: float) -> float:
-        return inches(f"{tick:g}", size) / 2 + 0.04
+        return inches(f"{tick:g}{unit}", size) / 2 + 0.04
 
     kept: list[float] = []
     for tick in sorted(ticks, key=lambda t: (t != 1, len(f"{t:g}"), abs(np.log(t)))):

@@ -75,9 +75,7 @@ def _panel(ax: Axes, results: Results, app: str, size: str, room: float) -> tupl
         f"floor {milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})"
     )
     points = text_size(8.5)
-    ax.set_title(
-        wrapped(heading, room, points) if in_column() else heading, loc="left", fontsize=points
-    )
+    ax.set_title(wrapped(heading, room, points), loc="left", fontsize=points)
     return longest, len(names)
 
 
@@ -119,6 +117,8 @@ def floor(results: Results) -> Figure:
             Patch(facecolor="#555555", alpha=0.45, label="iso geometry"),
         ],
     )
+    # Two lines of text stand beside the bars of a strategy.
+    figure.set_size_inches(figure.get_figwidth(), 0.9 + max(2.9, 1.15 + 0.29 * most) * lines)
     settle(figure, *[0.27 * most] * lines)
     return figure
 
@@ -127,6 +127,6 @@ register(
     FigureKind(
         "floor",
         "time against the floor",
-        lambda selection: floor(selection.one_mode()),
+        lambda selection: floor(selection.at_chosen_sizes(selection.one_mode())),
     )
 )

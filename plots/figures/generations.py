@@ -86,8 +86,8 @@ def generations(measured: Measured, dates: str) -> Figure:
         if e is not None
     ]
     legend_below(figure, handles)
-    heights = [max(0.5, 0.14 + 0.115 * label.count("\n")) for label in labels]
-    settle(figure, *[sum(heights)] * lines_of_axes)
+    deepest = max(label.count("\n") for label in labels)
+    settle(figure, *[max(0.5, 0.17 + 0.12 * deepest) * len(cases)] * lines_of_axes)
     return figure
 
 

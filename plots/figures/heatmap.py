@@ -22,7 +22,7 @@ from plots.strategies import APPS, NAMES, built_variants
 from plots.style import in_column, inches, new_figure, settle, styled, text_size, wrapped
 from plots.units import times
 
-_LABEL_INCHES = 0.9  # of an app and its size in a column
+_LABEL_INCHES = 1.1  # of an app and its size
 _TICKS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
 _NARROW = 0.8  # inches of a cell, in which "not resolved" has no room
 _MAP = matplotlib.colormaps["PuOr"]  # orange: slower, purple: faster; safe for colour-blind readers
@@ -58,15 +58,15 @@ def _draw_cell(
     ax: Axes, x: int, y: int, kind: str, ratio: float, norm: TwoSlopeNorm, width: float
 ) -> None:
     """A cell ``width`` inches wide; in a narrow one brackets say that no claim is made."""
-    narrow = width < _NARROW
+    narrow = in_column() and width < _NARROW
     face, ink, hatch, text = "white", "#333333", "", kind
     if kind in ("faster", "slower"):
         face = _MAP(norm(np.log2(ratio)))
         luminance = float(np.dot(face[:3], (0.2126, 0.7152, 0.0722)))
         ink = "white" if luminance < 0.45 else "black"
-        text = times(ratio)
+        text = times(ratio).removesuffix("×") if narrow else times(ratio)
     elif kind in UNDECIDED:
-        text = f"({times(ratio)})" if narrow else f"{times(ratio)}\n{kind}"
+        text = f"({times(ratio).removesuffix('×')})" if narrow else f"{times(ratio)}\n{kind}"
     elif kind == "reference":
         text, face = "ref." if narrow else "reference", "#F4F4F4"
     elif kind == "not built":
@@ -81,7 +81,7 @@ def _draw_cell(
     )  # fmt: skip
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2} if hatch else None
     size = text_size(9 if kind in ("faster", "slower") else 7)
-    text = wrapped(text, 0.95 * width, size) if in_column() else text
+    text = wrapped(text, 0.95 * width, size)
     ax.text(x, y, text, ha="center", va="center", fontsize=size, color=ink, bbox=box)
 
 
@@ -112,10 +112,7 @@ def heatmap(results: Results, built: Collection[str]) -> Figure:
         size = main_size(results.groups, app)
         of_app = results.groups[(results.groups["app"] == app) & (results.groups["size"] == size)]
         text = of_app.iloc[0]["size_label"] if len(of_app) else ""
-        if in_column():
-            text = wrapped(text, _LABEL_INCHES, text_size(8))
-        else:
-            text = text.replace(" ", "\n")
+        text = wrapped(text, _LABEL_INCHES, text_size(8))
         labels.append(f"{app}\n{text}" if text else app)
     room = figure.get_figwidth() / columns - max(inches(label, text_size(8)) for label in labels)
     width = (room - 0.2) / len(NAMES)
@@ -138,7 +135,9 @@ def heatmap(results: Results, built: Collection[str]) -> Figure:
     bar = figure.colorbar(ScalarMappable(norm, _MAP), ax=axes, fraction=0.025, pad=0.01, **where)
     bar.set_label("speed-up over baseline")
     stops = [t for t in _TICKS if abs(np.log2(t)) <= reach]
-    if len(stops) > (5 if in_column() else 9):  # those around 1 would overlap
+    if in_column():
+        stops = common.side_by_side(stops, 0.85 * room / (2 * reach * np.log(2)), "×")
+    elif len(stops) > 9:  # those around 1 would overlap
         stops = [t for t in stops if t == 1 or not 0.7 < t < 1.4]
     bar.set_ticks([np.log2(t) for t in stops], labels=[f"{t:g}×" for t in stops])
     bar.ax.minorticks_off()

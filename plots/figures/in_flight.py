@@ -50,7 +50,8 @@ def in_flight(results: Results) -> Figure:
             ax.axvspan(f.low, f.high, color="#D9D9D9", zorder=0)
             ax.annotate(
                 f"95 % at {f.value / 1024:.0f} KiB", (f.value, 0.04),
-                xycoords=("data", "axes fraction"), ha="center", fontsize=text_size(8), color="#555555",
+                xycoords=("data", "axes fraction"), ha="center", fontsize=text_size(8),
+                color="#555555",
             )  # fmt: skip
         ax.set_ylim(0, 1.08 * here["high"].max())
         byte_axis(ax, here["in_flight"].min(), here["in_flight"].max(), room)

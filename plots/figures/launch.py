@@ -137,8 +137,7 @@ def launch(results: Results) -> Figure:
         ax.grid(axis="y", visible=False)
         first = here.iloc[0]
         heading, size = f"{app}, {first['size_label']}, {cache}", text_size(8.5)
-        if in_column():
-            heading = wrapped(heading, figure.get_figwidth() / columns - 1.2, size)
+        heading = wrapped(heading, figure.get_figwidth() / columns - 1.5, size)
         ax.set_title(heading, loc="left", fontsize=size)
         longest = max(longest, len(labels))
     ends = np.concatenate([costs["low"], costs["high"]])
@@ -163,7 +162,8 @@ def launch(results: Results) -> Figure:
 
 def _of_selection(selection: Selection) -> Figure:
     results = selection.all_modes()
-    return launch(results.where(cache=selection.cache or main_cache(results.groups)))
+    results = results.where(cache=selection.cache or main_cache(results.groups))
+    return launch(selection.at_chosen_sizes(results))
 
 
 def _markup(subject: GpuSubject) -> Markup:

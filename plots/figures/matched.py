@@ -165,7 +165,10 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             common.unresolved_handle(),
         ],
     )  # fmt: skip
-    settle(figure, *[0.42 * most] * lines)
+    deepest = max(
+        label.get_text().count("\n") for ax in axes.flat for label in ax.get_yticklabels()
+    )
+    settle(figure, *[max(0.42, 0.16 + 0.12 * deepest) * most] * lines)
     return figure
 
 
@@ -267,7 +270,7 @@ register(
     FigureKind(
         "matched",
         "what each speed-up consists of: schedule and movement",
-        lambda selection: matched(selection.one_mode()),
+        lambda selection: matched(selection.at_chosen_sizes(selection.one_mode())),
         Chapter.COMPARISONS,
         order=22,
         heading="Schedule and movement",

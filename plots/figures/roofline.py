@@ -95,7 +95,7 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
         start = max(low, rate / max(slopes.values(), default=math.inf))
         ax.plot([start, high], [rate, rate], color="#999999", linewidth=1)
         ax.annotate(
-            f"{_LEVELS[name]} {rate / 1e3:.3g} T/s", (1, rate),
+            f"{_LEVELS[name]} {_intensity(rate / 1e3)} T/s", (1, rate),
             xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
             va="center", fontsize=text_size(7), color="#555555", annotation_clip=False,
         )  # fmt: skip
@@ -115,7 +115,8 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
             ax.plot(
                 [x], [rate], linestyle="none", marker=marker(strategy), color=colour(strategy),
                 markerfacecolor="white" if role == "iso" else colour(strategy),
-                markersize=3 if in_column() else 5, zorder=3, label=f"{column['label']} {strategy} {role}",
+                markersize=3 if in_column() else 5, zorder=3,
+                label=f"{column['label']} {strategy} {role}",
             )  # fmt: skip
     half = 10 ** (_SPREAD * (len(names) / 2 + 0.3))
     reach = [column["at"] / half, column["at"] * half]

@@ -22,8 +22,7 @@ from plots.style import (
 )
 from plots.units import milliseconds
 
-
-_LABEL_INCHES = 1.4  # of a row in a column
+_LABEL_INCHES = 1.45  # of a row in a column
 
 
 def _limits(deviations: np.ndarray) -> tuple[float, float]:
@@ -60,7 +59,7 @@ def samples(results: Results, group: str) -> Figure:
 
     figure = new_figure(10.5, 1.55 + 0.3 * len(rows))
     if in_column():
-        heights = (0.27 * len(rows), 1.5)
+        heights = (0.36 * len(rows), 1.5)
         strip, drift = figure.subplots(2, 1, height_ratios=heights)
     else:
         strip, drift = figure.subplots(1, 2, width_ratios=[3, 2])
@@ -112,7 +111,12 @@ def samples(results: Results, group: str) -> Figure:
     strip.set_xlim(low, high)
     strip.axvline(0, color="#888888", linewidth=0.8, zorder=0)
     strip.set_xlabel("deviation from the row's median, %")
-    strip.set_title("scatter, with the interval of the median", loc="left")
+    heading = (
+        "scatter, with the\ninterval of the median"
+        if in_column()
+        else "scatter, with the interval of the median"
+    )
+    strip.set_title(heading, loc="left")
     per_round = merged[~merged["throttled"]].groupby("round")["deviation"].median()
     drift.plot(per_round.index, per_round, color="black", linewidth=1, zorder=4, label="per round")
     drift.axhline(0, color="#888888", linewidth=0.8, zorder=0)

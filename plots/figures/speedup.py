@@ -146,13 +146,9 @@ def _panel(
     labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
     texts = [labels[size].replace(" ", "\n") for size in sizes]
     slot, points = room / len(sizes), text_size(7.5)
-    if in_column() and max(inches(text, points) for text in texts) > 0.93 * slot:
+    if max(inches(text, points) for text in texts) > 0.93 * slot:
         texts = [wrapped(labels[size], _SIZE_INCHES, points) for size in sizes]
         ax.set_xticks(range(len(sizes)), texts, fontsize=points, rotation=90)
-    elif many:
-        slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-        texts = [labels[size] for size in sizes]
-        ax.set_xticks(range(len(sizes)), texts, fontsize=text_size(7), **slanted)
     else:
         ax.set_xticks(range(len(sizes)), texts, fontsize=points)
     ax.set_xlim(-0.5, len(sizes) - 0.5)
@@ -188,7 +184,9 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
             axes[r][c].set_title(f"{app}, {text}", loc="left")
         reach = of_app[of_app["role"].isin([*ROLES, "comparator"])]
         for ax in axes[r]:
-            common.ratio_axis(ax, [*reach["low"], *reach["high"]], pad=0.22)
+            common.ratio_axis(
+                ax, [*reach["low"], *reach["high"]], pad=0.35 if in_column() else 0.22
+            )
         axes[r][0].set_ylabel("speed-up over baseline")
         if columns == 1:
             axes[r][1].set_ylabel("speed-up over baseline")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -28,7 +29,7 @@ from plots.style import (
 from plots.styles import Case, StyleGain, any_case, cases_of
 
 PICTURE = "generations.svg"
-_LABEL_INCHES = 1.2  # of a case in a column
+_LABEL_INCHES = 1.3  # of a case in a column
 # Colours of Okabe and Ito, none of a strategy's alone: the shape says the style as well.
 _STYLES = {
     "ampere": ("s", "#0072B2", "Ampere's style: the best cp.async strategy"),
@@ -66,6 +67,17 @@ def _lane(name: str) -> float:
     return (list(_STYLES).index(name) - (len(_STYLES) - 1) / 2) * 0.34
 
 
+def _places(labels: Sequence[str]) -> tuple[list[float], float]:
+    """Where the cases stand from above, one apart, in a column farther where labels have many
+    lines; and how many inches all of them take."""
+    unit = 0.3  # inches
+    taken = [max(1, (0.16 + 0.115 * label.count("\n")) / unit) for label in labels]
+    if not in_column():
+        taken = [1.0 for _ in labels]
+    ends = np.cumsum(taken)
+    return [float(end - own / 2) for end, own in zip(ends, taken, strict=True)], unit * ends[-1]
+
+
 @styled
 def styles(results: Results) -> Figure:
     """One line per case of one GPU: the gain of each style over the baseline with its interval,
@@ -76,7 +88,12 @@ def styles(results: Results) -> Figure:
     ax = figure.subplots()
     ends: list[float] = []
     gains: list[StyleGain] = []
-    for y, case in enumerate(cases):
+    labels = [f"{c.app}, {c.size_label}" for c in cases]
+    size = text_size(7.5)
+    if in_column():
+        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    places, height = _places(labels)
+    for y, case in zip(places, cases, strict=True):
         for name, (shape, ink, label) in _STYLES.items():
             gain = case.gains[name]
             if gain is None:
@@ -96,12 +113,8 @@ def styles(results: Results) -> Figure:
             ends += [low, high]
             gains.append(gain)
     ax.axvline(1, color="black", linewidth=0.8)
-    size = text_size(7.5)
-    labels = [f"{c.app}, {c.size_label}" for c in cases]
-    if in_column():
-        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
-    ax.set_yticks(range(len(cases)), labels, fontsize=size)
-    ax.set_ylim(len(cases) - 0.4, -0.6)
+    ax.set_yticks(places, labels, fontsize=size)
+    ax.set_ylim(places[-1] + 0.6, places[0] - 0.6)
     ax.grid(axis="y", visible=False)
     # Names stand to the right of the last interval.
     length, reach = 0.0, 1.18 * max(ends)
@@ -119,7 +132,7 @@ def styles(results: Results) -> Figure:
         for shape, ink, label in _STYLES.values()
     ]
     legend_below(figure, [*handles, common.unresolved_handle()])
-    settle(figure, sum(max(0.3, 0.14 + 0.115 * label.count("\n")) for label in labels))
+    settle(figure, height)
     return figure
 
 

@@ -49,7 +49,7 @@ def tensor_energy(results: Results) -> Figure:
         if not {"power", "sustained"} <= set(of.index):
             continue
         unit = of.loc["sustained", "unit"]
-        text = f"{of.loc['power', 'median']:.0f} W, {of.loc['sustained', 'median']:.0f} {unit}"
+        text = f" {of.loc['power', 'median']:.0f} W, {of.loc['sustained', 'median']:.0f} {unit}"
         ax.annotate(
             text, (efficiency["pj_low"].iloc[y], y), xytext=(3, 0), textcoords="offset points",
             va="center", fontsize=text_size(8), color="#555555",

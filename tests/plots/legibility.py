@@ -119,6 +119,9 @@ def _marks(ax: Axes) -> Iterator[np.ndarray]:
             else:  # what lies between two points of a line, too
                 steps = np.linspace(0, 1, 20)[:, None]
                 yield np.concatenate([a + steps * (b - a) for a, b in itertools.pairwise(at)])
+    for collection in ax.collections:
+        for segment in getattr(collection, "get_segments", list)():  # bars of intervals
+            yield ax.transData.transform(np.linspace(segment[0], segment[-1], 20))
     for patch_ in ax.patches:
         if patch_.get_transform().contains_branch(ax.transData):
             reach = patch_.get_window_extent()
