@@ -21,8 +21,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -269,23 +269,25 @@ def _enlarge(figure: Figure, factor: float) -> None:
         line.set_linewidth(line.get_linewidth() * factor)
 
 
-_CANVASES = {".svg": FigureCanvasSVG, ".png": FigureCanvasAgg, ".pdf": FigureCanvasPdf}
-
-
 def save(figure: Figure, path: Path, description: str = "") -> None:
     """Writes SVG, PNG or PDF by the suffix of ``path``; an SVG carries ``description``."""
     suffix = path.suffix.lower()
     metadata: dict[str, str | None] = {}
     if suffix == ".svg":
         metadata = {"Date": None, "Description": description or None}
+        canvas: type[FigureCanvasBase] = FigureCanvasSVG
     elif suffix == ".pdf":
-        metadata = {"CreationDate": None}
+        # Here, because it takes a fifth of a second to import.
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+        metadata, canvas = {"CreationDate": None}, FigureCanvasPdf
+    else:
+        canvas = FigureCanvasAgg
     path.parent.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(RC):
         figure.dpi = RC["savefig.dpi"]
         # Not savefig, which draws everything a first time only to find the layout.
-        canvas = _CANVASES[suffix](figure)
-        getattr(canvas, f"print_{suffix[1:]}")(path, metadata=metadata)
+        getattr(canvas(figure), f"print_{suffix[1:]}")(path, metadata=metadata)
 
 
 # In a page the text stays text: the page brings the font along, once for all (embedded_font).
