@@ -81,8 +81,6 @@ class Selection:
             return results
         if self.size is None:
             main = {app: main_size(groups, app) for app in set(groups["app"])}
-            if len(groups) > len(main):
-                print(f"each app at its main size (--size {EVERY_SIZE}: at every)", file=sys.stderr)
             return results.only(groups[groups["size"] == groups["app"].map(main)])
         labels = groups["size_label"].str.replace(" ", ",")
         among(self.size, [*groups["size"], *labels], "size")

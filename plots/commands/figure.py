@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from plots import style
@@ -15,6 +16,7 @@ from plots.commands.options import (
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError, nearest
 from plots.figures import FIGURES
+from plots.selection import EVERY_SIZE
 
 _WIDTHS = (3, 40)  # inches: half a page to a poster
 
@@ -62,6 +64,8 @@ def _run(options: argparse.Namespace) -> int:
     selection = selection_of(options)
     figure = style.drawn_at(lambda: draw(selection), options.width)
     write_figure(figure, options.out or Path(f"{options.name}.svg"))
+    if FIGURES[options.name].at_main_sizes and options.size is None:
+        print(f"each app at its main size (--size {EVERY_SIZE}: at every)", file=sys.stderr)
     return 0
 
 

@@ -322,5 +322,6 @@ register(
         order=20,
         heading="Every strategy with every schedule",
         markup=_markup,
+        at_main_sizes=True,
     )
 )

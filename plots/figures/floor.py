@@ -128,5 +128,6 @@ register(
         "floor",
         "time against the floor",
         lambda selection: floor(selection.at_chosen_sizes(selection.one_mode())),
+        at_main_sizes=True,
     )
 )

@@ -212,5 +212,6 @@ register(
         heading="Stream against graph",
         markup=_markup,
         above=_above,
+        at_main_sizes=True,
     )
 )

@@ -277,5 +277,6 @@ register(
         pictures=_pictures,
         above=_above,
         below=_below,
+        at_main_sizes=True,
     )
 )
