@@ -13,12 +13,9 @@ from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
-from scipy.special import (
-    ndtri,
-    stdtr,
-    stdtrit,
-)  # quantiles of the normal distribution and of Student's t
 
+# ndtri and stdtrit are quantiles of the normal distribution and of Student's t.
+from plots import special
 from plots.statistics import ends_of_logs
 
 # What a pool counts beside the own deviations of a row, in degrees of freedom: rows of one kind
@@ -86,7 +83,7 @@ def log_error(low: float, high: float, coverage: float) -> float:
     interval covers nothing or everything."""
     if not (0 < coverage < 1 and 0 < low <= high):
         return 0.0
-    return math.log(high / low) / (2 * float(ndtri((1 + coverage) / 2)))
+    return math.log(high / low) / (2 * float(special.ndtri((1 + coverage) / 2)))
 
 
 def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
@@ -203,7 +200,7 @@ def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
 def _interval(
     mean: float, variance: float, degrees: float, confidence: float, row: Sequence[SessionValue]
 ) -> Prediction:
-    half = float(stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
+    half = float(special.stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance)
     return Prediction(
         math.exp(mean),
         *ends_of_logs(mean - half, mean + half),
@@ -284,11 +281,11 @@ class Difference:
             return 1.0
         if self.deviation == 0:
             return 0.0
-        return 2 * float(stdtr(self.degrees, -abs(self.value / self.deviation)))
+        return 2 * float(special.stdtr(self.degrees, -abs(self.value / self.deviation)))
 
     def half(self, confidence: float) -> float:
         """Half the width of its interval."""
-        return float(stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+        return float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
 
 
 def difference(

@@ -141,7 +141,6 @@ class Results:
         groups = self.groups
         for column, value in wanted.items():
             groups = groups[groups[column] == value]
-        keep = set(groups["group"])
         files, ceilings = self.files, self.ceilings
         points, findings = self.points, self.findings
         if "gpu" in wanted:
@@ -149,20 +148,26 @@ class Results:
             findings = findings[findings["gpu"] == wanted["gpu"]]
             files = files[files["gpu"] == wanted["gpu"]]
             ceilings = ceilings[ceilings["gpu"] == wanted["gpu"]]
-        return Results(
-            files,
-            groups,
-            self.rows[self.rows["group"].isin(keep)],
-            self.samples[self.samples["group"].isin(keep)],
-            self.comparisons[self.comparisons["group"].isin(keep)],
-            ceilings,
-            self.notes,
-            points,
-            findings,
-            None if self.cross is None else self.cross.where(**wanted),
-            None if self.effects is None else self.effects.where(**wanted),
-            self.sessions,
-            self.recorded,
+        chosen = replace(
+            self,
+            files=files,
+            ceilings=ceilings,
+            points=points,
+            findings=findings,
+            cross=None if self.cross is None else self.cross.where(**wanted),
+            effects=None if self.effects is None else self.effects.where(**wanted),
+        )
+        return chosen.only(groups)
+
+    def only(self, groups: pd.DataFrame) -> Results:
+        """These of the groups, with the rows, samples and comparisons in them."""
+        keep = set(groups["group"])
+        return replace(
+            self,
+            groups=groups,
+            rows=self.rows[self.rows["group"].isin(keep)],
+            samples=self.samples[self.samples["group"].isin(keep)],
+            comparisons=self.comparisons[self.comparisons["group"].isin(keep)],
         )
 
 

@@ -12,6 +12,8 @@ import pandas as pd
 from plots.errors import PlotsError, nearest
 from plots.load import Results, load, main_cache, main_launch, main_size
 
+EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherwise
+
 
 def load_aloud(paths: Sequence[str]) -> Results:
     """The results, with what was left out told on stderr."""
@@ -69,6 +71,20 @@ class Selection:
             cache=self.cache or main_cache(of_gpu.groups),
             launch=self.launch or main_launch(of_gpu.groups),
         ).all_modes()
+
+    def at_chosen_sizes(self, results: Results) -> Results:
+        """Those of the groups that are of the size chosen; without a choice those of each app's
+        main size, which fit a page, and with "all" every one. Raises PlotsError for a size that no
+        app has."""
+        groups = results.groups
+        if self.size == EVERY_SIZE:
+            return results
+        if self.size is None:
+            main = {app: main_size(groups, app) for app in set(groups["app"])}
+            return results.only(groups[groups["size"] == groups["app"].map(main)])
+        labels = groups["size_label"].str.replace(" ", ",")
+        among(self.size, [*groups["size"], *labels], "size")
+        return results.only(groups[(groups["size"] == self.size) | (labels == self.size)])
 
     def of_cross(self) -> Selection:
         """The same choice among the tables of `amasia cross`. Raises PlotsError without any."""

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ParamSpec
-from weakref import WeakKeyDictionary
 
 import matplotlib
 
 matplotlib.use("Agg")  # files only: no display on a cluster node
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
+from matplotlib.transforms import ScaledTranslation
 
 # Okabe & Ito 2008, told apart by colour-blind readers; black is the reference, grey a comparator.
 COLOURS = {
@@ -46,9 +54,10 @@ COMPARATOR_MARKER = "*"
 NOISE_COLOUR = "#D9D9D9"
 ALARM_COLOUR = "#B00020"
 
+_FONT = "DejaVu Sans"
 RC = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.sans-serif": [_FONT],
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.labelsize": 9,
@@ -86,53 +95,178 @@ def styled(draw: Callable[_P, Figure]) -> Callable[_P, Figure]:
 
     @functools.wraps(draw)
     def in_style(*args: _P.args, **kwargs: _P.kwargs) -> Figure:
-        with plt.rc_context({**matplotlib.rcParamsDefault, **RC, "backend": "agg"}):
+        sizes = {name: text_size(RC[name]) for name in _SIZES}
+        with plt.rc_context({**matplotlib.rcParamsDefault, **RC, **sizes, "backend": "agg"}):
             return draw(*args, **kwargs)
 
     return in_style
 
 
+_column: ContextVar[float | None] = ContextVar("column", default=None)
+
+LEAST_POINTS = 7  # of a text that is read in print
+_IN_A_COLUMN = 0.8  # of a text's own size, but never below LEAST_POINTS
+_NARROWEST = 7.6  # inches: in less every figure is laid out anew
+_SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize")
+
+
+@contextlib.contextmanager
+def column(width: float | None) -> Iterator[None]:
+    """What is drawn meanwhile is drawn for a column of that many inches: fewer panels beside each
+    other, lines wrapped, a greater height, and texts that can still be read. None: each figure in
+    its own width."""
+    token = _column.set(width)
+    try:
+        yield
+    finally:
+        _column.reset(token)
+
+
+def drawn_at(draw: Callable[[], Figure], width: float | None) -> Figure:
+    """What ``draw`` draws, ``width`` inches wide: laid out anew where that is narrower than its own
+    width, enlarged in proportion where it is wider."""
+    if width is None or width >= _NARROWEST:
+        figure = draw()
+        if width is None or figure.get_figwidth() <= width:
+            _enlarge(figure, 1 if width is None else width / figure.get_figwidth())
+            return figure
+    with column(width):
+        return draw()
+
+
+def in_column() -> bool:
+    """Whether a figure is drawn for a column, not in its own width."""
+    return _column.get() is not None
+
+
+def text_size(own: float) -> float:
+    """The size of a text that has ``own`` points in a figure of its own width."""
+    return max(own * (_IN_A_COLUMN if in_column() else 1), LEAST_POINTS)
+
+
+def width_of(own: float) -> float:
+    """The inches that a figure has which would take ``own``."""
+    return min(own, _column.get() or own)
+
+
+def beside(own: int, least: float) -> int:
+    """How many panels stand beside each other: ``own`` as far as each gets ``least`` inches."""
+    width = _column.get()
+    return own if width is None else max(1, min(own, int(width / least)))
+
+
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of that size in inches, outside pyplot's registry."""
-    return Figure(figsize=(width, height), layout="constrained")
+    """An empty figure of that size in inches, or as wide as the column, outside pyplot's
+    registry."""
+    figure = Figure(figsize=(width_of(width), height), layout="constrained")
+    FigureCanvasAgg(figure)  # which keeps what it measures texts with
+    return figure
+
+
+def settle(figure: Figure, *heights: float) -> None:
+    """Makes a figure in a column as high as it takes for its rows of axes to have ``heights``
+    inches, whatever stands around them."""
+    if not in_column():
+        return
+    wanted = sum(heights)
+    room = wanted + 4 + 1.5 * len(heights)  # with less, the layout is given up
+    figure.set_size_inches(figure.get_figwidth(), room)
+    figure.get_layout_engine().execute(figure)
+    rows: dict[int, float] = {}
+    for ax in figure.axes:
+        place = ax.get_subplotspec()
+        if place is not None and place.get_gridspec().nrows == len(heights):
+            rows.setdefault(place.rowspan.start, ax.get_position().height * room)
+    figure.set_size_inches(figure.get_figwidth(), wanted + room - sum(rows.values()))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _inches(text: str, size: float) -> float:
+    extent = text_to_path.get_text_width_height_descent(text, _properties(size), ismath=False)
+    return extent[0] / 72
+
+
+@functools.cache
+def _properties(size: float) -> FontProperties:
+    return FontProperties(family=_FONT, size=size)
+
+
+def inches(text: str, size: float) -> float:
+    """How wide the widest line of a text is at that many points."""
+    return max(_inches(line, size) for line in text.split("\n"))
+
+
+def wrapped(text: str, width: float, size: float) -> str:
+    """The text in lines of at most ``width`` inches at that many points, broken between words, and
+    where a word is too long alone, after a "_", "-" or "/" in it."""
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            fits = inches(word, size) <= width
+            for i, part in enumerate([word] if fits else re.findall(r"[^-_/]*[-_/]|[^-_/]+", word)):
+                longer = line + (" " if line and not i else "") + part
+                if line and inches(longer, size) > width:
+                    lines.append(line)
+                    longer = part
+                line = longer
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], **options: Any) -> None:
     """A legend below all axes, in as few lines as fit into the figure's width."""
-    for columns in range(max(len(handles), 1), 0, -1):
-        legend = figure.legend(
-            handles=handles, loc="outside lower center", ncols=columns, **options
-        )
-        if columns == 1 or legend.get_window_extent().width <= 0.98 * figure.bbox.width:
-            _below[figure] = (tuple(handles), options)
-            return
-        legend.remove()
+    room = 0.97 * figure.get_figwidth()
+    columns = _columns_of(handles, room, options)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, **options)
 
 
-# What a legend below a figure was made of: it cannot be laid out anew otherwise.
-_below: WeakKeyDictionary[Figure, tuple[tuple[Artist, ...], dict[str, Any]]] = WeakKeyDictionary()
+def legend_under(
+    ax: Axes, width: float, title: str = "", below: float = 34, handles: Sequence[Artist] = ()
+) -> None:
+    """A legend of a panel ``width`` inches wide, so many points below its axes, where it hides
+    nothing."""
+    handles = handles or ax.get_legend_handles_labels()[0]
+    own = {"columnspacing": 1.2, "handletextpad": 0.5}
+    down = ScaledTranslation(0, -below / 72, ax.figure.dpi_scale_trans)
+    ax.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0, 0), title=title or None,
+        bbox_transform=ax.transAxes + down, borderaxespad=0, borderpad=0,
+        ncols=_columns_of(handles, width, own), **own,
+    )  # fmt: skip
 
 
-LEAST_POINTS = 6  # a text that is read in print
+def _columns_of(handles: Sequence[Artist], room: float, options: Mapping[str, Any]) -> int:
+    """Into how many columns these entries of a legend fit; of the entries that are wider than one
+    the texts are wrapped."""
+    size = options.get("fontsize", matplotlib.rcParams["legend.fontsize"])
+    drawn = {
+        name: options.get(name, matplotlib.rcParams[f"legend.{name}"])
+        for name in ("handlelength", "handletextpad", "columnspacing", "borderpad")
+    }
+    em = size / 72
+    before = (drawn["handlelength"] + drawn["handletextpad"]) * em
+    room -= 2 * drawn["borderpad"] * em
+    widths = np.array([before + inches(str(handle.get_label()), size) for handle in handles])
+    for columns in range(len(handles), 1, -1):
+        taken = sum(of.max() for of in np.array_split(widths, columns))
+        if taken + (columns - 1) * drawn["columnspacing"] * em <= room:
+            return columns
+    for handle in handles:
+        handle.set_label(wrapped(str(handle.get_label()), room - before, size))
+    return 1
 
 
-def fit(figure: Figure, width: float) -> None:
-    """Makes a figure ``width`` inches wide, as a column of a paper is: all of it in proportion, but
-    no text smaller than can be read."""
-    factor = width / figure.get_figwidth()
-    figure.set_size_inches(width, figure.get_figheight() * factor)
+def _enlarge(figure: Figure, factor: float) -> None:
+    """All of a figure in proportion, as for a poster."""
+    if factor == 1:
+        return
+    figure.set_size_inches(*(figure.get_size_inches() * factor))
     for text in figure.findobj(Text):
-        text.set_fontsize(max(text.get_fontsize() * factor, LEAST_POINTS))
+        text.set_fontsize(text.get_fontsize() * factor)
     for line in figure.findobj(Line2D):
         line.set_markersize(line.get_markersize() * factor)
         line.set_linewidth(line.get_linewidth() * factor)
-    if figure in _below:
-        handles, options = _below[figure]
-        for legend in list(figure.legends):
-            legend.remove()
-        size = max(RC["legend.fontsize"] * factor, LEAST_POINTS)
-        with plt.rc_context(RC):
-            legend_below(figure, handles, **{**options, "fontsize": size})
 
 
 def save(figure: Figure, path: Path, description: str = "") -> None:
@@ -141,16 +275,23 @@ def save(figure: Figure, path: Path, description: str = "") -> None:
     metadata: dict[str, str | None] = {}
     if suffix == ".svg":
         metadata = {"Date": None, "Description": description or None}
+        canvas: type[FigureCanvasBase] = FigureCanvasSVG
     elif suffix == ".pdf":
-        metadata = {"CreationDate": None}
+        # Here, because it takes a fifth of a second to import.
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+        metadata, canvas = {"CreationDate": None}, FigureCanvasPdf
+    else:
+        canvas = FigureCanvasAgg
     path.parent.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(RC):
-        figure.savefig(path, metadata=metadata)
+        figure.dpi = RC["savefig.dpi"]
+        # Not savefig, which draws everything a first time only to find the layout.
+        getattr(canvas(figure), f"print_{suffix[1:]}")(path, metadata=metadata)
 
 
 # In a page the text stays text: the page brings the font along, once for all (embedded_font).
 _INLINE = {**RC, "svg.fonttype": "none"}
-_FONT = "DejaVu Sans"
 
 
 @functools.cache

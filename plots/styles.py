@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtrc, stdtr, stdtrit
 
+from plots import special
 from plots.between import Components, SessionValue, predict
 from plots.claims import NOT_RESOLVED
 from plots.load import Results, samples_by_row
@@ -71,10 +71,10 @@ class BetweenRuns:
     def p_below(self) -> float:
         if self.deviation == 0:
             return 0.5 if self.value == 0 else float(self.value > 0)
-        return float(stdtr(self.degrees, self.value / self.deviation))
+        return float(special.stdtr(self.degrees, self.value / self.deviation))
 
     def ends(self, confidence: float) -> tuple[float, float]:
-        half = float(stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
+        half = float(special.stdtrit(self.degrees, (1 + confidence) / 2)) * self.deviation
         return self.value - half, self.value + half
 
 
@@ -93,7 +93,7 @@ class OneRun:
     def _p(self, count: int) -> float:
         if self.noise[0] <= self.value <= self.noise[1]:
             return 1.0
-        return float(bdtrc(count - 1, len(self.logs), 0.5)) if count else 1.0
+        return float(special.bdtrc(count - 1, len(self.logs), 0.5)) if count else 1.0
 
     def p_above(self) -> float:
         return self._p(sum(log > 0 for log in self.logs))
@@ -235,7 +235,7 @@ def between_runs(row: Sequence[SessionValue], kind: Components) -> BetweenRuns |
     if found is None:
         return None
     half = math.log(found.high / found.low) / 2
-    t = float(stdtrit(found.degrees, (1 + found.confidence) / 2))
+    t = float(special.stdtrit(found.degrees, (1 + found.confidence) / 2))
     return BetweenRuns(math.log(found.value), half / t, found.degrees)
 
 

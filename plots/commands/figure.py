@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from plots import style
@@ -15,6 +16,7 @@ from plots.commands.options import (
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError, nearest
 from plots.figures import FIGURES
+from plots.selection import EVERY_SIZE
 
 _WIDTHS = (3, 40)  # inches: half a page to a poster
 
@@ -30,7 +32,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="the figure, one of --list")
     results_argument(parser)
     selection_arguments(parser)
-    parser.add_argument("--size", help='for samples, e.g. "rows=10000,cols=10000"')
+    parser.add_argument(
+        "--size",
+        help='one size, e.g. "rows=10000,cols=10000", or all, for the figures with a panel per app '
+        "and size and for samples (default: the main size of each app)",
+    )
     parser.add_argument("--out", "-o", type=Path, help=".svg, .png or .pdf (default: NAME.svg)")
     parser.add_argument(
         "--width", type=float, metavar="INCHES",
@@ -55,10 +61,11 @@ def _run(options: argparse.Namespace) -> int:
     least, most = _WIDTHS
     if options.width is not None and not least <= options.width <= most:
         raise PlotsError(f"expected {least} to {most} inches as --width, not {options.width:g}")
-    figure = draw(selection_of(options))
-    if options.width is not None:
-        style.fit(figure, options.width)
+    selection = selection_of(options)
+    figure = style.drawn_at(lambda: draw(selection), options.width)
     write_figure(figure, options.out or Path(f"{options.name}.svg"))
+    if FIGURES[options.name].at_main_sizes and options.size is None:
+        print(f"each app at its main size (--size {EVERY_SIZE}: at every)", file=sys.stderr)
     return 0
 
 

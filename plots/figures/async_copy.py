@@ -15,7 +15,16 @@ from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import COMPARATOR_COLOUR, colour, new_figure, styled
+from plots.style import (
+    COMPARATOR_COLOUR,
+    beside,
+    colour,
+    in_column,
+    legend_under,
+    new_figure,
+    settle,
+    styled,
+)
 
 # A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
 _MECHANISMS = {
@@ -40,7 +49,7 @@ def _intensity_axis(ax: Axes, values: pd.Series) -> None:
     ax.set_xlabel("operations per byte")
 
 
-def _roofline(ax: Axes, swept: pd.DataFrame) -> None:
+def _roofline(ax: Axes, swept: pd.DataFrame, room: float) -> None:
     """Panel a: filled at full occupancy, hollow with one block per SM; grey: the roof."""
     for name, (ink, mark) in _MECHANISMS.items():
         for occupancy in ("full", "low"):
@@ -63,7 +72,10 @@ def _roofline(ax: Axes, swept: pd.DataFrame) -> None:
     ax.set_yscale("log")
     ax.set_ylabel("GFLOP/s")
     ax.set_title("a  roofline position", loc="left")
-    ax.legend(loc="lower right", fontsize=7.5)
+    if in_column():
+        legend_under(ax, room)
+    else:
+        ax.legend(loc="lower right", fontsize=7.5)
     _intensity_axis(ax, swept["intensity"])
 
 
@@ -74,7 +86,9 @@ def _speed_ups(sizes: pd.DataFrame, mechanism: str) -> pd.DataFrame:
     return (mine / plain).dropna().reset_index(name="ratio")
 
 
-def _working_size(ax: Axes, ratio: pd.DataFrame, title: str, everything: pd.Series) -> None:
+def _working_size(
+    ax: Axes, ratio: pd.DataFrame, title: str, everything: pd.Series, room: float
+) -> None:
     """Panels b and c, on one scale: that of ``everything``."""
     intensities = list(ratio.groupby("intensity"))
     for i, (intensity, of_one) in enumerate(intensities):
@@ -85,11 +99,11 @@ def _working_size(ax: Axes, ratio: pd.DataFrame, title: str, everything: pd.Seri
                 label=f"{intensity:g} op/byte")  # fmt: skip
     ax.axhline(1, color="#888888", linewidth=0.8)
     common.ratio_axis(ax, everything)
-    byte_axis(ax, ratio["tile"].min(), ratio["tile"].max(), every=1)
+    byte_axis(ax, ratio["tile"].min(), ratio["tile"].max(), room, every=1)
     ax.set_xlabel("tile of a block")
     ax.set_ylabel("speed-up over plain")
     ax.set_title(title, loc="left")
-    ax.legend(fontsize=7.5)
+    legend_under(ax, room)
 
 
 def _low_occupancy(ax: Axes, swept: pd.DataFrame) -> None:
@@ -119,18 +133,21 @@ def async_copy(results: Results) -> Figure:
     swept["intensity"] = swept["intensity"].astype(float)
     sizes[["intensity", "tile"]] = sizes[["intensity", "tile"]].astype(float)
     figure = new_figure(9.6, 7.4)
-    roof, barrier, pipeline, low = figure.subplots(2, 2).flat
-    _roofline(roof, swept)
+    columns = beside(2, 3)
+    roof, barrier, pipeline, low = figure.subplots(4 // columns, columns).flat
+    room = figure.get_figwidth() / columns - 0.8
+    _roofline(roof, swept, room)
     ratios = [_speed_ups(sizes, name) for name in ("barrier", "pipeline")]
     both = pd.concat(ratios)["ratio"]
-    _working_size(barrier, ratios[0], "b  barrier, by tile", both)
-    _working_size(pipeline, ratios[1], "c  pipeline, by tile", both)
+    _working_size(barrier, ratios[0], "b  barrier, by tile", both, room)
+    _working_size(pipeline, ratios[1], "c  pipeline, by tile", both, room)
     _low_occupancy(low, swept)
     common.title(
         figure,
         "When an asynchronous copy into shared memory pays: x → x/2 + 1/2 over 8 GiB of fp32",
         f"{common.origin(swept)}; filled: as many blocks as fit, hollow: one per SM",
     )
+    settle(figure, *[1.7] * (4 // columns))
     return figure
 
 

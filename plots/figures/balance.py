@@ -14,7 +14,16 @@ from plots.expect import Spec
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
 from plots.prose import paragraph
-from plots.style import legend_below, new_figure, styled
+from plots.style import (
+    in_column,
+    inches,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 
 _FLOP, _BANDWIDTH = "#0072B2", "#E69F00"
 
@@ -25,6 +34,7 @@ def balance(specs: Sequence[Spec], source: str) -> Figure:
     figure = new_figure(10, 1.5 + 0.36 * len(specs))
     axes = figure.subplots(1, 2, sharey=True)
     names = [f"{s.name} ({s.year})" for s in specs]
+    room = (figure.get_figwidth() - max(inches(name, text_size(9)) for name in names) - 0.4) / 2
     for ax, value, label in (
         (axes[0], Spec.balance, "machine balance, bytes per FLOP (logarithmic)"),
         (axes[1], Spec.density, "compute density, GFLOP/s per mm² (logarithmic)"),
@@ -35,7 +45,7 @@ def balance(specs: Sequence[Spec], source: str) -> Figure:
                 if np.isfinite(x):
                     ax.plot(x, y, marker=shape, color=ink, linestyle="none", label=precision)
         ax.set_xscale("log")
-        ax.set_xlabel(label)
+        ax.set_xlabel(wrapped(label, room, text_size(9)) if in_column() else label)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         ax.grid(axis="x", which="both")
     axes[0].set_yticks(range(len(specs)), names)
@@ -48,6 +58,7 @@ def balance(specs: Sequence[Spec], source: str) -> Figure:
             Line2D([], [], marker="s", color=_BANDWIDTH, linestyle="none", label="fp64"),
         ],
     )
+    settle(figure, 0.15 * len(specs))
     return figure
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from plots.errors import PlotsError
-from plots.style import NOISE_COLOUR, colour, marker
+from plots.style import NOISE_COLOUR, colour, inches, marker, text_size, wrapped
 from plots.units import shortened
 
 # Readable stops of a ratio axis, from which as many as fit are taken.
@@ -43,7 +44,9 @@ def modes(frame: pd.DataFrame) -> str:
 
 def title(figure: Figure, heading: str, source: str) -> None:
     """Heading and, below it, where and when the data were measured."""
-    figure.suptitle(f"{heading}\n{source}", x=0.012, ha="left", fontsize=10.5, linespacing=1.5)
+    size, left = text_size(10.5), 0.012
+    text = wrapped(f"{heading}\n{source}", 0.94 * figure.get_figwidth(), size)
+    figure.suptitle(text, x=left, ha="left", fontsize=size, linespacing=1.5)
 
 
 def need(frame: pd.DataFrame, what: str) -> None:
@@ -52,8 +55,11 @@ def need(frame: pd.DataFrame, what: str) -> None:
         raise PlotsError(f"nothing to draw: the result files hold no {what}")
 
 
-def ratio_axis(ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 0.12) -> None:
-    """A logarithmic ratio axis around ``values`` and 1, with ticks as plain numbers.
+def ratio_axis(
+    ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 0.12, length: float = 0
+) -> None:
+    """A logarithmic ratio axis around ``values`` and 1, with ticks as plain numbers; as many as fit
+    side by side on an axis of that ``length`` in inches, if it is given.
 
     Logarithmic, because twice as fast and twice as slow are equally far from 1.
     """
@@ -68,6 +74,8 @@ def ratio_axis(ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 
             ticks = inside
             break
     ticks = ticks or [t for t in _SPARSE if low <= t <= high]
+    if length:
+        ticks = side_by_side(ticks, length / np.log(high / low))
     if axis == "y":
         ax.set_yscale("log")
         ax.set_ylim(low, high)
@@ -80,6 +88,22 @@ def ratio_axis(ax: Axes, values: Iterable[float], axis: str = "y", pad: float = 
     which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     which.set_minor_locator(NullLocator())
     which.set_minor_formatter(NullFormatter())
+
+
+def side_by_side(ticks: Sequence[float], per_unit: float, unit: str = "") -> list[float]:
+    """Those of the ticks whose labels leave each other room, the plainest numbers first, on an axis
+    with so many inches per unit of the logarithm."""
+    size = matplotlib.rcParams["xtick.labelsize"]
+    size = matplotlib.rcParams["font.size"] if isinstance(size, str) else size
+
+    def half(tick: float) -> float:
+        return inches(f"{tick:g}{unit}", size) / 2 + 0.04
+
+    kept: list[float] = []
+    for tick in sorted(ticks, key=lambda t: (t != 1, len(f"{t:g}"), abs(np.log(t)))):
+        if all(abs(np.log(tick / other)) * per_unit >= half(tick) + half(other) for other in kept):
+            kept.append(tick)
+    return sorted(kept)
 
 
 def strategy_handles(strategies: Iterable[str]) -> list[Line2D]:

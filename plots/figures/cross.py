@@ -19,18 +19,38 @@ from plots.figures.registry import AppSubject, Chapter, FigureKind, mode_name, r
 from plots.load import Results, sizes_of, strategy_order
 from plots.prose import fold, paragraph, shade, table
 from plots.selection import Selection
-from plots.style import ALARM_COLOUR, legend_below, new_figure, styled
+from plots.strategies import NAMES
+from plots.style import (
+    ALARM_COLOUR,
+    in_column,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import milliseconds, times
 
 _MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too
 _FRAME = "#C00060"
+_MOST_ACROSS = 12  # schedules; more stand below each other
+_NAME_INCHES = 1.1  # of a schedule there
+_NAME_ACROSS = 0.85  # inches of a strategy written across
+_NARROW = 1.3  # inches of a cell, in which "gain 1.02×, not resolved" has no room
+_SHORT_KINDS = {"failed": "failed", "crashed": "crash"}
 _LEAST_REACH = 1.25  # of the colours, so that a table of equals is not coloured like a steep one
 
 
-def _draw_cell(ax: Axes, x: int, y: int, cell: Cell, fastest: float, norm: LogNorm) -> None:
+def _draw_cell(
+    ax: Axes, x: int, y: int, cell: Cell, fastest: float, norm: LogNorm, narrow: bool
+) -> None:
     at = (x - 0.5, y - 0.5)
     if cell.kind != "ok":
         bad = cell.kind in ("failed", "crashed")
+        said = cell.kind
+        if narrow:  # what is hatched is said below; what is wrong needs its word
+            said = _SHORT_KINDS.get(cell.kind, "")
         ax.add_patch(
             Rectangle(
                 at, 1, 1, facecolor="white", hatch="...." if bad else "////", edgecolor="#BDBDBD",
@@ -38,7 +58,7 @@ def _draw_cell(ax: Axes, x: int, y: int, cell: Cell, fastest: float, norm: LogNo
             )
         )  # fmt: skip
         ax.text(
-            x, y, cell.kind, ha="center", va="center", fontsize=7,
+            x, y, said, ha="center", va="center", fontsize=text_size(7),
             color=ALARM_COLOUR if bad else "#444444",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
         )  # fmt: skip
@@ -50,8 +70,10 @@ def _draw_cell(ax: Axes, x: int, y: int, cell: Cell, fastest: float, norm: LogNo
     ax.add_patch(Rectangle(at, 1, 1, facecolor=face, edgecolor="white", linewidth=1.2, label="ok"))
     weight = "bold" if relative == 1 else "normal"
     text = f"{relative:.2f}" if relative < 10 else f"{relative:.1f}"
-    ax.text(x, y - 0.14, text, ha="center", va="center", fontsize=9.5, color=ink, weight=weight)
-    ax.text(x, y + 0.24, _below_the_time(cell), ha="center", va="center", fontsize=6.5, color=ink)
+    centred = {"ha": "center", "va": "center", "color": ink}
+    ax.text(x, y - 0.18, text, fontsize=text_size(9.5), weight=weight, **centred)
+    below = _short(cell) if narrow else _below_the_time(cell)
+    ax.text(x, y + 0.24, below, fontsize=text_size(6.5), **centred)
 
 
 def _below_the_time(cell: Cell) -> str:
@@ -61,18 +83,39 @@ def _below_the_time(cell: Cell) -> str:
     return f"gain {times(cell.movement.ratio)}{said}"
 
 
-def _panel(ax: Axes, cross_table: Table, norm: LogNorm, mode: str) -> None:
+def _short(cell: Cell) -> str:
+    """The same in a narrow cell: a gain in brackets makes no claim."""
+    if cell.movement is None:
+        return "ref." if cell.strategy == "baseline" else "–"
+    ratio = times(cell.movement.ratio).removesuffix("×")
+    return f"({ratio})" if cell.movement.claim in UNDECIDED else ratio
+
+
+def _ran(t: Table) -> list[str]:
+    """The schedules that some strategy has a time with."""
+    timed = {schedule for (_, schedule), cell in t.cells.items() if cell.kind == "ok"}
+    return [schedule for schedule in t.schedules if schedule in timed]
+
+
+def _panel(
+    ax: Axes, cross_table: Table, norm: LogNorm, mode: str, upright: bool, room: float
+) -> None:
+    """One table in axes ``room`` inches wide, schedules across or, upright, one below the other."""
     t = cross_table
-    for x, schedule in enumerate(t.schedules):
-        for y, strategy in enumerate(t.strategies):
+    schedules = _ran(t) if upright else t.schedules
+    narrow = upright and room / len(t.strategies) < _NARROW
+    for i, schedule in enumerate(schedules):
+        for j, strategy in enumerate(t.strategies):
             cell = t.cells.get((strategy, schedule), Cell(strategy, schedule, "not run"))
-            _draw_cell(ax, x, y, cell, t.first.median if t.first else 1.0, norm)
+            x, y = (j, i) if upright else (i, j)
+            _draw_cell(ax, x, y, cell, t.first.median if t.first else 1.0, norm, narrow)
         marks = [(s, "--") for s in t.even.get(schedule, ())]
         if schedule in t.winners:
             marks.append((t.winners[schedule], "-"))
         for strategy, line in marks:
             width = 2.2 if line == "-" else 1.2
-            y = t.strategies.index(strategy)
+            j = t.strategies.index(strategy)
+            x, y = (j, i) if upright else (i, j)
             ax.add_patch(
                 Rectangle(
                     (x - 0.46, y - 0.45), 0.92, 0.9, fill=False, edgecolor=_FRAME,
@@ -81,16 +124,28 @@ def _panel(ax: Axes, cross_table: Table, norm: LogNorm, mode: str) -> None:
                     path_effects=[withStroke(linewidth=width + 2, foreground="white")],
                 )
             )  # fmt: skip
-    ax.set_xlim(-0.5, len(t.schedules) - 0.5)
-    ax.set_ylim(len(t.strategies) - 0.5, -0.5)
-    ax.set_xticks(range(len(t.schedules)), t.schedules, fontsize=8)
-    ax.set_yticks(range(len(t.strategies)), t.strategies, fontsize=8)
+    points = text_size(8)
+    across, down = (t.strategies, schedules) if upright else (schedules, t.strategies)
+    slanted = {"rotation": 90} if upright and room / len(across) < _NAME_ACROSS else {}
+    ax.set_xlim(-0.5, len(across) - 0.5)
+    ax.set_ylim(len(down) - 0.5, -0.5)
+    ax.set_xticks(range(len(across)), across, fontsize=points, **slanted)
+    if upright:
+        down = [wrapped(schedule, _NAME_INCHES, points) for schedule in down]
+    ax.set_yticks(range(len(down)), down, fontsize=points)
     ax.grid(visible=False)
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set_title(f"{t.group['app']}, {t.group['size_label']}{mode}", loc="left", fontsize=9)
-    ax.set_xlabel(t.sentence(), loc="left", fontsize=8, labelpad=7)
+    heading, sentence = f"{t.group['app']}, {t.group['size_label']}{mode}", t.sentence()
+    if upright:
+        left_out = len(t.schedules) - len(schedules)
+        if left_out:
+            sentence += f" {left_out} schedules that none runs at this size are left out."
+        heading = wrapped(heading, room, text_size(9))
+        sentence = wrapped(sentence, room, points)
+    ax.set_title(heading, loc="left", fontsize=text_size(9))
+    ax.set_xlabel(sentence, loc="left", fontsize=points, labelpad=7)
 
 
 @styled
@@ -116,19 +171,30 @@ def cross(results: Results) -> Figure:
     if not tables:
         raise PlotsError("nothing to draw: the result files hold no table of amasia cross")
     widest = max(len(t.schedules) for t in tables)
+    upright = in_column() or widest > _MOST_ACROSS
     heights = [0.62 * len(t.strategies) + 0.95 for t in tables]
-    figure = new_figure(max(2.2 + 1.18 * widest, 7.6), 1.3 + sum(heights))
+    width = max(2.2 + 1.18 * widest, 7.6)
+    if upright:
+        heights = [(0.3 if in_column() else 0.45) * (len(_ran(t)) or 1) for t in tables]
+        width = 9.6
+    figure = new_figure(width, 1.3 + sum(heights) + (1.2 * len(tables) if upright else 0))
+    room = figure.get_figwidth() - _NAME_INCHES - 0.3
     axes = figure.subplots(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
     several = results.groups[["cache", "launch"]].drop_duplicates().shape[0] > 1
     for ax, t in zip(axes, tables, strict=True):
         slowest = [c.median / t.first.median for c in t.cells.values() if c.kind == "ok"]
         norm = LogNorm(1, max([*slowest, _LEAST_REACH]))
         mode = f"\n{mode_name(t.group['cache'], t.group['launch'])}" if several else ""
-        _panel(ax, t, norm, mode)
+        _panel(ax, t, norm, mode, upright, room)
+    narrow = upright and room / len(NAMES) < _NARROW
     common.title(
         figure,
-        "Every strategy with every schedule: time over the fastest; gain over baseline beside it",
-        f"{common.origin(results.groups)}; {common.modes(results.groups)}",
+        "Every strategy with every schedule: time over the fastest; gain over baseline "
+        + ("below it" if narrow else "beside it"),
+        f"{common.origin(results.groups)}; {common.modes(results.groups)}"
+        + (
+            "; ref.: the reference, in brackets: no claim is made; –: no baseline" if narrow else ""
+        ),
     )
     legend_below(
         figure,
@@ -144,6 +210,7 @@ def cross(results: Results) -> Figure:
             ),
         ],
     )  # fmt: skip
+    settle(figure, *heights)
     return figure
 
 
@@ -242,7 +309,8 @@ _READING = paragraph(
 
 
 def _of_selection(selection: Selection) -> Figure:
-    return cross(selection.of_cross().one_mode())
+    of_cross = selection.of_cross()
+    return cross(of_cross.at_chosen_sizes(of_cross.one_mode()))
 
 
 register(
@@ -254,5 +322,6 @@ register(
         order=20,
         heading="Every strategy with every schedule",
         markup=_markup,
+        at_main_sizes=True,
     )
 )

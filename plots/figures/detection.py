@@ -26,7 +26,16 @@ from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, reg
 from plots.load import Results, slug
 from plots.prose import paragraph
 from plots.selection import Selection
-from plots.style import new_figure, styled
+from plots.style import (
+    beside,
+    in_column,
+    legend_under,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 
 _EFFORT_COLOURS = ("#56B4E9", "#0072B2", "#000000")
 _RESOURCE_COLOURS = {"bytes": "#0072B2", "operations": "#E69F00", "barriers": "#CC79A7"}
@@ -53,8 +62,10 @@ def detection(effects: Results) -> Figure:
     planted = effects.where(app="planted").groups
     common.need(planted, "planted effects")
     dosed = doses(effects)
+    columns = beside(2, 3)
     figure = new_figure(10.5, 3.9)
-    left, right = figure.subplots(1, 2, width_ratios=[3, 3])
+    left, right = figure.subplots(2 // columns, columns).flat
+    room = figure.get_figwidth() / columns - 0.8
     at = [_NONE_AT, *PLANTS[1:]]
     for i, (effort, rounds) in enumerate(EFFORTS.items()):
         frame = claims(effects, rounds)
@@ -80,7 +91,10 @@ def detection(effects: Results) -> Figure:
     left.set_ylabel("comparisons that claim an effect, %")
     left.set_xlabel("planted effect")
     left.set_title("detection curve (green: the goals)", loc="left")
-    left.legend(title="effort", loc="center right")
+    if in_column():
+        legend_under(left, room, title="effort")
+    else:
+        left.legend(title="effort", loc="center right")
 
     width = 0.8 / len(RESOURCES)
     for i, resource in enumerate(RESOURCES):
@@ -91,20 +105,27 @@ def detection(effects: Results) -> Figure:
             np.arange(len(of)) + (i - 1) * width, values, width, yerr=np.abs(bars), capsize=2,
             color=_RESOURCE_COLOURS[resource], label=f"doses of {resource}",
         )  # fmt: skip
-    right.set_xticks(
-        range(len(dosed)), [f"{d.base}\n(floor: {d.floor_names})" for d in dosed], fontsize=7.5
-    )
+    kernels = [f"{d.base}\n(floor: {d.floor_names})" for d in dosed]
+    if in_column():
+        slot = 0.92 * room / max(len(dosed), 1)
+        kernels = [wrapped(name, slot, text_size(7.5)) for name in kernels]
+    right.set_xticks(range(len(dosed)), kernels, fontsize=text_size(7.5))
     right.grid(axis="x", visible=False)
     right.axhline(1, color="#444444", linewidth=1, linestyle="--")
     right.set_ylabel("time per dose / its cost alone")
     right.set_title("what a kernel waits for", loc="left")
-    right.set_ylim(top=1.35)
-    right.legend(loc="upper center", ncols=3, fontsize=7.5)
+    if in_column():
+        lines = max((name.count("\n") + 1 for name in kernels), default=1)
+        legend_under(right, room, below=10 + 9 * lines)
+    else:
+        right.set_ylim(top=1.35)
+        right.legend(loc="upper center", ncols=3, fontsize=7.5)
     common.title(
         figure,
         "What the suite finds of known effects",
         f"{common.origin(planted)}; {common.modes(planted)}",
     )
+    settle(figure, *[1.8] * (2 // columns))
     return figure
 
 

@@ -10,7 +10,7 @@ from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import in_column, legend_under, new_figure, settle, styled, text_size
 
 # Okabe & Ito, as the strategies; what they stand for here is in the legend.
 _STYLES = {
@@ -46,18 +46,22 @@ def dpx_blocks(results: Results) -> Figure:
         ax.axvline(multiple * sms, color="#BBBBBB", linewidth=0.8, zorder=0)
         ax.annotate(
             f"{multiple} × {sms}", (multiple * sms, 0.01), xycoords=("data", "axes fraction"),
-            xytext=(3, 0), textcoords="offset points", fontsize=8, color="#555555",
+            xytext=(3, 0), textcoords="offset points", fontsize=text_size(8), color="#555555",
         )  # fmt: skip
     ax.set_xlim(0, None)
-    ax.set_ylim(0, 1.4 * curve["high"].max())
+    ax.set_ylim(0, (1.08 if in_column() else 1.4) * curve["high"].max())
     ax.set_xlabel("blocks of 1024 threads")
     ax.set_ylabel("calls per cycle, whole GPU")
-    ax.legend(loc="upper left")
+    if in_column():
+        legend_under(ax, figure.get_figwidth() - 0.8)
+    else:
+        ax.legend(loc="upper left")
     common.title(
         figure,
         "DPX functions against the number of blocks",
         f"{common.origin(curve)}; grey: multiples of the number of SMs",
     )
+    settle(figure, 1.9)
     return figure
 
 

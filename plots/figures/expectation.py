@@ -12,9 +12,20 @@ from plots import expect
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
 from plots.prose import paragraph
-from plots.style import ALARM_COLOUR, legend_below, new_figure, styled
+from plots.style import (
+    ALARM_COLOUR,
+    in_column,
+    inches,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 
 _FLOP, _BANDWIDTH, _EXPECTED = "#0072B2", "#E69F00", "#333333"
+_NAME_INCHES = 1.0  # of a pair of GPUs in a column
 # Colour and shape: green and red alone are one colour to many readers.
 _REACHED, _BELOW = ("#009E73", "o"), (ALARM_COLOUR, "X")
 
@@ -48,13 +59,20 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
             )  # fmt: skip
         text = f"expected {row.expected:.2f}"
         if np.isfinite(row.measured_mean):
-            text += f", measured {row.measured_mean:.2f}"
+            text += ",\n" if in_column() else ", "
+            text += f"measured {row.measured_mean:.2f}"
             text += ", below" if row.measured_mean < row.expected else ""
         ax.annotate(
             text, (1, y), xycoords=("axes fraction", "data"),
-            xytext=(4, 0), textcoords="offset points", va="center", fontsize=8,
+            xytext=(4, 0), textcoords="offset points", va="center", fontsize=text_size(8),
         )  # fmt: skip
-    ax.set_yticks(range(len(table)), [f"{r.new} over {r.old}" for r in table.itertuples()])
+    size = text_size(9)
+    names = [f"{r.new} over {r.old}" for r in table.itertuples()]
+    if in_column():
+        names = [wrapped(name, _NAME_INCHES, size) for name in names]
+    ax.set_yticks(range(len(table)), names)
+    room = figure.get_figwidth() - max(inches(name, size) for name in names)
+    room -= inches("measured 8.88, below", text_size(8)) + 0.2
     ax.set_ylim(len(table) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     spread = table["std_dev"].fillna(0)
@@ -66,6 +84,7 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
         ],
         axis="x",
         pad=0.06,
+        length=room if in_column() else 0,
     )  # fmt: skip
     ax.set_xlabel("speed-up (logarithmic)")
     common.title(figure, "Expected and measured speed-up between GPUs", source)
@@ -84,6 +103,7 @@ def expectation(table: pd.DataFrame, source: str) -> Figure:
             ),
         ],
     )  # fmt: skip
+    settle(figure, 0.36 * len(table))
     return figure
 
 

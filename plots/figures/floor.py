@@ -10,7 +10,17 @@ from matplotlib.patches import Patch
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
 from plots.load import SHOWN_ROLES, Results, sizes_of, strategy_order
-from plots.style import colour, legend_below, new_figure, styled
+from plots.style import (
+    beside,
+    colour,
+    in_column,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import milliseconds
 
 _BOUND = {
@@ -21,8 +31,9 @@ _BOUND = {
 _COLUMNS = 2
 
 
-def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
-    """Draws one app and size; returns the longest bar in percent."""
+def _panel(ax: Axes, results: Results, app: str, size: str, room: float) -> tuple[float, int]:
+    """Draws one app and size, ``room`` inches wide; returns the longest bar in percent and how many
+    lines there are."""
     groups = results.groups
     group = groups[(groups["app"] == app) & (groups["size"] == size)].iloc[0]
     rows = results.rows[(results.rows["group"] == group["group"]) & (results.rows["repeat"] == 0)]
@@ -37,7 +48,7 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
             at = y + (i - (len(roles) - 1) / 2) * 0.4
             if row["status"] != "ok" or not np.isfinite(row["floor_fraction"]):
                 text = f"{role}: {row['status']}"
-                ax.text(0.8, at, text, va="center", fontsize=7, color="#777777")
+                ax.text(0.8, at, text, va="center", fontsize=text_size(7), color="#777777")
                 continue
             percent = 100 * row["floor_fraction"]
             longest = max(longest, percent)
@@ -49,7 +60,7 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
             ax.annotate(
                 f"{percent:.0f} %  {milliseconds(row['median'])}", (1, at),
                 xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-                va="center", fontsize=7, annotation_clip=False,
+                va="center", fontsize=text_size(7), annotation_clip=False,
             )  # fmt: skip
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
@@ -59,13 +70,13 @@ def _panel(ax: Axes, results: Results, app: str, size: str) -> float:
         f"{name} {milliseconds(group[f'{name}_ms'])}"
         for name in ("bytes", "operations", "dependency")
     )
-    ax.set_title(
+    heading = (
         f"{app}, {group['size_label']}\n"
-        f"floor {milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})",
-        loc="left",
-        fontsize=8.5,
+        f"floor {milliseconds(group['floor_ms'])}, {_BOUND[group['bound_by']]}\n({parts})"
     )
-    return longest
+    points = text_size(8.5)
+    ax.set_title(wrapped(heading, room, points), loc="left", fontsize=points)
+    return longest, len(names)
 
 
 @styled
@@ -79,17 +90,20 @@ def floor(results: Results) -> Figure:
     known = results.groups[results.groups["bound_by"] != ""]
     common.need(known, "floors (no ceilings were measured)")
     panels = [(app, size) for app in sorted(set(known["app"])) for size in sizes_of(known, app)]
-    columns = min(_COLUMNS, len(panels))
+    columns = beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
     figure = new_figure(5.2 * columns, 0.9 + 2.9 * lines)
     axes = figure.subplots(lines, columns, squeeze=False)
+    room, most = figure.get_figwidth() / columns - 1.0, 0
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     for ax, (app, size) in zip(axes.flat, panels, strict=False):
-        longest = _panel(ax, results, app, size)
+        longest, names = _panel(ax, results, app, size, room)
+        most = max(most, names)
         ax.axvline(100, color="#444444", linewidth=1, linestyle="--")
         ax.set_xlim(0, max(104, longest * 1.04))
-        ax.set_xticks([t for t in range(0, 1000, 25) if t <= max(100, longest)])
+        step = 50 if in_column() else 25
+        ax.set_xticks([t for t in range(0, 1000, step) if t <= max(100, longest)])
         ax.set_xlabel("floor / time, %")
     common.title(
         figure,
@@ -103,6 +117,9 @@ def floor(results: Results) -> Figure:
             Patch(facecolor="#555555", alpha=0.45, label="iso geometry"),
         ],
     )
+    # Two lines of text stand beside the bars of a strategy.
+    figure.set_size_inches(figure.get_figwidth(), 0.9 + max(2.9, 1.15 + 0.29 * most) * lines)
+    settle(figure, *[0.27 * most] * lines)
     return figure
 
 
@@ -110,6 +127,7 @@ register(
     FigureKind(
         "floor",
         "time against the floor",
-        lambda selection: floor(selection.one_mode()),
+        lambda selection: floor(selection.at_chosen_sizes(selection.one_mode())),
+        at_main_sizes=True,
     )
 )

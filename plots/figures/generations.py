@@ -11,9 +11,21 @@ from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, PairSubject, Picture, register
 from plots.load import strategy_order
 from plots.prose import table
-from plots.style import colour, marker, new_figure, styled
+from plots.style import (
+    beside,
+    colour,
+    in_column,
+    legend_below,
+    marker,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import shortened, times
 
+_LABEL_INCHES = 1.2  # of a case in a column
 _EXPECTED = "#333333"
 
 
@@ -28,7 +40,9 @@ def generations(measured: Measured, dates: str) -> Figure:
     cases = rows[keys].drop_duplicates().reset_index(drop=True)
     cases["y"] = range(len(cases))
     figure = new_figure(5.4 * len(roles), 1.6 + 0.62 * len(cases))
-    axes = figure.subplots(1, len(roles), squeeze=False, sharey=True)[0]
+    columns = beside(len(roles), 4)
+    lines_of_axes = len(roles) // columns
+    axes = figure.subplots(lines_of_axes, columns, squeeze=False, sharey=True).flatten()
     strategies = strategy_order(rows["strategy"])
     ends = [*rows["low"], *rows["high"]]
     lines = [
@@ -50,15 +64,16 @@ def generations(measured: Measured, dates: str) -> Figure:
                 markerfacecolor=colour(strategy) if resolved else "white",
                 linestyle="none", label=strategy,
             )  # fmt: skip
-        common.ratio_axis(ax, ends, axis="x", pad=0.06)
+        length = figure.get_figwidth() - _LABEL_INCHES - 0.3 if in_column() else 0
+        common.ratio_axis(ax, ends, axis="x", pad=0.06, length=length)
         ax.grid(axis="y", visible=False)
         ax.set_title(role, loc="left")
         ax.set_xlabel("speed-up (logarithmic)")
-    axes[0].set_yticks(
-        range(len(cases)),
-        [f"{c.app}, {c.size_label}\n{c.cache}, {c.launch}" for c in cases.itertuples()],
-        fontsize=8,
-    )
+    size = text_size(8)
+    labels = [f"{c.app}, {c.size_label}\n{c.cache}, {c.launch}" for c in cases.itertuples()]
+    if in_column():
+        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    axes[0].set_yticks(range(len(cases)), labels, fontsize=size)
     axes[0].set_ylim(len(cases) - 0.45, -0.55)
     names = (shortened(gpu, 60) for gpu in (measured.new_gpu, measured.old_gpu))
     common.title(figure, " over ".join(names), dates)
@@ -70,7 +85,9 @@ def generations(measured: Measured, dates: str) -> Figure:
         for e, style, text in lines
         if e is not None
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    legend_below(figure, handles)
+    deepest = max(label.count("\n") for label in labels)
+    settle(figure, *[max(0.5, 0.17 + 0.12 * deepest) * len(cases)] * lines_of_axes)
     return figure
 
 

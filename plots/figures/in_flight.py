@@ -10,7 +10,7 @@ from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import beside, in_column, legend_below, new_figure, settle, styled, text_size
 
 # Okabe & Ito, as the strategies; what they stand for here is in the legend.
 _INK = ("#0072B2", "#D55E00", "#009E73")
@@ -25,9 +25,12 @@ def in_flight(results: Results) -> Figure:
     common.need(curve, "bandwidth against bytes in flight (amasia run memory/in_flight)")
     curve["in_flight"] = curve["in_flight"].astype(float)
     levels = [name for name in ("memory", "l2") if (curve["level"] == name).any()]
+    columns = beside(len(levels), 3)
     figure = new_figure(4.6 * len(levels), 3.9)
-    axes = figure.subplots(1, len(levels), squeeze=False)[0]
-    for ax, level in zip(axes, levels, strict=True):
+    lines = len(levels) // columns
+    axes = figure.subplots(lines, columns, squeeze=False)
+    room = figure.get_figwidth() / columns - 0.9
+    for ax, level in zip(axes.flat, levels, strict=True):
         here = curve[curve["level"] == level]
         for words, ink, mark in zip(("1", "2", "4"), _INK, _MARKERS, strict=True):
             of_words = here[here["words"] == words].sort_values("in_flight")
@@ -47,19 +50,24 @@ def in_flight(results: Results) -> Figure:
             ax.axvspan(f.low, f.high, color="#D9D9D9", zorder=0)
             ax.annotate(
                 f"95 % at {f.value / 1024:.0f} KiB", (f.value, 0.04),
-                xycoords=("data", "axes fraction"), ha="center", fontsize=8, color="#555555",
+                xycoords=("data", "axes fraction"), ha="center", fontsize=text_size(8),
+                color="#555555",
             )  # fmt: skip
         ax.set_ylim(0, 1.08 * here["high"].max())
-        byte_axis(ax, here["in_flight"].min(), here["in_flight"].max())
+        byte_axis(ax, here["in_flight"].min(), here["in_flight"].max(), room)
         ax.set_title("device memory" if level == "memory" else "L2", loc="left")
         ax.set_xlabel("bytes in flight per SM")
         ax.set_ylabel("GB/s")
-        ax.legend(loc="upper left")
+        if not in_column():
+            ax.legend(loc="upper left")
+    if in_column():
+        legend_below(figure, axes.flat[0].get_legend_handles_labels()[0])
     common.title(
         figure,
         "How many bytes must be under way before the bandwidth is reached",
         f"{common.origin(curve)}; grey: 95 % of the maximum, between the curves",
     )
+    settle(figure, *[1.7] * lines)
     return figure
 
 

@@ -10,7 +10,7 @@ from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import in_column, legend_under, new_figure, settle, styled, text_size
 
 # Okabe & Ito, as the strategies; what they stand for here is in the legend.
 _INK = ("#0072B2", "#D55E00", "#009E73")
@@ -46,17 +46,22 @@ def latency(results: Results) -> Figure:
         ax.annotate(
             f"{f.at['level'].upper()} ends",
             (1024 * f.low, ax.get_ylim()[1]), xytext=(-3, -3), textcoords="offset points",
-            ha="right", va="top", fontsize=8, color="#555555",
+            ha="right", va="top", fontsize=text_size(8), color="#555555",
         )  # fmt: skip
-    byte_axis(ax, ladder["footprint"].min(), ladder["footprint"].max())
+    room = figure.get_figwidth() - 0.8
+    byte_axis(ax, ladder["footprint"].min(), ladder["footprint"].max(), room)
     ax.set_xlabel("footprint")
     ax.set_ylabel("cycles per dependent load")
-    ax.legend(loc="center left")
+    if in_column():
+        legend_under(ax, room)
+    else:
+        ax.legend(loc="center left")
     common.title(
         figure,
         "What one dependent load costs: a random chase through the whole footprint",
         f"{common.origin(ladder)}; one thread, nodes 128 bytes apart; grey: where a level ends",
     )
+    settle(figure, 1.9)
     return figure
 
 

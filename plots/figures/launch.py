@@ -20,11 +20,22 @@ from plots.load import (
 from plots.prose import paragraph, table
 from plots.selection import Selection
 from plots.statistics import corrected_confidence, independent_ratio
-from plots.style import colour, marker, new_figure, styled
+from plots.style import (
+    beside,
+    colour,
+    in_column,
+    marker,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import claimed_ratio, milliseconds
 
 CONFIDENCE = 0.95
 _COLUMNS = 2
+_TIMES_INCHES = 1.0  # of two times with an arrow between them in a column
 _OF_ROW = ["gpu", "app", "size", "size_label", "cache", "launch", "variant", "strategy", "role",
            "config", "row", "date", "median"]  # fmt: skip
 
@@ -86,10 +97,11 @@ def launch(results: Results) -> Figure:
         for cache in sorted(set(costs["cache"]))
         if len(costs[(costs["app"] == app) & (costs["size"] == size) & (costs["cache"] == cache)])
     ]
-    columns = min(_COLUMNS, len(panels))
+    columns = beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
     figure = new_figure(5.4 * columns, 0.9 + 2.9 * lines)
-    axes = figure.subplots(lines, columns, squeeze=False, sharex=True)
+    axes = figure.subplots(lines, columns, squeeze=False)
+    longest = 0
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     for ax, (app, size, cache) in zip(axes.flat, panels, strict=False):
@@ -108,7 +120,7 @@ def launch(results: Results) -> Figure:
             ax.annotate(
                 f"{milliseconds(c.stream_ms)} → {milliseconds(c.graph_ms)}",
                 (1, len(labels)), xycoords=("axes fraction", "data"), xytext=(-2, 0),
-                textcoords="offset points", ha="right", va="center", fontsize=6.5,
+                textcoords="offset points", ha="right", va="center", fontsize=text_size(6.5),
                 color="#555555",
             )  # fmt: skip
             labels.append(f"{c.strategy} {c.role}")
@@ -120,29 +132,38 @@ def launch(results: Results) -> Figure:
                 elinewidth=1.2, capsize=2, linestyle="none", label=strategy,
             )  # fmt: skip
         ax.axvline(1, color="black", linewidth=1)
-        ax.set_yticks(range(len(labels)), labels, fontsize=7.5)
+        ax.set_yticks(range(len(labels)), labels, fontsize=text_size(7.5))
         ax.set_ylim(len(labels) - 0.4, -0.6)
         ax.grid(axis="y", visible=False)
         first = here.iloc[0]
-        ax.set_title(f"{app}, {first['size_label']}, {cache}", loc="left", fontsize=8.5)
+        heading, size = f"{app}, {first['size_label']}, {cache}", text_size(8.5)
+        heading = wrapped(heading, figure.get_figwidth() / columns - 1.5, size)
+        ax.set_title(heading, loc="left", fontsize=size)
+        longest = max(longest, len(labels))
     ends = np.concatenate([costs["low"], costs["high"]])
+    length, share = 0.0, 0.5  # of the axis that the times get beside the ratios
+    if in_column():
+        length = figure.get_figwidth() / columns - 1.2
+        share = _TIMES_INCHES / (length - _TIMES_INCHES)
+        length -= _TIMES_INCHES
     for ax in axes.flat[: len(panels)]:
-        common.ratio_axis(ax, ends, axis="x")
+        common.ratio_axis(ax, ends, axis="x", length=length)
         left, right = ax.get_xlim()
-        ax.set_xlim(left, right * (right / left) ** 0.5)  # room for the times
-        ax.tick_params(axis="x", labelbottom=True)
+        ax.set_xlim(left, right * (right / left) ** share)
         ax.set_xlabel("time in a stream / time in a graph")
     common.title(
         figure,
         "What launching costs: the same launches in a stream and replayed as a graph",
         f"{common.origin(costs)}; right of 1: the stream is slower; hollow: not resolved",
     )
+    settle(figure, *[0.15 * longest] * lines)
     return figure
 
 
 def _of_selection(selection: Selection) -> Figure:
     results = selection.all_modes()
-    return launch(results.where(cache=selection.cache or main_cache(results.groups)))
+    results = results.where(cache=selection.cache or main_cache(results.groups))
+    return launch(selection.at_chosen_sizes(results))
 
 
 def _markup(subject: GpuSubject) -> Markup:
@@ -191,5 +212,6 @@ register(
         heading="Stream against graph",
         markup=_markup,
         above=_above,
+        at_main_sizes=True,
     )
 )

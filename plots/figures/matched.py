@@ -15,12 +15,24 @@ from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, reg
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, main_size, sizes_of
 from plots.prose import fold, paragraph, table
-from plots.style import colour, legend_below, marker, new_figure, styled
+from plots.style import (
+    beside,
+    colour,
+    in_column,
+    legend_below,
+    marker,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import times
 
 _SCHEDULE_COLOUR = "#777777"
 _TOTAL_COLOUR = "#000000"
 _COLUMNS = 2
+_NAME_INCHES = 1.0  # of a strategy and its schedule in a column
 _LANES = {"schedule": -0.26, "movement": 0.0, "total": 0.26}  # of a strategy, downwards
 
 
@@ -40,8 +52,8 @@ def _lane(ax: Axes, y: float, start: float, part: Part, ink: str, shape: str, la
     )  # fmt: skip
 
 
-def _panel(ax: Axes, gains: Sequence[Gain]) -> list[float]:
-    """One app and size; returns the ends of all that was drawn."""
+def _panel(ax: Axes, gains: Sequence[Gain], room: float) -> list[float]:
+    """One app and size, ``room`` inches wide; returns the ends of all that was drawn."""
     reach = []
     for y, gain in enumerate(gains):
         part = gain.by_schedule
@@ -57,23 +69,28 @@ def _panel(ax: Axes, gains: Sequence[Gain]) -> list[float]:
         reach += [part.ratio * gain.by_movement.low, part.ratio * gain.by_movement.high]
         movement = times(gain.by_movement.ratio)
         divided = f" = {times(part.ratio)} · {movement}"
+        said = times(gain.total.ratio) + (", all movement" if gain.same_schedule else divided)
+        if in_column():
+            said = said.replace(" =", "\n=").replace(" ·", "\n·").replace(", all ", "\nall ")
         ax.annotate(
-            times(gain.total.ratio) + (", all movement" if gain.same_schedule else divided),
+            said,
             (1, y), xycoords=("axes fraction", "data"), xytext=(3, 0),
-            textcoords="offset points", va="center", fontsize=7, color="#444444",
+            textcoords="offset points", va="center", fontsize=text_size(7), color="#444444",
             annotation_clip=False,
         )  # fmt: skip
     names = [f"{gain.strategy}\n{gain.schedule}" for gain in gains]
+    if in_column():
+        names = [wrapped(name, _NAME_INCHES, text_size(7.5)) for name in names]
     ax.axvline(1, color="black", linewidth=0.8, zorder=1.8)
-    ax.set_yticks(range(len(gains)), names, fontsize=7.5)
+    ax.set_yticks(range(len(gains)), names, fontsize=text_size(7.5))
     ax.set_ylim(len(gains) - 0.45, -0.55)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     first = gains[0]
+    size = text_size(8.5)
+    heading = f"{first.app}, {first.size_label}\nbaseline is best with {first.baseline_schedule}"
     ax.set_title(
-        f"{first.app}, {first.size_label}\nbaseline is best with {first.baseline_schedule}",
-        loc="left",
-        fontsize=8.5,
+        wrapped(heading, room, size) if in_column() else heading, loc="left", fontsize=size
     )
     return reach
 
@@ -111,15 +128,18 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             "nothing to draw: the result files hold no strategy compared with baseline at the same "
             "schedule"
         )
-    columns = min(_COLUMNS, len(panels))
+    columns = beside(min(_COLUMNS, len(panels)), 3)
     lines = -(-len(panels) // columns)
     most = max(len(gains) for gains in panels)
     figure = new_figure(6.0 * columns, 1.25 + (0.85 + 0.46 * most) * lines)
+    # What stands beside the axes: the names, and what each total is made of.
+    room = figure.get_figwidth() / columns - _NAME_INCHES - 0.7
     axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)
     for ax, gains in zip(axes.flat, panels, strict=False):
-        common.ratio_axis(ax, _panel(ax, gains), axis="x", pad=0.06)
+        length = room if in_column() else 0
+        common.ratio_axis(ax, _panel(ax, gains, room), axis="x", pad=0.06, length=length)
         ax.set_xlabel("gain over baseline")
     groups = results.groups[results.groups["group"].isin([g[0].group for g in panels])]
     common.title(
@@ -145,6 +165,10 @@ def matched(results: Results, sizes: Sequence[str] | None = None) -> Figure:
             common.unresolved_handle(),
         ],
     )  # fmt: skip
+    deepest = max(
+        label.get_text().count("\n") for ax in axes.flat for label in ax.get_yticklabels()
+    )
+    settle(figure, *[max(0.42, 0.16 + 0.12 * deepest) * most] * lines)
     return figure
 
 
@@ -246,12 +270,13 @@ register(
     FigureKind(
         "matched",
         "what each speed-up consists of: schedule and movement",
-        lambda selection: matched(selection.one_mode()),
+        lambda selection: matched(selection.at_chosen_sizes(selection.one_mode())),
         Chapter.COMPARISONS,
         order=22,
         heading="Schedule and movement",
         pictures=_pictures,
         above=_above,
         below=_below,
+        at_main_sizes=True,
     )
 )

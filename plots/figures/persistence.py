@@ -10,7 +10,7 @@ from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import beside, in_column, legend_below, new_figure, settle, styled
 
 # (window, stream) -> what it is, colour, marker.
 _WINDOWS = {
@@ -30,8 +30,10 @@ def persistence(results: Results) -> Figure:
     common.need(curve, "persisting windows of the L2 (amasia run memory/persistence)")
     curve["region_percent"] = curve["region_percent"].astype(float)
     readers = [name for name in ("one", "all") if (curve["readers"] == name).any()]
+    columns = beside(len(readers), 3)
     figure = new_figure(4.6 * len(readers), 3.9)
-    axes = figure.subplots(1, len(readers), squeeze=False, sharey=True)[0]
+    lines = len(readers) // columns
+    axes = figure.subplots(lines, columns, squeeze=False, sharey=True).flatten()
     for ax, name in zip(axes, readers, strict=True):
         here = curve[curve["readers"] == name]
         for (window, stream), (label, ink, mark) in _WINDOWS.items():
@@ -45,16 +47,21 @@ def persistence(results: Results) -> Figure:
                 color=ink, marker=mark, markersize=4, linewidth=1.2, label=label,
             )  # fmt: skip
         ax.axvline(100, color="#BBBBBB", linewidth=0.8, zorder=0)
-        ax.set_ylim(0, 1.65 * curve["high"].max())
+        ax.set_ylim(0, (1.08 if in_column() else 1.65) * curve["high"].max())
         ax.set_title("read by one SM" if name == "one" else "read by all SMs", loc="left")
         ax.set_xlabel("hot region, % of the set-aside")
-    axes[0].set_ylabel("cycles per dependent load")
-    axes[0].legend(loc="upper left")
+    for ax in axes[::columns]:
+        ax.set_ylabel("cycles per dependent load")
+    if in_column():
+        legend_below(figure, axes[0].get_legend_handles_labels()[0])
+    else:
+        axes[0].legend(loc="upper left")
     common.title(
         figure,
         "What a persisting window keeps in the L2 while a stream passes",
         f"{common.origin(curve)}; grey: as large as the largest set-aside",
     )
+    settle(figure, *[1.7] * lines)
     return figure
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from plots.load import Results
+from plots.style import inches
 
 
 def _bytes(value: float, _: object = None) -> str:
@@ -17,10 +19,16 @@ def _bytes(value: float, _: object = None) -> str:
     return f"{value:g} B"
 
 
-def byte_axis(ax: Axes, low: float, high: float, every: int = 2) -> None:
-    """A logarithmic axis of bytes with ticks every so many powers of two."""
+def byte_axis(ax: Axes, low: float, high: float, length: float, every: int = 2) -> None:
+    """A logarithmic axis of bytes with ticks every so many powers of two, or as many as leave room
+    for their labels on an axis ``length`` inches long."""
     ax.set_xscale("log", base=2)
-    ticks = [float(2**e) for e in range(0, 44, every) if low / 1.3 <= 2**e <= high * 1.3]
+    size = matplotlib.rcParams["font.size"]
+    while True:
+        ticks = [float(2**e) for e in range(0, 44, every) if low / 1.3 <= 2**e <= high * 1.3]
+        if sum(inches(_bytes(tick), size) + 0.08 for tick in ticks) < length or len(ticks) < 3:
+            break
+        every += 1
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(FuncFormatter(_bytes))
     ax.xaxis.set_minor_locator(NullLocator())

@@ -152,6 +152,7 @@ class FigureKind:
     above: Callable[[Any], Markup] = _no_prose
     below: Callable[[Any], Markup] = _no_prose
     markup: Callable[[Any], Markup] | None = None
+    at_main_sizes: bool = False  # what ``of_selection`` shows where no size is chosen
 
     def __post_init__(self) -> None:
         shown = (self.pictures is not None) + (self.markup is not None)

@@ -16,7 +16,16 @@ from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
 from plots.prose import fold, number, paragraph, table
-from plots.style import colour, marker, new_figure, styled
+from plots.style import (
+    colour,
+    in_column,
+    legend_below,
+    marker,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+)
 
 _SLOPES = {
     "copy_bandwidth": "device memory, copy",
@@ -86,9 +95,9 @@ def _roofs(ax: Axes, ceilings: pd.Series, low: float, high: float) -> list[Text]
         start = max(low, rate / max(slopes.values(), default=math.inf))
         ax.plot([start, high], [rate, rate], color="#999999", linewidth=1)
         ax.annotate(
-            f"{_LEVELS[name]} {rate / 1e3:.3g} T/s", (1, rate),
+            f"{_LEVELS[name]} {_intensity(rate / 1e3)} T/s", (1, rate),
             xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=7, color="#555555", annotation_clip=False,
+            va="center", fontsize=text_size(7), color="#555555", annotation_clip=False,
         )  # fmt: skip
     return labels
 
@@ -106,7 +115,8 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
             ax.plot(
                 [x], [rate], linestyle="none", marker=marker(strategy), color=colour(strategy),
                 markerfacecolor="white" if role == "iso" else colour(strategy),
-                markersize=5, zorder=3, label=f"{column['label']} {strategy} {role}",
+                markersize=3 if in_column() else 5, zorder=3,
+                label=f"{column['label']} {strategy} {role}",
             )  # fmt: skip
     half = 10 ** (_SPREAD * (len(names) / 2 + 0.3))
     reach = [column["at"] / half, column["at"] * half]
@@ -117,10 +127,12 @@ def _column(ax: Axes, column: pd.Series, rows: pd.DataFrame) -> None:
             label=f"{column['label']} floor",
         )  # fmt: skip
     ax.axvspan(*reach, color="#F3F3F3", zorder=0)
+    label = f"{column['label']}\n{_intensity(column['intensity'])}"
+    upright = in_column()  # columns are narrower than their labels there
     ax.annotate(
-        f"{column['label']}\n{_intensity(column['intensity'])}", (column["at"], 0),
+        label.replace("\n", " ") if upright else label, (column["at"], 0),
         xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
-        ha="center", va="bottom", fontsize=7,
+        ha="center", va="bottom", fontsize=text_size(7), rotation=90 if upright else 0,
     )  # fmt: skip
 
 
@@ -152,8 +164,8 @@ def roofline(results: Results) -> Figure:
     low, high = shown["at"].min() / 2.5, shown["at"].max() * 2.5
     if levels and "copy_bandwidth" in ceilings:  # the bend is part of the picture
         high = max(high, 1.5 * max(levels) / ceilings["copy_bandwidth"])
-    # A decade below for the labels of the columns.
-    ax.set_ylim(rates.min() / 8, 2 * max([rates.max(), *levels]))
+    # A decade below for the labels of the columns; two where they stand upright.
+    ax.set_ylim(rates.min() / (200 if in_column() else 8), 2 * max([rates.max(), *levels]))
     ax.set_xlim(low, high)
     along = _roofs(ax, ceilings, low, high)
     for _, column in shown.iterrows():
@@ -171,7 +183,8 @@ def roofline(results: Results) -> Figure:
         markeredgecolor="#444444", label="hollow: iso",
     )  # fmt: skip
     bar = Line2D([], [], color="#444444", linewidth=2, label="what the floor allows")
-    figure.legend(handles=[*handles, hollow, bar], loc="outside lower center", ncols=6)
+    legend_below(figure, [*handles, hollow, bar])
+    settle(figure, 3.6)
     # A slope of one is at 45 degrees only in a square: ask the finished layout.
     figure.get_layout_engine().execute(figure)
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1e3), (10, 1e4)])

@@ -9,8 +9,20 @@ from matplotlib.lines import Line2D
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
 from plots.load import Results, strategy_order
-from plots.style import ALARM_COLOUR, colour, legend_below, new_figure, styled
+from plots.style import (
+    ALARM_COLOUR,
+    colour,
+    in_column,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import milliseconds
+
+_LABEL_INCHES = 1.45  # of a row in a column
 
 
 def _limits(deviations: np.ndarray) -> tuple[float, float]:
@@ -46,7 +58,11 @@ def samples(results: Results, group: str) -> Figure:
     low, high = _limits(merged.loc[~merged["throttled"], "deviation"].to_numpy())
 
     figure = new_figure(10.5, 1.55 + 0.3 * len(rows))
-    strip, drift = figure.subplots(1, 2, width_ratios=[3, 2], sharey=False)
+    if in_column():
+        heights = (0.36 * len(rows), 1.5)
+        strip, drift = figure.subplots(2, 1, height_ratios=heights)
+    else:
+        strip, drift = figure.subplots(1, 2, width_ratios=[3, 2])
     labels = []
     for y, row in enumerate(rows.itertuples()):
         of_row = merged[merged["row"] == row.row]
@@ -81,18 +97,26 @@ def samples(results: Results, group: str) -> Figure:
                 extreme = deviation[beyond][np.argmax(np.abs(deviation[beyond]))]
                 strip.text(
                     x, y - 0.34, f"{beyond.sum()} beyond, to {extreme:+.3g} %", ha=align,
-                    va="center", fontsize=6.5, color=ALARM_COLOUR,
+                    va="center", fontsize=text_size(6.5), color=ALARM_COLOUR,
                 )  # fmt: skip
         control = " (A/A)" if row.repeat else ""
         distinct = {"matched": row.schedule, "counterpart": row.config}.get(row.role, "")
         which = f"{row.role} {distinct}".rstrip()
         labels.append(f"{row.strategy} {which}{control}, {milliseconds(row.median)}")
-    strip.set_yticks(range(len(rows)), labels, fontsize=8)
+    size = text_size(8)
+    if in_column():
+        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    strip.set_yticks(range(len(rows)), labels, fontsize=size)
     strip.set_ylim(len(rows) - 0.4, -0.6)
     strip.set_xlim(low, high)
     strip.axvline(0, color="#888888", linewidth=0.8, zorder=0)
     strip.set_xlabel("deviation from the row's median, %")
-    strip.set_title("scatter, with the interval of the median", loc="left")
+    heading = (
+        "scatter, with the\ninterval of the median"
+        if in_column()
+        else "scatter, with the interval of the median"
+    )
+    strip.set_title(heading, loc="left")
     per_round = merged[~merged["throttled"]].groupby("round")["deviation"].median()
     drift.plot(per_round.index, per_round, color="black", linewidth=1, zorder=4, label="per round")
     drift.axhline(0, color="#888888", linewidth=0.8, zorder=0)
@@ -108,9 +132,10 @@ def samples(results: Results, group: str) -> Figure:
         + (f"; {throttled} throttled, in no summary" if throttled else ""),
         f"{common.origin(info)}; {common.modes(info)}",
     )
+    first, second = ("above", "below") if in_column() else ("left", "right")
     handles = [
-        Line2D([], [], color="black", linewidth=2.4, label="left: interval of the median"),
-        Line2D([], [], color="black", linewidth=1, label="right: median of the rows per round"),
+        Line2D([], [], color="black", linewidth=2.4, label=f"{first}: interval of the median"),
+        Line2D([], [], color="black", linewidth=1, label=f"{second}: median of the rows per round"),
     ]
     if throttled:
         handles.append(
@@ -119,6 +144,8 @@ def samples(results: Results, group: str) -> Figure:
             )
         )
     legend_below(figure, handles)
+    if in_column():
+        settle(figure, *heights)
     return figure
 
 

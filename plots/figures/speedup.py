@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -16,11 +18,27 @@ from plots.figures.registry import AppSubject, Chapter, FigureKind, register
 from plots.load import Results, main_size, sizes_of, strategy_order
 from plots.prose import paragraph, ratio, table, view
 from plots.strategies import BY_NAME
-from plots.style import NOISE_COLOUR, colour, legend_below, marker, new_figure, styled
+from plots.style import (
+    NOISE_COLOUR,
+    beside,
+    colour,
+    in_column,
+    inches,
+    legend_below,
+    marker,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
 from plots.units import times
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
 _OF_COMPARISON = ["size", "strategy", "role", "control", "ratio", "low", "high", "claim"]
+_NOISE_INCHES = 1.05  # of an A/A interval in words
+_SIZE_INCHES = 1.2  # of a size that stands upright in a column
+_LINE_INCHES = 0.11  # of a line of text
 _SPREAD = 0.74  # of the distance between two sizes that the strategies share
 
 
@@ -28,12 +46,15 @@ def _noise_in_words(ax: Axes, x: float, text: str) -> None:
     """The A/A interval as text: on a quiet machine the band is thinner than a line."""
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     ax.text(
-        x, 0.985, text, ha="center", va="top", transform=ax.get_xaxis_transform(), fontsize=6.5,
-        color="#777777", bbox=box,
+        x, 0.985, text, ha="center", va="top", transform=ax.get_xaxis_transform(),
+        fontsize=text_size(6.5), color="#777777", bbox=box,
     )  # fmt: skip
 
 
-def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], shown: list[str]):
+def _panel(
+    ax: Axes, results: Results, app: str, role: str, sizes: list[str], shown: list[str], room: float
+) -> None:
+    """One app in one role, ``room`` inches wide."""
     comparisons = results.comparisons
     comparisons = comparisons.loc[comparisons["app"] == app, _OF_COMPARISON]
     # A vendor's library is a line to reach, never a strategy; it has been compared with the best.
@@ -44,7 +65,8 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
     rows = rows.loc[wanted, ["size", "strategy", "status"]]
     strategies = [s for s in shown if s in BY_NAME and s != "baseline"]
     many = len(sizes) > 6
-    each_in_words = len(sizes) <= 4  # more A/A intervals than that do not fit side by side
+    # More A/A intervals than that do not fit side by side.
+    each_in_words = room / len(sizes) > _NOISE_INCHES if in_column() else len(sizes) <= 4
     offsets = {
         s: (i - (len(strategies) - 1) / 2) * _SPREAD / max(len(strategies), 1)
         for i, s in enumerate(strategies)
@@ -79,7 +101,7 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
             if c.Index == leader and not many:
                 ax.annotate(
                     times(c.ratio), (position, c.high), xytext=(0, 3),
-                    textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
+                    textcoords="offset points", ha="center", va="bottom", fontsize=text_size(7.5),
                 )  # fmt: skip
         attempts = rows[rows["size"] == size]
         absent = attempts[attempts["status"] != "ok"]
@@ -89,15 +111,19 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
         ]
         if len(absent) == len(attempts) and absent["status"].nunique() == 1:
             notes = [(0, f"all {notes[0][1]}", "#777777")]  # once: strategies lie too close
+        elif len(notes) > 1 and _SPREAD * room / len(sizes) / len(strategies) < _LINE_INCHES:
+            counted = Counter(status for _, status, _ in notes)
+            texts = [f"{number} {status}" for status, number in counted.items()]
+            notes = [(0, ", ".join(texts), "#777777")]
         for offset, text, text_colour in notes:
             ax.text(
-                x + offset, 0.02, text, rotation=90, fontsize=6.5, color=text_colour,
+                x + offset, 0.02, text, rotation=90, fontsize=text_size(6.5), color=text_colour,
                 transform=ax.get_xaxis_transform(), ha="center", va="bottom",
             )  # fmt: skip
         if here.empty and attempts.empty:
             ax.text(
                 x, 0.5, "not run", transform=ax.get_xaxis_transform(), ha="center",
-                fontsize=7.5, color="#777777",
+                fontsize=text_size(7.5), color="#777777",
             )  # fmt: skip
     for (strategy, hollow), found in points.items():
         xs, ys, down, up = zip(*found, strict=True)
@@ -118,12 +144,13 @@ def _panel(ax: Axes, results: Results, app: str, role: str, sizes: list[str], sh
         _noise_in_words(ax, (len(sizes) - 1) / 2, reach)
     of_app = results.groups[results.groups["app"] == app]
     labels = dict(zip(of_app["size"], of_app["size_label"], strict=True))
-    if many:
-        slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(range(len(sizes)), [labels[s] for s in sizes], fontsize=7, **slanted)
+    texts = [labels[size].replace(" ", "\n") for size in sizes]
+    slot, points = room / len(sizes), text_size(7.5)
+    if max(inches(text, points) for text in texts) > 0.93 * slot:
+        texts = [wrapped(labels[size], _SIZE_INCHES, points) for size in sizes]
+        ax.set_xticks(range(len(sizes)), texts, fontsize=points, rotation=90)
     else:
-        texts = [labels[size].replace(" ", "\n") for size in sizes]
-        ax.set_xticks(range(len(sizes)), texts, fontsize=7.5)
+        ax.set_xticks(range(len(sizes)), texts, fontsize=points)
     ax.set_xlim(-0.5, len(sizes) - 0.5)
     ax.tick_params(axis="x", length=0)
     ax.grid(axis="x", visible=False)
@@ -144,17 +171,27 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
     libraries = sorted(set(comparisons.loc[comparisons["role"] == "comparator", "strategy"]))
     apps = apps or sorted(set(comparisons["app"]))
     figure = new_figure(10, 0.95 + 2.75 * len(apps))
-    axes = figure.subplots(len(apps), 2, squeeze=False, sharey="row")
+    columns = beside(2, 3)
+    axes = figure.subplots(2 * len(apps) // columns, columns, squeeze=False)
+    axes = axes.reshape(len(apps), 2)
+    room = figure.get_figwidth() / columns - 0.6
     shown = strategy_order(set(results.rows["strategy"]) & set(BY_NAME))
     for r, app in enumerate(apps):
         sizes = sizes_of(results.groups, app)
         of_app = comparisons[comparisons["app"] == app]
         for c, (role, text) in enumerate(ROLES.items()):
-            _panel(axes[r][c], results, app, role, sizes, shown)
+            _panel(axes[r][c], results, app, role, sizes, shown, room)
             axes[r][c].set_title(f"{app}, {text}", loc="left")
         reach = of_app[of_app["role"].isin([*ROLES, "comparator"])]
-        common.ratio_axis(axes[r][0], [*reach["low"], *reach["high"]], pad=0.22)
+        for ax in axes[r]:
+            common.ratio_axis(
+                ax, [*reach["low"], *reach["high"]], pad=0.35 if in_column() else 0.22
+            )
         axes[r][0].set_ylabel("speed-up over baseline")
+        if columns == 1:
+            axes[r][1].set_ylabel("speed-up over baseline")
+        else:
+            axes[r][1].tick_params(axis="y", labelleft=False)
     common.title(
         figure,
         "Speed-up of each strategy over baseline",
@@ -171,6 +208,7 @@ def speedup(results: Results, apps: list[str] | None = None) -> Figure:
         columnspacing=1.1,
         handletextpad=0.4,
     )
+    settle(figure, *[1.55] * (2 * len(apps) // columns))
     return figure
 
 

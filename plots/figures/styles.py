@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -15,10 +16,20 @@ from plots.load import Results, main_cache, main_launch, sizes_of
 from plots.prose import paragraph
 from plots.selection import Selection
 from plots.strategies import APPS
-from plots.style import new_figure, styled
-from plots.styles import Case, any_case, cases_of
+from plots.style import (
+    in_column,
+    inches,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+    wrapped,
+)
+from plots.styles import Case, StyleGain, any_case, cases_of
 
 PICTURE = "generations.svg"
+_LABEL_INCHES = 1.3  # of a case in a column
 # Colours of Okabe and Ito, none of a strategy's alone: the shape says the style as well.
 _STYLES = {
     "ampere": ("s", "#0072B2", "Ampere's style: the best cp.async strategy"),
@@ -56,6 +67,17 @@ def _lane(name: str) -> float:
     return (list(_STYLES).index(name) - (len(_STYLES) - 1) / 2) * 0.34
 
 
+def _places(labels: Sequence[str]) -> tuple[list[float], float]:
+    """Where the cases stand from above, one apart, in a column farther where labels have many
+    lines; and how many inches all of them take."""
+    unit = 0.3  # inches
+    taken = [max(1, (0.16 + 0.115 * label.count("\n")) / unit) for label in labels]
+    if not in_column():
+        taken = [1.0 for _ in labels]
+    ends = np.cumsum(taken)
+    return [float(end - own / 2) for end, own in zip(ends, taken, strict=True)], unit * ends[-1]
+
+
 @styled
 def styles(results: Results) -> Figure:
     """One line per case of one GPU: the gain of each style over the baseline with its interval,
@@ -65,7 +87,13 @@ def styles(results: Results) -> Figure:
     figure = new_figure(9.4, 1.7 + 0.42 * len(cases))
     ax = figure.subplots()
     ends: list[float] = []
-    for y, case in enumerate(cases):
+    gains: list[StyleGain] = []
+    labels = [f"{c.app}, {c.size_label}" for c in cases]
+    size = text_size(7.5)
+    if in_column():
+        labels = [wrapped(label, _LABEL_INCHES, size) for label in labels]
+    places, height = _places(labels)
+    for y, case in zip(places, cases, strict=True):
         for name, (shape, ink, label) in _STYLES.items():
             gain = case.gains[name]
             if gain is None:
@@ -80,25 +108,31 @@ def styles(results: Results) -> Figure:
             )  # fmt: skip
             ax.annotate(
                 gain.winner, (high, at), xytext=(5, 0), textcoords="offset points", va="center",
-                fontsize=6.5, color="#444444",
+                fontsize=text_size(6.5), color="#444444",
             )  # fmt: skip
             ends += [low, high]
+            gains.append(gain)
     ax.axvline(1, color="black", linewidth=0.8)
-    ax.set_yticks(range(len(cases)), [f"{c.app}, {c.size_label}" for c in cases], fontsize=7.5)
-    ax.set_ylim(len(cases) - 0.4, -0.6)
+    ax.set_yticks(places, labels, fontsize=size)
+    ax.set_ylim(places[-1] + 0.6, places[0] - 0.6)
     ax.grid(axis="y", visible=False)
     # Names stand to the right of the last interval.
-    common.ratio_axis(ax, [*ends, 1.18 * max(ends)], axis="x", pad=0.04)
-    ax.set_xlabel("speed-up over Volta's style, the baseline (logarithmic)")
+    length, reach = 0.0, 1.18 * max(ends)
+    if in_column():
+        length = figure.get_figwidth() - _LABEL_INCHES - 0.25
+        names = max(inches(str(gain.winner), text_size(6.5)) for gain in gains) + 0.1
+        reach = max(ends) * (max(ends) / min([1.0, *ends])) ** (names / (length - names))
+    common.ratio_axis(ax, [*ends, reach], axis="x", pad=0.04, length=length)
+    heading = "speed-up over Volta's style, the baseline (logarithmic)"
+    ax.set_xlabel(wrapped(heading, length, text_size(9)) if in_column() else heading)
     of = results.groups[results.groups["group"].isin([c.group for c in cases])]
     common.title(figure, "Styles on one chip", f"{common.origin(of)}; {common.modes(of)}")
     handles = [
         Line2D([], [], marker=shape, color=ink, linestyle="none", markersize=6, label=label)
         for shape, ink, label in _STYLES.values()
     ]
-    figure.legend(
-        handles=[*handles, common.unresolved_handle()], loc="outside lower center", ncols=3
-    )
+    legend_below(figure, [*handles, common.unresolved_handle()])
+    settle(figure, height)
     return figure
 
 

@@ -11,7 +11,7 @@ from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import in_column, inches, new_figure, settle, styled, text_size
 
 
 def _load_name(at: dict[str, str]) -> str:
@@ -52,15 +52,21 @@ def tensor_energy(results: Results) -> Figure:
         text = f" {of.loc['power', 'median']:.0f} W, {of.loc['sustained', 'median']:.0f} {unit}"
         ax.annotate(
             text, (efficiency["pj_low"].iloc[y], y), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=8, color="#555555",
+            va="center", fontsize=text_size(8), color="#555555",
         )  # fmt: skip
-    ax.set_xlim(0, 1.45 * efficiency["pj_low"].max())
+    factor = 1.45
+    if in_column():  # what stands beside the longest bar takes more of a short axis
+        labels = max(inches(load, text_size(9)) for load in efficiency["load"])
+        length = figure.get_figwidth() - labels - 0.25
+        factor = length / (length - inches(" 888 W, 8888 TFLOP/s", text_size(8)))
+    ax.set_xlim(0, factor * efficiency["pj_low"].max())
     ax.set_xlabel("pJ per operation, whole board")
     common.title(
         figure,
         "What a product costs: energy per operation while all SMs multiply",
         f"{common.origin(measured)}; zeros of a sparse A count as operations",
     )
+    settle(figure, 0.19 * len(efficiency))
     return figure
 
 

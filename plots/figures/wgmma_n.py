@@ -13,7 +13,7 @@ from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
 from plots.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.style import beside, legend_under, new_figure, settle, styled
 
 # Okabe & Ito, as elsewhere: A from shared memory, from registers.
 _INK = {"shared": "#0072B2", "registers": "#D55E00"}
@@ -47,8 +47,10 @@ def wgmma_n(results: Results) -> Figure:
     common.need(sweep, "widths of wgmma (amasia run tensor_core/wgmma_n --preset paper)")
     sweep["n"] = sweep["n"].astype(float)
     widths = sorted(set(sweep["n"]))
-    figure = new_figure(9.2, 4.2)
-    rate_axis, cycle_axis = figure.subplots(1, 2)
+    columns = beside(2, 3)
+    figure = new_figure(9.2, 5)
+    rate_axis, cycle_axis = figure.subplots(2 // columns, columns).flat
+    room = figure.get_figwidth() / columns - 0.8
 
     rates = sweep[(sweep["quantity"] == "throughput") & (sweep["data"] == "random")]
     for source, ink in _INK.items():
@@ -59,10 +61,10 @@ def wgmma_n(results: Results) -> Figure:
             if mode == "dense":
                 label = f"dense, {_FROM[source]}, more warpgroups"
                 _curve(rate_axis, most, label, ink, linestyle=":", marker="o", fillstyle="none")
-    rate_axis.set_ylim(0, 1.2 * rates["high"].max())
+    rate_axis.set_ylim(0, 1.05 * rates["high"].max())
     _width_axis(rate_axis, widths)
     rate_axis.set_ylabel("TFLOP/s, random data")
-    rate_axis.legend(fontsize=7, loc="upper left")
+    legend_under(rate_axis, room)
 
     dense = sweep[sweep["mode"] == "dense"]
     for source, ink in _INK.items():
@@ -79,12 +81,13 @@ def wgmma_n(results: Results) -> Figure:
     cycle_axis.set_ylim(bottom=0)
     _width_axis(cycle_axis, widths)
     cycle_axis.set_ylabel("cycles, one warpgroup")
-    cycle_axis.legend(fontsize=7, loc="upper left")
+    legend_under(cycle_axis, room)
     common.title(
         figure,
         "How wide a wgmma has to be to keep the tensor cores busy",
         f"{common.origin(sweep)}; f16 into f32",
     )
+    settle(figure, *[1.9] * (2 // columns))
     return figure
 
 

@@ -50,9 +50,8 @@ def of_many_libraries(load_groups):
 
 @pytest.mark.parametrize("width", [None, 7.1, 4])
 def test_legends_are_not_clipped(load_groups, width):
-    figure = speedup(of_many_libraries(load_groups))
-    if width is not None:
-        style.fit(figure, width)
+    results = of_many_libraries(load_groups)
+    figure = style.drawn_at(lambda: speedup(results), width)
     figure.draw_without_rendering()
     (legend,) = figure.legends
     reach = legend.get_window_extent()
@@ -60,11 +59,42 @@ def test_legends_are_not_clipped(load_groups, width):
     assert len(legend.get_texts()) == 12
 
 
-def test_a_figure_fits_a_column_and_stays_readable(load_groups):
-    figure = speedup(of_many_libraries(load_groups))
-    shape = figure.get_figheight() / figure.get_figwidth()
-    style.fit(figure, 7.1)
-    assert figure.get_figwidth() == 7.1
-    assert figure.get_figheight() / figure.get_figwidth() == pytest.approx(shape)
+def test_a_figure_grows_in_a_column_where_its_texts_would_shrink(load_groups):
+    results = of_many_libraries(load_groups)
+    own = speedup(results)
+    figure = style.drawn_at(lambda: speedup(results), 3.4)
+    assert figure.get_figwidth() == 3.4 and figure.get_figheight() > own.get_figheight()
     sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
     assert min(sizes) == style.LEAST_POINTS and max(sizes) < 10
+
+
+def test_a_poster_is_the_figure_in_proportion(load_groups):
+    results = of_many_libraries(load_groups)
+    own = speedup(results)
+    figure = style.drawn_at(lambda: speedup(results), 30)
+    assert figure.get_size_inches() == pytest.approx(3 * own.get_size_inches())
+    assert figure.get_suptitle() == own.get_suptitle()
+    (heading,) = (t for t in figure.findobj(Text) if t.get_text() == figure.get_suptitle())
+    assert heading.get_fontsize() == pytest.approx(3 * 10.5)
+
+
+def test_what_is_drawn_for_a_column_leaves_nothing_behind():
+    with pytest.raises(ZeroDivisionError):
+        style.drawn_at(lambda: 1 / 0, 3.4)
+    assert not style.in_column() and style.text_size(5) == style.LEAST_POINTS
+
+
+@pytest.mark.parametrize(
+    "text, lines",
+    [
+        ("two words", ["two", "words"]),
+        ("register_bypass", ["register_", "bypass"]),
+        ("128x256-producer", ["128x256-", "producer"]),
+        ("a\nb", ["a", "b"]),
+        ("unbreakable", ["unbreakable"]),
+        ("", [""]),
+    ],
+)
+def test_texts_are_wrapped_between_words_and_in_those_that_are_too_long(text, lines):
+    assert style.wrapped(text, 0.5, 9).split("\n") == lines
+    assert style.wrapped(text, 9, 9) == text
