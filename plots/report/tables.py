@@ -186,6 +186,13 @@ def points(results: Results, data: Embedded) -> Markup:
     return _of_gpu("points", "Points", _POINTS, results, count)
 
 
+def points_of(gpu: str, microbenchmark: str) -> Markup:
+    """The points of one microbenchmark, of the table of all."""
+    where = {"gpu": gpu, "microbenchmark": microbenchmark}
+    shown = [c.name for c in _POINTS if c.name not in where]
+    return view("points", f"Points of {microbenchmark}, {shortened(gpu, 60)}", where, {}, shown)
+
+
 _FILES = (
     Column("file"),
     Column("date"),

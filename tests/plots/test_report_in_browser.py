@@ -43,6 +43,10 @@ def page(tmp_path_factory):
             ]
         ),
         "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
+        "memory.json": synthetic.memory_like(),
+        "older.json": synthetic.document(
+            [synthetic.group("nw", {"n": 512}, 2.0)], gpu=synthetic.A100, ceiling_scale=0.4
+        ),
     }
     for name, document in documents.items():
         (folder / name).write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
@@ -105,6 +109,56 @@ def test_tables_sort_filter_and_choose(page):
     assert found["roles"] == ["best"] and found["said"] == "descending"
     assert found["down"] == sorted(found["down"], reverse=True) and len(set(found["down"])) > 1
     assert found["up"] == sorted(found["up"])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_navigation_leads_to_every_heading_in_order(page, width):
+    """Each link is followed as a reader does, out of the menu in which it stands."""
+    found, console = browser.look(
+        page,
+        """
+  const nav = document.querySelector("nav"), reached = [];
+  for (const link of all("a", nav)) {
+    window.scrollTo(0, 0);
+    const menu = link.closest("details");
+    if (menu) menu.querySelector("summary").click();
+    const box = link.getBoundingClientRect();
+    const inside = !menu || (box.left >= 0 && box.right <= innerWidth && box.height > 0);
+    link.click();
+    await wait(5);
+    const target = document.getElementById(link.hash.slice(1));
+    const heading = target?.matches("h2, h3, h4") ? target : target?.querySelector("h2");
+    const at = heading?.getBoundingClientRect();
+    reached.push({ label: (menu ? menu.querySelector("summary").textContent + ": " : "")
+      + link.textContent, inside, heading: heading?.textContent ?? null, closed: !menu?.open,
+      seen: Boolean(at && at.height && at.top >= nav.getBoundingClientRect().bottom - 1
+        && at.bottom <= innerHeight) });
+  }
+  const folds = all("nav details");
+  folds[0].querySelector("summary").click();
+  const link = folds[0].querySelector("a");
+  link.focus();
+  link.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  const escaped = !folds[0].open && document.activeElement === folds[0].querySelector("summary");
+  const tops = all("nav .row > *").map((e) => e.getBoundingClientRect().top);
+  return { reached, escaped, inOneLine: Math.max(...tops) - Math.min(...tops) < 8 };
+""",
+        width,
+    )
+    assert console == []
+    wrong = [r for r in found["reached"] if not (r["inside"] and r["closed"] and r["seen"])]
+    assert wrong == []
+    assert found["escaped"] and found["inOneLine"]
+    labels = [r["label"] for r in found["reached"]]
+    headings = {r["label"]: r["heading"] for r in found["reached"]}
+    assert headings["apps: nw"] == "nw" and headings["apps: over all apps"] == "Over all apps"
+    assert headings["cross matrices: nw"] == "Every strategy with every schedule"
+    assert headings["microbenchmarks: latency"] == "memory/latency"  # with a figure
+    assert headings["microbenchmarks: peer"] == "interconnect/peer"  # in a closed fold
+    order = ["NVIDIA H200", "apps: nw", "cross matrices: nw", "generations",
+             "microbenchmarks: latency", "reproduction", "method", "provenance"]  # fmt: skip
+    places = [labels.index(label) for label in order]
+    assert places == sorted(places)
 
 
 @pytest.fixture(scope="module")
