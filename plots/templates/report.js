@@ -2,7 +2,7 @@
 // number. Text from result files goes into the page as text only, never as markup.
 "use strict";
 (async () => {
-  const NEAR = "600px", FIRST_ROWS = 40, MOST_LISTED = 60;
+  const NEAR = "600px", FIRST_ROWS = 40, MOST_LISTED = 60, LONG_TEXT = 40;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (name, attributes = {}, ...children) => {
     const svg = ["svg", "line", "circle", "rect", "path", "text"].includes(name);
@@ -204,7 +204,7 @@
         const text = KINDS[kind].text(value);
         if (kind === "ratio") { cell.append(interval(value, axes[name])); cell.title = `${text}, ${value[3]}`; }
         if (kind === "share") cell.append(bar(value));
-        if (kind === "text" && text.length > 30) cell.title = text;
+        if (kind === "text" && text.length > LONG_TEXT) cell.className = "long";
         if (value === "failed" || value === "crashed" || value === "differs from itself") cell.className = "bad";
         cell.append(text);
         return cell;

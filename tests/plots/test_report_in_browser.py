@@ -161,6 +161,40 @@ def test_the_navigation_leads_to_every_heading_in_order(page, width):
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_of_a_table_is_cut(page, width):
+    """Reasons and remarks stand below their row over its width, other long texts in several lines;
+    what follows is filtered by them as before."""
+    found, console = browser.look(
+        page,
+        """
+  await openAll();
+  const views = all(".view"), cut = [];
+  for (const cell of all(".view td, .view td p").filter((e) => e.getClientRects().length)) {
+    const how = getComputedStyle(cell);
+    const hides = how.overflowX !== "visible" && cell.scrollWidth > cell.clientWidth + 1;
+    if (hides || how.textOverflow === "ellipsis") cut.push(cell.textContent.slice(0, 60));
+  }
+  const beyond = all(".prose p").filter((p) => p.getBoundingClientRect().right > innerWidth + 1);
+  const view = views.find((v) => v.dataset.label.startsWith("Rows without a time"));
+  const reasons = all("p[data-column=reason]", view).map((p) => p.textContent);
+  const heads = all("th", view).map((th) => th.textContent);
+  const search = view.querySelector("input");
+  search.value = "illegal memory"; search.dispatchEvent(new Event("input"));
+  const left = all("p[data-column=reason]", view).map((p) => p.textContent);
+  const label = getComputedStyle(view.querySelector("p[data-column=reason]"), "::before").content;
+  const columns = [...new Set(all("p[data-column]").map((p) => p.dataset.column))].sort();
+  return { cut, beyond: beyond.map((p) => p.textContent), reasons, heads, left, label, columns };
+""",
+        width,
+    )
+    assert console == [] and found["cut"] == found["beyond"] == []
+    assert "reason" not in found["heads"] and len(set(found["reasons"])) >= 3
+    assert found["left"] and all("illegal memory" in reason for reason in found["left"])
+    assert "reason" in found["label"]
+    assert set(found["columns"]) >= {"reason", "remark", "command", "settings"}
+
+
 @pytest.fixture(scope="module")
 def page_of_counters(tmp_path_factory):
     """A page with a sentence for each difference, of counters."""
