@@ -35,7 +35,7 @@ from plots.figures.registry import mode_name
 from plots.generations import steps
 from plots.load import Results, main_cache, main_launch, slug
 from plots.parallel import beside, no_search_for_garbage
-from plots.report import answer, navigation, tables
+from plots.report import answer, navigation, tables, warnings
 from plots.report.chapters import BEHIND_MICROBENCHMARKS, Part, parts
 from plots.report.embedded import Embedded
 from plots.report.navigation import Entry, Line, Menu
@@ -92,7 +92,8 @@ class GpuSection:
     lines: list[answer.Line]
     daggers: bool
     noise: str
-    warnings: list[tuple[str, list[str]]]
+    warnings: list[warnings.Kind]
+    warned: str
     apps: list[AppSection]
     comparisons: list[Shown]
     microbenchmarks: list[Microbenchmark]
@@ -195,6 +196,7 @@ def _gpu_section(
                 pictures.chapter(Chapter.APPS, of_app),
             )
         )
+    kinds = warnings.warnings(mine)
     return GpuSection(
         subject=subject,
         origin=origin(mine.groups),
@@ -202,7 +204,8 @@ def _gpu_section(
         lines=list(lines.values()),
         daggers=any("†" in cell.text for line in lines.values() for cell in line.cells),
         noise=answer.noise(mine),
-        warnings=answer.warnings(mine),
+        warnings=kinds,
+        warned=warnings.summary(kinds),
         apps=sections,
         comparisons=pictures.chapter(Chapter.COMPARISONS, subject),
         microbenchmarks=_microbenchmarks(subject, pictures),
