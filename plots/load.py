@@ -6,7 +6,7 @@ import itertools
 import pickle
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -369,17 +369,19 @@ def load(
     paths: Sequence[Path | str],
     cache: Cache | None = None,
     later: list[Callable[[], object]] | None = None,
+    without: Collection[Path] = (),
 ) -> Results:
     """Loads result files and folders of them; the same bytes under the same names only once, from
     ``cache``, which is the user's if none is given. ``later`` takes what keeps them there, for
-    those who can do that beside something else.
+    those who can do that beside something else. Files ``without`` which is asked for are passed
+    over.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
     table of `amasia cross` is not the same group as a comparison.
     Raises PlotsError, ResultFileError.
     """
-    found, notes = find_files([Path(path) for path in paths])
+    found, notes = find_files([Path(path) for path in paths], without)
     cache = cache or Cache(default_folder())
     parts: list[bytes | str] = ["results", *notes]
     for path in found:

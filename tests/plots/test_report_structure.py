@@ -83,7 +83,7 @@ FAULTS = {
     "other": {
         "#method > :not(h2) { display: none }": "method: ",
         "#h200 .heat { width: 60% }": "h200: ",
-        "#reproduction .view th { display: none }": "reproduction: ",
+        "#reproduction .view { visibility: hidden }": "reproduction: ",
     },
 }
 
