@@ -600,6 +600,14 @@ def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
     return pd.DataFrame({**of_each, **columns}, columns=SAMPLE_FRAME_COLUMNS)
 
 
+def _frame(records: Sequence[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """A frame of records. Its texts are kept as they are, because pandas gives those of its own
+    kind of text column one by one, ten times as slowly, and everything here asks row by row."""
+    frame = pd.DataFrame(records, columns=columns)
+    texts = [name for name in frame if isinstance(frame[name].dtype, pd.StringDtype)]
+    return frame.astype(dict.fromkeys(texts, object))
+
+
 def _chosen_cases(
     parts: Sequence[_OfFile], found: Sequence[Path], notes: list[str]
 ) -> dict[tuple[str, ...], _Case]:
@@ -653,30 +661,27 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         # What is found of a planted effect is asked of the run: its apps stand for no other.
         known = Sessions() if kind == "effects" else sessions
         frames = {
-            "groups": pd.DataFrame([case.group for case in mine], columns=GROUP_COLUMNS),
-            "rows": pd.DataFrame(
+            "groups": _frame([case.group for case in mine], GROUP_COLUMNS),
+            "rows": _frame(
                 [{**r, **_between(known, r["identity"])} for case in mine for r in case.rows],
-                columns=ROW_COLUMNS,
+                ROW_COLUMNS,
             ),
-            "comparisons": pd.DataFrame(
+            "comparisons": _frame(
                 [_with_sessions(c, known) for case in mine for c in case.comparisons],
-                columns=COMPARISON_COLUMNS,
+                COMPARISON_COLUMNS,
             ).astype({"control": bool, "resolved": bool}),  # also when there are none
         }
         for frame in frames.values():
-            frame["size_label"] = [
-                labels[key] for key in zip(frame["app"], frame["size"], strict=True)
-            ]
+            frame["size_label"] = pd.Series(
+                [labels[key] for key in zip(frame["app"], frame["size"], strict=True)],
+                index=frame.index, dtype=object,
+            )  # fmt: skip
         frames["samples"] = _sample_frame(mine)
         return frames
 
-    labels = _size_labels(
-        pd.DataFrame([case.group for case in cases.values()], columns=GROUP_COLUMNS)
-    )
-    all_files = pd.DataFrame([part.file for part in parts], columns=FILE_COLUMNS)
-    all_ceilings = pd.DataFrame(
-        [ceiling for part in parts for ceiling in part.ceilings], columns=CEILING_COLUMNS
-    )
+    labels = _size_labels(_frame([case.group for case in cases.values()], GROUP_COLUMNS))
+    all_files = _frame([part.file for part in parts], FILE_COLUMNS)
+    all_ceilings = _frame([c for part in parts for c in part.ceilings], CEILING_COLUMNS)
 
     def apart(kind: str) -> Results | None:
         if not any(case.kind == kind for case in cases.values()):
@@ -691,12 +696,8 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         files=all_files,
         ceilings=all_ceilings,
         notes=notes,
-        points=pd.DataFrame(
-            _latest([p for part in parts for p in part.points]), columns=POINT_COLUMNS
-        ),
-        findings=pd.DataFrame(
-            _latest([f for part in parts for f in part.findings]), columns=FINDING_COLUMNS
-        ),
+        points=_frame(_latest([p for part in parts for p in part.points]), POINT_COLUMNS),
+        findings=_frame(_latest([f for part in parts for f in part.findings]), FINDING_COLUMNS),
         cross=apart("cross"),
         effects=apart("effects"),
         sessions=sessions,

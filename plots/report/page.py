@@ -97,10 +97,32 @@ class GpuSection:
     apps: list[AppSection]
     comparisons: list[Shown]
     microbenchmarks: list[Microbenchmark]
+
+
+@dataclass(frozen=True)
+class GpuTables:
+    """The long tables of one GPU."""
+
     controls: Markup
     absent: Markup
     rows: Markup
     points: Markup
+
+
+def _tables(results: Results, gpus: Sequence[str]) -> tuple[dict[str, GpuTables], Embedded]:
+    """Those of each GPU, and what they show. Apart from the sections, because another process can
+    do it meanwhile."""
+    data = Embedded()
+    found = {}
+    for gpu in gpus:
+        mine = results.where(gpu=gpu)
+        found[gpu] = GpuTables(
+            controls=tables.controls(mine, data),
+            absent=tables.absent(mine, data),
+            rows=tables.rows(mine, data),
+            points=tables.points(mine, data),
+        )
+    return found, data
 
 
 class _Pictures:
@@ -172,9 +194,7 @@ def _microbenchmarks(subject: GpuSubject, pictures: _Pictures) -> list[Microbenc
     return found
 
 
-def _gpu_section(
-    results: Results, gpu: str, anchor: str, pictures: _Pictures, data: Embedded
-) -> GpuSection:
+def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -> GpuSection:
     mine = results.where(gpu=gpu)
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
     recorded = {name for provenance in mine.files["provenance"] for name in provenance["sources"]}
@@ -209,10 +229,6 @@ def _gpu_section(
         apps=sections,
         comparisons=pictures.chapter(Chapter.COMPARISONS, subject),
         microbenchmarks=_microbenchmarks(subject, pictures),
-        controls=tables.controls(mine, data),
-        absent=tables.absent(mine, data),
-        rows=tables.rows(mine, data),
-        points=tables.points(mine, data),
     )
 
 
@@ -338,12 +354,13 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
     pictures, data = _Pictures(), Embedded()
     all_parts = parts()
     bodies = [partial(_written, part, results) for part in all_parts]
-    with beside([*bodies, *meanwhile]) as others:
-        sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
+    with beside([partial(_tables, results, gpus), *bodies, *meanwhile]) as others:
+        sections = [_gpu_section(results, gpu, anchors[gpu], pictures) for gpu in gpus]
         pairs = _pairs(results, gpus, pictures)
         hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
         drawn = draw_all(pictures.wanted, cache)
-        written = others()[: len(bodies)]
+        (of_gpu, long), *written = others()[: 1 + len(bodies)]
+    data.add(long)
     chapters = []
     for part, (body, of_part) in zip(all_parts, written, strict=True):
         data.add(of_part)
@@ -370,6 +387,7 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
                 script=_template("report.js"),
                 drawn=drawn,
                 sections=sections,
+                tables=of_gpu,
                 navigation=_navigation(
                     sections, [part for part, _ in before], [part for part, _ in after]
                 ),
