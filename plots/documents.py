@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -433,10 +433,12 @@ def _kind_by_beginning(path: Path) -> str:
         return ""  # read_document() says what is wrong with it
 
 
-def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+def find_files(
+    paths: Sequence[Path], without: Collection[Path] = ()
+) -> tuple[list[Path], list[str]]:
     """The result files named by ``paths`` (files, or folders searched recursively for *.json) and
     notes about JSON files in folders that are something else (tuning tables, exports). Profiles,
-    which stand beside results, are passed over.
+    which stand beside results, are passed over, and so are files ``without`` which is asked for.
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -445,6 +447,8 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     for path in paths:
         if path.is_dir():
             for candidate in sorted(path.rglob("*.json")):
+                if candidate in without:
+                    continue
                 kind = _kind(candidate)
                 if kind == SCHEMA_NAME:
                     found.append(candidate)
@@ -459,3 +463,14 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         where = ", ".join(str(path) for path in paths)
         raise PlotsError(f"no result files under {where}; make one with: amasia study quick")
     return list(dict.fromkeys(found)), notes
+
+
+def what_is_wrong(path: Path) -> str:
+    """What is wrong with a JSON file in a folder of results, "" if nothing is or it is no result
+    file."""
+    try:
+        if _kind(path) == SCHEMA_NAME:
+            read_document(path)
+    except ResultFileError as error:
+        return str(error)
+    return ""

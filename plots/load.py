@@ -6,7 +6,7 @@ import itertools
 import pickle
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -376,17 +376,19 @@ def load(
     paths: Sequence[Path | str],
     cache: Cache | None = None,
     later: list[Callable[[], object]] | None = None,
+    without: Collection[Path] = (),
 ) -> Results:
     """Loads result files and folders of them; the same bytes under the same names only once, from
     ``cache``, which is the user's if none is given. ``later`` takes what keeps them there, for
-    those who can do that beside something else.
+    those who can do that beside something else. Files ``without`` which is asked for are passed
+    over.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
     table of `amasia cross` is not the same group as a comparison.
     Raises PlotsError, ResultFileError.
     """
-    found, notes = find_files([Path(path) for path in paths])
+    found, notes = find_files([Path(path) for path in paths], without)
     cache = cache or Cache(default_folder())
     parts: list[bytes | str] = ["results", *notes]
     for path in found:
@@ -609,6 +611,14 @@ def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
     return pd.DataFrame({**of_each, **columns}, columns=SAMPLE_FRAME_COLUMNS)
 
 
+def _frame(records: Sequence[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """A frame of records. Its texts are kept as they are, because pandas gives those of its own
+    kind of text column one by one, ten times as slowly, and everything here asks row by row."""
+    frame = pd.DataFrame(records, columns=columns)
+    texts = [name for name in frame if isinstance(frame[name].dtype, pd.StringDtype)]
+    return frame.astype(dict.fromkeys(texts, object))
+
+
 def _chosen_cases(
     parts: Sequence[_OfFile], found: Sequence[Path], notes: list[str]
 ) -> dict[tuple[str, ...], _Case]:
@@ -662,30 +672,27 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         # What is found of a planted effect is asked of the run: its apps stand for no other.
         known = Sessions() if kind == "effects" else sessions
         frames = {
-            "groups": pd.DataFrame([case.group for case in mine], columns=GROUP_COLUMNS),
-            "rows": pd.DataFrame(
+            "groups": _frame([case.group for case in mine], GROUP_COLUMNS),
+            "rows": _frame(
                 [{**r, **_between(known, r["identity"])} for case in mine for r in case.rows],
-                columns=ROW_COLUMNS,
+                ROW_COLUMNS,
             ),
-            "comparisons": pd.DataFrame(
+            "comparisons": _frame(
                 [_with_sessions(c, known) for case in mine for c in case.comparisons],
-                columns=COMPARISON_COLUMNS,
+                COMPARISON_COLUMNS,
             ).astype({"control": bool, "resolved": bool}),  # also when there are none
         }
         for frame in frames.values():
-            frame["size_label"] = [
-                labels[key] for key in zip(frame["app"], frame["size"], strict=True)
-            ]
+            frame["size_label"] = pd.Series(
+                [labels[key] for key in zip(frame["app"], frame["size"], strict=True)],
+                index=frame.index, dtype=object,
+            )  # fmt: skip
         frames["samples"] = _sample_frame(mine)
         return frames
 
-    labels = _size_labels(
-        pd.DataFrame([case.group for case in cases.values()], columns=GROUP_COLUMNS)
-    )
-    all_files = pd.DataFrame([part.file for part in parts], columns=FILE_COLUMNS)
-    all_ceilings = pd.DataFrame(
-        [ceiling for part in parts for ceiling in part.ceilings], columns=CEILING_COLUMNS
-    )
+    labels = _size_labels(_frame([case.group for case in cases.values()], GROUP_COLUMNS))
+    all_files = _frame([part.file for part in parts], FILE_COLUMNS)
+    all_ceilings = _frame([c for part in parts for c in part.ceilings], CEILING_COLUMNS)
 
     def apart(kind: str) -> Results | None:
         if not any(case.kind == kind for case in cases.values()):
@@ -700,12 +707,8 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         files=all_files,
         ceilings=all_ceilings,
         notes=notes,
-        points=pd.DataFrame(
-            _latest([p for part in parts for p in part.points]), columns=POINT_COLUMNS
-        ),
-        findings=pd.DataFrame(
-            _latest([f for part in parts for f in part.findings]), columns=FINDING_COLUMNS
-        ),
+        points=_frame(_latest([p for part in parts for p in part.points]), POINT_COLUMNS),
+        findings=_frame(_latest([f for part in parts for f in part.findings]), FINDING_COLUMNS),
         cross=apart("cross"),
         effects=apart("effects"),
         sessions=sessions,

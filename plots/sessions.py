@@ -286,13 +286,13 @@ def levelled(sessions: Sessions, others: Sessions) -> Sessions:
 def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Components:
     """The pool of an app over several sets of sessions, none of which counts as sessions of the
     rows of another: how far rows move may not be learnt from a difference that is to be judged."""
-    of_app, of_all = [], []
-    for sessions in several:
-        for identity, of_row in sessions.found.items():
-            first = of_row[0]
-            if (first.quantity, first.gpu) == (quantity, gpu):
-                of_all.append(sessions.of(identity))
-                if first.app == app:
-                    of_app.append(of_all[-1])
-    own = pooled_components(of_app)
-    return own if own.gpu_rows >= LEAST_ROWS else pooled_components(of_all).of_others()
+    of_gpu = [
+        (sessions, identity, of_row[0].app)
+        for sessions in several
+        for identity, of_row in sessions.found.items()
+        if (of_row[0].quantity, of_row[0].gpu) == (quantity, gpu)
+    ]
+    own = pooled_components([s.of(identity) for s, identity, of in of_gpu if of == app])
+    if own.gpu_rows >= LEAST_ROWS:
+        return own
+    return pooled_components([s.of(identity) for s, identity, _ in of_gpu]).of_others()

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from plots import report
@@ -30,10 +30,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _page_key(cache: Cache, paths: list[str]) -> str:
+def _page_key(cache: Cache, paths: list[str], without: Collection[Path]) -> str:
     """What decides the page: its template, the apps that it counts the lines of, the documents that
     it may show, and the bytes and names of the result files and of the profiles beside them."""
-    found, notes = find_files([Path(path) for path in paths])
+    found, notes = find_files([Path(path) for path in paths], without)
     ours = [
         *(PACKAGE / "templates").iterdir(),
         *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
@@ -47,14 +47,16 @@ def _page_key(cache: Cache, paths: list[str]) -> str:
     return cache.key(*parts)
 
 
-def page_of(paths: list[str], cache: Cache, quiet: bool = False) -> str:
-    """The report of files and folders, from ``cache`` when it was made before; what was left out is
-    told on stderr, unless ``quiet``. Raises PlotsError."""
-    key = _page_key(cache, paths)
+def page_of(
+    paths: list[str], cache: Cache, quiet: bool = False, without: Collection[Path] = ()
+) -> str:
+    """The report of files and folders, ``without`` some of the files in these, from ``cache`` when
+    it was made before; what was left out is told on stderr, unless ``quiet``. Raises PlotsError."""
+    key = _page_key(cache, paths, without)
     stored = cache.find(key)
     if stored is None:
         keeping: list[Callable[[], object]] = []
-        results = load(paths, cache, keeping)
+        results = load(paths, cache, keeping, without)
         page = {"notes": results.notes, "html": report.render(results, cache, keeping)}
         cache.keep(key, json.dumps(page).encode())
         cache.forget_unused()

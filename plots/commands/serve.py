@@ -18,6 +18,7 @@ from pathlib import Path
 from plots.cache import Cache, default_folder
 from plots.commands.registry import Command, register
 from plots.commands.report import page_of
+from plots.documents import what_is_wrong
 from plots.errors import PlotsError
 
 # Asks every second whether the page is still the newest. A request that fails is tried again, so
@@ -49,6 +50,60 @@ def _waiting(reason: str) -> str:
     )
 
 
+def _with_line(page: str, *texts: str) -> str:
+    """The page with a line about each text above everything else."""
+    lines = "".join(f'<p class="warn">{html.escape(text)}</p>' for text in texts)
+    return page.replace("<main", lines + "<main", 1)
+
+
+class Maker:
+    """Makes the report of a folder of what can be read in it, with a line about every file that
+    cannot, as one of which only half is written yet."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        # Which file in which state was looked at, and what is wrong with it.
+        self._known: dict[tuple[Path, int, int], str] = {}
+
+    def _wrong(self, folder: Path, look: bool) -> dict[Path, str]:
+        """The files that cannot be read and why; without ``look`` those that are known to be so."""
+        found: dict[Path, str] = {}
+        known: dict[tuple[Path, int, int], str] = {}
+        for path in sorted(folder.rglob("*.json")):
+            try:
+                of = path.stat()
+            except OSError:  # it is being replaced
+                continue
+            state = (path, of.st_size, of.st_mtime_ns)
+            if state in self._known:
+                known[state] = self._known[state]
+            elif look:
+                known[state] = what_is_wrong(path)
+            if known.get(state):
+                found[path] = known[state]
+        self._known = known
+        return found
+
+    def __call__(self, folder: Path) -> str:
+        """Raises PlotsError when there is nothing to show."""
+        wrong = self._wrong(folder, look=False)
+        try:
+            page = self._page(folder, wrong)
+        except PlotsError:
+            # Each file is read by itself only now, because mostly nothing is wrong with any.
+            before, wrong = wrong, self._wrong(folder, look=True)
+            if wrong == before:
+                raise
+            page = self._page(folder, wrong)
+        return _with_line(page, *(f"Left out: {why}" for why in wrong.values()))
+
+    def _page(self, folder: Path, wrong: dict[Path, str]) -> str:
+        try:
+            return page_of([str(folder)], self._cache, quiet=True, without=wrong)
+        except PlotsError as error:
+            raise PlotsError("; ".join([*wrong.values(), str(error)])) from None
+
+
 class Watched:
     """A folder, and the newest page of what is in it. Its methods may be called by any thread."""
 
@@ -73,8 +128,8 @@ class Watched:
         return "\n".join(seen)
 
     def look(self) -> bool:
-        """Makes the page anew when something changed; says whether. A file that is half written
-        is no reason to stop: the last page stays, with what is wrong above it."""
+        """Makes the page anew when something changed; says whether. Where no page can be made, the
+        last one stays, with what is wrong above it."""
         state = self.state()
         with self._lock:
             if state == self._shown.version:
@@ -87,8 +142,7 @@ class Watched:
             print(f"plots: {error}", file=sys.stderr)
             page = _waiting(str(error))
             if "<main" in before.page:
-                note = f'<p class="warn">Not the newest: {html.escape(str(error))}</p><main'
-                page = before.page.replace("<main", note, 1)
+                page = _with_line(before.page, f"Not the newest: {error}")
         with self._lock:
             self._shown = Shown(state, page)
         return True
@@ -167,7 +221,7 @@ def _run(options: argparse.Namespace) -> int:
     if not 0 < options.every <= 3600:
         raise PlotsError(f"expected 0 to 3600 seconds as --every, not {options.every:g}")
     cache = Cache(default_folder())
-    watched = Watched(options.folder, lambda folder: page_of([str(folder)], cache, quiet=True))
+    watched = Watched(options.folder, Maker(cache))
     server = server_of(watched, options.port)
     print(f"http://127.0.0.1:{server.server_port} shows {options.folder}; end with Ctrl-C")
     sys.stdout.flush()

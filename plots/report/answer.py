@@ -4,7 +4,6 @@ is and what was recorded beside it that says why."""
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from plots.advise import Advice
 from plots.attribution import Attribution, attributions
 from plots.claims import UNDECIDED
 from plots.figures import GpuSubject
-from plots.figures.registry import mode_name
 from plots.gains import Gain, Part, gains_of
 from plots.load import Results, main_size
 from plots.profiles import profiles_beside
@@ -246,56 +244,3 @@ def noise(results: Results) -> str:
         f"{len(wrong)} of {len(controls)} controls differ from themselves, by {most:.2g} % at "
         "most, and no smaller difference counts beside them"
     )
-
-
-# What differs between warnings of one kind: numbers, and which GPU of a model it was.
-_PARTICULAR = re.compile(r"\b[0-9a-f]{12}\b|\b[0-9]+(\.[0-9]+)?\b")
-
-
-def _by_kind(found: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """Warnings that differ in particulars only, together; those stand where each holds."""
-    kinds: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
-    for text, where in found.items():
-        kinds[_PARTICULAR.sub("…", text)].append((text, where))
-    said = []
-    for kind, texts in kinds.items():
-        if len(texts) == 1:
-            said.append(texts[0])
-        else:
-            said.append((kind, [f"{place}: {text}" for text, where in texts for place in where]))
-    return said
-
-
-def warnings(results: Results) -> list[tuple[str, list[str]]]:
-    """Everything that a reader must know before believing a number: (what, where it holds)."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for f in results.files.itertuples():
-        if f.dirty:
-            found["made from sources with uncommitted changes"].append(f.path)
-    groups = list(results.groups.itertuples())
-    if results.cross is not None:
-        groups += results.cross.groups.itertuples()
-    for g in groups:
-        where = f"{g.app}, {g.size_label}, {mode_name(g.cache, g.launch)}"
-        for text in g.warnings:
-            found[text].append(where)
-        if not g.launch_blocked:
-            found[
-                "too many launches to queue behind the blocking kernel; gaps between launches are "
-                "part of the time"
-            ].append(where)
-    uncontrolled = set(results.groups["group"]) - set(
-        results.comparisons.loc[results.comparisons["control"], "group"]
-    )
-    if uncontrolled:
-        found["no A/A control: differences may be noise of the machine"].append(
-            f"{len(uncontrolled)} of {len(results.groups)} groups"
-        )
-    for row in results.rows[results.rows["fallback"] != ""].drop_duplicates("variant").itertuples():
-        found[f"fell back: {row.fallback}"].append(row.variant)
-    spilled = results.rows[results.rows["local_bytes"] > 0].drop_duplicates(["variant", "config"])
-    for row in spilled.itertuples():
-        found["local memory is used (spills)"].append(
-            f"{row.variant} ({row.config}), {row.local_bytes:.0f} B a thread"
-        )
-    return _by_kind(found)

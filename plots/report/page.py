@@ -35,9 +35,10 @@ from plots.figures.registry import mode_name
 from plots.generations import steps
 from plots.load import Results, main_cache, main_launch, slug
 from plots.parallel import beside, no_search_for_garbage
-from plots.report import answer, tables
-from plots.report.chapters import Part, parts
+from plots.report import answer, navigation, tables, warnings
+from plots.report.chapters import BEHIND_MICROBENCHMARKS, Part, parts
 from plots.report.embedded import Embedded
+from plots.report.navigation import Entry, Line, Menu
 from plots.strategies import STRATEGIES, built_variants
 from plots.style import embedded_font
 
@@ -54,9 +55,21 @@ class Shown:
     its markup."""
 
     heading: str
+    anchor: str  # of the heading
     above: Markup
     pictures: tuple[str, ...]
     below: Markup
+
+
+@dataclass(frozen=True)
+class Microbenchmark:
+    """A microbenchmark on one GPU: its figures, where it has any, and all its points."""
+
+    name: str
+    anchor: str
+    figures: list[Shown]
+    count: int
+    points: Markup
 
 
 @dataclass(frozen=True)
@@ -79,14 +92,37 @@ class GpuSection:
     lines: list[answer.Line]
     daggers: bool
     noise: str
-    warnings: list[tuple[str, list[str]]]
+    warnings: list[warnings.Kind]
+    warned: str
     apps: list[AppSection]
     comparisons: list[Shown]
-    microbenchmarks: list[Shown]
+    microbenchmarks: list[Microbenchmark]
+
+
+@dataclass(frozen=True)
+class GpuTables:
+    """The long tables of one GPU."""
+
     controls: Markup
     absent: Markup
     rows: Markup
     points: Markup
+
+
+def _tables(results: Results, gpus: Sequence[str]) -> tuple[dict[str, GpuTables], Embedded]:
+    """Those of each GPU, and what they show. Apart from the sections, because another process can
+    do it meanwhile."""
+    data = Embedded()
+    found = {}
+    for gpu in gpus:
+        mine = results.where(gpu=gpu)
+        found[gpu] = GpuTables(
+            controls=tables.controls(mine, data),
+            absent=tables.absent(mine, data),
+            rows=tables.rows(mine, data),
+            points=tables.points(mine, data),
+        )
+    return found, data
 
 
 class _Pictures:
@@ -109,7 +145,8 @@ class _Pictures:
                     raise ValueError(f"two pictures are called {name}")
                 self.wanted[name] = picture
             below = markup + kind.below(subject)
-            shown.append(Shown(kind.heading, kind.above(subject), tuple(names), below))
+            anchor = f"{subject.anchor}--{slug(kind.name)}"
+            shown.append(Shown(kind.heading, anchor, kind.above(subject), tuple(names), below))
         return shown
 
 
@@ -137,9 +174,27 @@ def _advice_of(found: Iterable[Advice]) -> list[tuple[str, list[Advice], str]]:
     ]
 
 
-def _gpu_section(
-    results: Results, gpu: str, anchor: str, pictures: _Pictures, data: Embedded
-) -> GpuSection:
+def _microbenchmarks(subject: GpuSubject, pictures: _Pictures) -> list[Microbenchmark]:
+    """Those that were run on the GPU: first those with a figure, in the order of figures, then the
+    others by name."""
+    counts = subject.results.points["microbenchmark"].value_counts()
+    # A figure of a microbenchmark has its name, with the sign that may stand in a file's name.
+    named = {f"{subject.anchor}-{name.replace('/', '-')}": name for name in counts.index}
+    figures: dict[str, list[Shown]] = {}
+    for shown in pictures.chapter(Chapter.MICROBENCHMARKS, subject):
+        figures.setdefault(named[shown.pictures[0]], []).append(shown)
+    found, taken = [], set()
+    for name in [*figures, *sorted(set(counts.index) - set(figures))]:
+        anchor = f"{subject.anchor}--{slug(name)[:60]}"
+        if anchor in taken:
+            anchor += f"-{len(taken)}"
+        taken.add(anchor)
+        points = tables.points_of(subject.gpu, name)
+        found.append(Microbenchmark(name, anchor, figures.get(name, []), int(counts[name]), points))
+    return found
+
+
+def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -> GpuSection:
     mine = results.where(gpu=gpu)
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
     recorded = {name for provenance in mine.files["provenance"] for name in provenance["sources"]}
@@ -161,6 +216,7 @@ def _gpu_section(
                 pictures.chapter(Chapter.APPS, of_app),
             )
         )
+    kinds = warnings.warnings(mine)
     return GpuSection(
         subject=subject,
         origin=origin(mine.groups),
@@ -168,14 +224,11 @@ def _gpu_section(
         lines=list(lines.values()),
         daggers=any("†" in cell.text for line in lines.values() for cell in line.cells),
         noise=answer.noise(mine),
-        warnings=answer.warnings(mine),
+        warnings=kinds,
+        warned=warnings.summary(kinds),
         apps=sections,
         comparisons=pictures.chapter(Chapter.COMPARISONS, subject),
-        microbenchmarks=pictures.chapter(Chapter.MICROBENCHMARKS, subject),
-        controls=tables.controls(mine, data),
-        absent=tables.absent(mine, data),
-        rows=tables.rows(mine, data),
-        points=tables.points(mine, data),
+        microbenchmarks=_microbenchmarks(subject, pictures),
     )
 
 
@@ -204,6 +257,57 @@ def _anchors(gpus: Sequence[str]) -> dict[str, str]:
         name = slug(gpu)[:40] or "gpu"
         anchors[gpu] = f"{name}-{len(anchors)}" if name in anchors.values() else name
     return anchors
+
+
+def _navigation(
+    sections: Sequence[GpuSection], chapters: Sequence[Part], after: Sequence[Part]
+) -> list[Entry | Menu]:
+    """All that the page has, in the order in which one asks for it. ``chapters`` stand before the
+    generations, ``after`` behind the microbenchmarks."""
+    several = len(sections) > 1
+    answers = [Entry(s.subject.gpu if several else "answer", s.subject.anchor) for s in sections]
+    apps = [
+        Line(
+            s.subject.gpu if several else "",
+            s.subject.anchor,
+            (
+                *(Entry(a.subject.app, a.subject.anchor) for a in s.apps),
+                Entry("over all apps", f"{s.subject.anchor}-over-all"),
+            ),
+        )
+        for s in sections
+    ]
+    matrices = [
+        Line(
+            s.subject.gpu if several else "",
+            "",
+            tuple(
+                Entry(a.subject.app, shown.anchor)
+                for a in s.apps
+                for shown in a.figures
+                if shown.anchor == f"{a.subject.anchor}--cross"
+            ),
+        )
+        for s in sections
+    ]
+    measured = [
+        line
+        for s in sections
+        for line in navigation.by_family(
+            s.subject.gpu, several, sorted((m.name, m.anchor) for m in s.microbenchmarks)
+        )
+    ]
+    return [
+        *answers,
+        *navigation.menu("apps", apps),
+        *navigation.menu("cross matrices", matrices),
+        *(Entry(part.name, part.name) for part in chapters),
+        Entry("generations", "generations"),
+        *navigation.menu("microbenchmarks", measured),
+        *(Entry(part.name, part.name) for part in after),
+        Entry("method", "method"),
+        Entry("provenance", "provenance"),
+    ]
 
 
 def _environment(data: Embedded) -> jinja2.Environment:
@@ -250,16 +354,20 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
     pictures, data = _Pictures(), Embedded()
     all_parts = parts()
     bodies = [partial(_written, part, results) for part in all_parts]
-    with beside([*bodies, *meanwhile]) as others:
-        sections = [_gpu_section(results, gpu, anchors[gpu], pictures, data) for gpu in gpus]
+    with beside([partial(_tables, results, gpus), *bodies, *meanwhile]) as others:
+        sections = [_gpu_section(results, gpu, anchors[gpu], pictures) for gpu in gpus]
         pairs = _pairs(results, gpus, pictures)
         hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
         drawn = draw_all(pictures.wanted, cache)
-        written = others()[: len(bodies)]
+        (of_gpu, long), *written = others()[: 1 + len(bodies)]
+    data.add(long)
     chapters = []
     for part, (body, of_part) in zip(all_parts, written, strict=True):
         data.add(of_part)
-        chapters.append((part, body))
+        if body:
+            chapters.append((part, body))
+    before = [(part, body) for part, body in chapters if part.order < BEHIND_MICROBENCHMARKS]
+    after = chapters[len(before) :]
     for name, picture in drawn.items():
         if picture.svg:
             data.figure(name, picture.svg)
@@ -279,7 +387,12 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
                 script=_template("report.js"),
                 drawn=drawn,
                 sections=sections,
-                chapters=[(part, body) for part, body in chapters if body],
+                tables=of_gpu,
+                navigation=_navigation(
+                    sections, [part for part, _ in before], [part for part, _ in after]
+                ),
+                before=before,
+                after=after,
                 idle=[gpu for gpu in results.gpus if gpu not in with_groups],
                 strategies=STRATEGIES,
                 notes=results.notes,

@@ -58,7 +58,7 @@ _ROWS = (
     Column("n", "whole", help="samples"),
     Column("throttled", "whole", help="samples that no summary uses"),
     Column("status", listed=True),
-    Column("reason"),
+    Column("reason", "prose"),
     Column("bound by"),
     Column("movement"),
     Column("config"),
@@ -163,7 +163,7 @@ _POINTS = (
     Column("clock, MHz", "whole"),
     Column("proof", help="instructions counted in the machine code"),
     Column("status", listed=True),
-    Column("remark"),
+    Column("remark", "prose"),
 )
 
 
@@ -186,23 +186,30 @@ def points(results: Results, data: Embedded) -> Markup:
     return _of_gpu("points", "Points", _POINTS, results, count)
 
 
+def points_of(gpu: str, microbenchmark: str) -> Markup:
+    """The points of one microbenchmark, of the table of all."""
+    where = {"gpu": gpu, "microbenchmark": microbenchmark}
+    shown = [c.name for c in _POINTS if c.name not in where]
+    return view("points", f"Points of {microbenchmark}, {shortened(gpu, 60)}", where, {}, shown)
+
+
 _FILES = (
     Column("file"),
     Column("date"),
     Column("study", listed=True),
-    Column("command"),
-    Column("commit"),
-    Column("compilers"),
+    Column("command", "prose"),
+    Column("commit", "prose"),
+    Column("compilers", "prose"),
     Column("CUDA driver, runtime"),
-    Column("device"),
-    Column("device state"),
-    Column("settings"),
+    Column("device", "prose"),
+    Column("device state", "prose"),
+    Column("settings", "prose"),
     Column("harness digest"),
 )
 _SOURCES = (
     Column("variant"),
     Column("digest", help="of everything that can change what was timed, judged or bounded"),
-    Column("files"),
+    Column("files", "prose"),
 )
 
 
@@ -252,7 +259,7 @@ _ABSENT = (
     Column("cache", listed=True),
     Column("launch", listed=True),
     Column("status", listed=True),
-    Column("reason"),
+    Column("reason", "prose"),
 )
 
 

@@ -2,7 +2,7 @@
 // number. Text from result files goes into the page as text only, never as markup.
 "use strict";
 (async () => {
-  const NEAR = "600px", FIRST_ROWS = 40, MOST_LISTED = 60;
+  const NEAR = "600px", FIRST_ROWS = 40, MOST_LISTED = 60, LONG_TEXT = 40;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (name, attributes = {}, ...children) => {
     const svg = ["svg", "line", "circle", "rect", "path", "text"].includes(name);
@@ -25,7 +25,31 @@
   }
   // Written by the suite like the rest of the page, texts escaped; packed because it is long.
   for (const place of all("template[data-packed]")) place.outerHTML = data.markup[place.dataset.packed];
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+
+  // --- Where links lead -------------------------------------------------------------------------
+  // What a link names may stand in a closed fold, which a browser does not open by itself.
+  function reach(id) {
+    const target = document.getElementById(decodeURIComponent(id));
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  }
+  const menus = all("nav details");
+  const closeMenus = () => { for (const menu of menus) menu.open = false; };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (!event.target.closest("nav details") || link) closeMenus();
+    if (link) setTimeout(() => reach(link.hash.slice(1))); // when the browser has gone there itself
+  });
+  document.addEventListener("keydown", (event) => {
+    const open = event.key === "Escape" && menus.find((menu) => menu.open);
+    if (!open) return;
+    const inside = open.contains(document.activeElement);
+    closeMenus();
+    if (inside) open.querySelector("summary").focus();
+  });
+  window.addEventListener("hashchange", () => reach(location.hash.slice(1)));
+  if (location.hash) reach(location.hash.slice(1));
 
   // --- Numbers as people read them --------------------------------------------------------------
   const significant = (value, digits) =>
@@ -180,7 +204,7 @@
         const text = KINDS[kind].text(value);
         if (kind === "ratio") { cell.append(interval(value, axes[name])); cell.title = `${text}, ${value[3]}`; }
         if (kind === "share") cell.append(bar(value));
-        if (kind === "text" && text.length > 30) cell.title = text;
+        if (kind === "text" && text.length > LONG_TEXT) cell.className = "long";
         if (value === "failed" || value === "crashed" || value === "differs from itself") cell.className = "bad";
         cell.append(text);
         return cell;

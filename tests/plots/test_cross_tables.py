@@ -69,7 +69,47 @@ def test_cells_without_a_time_say_why_once(load_groups):
         ("dsm declines: nothing to share", ["iso", "wide"]),
         ("dsm skipped: needs sm_90, this GPU is sm_80", ["tall"]),
     ]
-    assert t.sentence().endswith("no other strategy has a time.")
+    fastest, left_out = t.sentence().split("\n")
+    assert fastest.endswith("no other strategy has a time.")
+    assert left_out == "dsm runs with no schedule: nothing to share."
+    assert t.strategies == ("baseline",) and t.never_ran == ("dsm",)
+
+
+OTHER = "computes in mode bf16, not fp32"
+
+
+def test_schedules_that_run_with_no_strategy_are_a_sentence_and_no_columns(load_groups):
+    """As of gemm, most schedules of which compute in another mode than that of the table."""
+    t = tabled(
+        load_groups,
+        crossed={
+            "baseline": {"iso": 2.0, "a": OTHER, "b": OTHER, "c": "too large"},
+            "tma": {"iso": 1.0, "a": OTHER, "b": "schedule b: own", "c": "too large"},
+            "dsm": {"iso": 1.1, "a": OTHER, "b": OTHER, "c": "schedule c: own"},
+        },
+    )
+    assert t.schedules == ("iso",) and t.left_out == ("a", "b", "c")
+    said = t.sentence().replace("\n", " ")
+    assert said.endswith(f"3 of 4 schedules run with no strategy: {OTHER} (2); too large (1).")
+    assert len(t.cells) == 12  # nothing is lost
+    assert without_time(t) == [
+        (f"baseline, dsm skipped: {OTHER}", ["a", "b"]),
+        (f"tma skipped: {OTHER}", ["a"]),
+        ("tma declines: own", ["b"]),
+        ("baseline, tma skipped: too large", ["c"]),
+        ("dsm declines: own", ["c"]),
+    ]
+
+
+def test_a_column_with_a_failure_stays(load_groups):
+    group = synthetic.cross_group(
+        "nw", {"n": 64}, crossed={"baseline": {"iso": 2.0, "a": OTHER}, "tma": {"iso": 1.0, "a": 1}}
+    )
+    row = next(r for r in group["rows"] if r["variant"] == "nw/tma" and r["schedule"] == "a")
+    synthetic.fail(row, "crashed", "hung")
+    results = load_groups(group).cross
+    t = table_of(results, results.groups.iloc[0]["group"])
+    assert t.schedules == ("iso", "a") and t.left_out == ()
 
 
 def test_nothing_ran(load_groups):

@@ -43,6 +43,10 @@ def page(tmp_path_factory):
             ]
         ),
         "cross.json": synthetic.document([synthetic.cross_group("nw", {"n": 2048})]),
+        "memory.json": synthetic.memory_like(),
+        "older.json": synthetic.document(
+            [synthetic.group("nw", {"n": 512}, 2.0)], gpu=synthetic.A100, ceiling_scale=0.4
+        ),
     }
     for name, document in documents.items():
         (folder / name).write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
@@ -80,7 +84,8 @@ def test_tables_sort_filter_and_choose(page):
   const view = all(".view").find((v) => v.dataset.label.startsWith("Rows, "));
   const count = () => view.querySelector("[role=status]").textContent;
   const column = (name) => all("th", view).findIndex((th) => th.textContent === name);
-  const cells = (name) => all("tbody tr", view).map((r) => r.cells[column(name)].textContent);
+  const rows = () => all("tbody tr:not(.prose)", view); // without the reasons below them
+  const cells = (name) => rows().map((r) => r.cells[column(name)].textContent);
   const gains = () => cells("speed-up").filter((t) => t).map((t) => parseFloat(t.slice(2)));
   const everything = count();
   const search = view.querySelector("input");
@@ -105,6 +110,90 @@ def test_tables_sort_filter_and_choose(page):
     assert found["roles"] == ["best"] and found["said"] == "descending"
     assert found["down"] == sorted(found["down"], reverse=True) and len(set(found["down"])) > 1
     assert found["up"] == sorted(found["up"])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_navigation_leads_to_every_heading_in_order(page, width):
+    """Each link is followed as a reader does, out of the menu in which it stands."""
+    found, console = browser.look(
+        page,
+        """
+  const nav = document.querySelector("nav"), reached = [];
+  for (const link of all("a", nav)) {
+    window.scrollTo(0, 0);
+    const menu = link.closest("details");
+    if (menu) menu.querySelector("summary").click();
+    const box = link.getBoundingClientRect();
+    const inside = !menu || (box.left >= 0 && box.right <= innerWidth && box.height > 0);
+    link.click();
+    await wait(5);
+    const target = document.getElementById(link.hash.slice(1));
+    const heading = target?.matches("h2, h3, h4") ? target : target?.querySelector("h2");
+    const at = heading?.getBoundingClientRect();
+    reached.push({ label: (menu ? menu.querySelector("summary").textContent + ": " : "")
+      + link.textContent, inside, heading: heading?.textContent ?? null, closed: !menu?.open,
+      seen: Boolean(at && at.height && at.top >= nav.getBoundingClientRect().bottom - 1
+        && at.bottom <= innerHeight) });
+  }
+  const folds = all("nav details");
+  folds[0].querySelector("summary").click();
+  const link = folds[0].querySelector("a");
+  link.focus();
+  link.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  const escaped = !folds[0].open && document.activeElement === folds[0].querySelector("summary");
+  const tops = all("nav .row > *").map((e) => e.getBoundingClientRect().top);
+  return { reached, escaped, inOneLine: Math.max(...tops) - Math.min(...tops) < 8 };
+""",
+        width,
+    )
+    assert console == []
+    wrong = [r for r in found["reached"] if not (r["inside"] and r["closed"] and r["seen"])]
+    assert wrong == []
+    assert found["escaped"] and found["inOneLine"]
+    labels = [r["label"] for r in found["reached"]]
+    headings = {r["label"]: r["heading"] for r in found["reached"]}
+    assert headings["apps: nw"] == "nw" and headings["apps: over all apps"] == "Over all apps"
+    assert headings["cross matrices: nw"] == "Every strategy with every schedule"
+    assert headings["microbenchmarks: latency"] == "memory/latency"  # with a figure
+    assert headings["microbenchmarks: peer"] == "interconnect/peer"  # in a closed fold
+    order = ["NVIDIA H200", "apps: nw", "cross matrices: nw", "generations",
+             "microbenchmarks: latency", "reproduction", "method", "provenance"]  # fmt: skip
+    places = [labels.index(label) for label in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_of_a_table_is_cut(page, width):
+    """Reasons and remarks stand below their row over its width, other long texts in several lines;
+    what follows is filtered by them as before."""
+    found, console = browser.look(
+        page,
+        """
+  await openAll();
+  const views = all(".view"), cut = [];
+  for (const cell of all(".view td, .view td p").filter((e) => e.getClientRects().length)) {
+    const how = getComputedStyle(cell);
+    const hides = how.overflowX !== "visible" && cell.scrollWidth > cell.clientWidth + 1;
+    if (hides || how.textOverflow === "ellipsis") cut.push(cell.textContent.slice(0, 60));
+  }
+  const beyond = all(".prose p").filter((p) => p.getBoundingClientRect().right > innerWidth + 1);
+  const view = views.find((v) => v.dataset.label.startsWith("Rows without a time"));
+  const reasons = all("p[data-column=reason]", view).map((p) => p.textContent);
+  const heads = all("th", view).map((th) => th.textContent);
+  const search = view.querySelector("input");
+  search.value = "illegal memory"; search.dispatchEvent(new Event("input"));
+  const left = all("p[data-column=reason]", view).map((p) => p.textContent);
+  const label = getComputedStyle(view.querySelector("p[data-column=reason]"), "::before").content;
+  const columns = [...new Set(all("p[data-column]").map((p) => p.dataset.column))].sort();
+  return { cut, beyond: beyond.map((p) => p.textContent), reasons, heads, left, label, columns };
+""",
+        width,
+    )
+    assert console == [] and found["cut"] == found["beyond"] == []
+    assert "reason" not in found["heads"] and len(set(found["reasons"])) >= 3
+    assert found["left"] and all("illegal memory" in reason for reason in found["left"])
+    assert "reason" in found["label"]
+    assert set(found["columns"]) >= {"reason", "remark", "command", "settings"}
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,10 @@ from markupsafe import Markup
 from plots.load import Results
 from plots.report.embedded import Embedded
 
+# Chapters of this order and above stand behind the generations and the microbenchmarks, which are
+# chapters of the page itself; the others stand before them.
+BEHIND_MICROBENCHMARKS = 30
+
 
 @dataclass(frozen=True)
 class Part:

@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("here", "number"),
     Column("here / published", "number", help="or share over share of what each GPU promises"),
     Column("verdict", listed=True),
-    Column("why or how", help="why there is none, or the command that records it"),
+    Column("why or how", "prose"),
 )
 
 

@@ -23,7 +23,7 @@ _COLUMNS = (
     Column("place", "whole", help="1 is the fastest"),
     Column("gain", "ratio", help="over baseline with the same traits; baseline's own is the noise"),
     Column("time", "ms"),
-    Column("remark"),
+    Column("remark", "prose"),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import urllib.request
 import pytest
 import synthetic
 
+from plots.cache import Cache
 from plots.cli import main
 from plots.commands import serve
 from plots.errors import PlotsError
@@ -81,6 +83,30 @@ def test_half_a_file_leaves_the_last_page_with_what_is_wrong(serving):
     assert watched.look()
     page = fetch(server, "/")
     assert "Not the newest" not in page and "<main>a.json b.json</main>" in page
+
+
+def test_a_truncated_file_is_named_and_the_good_ones_are_shown(tmp_path):
+    """From the first look on, not only where a page was made before; it comes when it is whole."""
+    watched = serve.Watched(tmp_path, serve.Maker(Cache(None)))
+    whole = document(1024)
+    (tmp_path / "half.json").write_text(whole[: len(whole) // 2], encoding="utf-8")
+    watched.look()
+    assert "half.json: expected the rest of the JSON" in watched.shown.page  # nothing to show yet
+    (tmp_path / "good.json").write_text(document(512), encoding="utf-8")
+    assert watched.look() and not watched.look()
+    page = watched.shown.page
+    (line,) = re.findall(r'<p class="warn">(Left out: [^<]*)</p>', page)
+    assert "half.json: expected the rest of the JSON" in line and "truncated" in line
+    assert "n=512" in page and "n=1024" not in page and page.count("Waiting for results") == 0
+    # One that does not even begin as a result file does.
+    (tmp_path / "bits.json").write_text("{", encoding="utf-8")
+    watched.look()
+    assert watched.shown.page.count("Left out: ") == 2 and "n=512" in watched.shown.page
+    (tmp_path / "bits.json").unlink()
+    (tmp_path / "half.json").write_text(whole, encoding="utf-8")
+    watched.look()
+    page = watched.shown.page
+    assert "Left out" not in page and "n=512" in page and "n=1024" in page
 
 
 def test_several_readers_at_once_get_whole_pages(serving):
