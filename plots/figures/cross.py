@@ -91,18 +91,12 @@ def _short(cell: Cell) -> str:
     return f"({ratio})" if cell.movement.claim in UNDECIDED else ratio
 
 
-def _ran(t: Table) -> list[str]:
-    """The schedules that some strategy has a time with."""
-    timed = {schedule for (_, schedule), cell in t.cells.items() if cell.kind == "ok"}
-    return [schedule for schedule in t.schedules if schedule in timed]
-
-
 def _panel(
     ax: Axes, cross_table: Table, norm: LogNorm, mode: str, upright: bool, room: float
 ) -> None:
     """One table in axes ``room`` inches wide, schedules across or, upright, one below the other."""
     t = cross_table
-    schedules = _ran(t) if upright else t.schedules
+    schedules = t.schedules
     narrow = upright and room / len(t.strategies) < _NARROW
     for i, schedule in enumerate(schedules):
         for j, strategy in enumerate(t.strategies):
@@ -129,9 +123,11 @@ def _panel(
     slanted = {"rotation": 90} if upright and room / len(across) < _NAME_ACROSS else {}
     ax.set_xlim(-0.5, len(across) - 0.5)
     ax.set_ylim(len(down) - 0.5, -0.5)
-    ax.set_xticks(range(len(across)), across, fontsize=points, **slanted)
     if upright:
         down = [wrapped(schedule, _NAME_INCHES, points) for schedule in down]
+    else:
+        across = [wrapped(schedule, 0.9 * room / len(across), points) for schedule in across]
+    ax.set_xticks(range(len(across)), across, fontsize=points, **slanted)
     ax.set_yticks(range(len(down)), down, fontsize=points)
     ax.grid(visible=False)
     ax.tick_params(length=0)
@@ -139,9 +135,6 @@ def _panel(
         spine.set_visible(False)
     heading, sentence = f"{t.group['app']}, {t.group['size_label']}{mode}", t.sentence()
     if upright:
-        left_out = len(t.schedules) - len(schedules)
-        if left_out:
-            sentence += f" {left_out} schedules that none runs at this size are left out."
         heading = wrapped(heading, room, text_size(9))
         sentence = wrapped(sentence, room, points)
     ax.set_title(heading, loc="left", fontsize=text_size(9))
@@ -175,10 +168,10 @@ def cross(results: Results) -> Figure:
     heights = [0.62 * len(t.strategies) + 0.95 for t in tables]
     width = max(2.2 + 1.18 * widest, 7.6)
     if upright:
-        heights = [(0.3 if in_column() else 0.45) * (len(_ran(t)) or 1) for t in tables]
+        heights = [(0.3 if in_column() else 0.45) * len(t.schedules) for t in tables]
         width = 9.6
     figure = new_figure(width, 1.3 + sum(heights) + (1.2 * len(tables) if upright else 0))
-    room = figure.get_figwidth() - _NAME_INCHES - 0.3
+    room = figure.get_figwidth() - _NAME_INCHES - (0.3 if upright else 0.8)
     axes = figure.subplots(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
     several = results.groups[["cache", "launch"]].drop_duplicates().shape[0] > 1
     for ax, t in zip(axes, tables, strict=True):

@@ -76,7 +76,7 @@ def test_every_figure_can_be_written(
         study,
     )  # fmt: skip
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
-    assert status == 0 and err.endswith(f"wrote {out}\n")
+    assert status == 0 and f"wrote {out}\n" in err
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
 
 

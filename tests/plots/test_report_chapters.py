@@ -33,7 +33,7 @@ def test_twins_are_counted_and_listed(groups, save):
     twins = twin.recorded_twins([made])
     rows = table_rows(page, "twins")
     assert len(rows) == len(twins) * len(synthetic.STRATEGIES)
-    assert "NVIDIA H200, 9 twins; to be chosen" in page and "overlap" in page
+    assert "NVIDIA H200, 12 twins; to be chosen" in page and "overlap" in page
     assert twin.accuracy(twins).sentence() in page
     one = next(r for r in rows if r["strategy"] == "tma" and "fma=16" in r["traits"])
     assert one["gain"][0] == pytest.approx(1.2) and one["gain"][3] == "faster"
