@@ -12,7 +12,7 @@ import datetime
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +79,22 @@ def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDE
     if not of_gpu:
         known = ", ".join(sorted({t.gpu for t in twins}))
         raise PlotsError(f"no twin was recorded on {chosen!r}; recorded: {known}")
+    found = _answer(name, of_gpu, folder)
+    return replace(
+        _advice(found),
+        record=tuple(_commits(paths, {t.date for t in found.twins})),
+        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu)),
+    )
+
+
+def _answer(name: str, of_gpu: Sequence[twin.Twin], folder: Path) -> twin.Answer:
+    """Of the twins of one GPU, for the traits of an example. Raises PlotsError."""
     traits = twin.traits_of(twin.asked_in_file(folder / name / "traits.toml"), of_gpu)
-    found = twin.answer(traits, of_gpu)
+    return twin.answer(traits, of_gpu)
+
+
+def _advice(found: twin.Answer) -> Advice:
+    """An answer that was given just now."""
     said = [
         Advised(
             c.measured.strategy,
@@ -94,12 +108,12 @@ def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDE
         asked=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         gpu=found.gpu,
         exact=found.exact,
-        record=tuple(_commits(paths, {t.date for t in found.twins})),
-        traits=traits,
+        record=(),
+        traits=found.traits,
         first=found.first,
         noise=(round(found.noise[0], 4), round(found.noise[1], 4)),
         strategies=tuple(said),
-        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu)),
+        text="",
     )
 
 
@@ -255,6 +269,9 @@ def cases_of(measured: Outcome) -> list[Case]:
     ]
 
 
+Examples = Mapping[str, tuple[list[Advice], list[Case]]]  # by name: answers, outcomes
+
+
 def inside(gain: Gain, advised: Advised | None) -> str:
     """Whether what movement gained lies where the advice said: "inside", "above", "below", or "–"
     where nothing was said."""
@@ -312,8 +329,8 @@ def claims_of(judged: Sequence[tuple[Case, Advice]], advised: str) -> Claims:
 _INTRO = """\
 # Three kernels that are not in the suite
 
-Made by `python -m plots examples -o docs/examples.md` of `examples/*/advice.json` and of the result
-files in `examples/*/results/`; no number here was typed.
+Made by `python -m plots examples results -o docs/examples.md` of `examples/*/advice.json`, of the
+result files in `examples/*/results/` and of the recorded twins; no number here was typed.
 
 Each example is an app outside the suite, built on what is installed and nothing else
 ([your-own-app.md](your-own-app.md)), with a baseline that has the same care as the strategies.
@@ -323,6 +340,17 @@ What a user gets is the whole gain, strategy at its best against baseline at its
 that was named first is a *hit* where it is within 5 % of the fastest. A hit does not say that the
 claim was true: a strategy said to be faster that is 2 % slower is one, too. So the claims "faster"
 and "slower" are counted by themselves, each strategy in each case, against its gain by movement.
+"""
+
+
+_AGAIN = """\
+## Asked again
+
+The advice above was given from the twins and by the method of its day, four nearest points of a
+grid. What the twins that are recorded now say of the same traits is held against the same outcome
+here. It was asked after the measurement and proves less: no time of an example is in the answer,
+but how far an interval reaches for a kernel that has more blocks than its twin was decided with
+these outcomes in sight.
 """
 
 
@@ -386,14 +414,11 @@ def _verdict(case: Case, advice: Advice) -> str:
     return text
 
 
-def _sums(gpu: str, judged: Sequence[tuple[Case, Advice]]) -> str:
-    hits = [case.hit(advice.first) for case, advice in judged]
+def _placed(judged: Sequence[tuple[Case, Advice]]) -> str:
+    """Where the gains of all cases lie beside what was said of them, and what became of claims."""
     placed = [inside(g, advice.of(g.strategy)) for case, advice in judged for g in case.gains]
     said = [p for p in placed if p != "–"]
-    plain = sum(case.hit("baseline") for case, _ in judged)
     return (
-        f"On {gpu} the strategy named first was a hit in {sum(hits)} of {len(hits)} cases; whoever "
-        f"had named baseline each time would have had {plain}.\n"
         f"Of the gains by movement {said.count('inside')} of {len(said)} lie where the advice "
         f"said, {said.count('above')} above, {said.count('below')} below.\n"
         f"Claims by movement, apart from hits: {claims_of(judged, 'faster').text()}; "
@@ -401,7 +426,34 @@ def _sums(gpu: str, judged: Sequence[tuple[Case, Advice]]) -> str:
     )
 
 
-def page(folder: Path = FOLDER) -> str:
+def _again(found: Examples, results: Sequence[Path | str], folder: Path) -> str:
+    """The same of the answers that the twins recorded now give, for each GPU with an outcome."""
+    twins = twin.recorded_twins(results)
+    parts: list[str] = []
+    for gpu in sorted({case.gpu for _, cases in found.values() for case in cases}):
+        of_gpu = [t for t in twins if t.gpu == gpu]
+        judged = []
+        for name, (_, cases) in found.items() if of_gpu else ():
+            try:
+                advice = _advice(_answer(name, of_gpu, folder))
+            except twin.OutsideRangeError:
+                continue  # then nothing is said
+            judged += [(case, advice) for case in cases if case.gpu == gpu]
+        if judged:
+            parts.append(f"On {gpu}, in {len(judged)} cases. {_placed(judged)}")
+    return "\n".join([_AGAIN, *parts]) if parts else ""
+
+
+def _sums(gpu: str, judged: Sequence[tuple[Case, Advice]]) -> str:
+    hits = [case.hit(advice.first) for case, advice in judged]
+    plain = sum(case.hit("baseline") for case, _ in judged)
+    return (
+        f"On {gpu} the strategy named first was a hit in {sum(hits)} of {len(hits)} cases; whoever "
+        f"had named baseline each time would have had {plain}.\n{_placed(judged)}"
+    )
+
+
+def page(folder: Path = FOLDER, results: Sequence[Path | str] = (ROOT / "results",)) -> str:
     """The text of docs/examples.md. Raises PlotsError, ResultFileError."""
     found = {
         name: (read_advice(folder / name / "advice.json"), cases_of(outcome(name, folder)))
@@ -412,8 +464,7 @@ def page(folder: Path = FOLDER) -> str:
         for case in cases:
             judged.setdefault(case.gpu, []).append((case, advice_for(case.gpu, answers)))
     lines = [_INTRO, *(_sums(gpu, judged[gpu]) for gpu in sorted(judged))]
-    if not judged:
-        lines.append("Not measured yet.\n")
+    lines.append(_again(found, results, folder) if judged else "Not measured yet.\n")
     for name, (answers, cases) in found.items():
         of_example = f"../examples/{name}"
         named = " and ".join(f"**{a.first}** by those of {a.gpu}" for a in answers)

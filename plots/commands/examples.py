@@ -43,7 +43,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.ask:
         _ask(options)
         return 0
-    text = examples.page()
+    text = examples.page(results=options.results)
     print_or_write(text, options.out)
     return 0
 
@@ -55,7 +55,7 @@ register(
         _arguments,
         _run,
         (
-            ("examples -o docs/examples.md", "the page of the repository"),
+            ("examples results -o docs/examples.md", "the page of the repository"),
             ("examples results --ask softmax", "asks before an example is measured, once"),
         ),
         order=25,

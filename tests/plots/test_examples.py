@@ -23,8 +23,31 @@ EXAMPLES = examples.names()
 
 def test_the_page_is_what_advice_and_results_say() -> None:
     assert PAGE.read_text(encoding="utf-8") == examples.page(), (
-        "docs/examples.md is stale: python -m plots examples -o docs/examples.md"
+        "docs/examples.md is stale: python -m plots examples results -o docs/examples.md"
     )
+
+
+def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
+    """Of the twins of today, against the outcomes that stand in the page; without twins nothing."""
+    gpu = "NVIDIA H200"
+    of_gpu = [t for t in examples.twin.recorded_twins([ROOT / "results"]) if t.gpu == gpu]
+    inside = gains = 0
+    for name in EXAMPLES:
+        asked = examples.twin.asked_in_file(examples.FOLDER / name / "traits.toml")
+        found = examples.twin.answer(examples.twin.traits_of(asked, of_gpu), of_gpu)
+        said = {c.measured.strategy: c.measured for c in found.choices}
+        for case in examples.cases_of(examples.outcome(name)):
+            for gain in case.gains if case.gpu == gpu else ():
+                if gain.strategy not in said:
+                    continue
+                low, high = said[gain.strategy].low, said[gain.strategy].high
+                gains += 1
+                inside += gain.by_movement.low <= high and gain.by_movement.high >= low
+    again = PAGE.read_text(encoding="utf-8").split("## Asked again")[1]
+    part = again[again.index(f"On {gpu}, in ") :]
+    assert f"Of the gains by movement {inside} of {gains} lie where" in part.split("\n")[0]
+    (tmp_path / "empty.json").write_text((ROOT / "results/h200/launch.json").read_text())
+    assert "## Asked again" not in examples.page(results=[tmp_path / "empty.json"])
 
 
 def test_there_are_three() -> None:
