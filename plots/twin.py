@@ -54,7 +54,7 @@ Traits = dict[str, str]  # as the coordinates of a point
 @dataclass(frozen=True)
 class Computed:
     """What a strategy costs a kernel that has no twin, from its traits. ``registers`` and
-    ``blocks_per_sm`` are the least and the most of the twins that answer; ``own_twin`` says why a
+    ``blocks_per_sm`` are the least and the most of the nearest twins; ``own_twin`` says why a
     twin of its own would hold other blocks, "" when it would not."""
 
     held: Held
@@ -547,7 +547,8 @@ def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
             reason=f"it needs {of_kernel.shared_bytes} bytes of shared memory, a block can have "
             f"{most}",
         )
-    kernels = [twin.strategies[m.strategy].kernel for twin in twins]
+    nearby = [twin.strategies.get(m.strategy) for twin in twins]
+    kernels = [of.kernel for of in nearby if of is not None]
     own = ""
     if not indivisible(traits):
         registers = registers_of_its_twin(traits)
@@ -916,7 +917,7 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
     where = (
         f"its twin measured {found.twins[0].date[:10]}"
         if found.exact
-        else f"the {len(found.twins)} nearest recorded twins"
+        else "what lies between recorded twins"
     )
     lines = [*found.remarks, f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
     for place, choice in enumerate(found.choices, 1):
@@ -945,6 +946,12 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
             "in ten twins have to be that are left out. Bytes of tiles, blocks per SM and bytes "
             "under way are computed for the kernel asked about."
         )
+        computed = [c.measured.computed for c in found.choices]
+        if any(of is not None and of.own_twin for of in computed):
+            lines.append(
+                "The kernel has more blocks per SM than a twin with its traits can have: intervals "
+                "reach from what that twin would say to what so many blocks would."
+            )
         if known is not None:
             lines += [known.worth(), known.sentence()]
         lines += _how_to_measure(found.traits)

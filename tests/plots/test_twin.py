@@ -149,6 +149,28 @@ def gains_by_blocks():
         yield traits, speedups(tma=1.2 * 1.05 ** math.log2(blocks_of({**MIDDLE, **traits})))
 
 
+def test_a_strategy_that_one_of_the_nearest_lacks_is_answered_for_by_the_others(save):
+    made = document(*grid())
+    rows = made["microbenchmarks"][0]["rows"]
+    made["microbenchmarks"][0]["rows"] = [
+        row
+        for row in rows
+        if row["at"]["strategy"] != "tma" or (row["at"]["rows"], row["at"]["fma"]) != ("16", "16")
+    ]
+    found = asked(twin.recorded_twins([save(synthetic.signed(made))]), rows="16", fma="8")
+    assert any("tma" not in of.strategies for of in found.twins)
+    assert "tma" in {c.measured.strategy for c in found.choices}
+
+
+def test_more_blocks_than_a_twin_can_have_are_said(save):
+    record = [({**traits, "registers": "64"}, gains) for traits, gains in grid()]
+    twins = twin.recorded_twins([save(document(*record))])
+    # 32 KiB for 256 threads: the twin needs 128 registers, the kernel has 64.
+    wide, narrow = (twin.as_text(asked(twins, rows=rows, fma="8"), None) for rows in ("64", "16"))
+    assert "The kernel has more blocks per SM than a twin with its traits can have" in wide
+    assert "more blocks per SM than a twin" not in narrow
+
+
 def test_a_gain_follows_the_blocks_whatever_limits_them(save):
     twins = twin.recorded_twins([save(document(*gains_by_blocks()))])
     for registers, workspace in (("128", "24576"), ("160", "0"), ("96", "8192")):
