@@ -113,6 +113,7 @@ function(amasia_add_app_objects app)
       list(REMOVE_ITEM able ${AMASIA_CLUSTERS_ONLY})
     endif()
     amasia_add_objects(apps/${app} ${target} SOURCES ${sources_from_${limit}} ARCHITECTURES ${able})
+    amasia_compile_together(${target} host ${PROJECT_SOURCE_DIR}/apps/${app})
     if(AMASIA_CUDA AND limit AND NOT able)
       # Kernels without a body leave what only they call unused.
       target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--diag-suppress=177>)
