@@ -82,14 +82,6 @@ class Field:
         width = _quantile(self._missed[others])
         return float(self._said[number]), width * float(self._deviation[number])
 
-    def surprise(self) -> float:
-        """How badly the others say each value, in all: the negative logarithm of its probability,
-        at the variance that suits best. What scales are fitted by."""
-        variances = self._deviation**2
-        return float(
-            0.5 * np.log(variances * np.mean(self._missed**2)).sum() + 0.5 * len(variances)
-        )
-
 
 def nearest(point: Array, points: Array, count: int) -> Sequence[int]:
     """The numbers of the ``count`` points that are nearest, the nearest first."""

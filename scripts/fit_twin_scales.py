@@ -87,6 +87,8 @@ def main() -> int:
     parser.add_argument("--gpu", default="NVIDIA H100 80GB HBM3")
     parser.add_argument("--drawn", type=int, default=400, metavar="N")
     options = parser.parse_args()
+    if options.drawn < 0:
+        sys.exit("--drawn takes how many kernels, 0 or more")
     some = {tuple(sorted(traits.items())) for traits in drawn(options.drawn)}
     twins = [
         t

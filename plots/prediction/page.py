@@ -545,9 +545,9 @@ def _of_unseen_kernels(twins: Sequence[Twin]) -> str:
             f" Of {known.asked} kernels drawn by lot ({plain(gpu)}), within the measured range and "
             f"each asked for from [twins](docs/twin.md) of others, gains are told with a median "
             f"error of {_percent(known.gain_error[0])}, "
-            f"{_percent(known.covered / known.gains, 0)} are inside the interval that is said, and "
-            "the strategy named first is within 5 % of the "
-            f"best in {known.within} ({_percent(known.within / known.asked, 0)})."
+            f"{_percent(known.covered / known.gains, 0)} are inside the interval that is said, "
+            "whose width is learnt from twins left out, and the strategy named first is within 5 % "
+            f"of the best in {known.within} ({_percent(known.within / known.asked, 0)})."
         )
     return said
 
