@@ -1,21 +1,25 @@
 """Kernels drawn by lot: traits for twins that no grid has, always the same ones.
 
-    python3 -m plots.drawn_twins     one per line, as `amasia run twin --traits` takes them
+    python3 -m plots.drawn_twins             one per line, as `amasia run twin --traits` takes them
+    python3 -m plots.drawn_twins --unseen    those which no answer is made from
 
 A grid varies one trait at a time from a few middles, and its points are close to each other in a
 way in which a real kernel is to none of them. What is drawn by lot varies all traits together, so
-that how well such twins answer for each other is how well they answer for a kernel that comes.
+that such twins answer for a kernel that comes as they do for one more of the lot. Those that are
+kept unseen say how well: they are recorded only to be asked for.
 """
 
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from itertools import islice
 
 from plots.possible_traits import beyond, contradiction, indivisible
 
-COUNT = 600  # that are recorded
+COUNT = 1200  # that are recorded
+UNSEEN = range(600, 800)  # of them, which never answer
 _SEED = 611
 # What a block can have where it can have most; elsewhere a strategy that does not fit is skipped.
 _MOST = {"shared_per_block": 232448, "registers_per_sm": 65536}
@@ -80,6 +84,18 @@ def drawn(count: int = COUNT) -> list[dict[str, str]]:
     return list(islice(_possible(), count))
 
 
+def answering() -> list[dict[str, str]]:
+    """Those that answers are made from."""
+    return [kernel for number, kernel in enumerate(drawn()) if number not in UNSEEN]
+
+
+def unseen() -> list[dict[str, str]]:
+    """Those that are only asked for."""
+    return [kernel for number, kernel in enumerate(drawn()) if number in UNSEEN]
+
+
 if __name__ == "__main__":
-    for kernel in drawn():
+    if sys.argv[1:] not in ([], ["--unseen"]):
+        sys.exit(f"usage: python3 -m plots.drawn_twins [--unseen], not {' '.join(sys.argv[1:])}")
+    for kernel in unseen() if sys.argv[1:] else answering():
         print(",".join(f"{name}={value}" for name, value in kernel.items()))

@@ -71,7 +71,7 @@ def names(folder: Path = FOLDER) -> list[str]:
 def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDER) -> Advice:
     """Asks the recorded twins. Raises PlotsError."""
     paths = [Path(path) for path in results]
-    twins = twin.recorded_twins(paths)
+    twins, unseen = twin.twins_and_unseen(paths)
     if not twins:
         raise PlotsError(f"no twin was recorded (amasia run {twin.NAME} --preset paper)")
     chosen = gpu or max(twins, key=lambda t: t.date).gpu
@@ -83,7 +83,7 @@ def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDE
     return replace(
         _advice(found),
         record=tuple(_commits(paths, {t.date for t in found.twins})),
-        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu)),
+        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu, unseen)),
     )
 
 

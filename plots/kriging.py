@@ -68,12 +68,12 @@ class Field:
         some = like_new is not None and like_new.sum() > LEAST
         self._like_new = like_new if some else np.ones(len(values), dtype=bool)
 
-    def at(self, point: Array) -> tuple[float, float]:
-        """The value at a point (d), and half the width of its interval."""
-        to = correlation(distances(self._points, point[None, :]))[:, 0] + _FLAT
-        left = 1 + self._nugget + _FLAT - to @ self._inverse @ to
-        width = _quantile(self._missed[self._like_new])
-        return float(to @ self._weighted), width * math.sqrt(max(left, 0.0))
+    def at(self, points: Array) -> list[tuple[float, float]]:
+        """The value at each of some points (m x d), and half the width of its interval."""
+        to = correlation(distances(points, self._points)) + _FLAT
+        left = 1 + self._nugget + _FLAT - ((to @ self._inverse) * to).sum(axis=1)
+        halves = _quantile(self._missed[self._like_new]) * np.sqrt(np.maximum(left, 0.0))
+        return list(zip((to @ self._weighted).tolist(), halves.tolist(), strict=True))
 
     def left_out(self, number: int) -> tuple[float, float]:
         """The same at a measured point, as if it had not been measured."""

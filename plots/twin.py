@@ -14,7 +14,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ import numpy as np
 
 from plots.claims import invalidity_in
 from plots.documents import find_files, read_document
-from plots.drawn_twins import drawn
+from plots.drawn_twins import answering, unseen
 from plots.errors import PlotsError, nearest
 from plots.kriging import LEAST, Field, distances
 from plots.kriging import nearest as nearest_points
@@ -102,10 +102,14 @@ class Twin:
 
 
 def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
-    """The twins in result files and folders, of every GPU; of the same twin the one measured last.
+    """The twins in result files and folders that answer, of every GPU; of the same twin the one
+    measured last. Raises PlotsError, ResultFileError."""
+    return twins_and_unseen(paths)[0]
 
-    Raises PlotsError, ResultFileError.
-    """
+
+def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin]]:
+    """The same, and those that are kept unseen (plots/drawn_twins.py): no answer is made from them,
+    nor how wide its interval is, so that they show what answers are worth."""
     found, _ = find_files([Path(path) for path in paths])
     twins: dict[tuple[Any, ...], Twin] = {}
     for path in found:
@@ -126,7 +130,12 @@ def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
             other = twins.get((twin.gpu, key))
             if other is None or other.date <= twin.date:
                 twins[twin.gpu, key] = twin
-    return list(twins.values())
+    some = _drawn_traits()[1]
+    aside = [_key(twin.traits) in some for twin in twins.values()]
+    return (
+        [twin for twin, kept in zip(twins.values(), aside, strict=True) if not kept],
+        [twin for twin, kept in zip(twins.values(), aside, strict=True) if kept],
+    )
 
 
 def _measured(row: Mapping[str, Any]) -> Measured:
@@ -295,15 +304,19 @@ def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
+def _key(traits: Traits) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(traits.items()))
+
+
 @cache
-def _by_lot() -> frozenset[tuple[tuple[str, str], ...]]:
-    """The traits of the kernels drawn by lot, in alphabetical order."""
-    return frozenset(tuple(sorted(traits.items())) for traits in drawn())
+def _drawn_traits() -> tuple[frozenset[tuple[tuple[str, str], ...]], ...]:
+    """The traits of the kernels drawn by lot: of those that answer, and of those kept unseen."""
+    return frozenset(map(_key, answering())), frozenset(map(_key, unseen()))
 
 
 def by_lot(twin: Twin) -> bool:
-    """Whether it is one of the kernels drawn by lot."""
-    return tuple(sorted(twin.traits.items())) in _by_lot()
+    """Whether it is one of the kernels drawn by lot that answer."""
+    return _key(twin.traits) in _drawn_traits()[0]
 
 
 class OutsideRangeError(PlotsError):
@@ -432,6 +445,7 @@ class Between:
         drawn_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
         self.like_new = drawn_ones if drawn_ones.any() else ~drawn_ones
         self._fields: dict[str, Field] = {}
+        self._found: dict[tuple[str, bytes], tuple[float, float]] = {}  # at places asked for before
         self._points: dict[str, dict[int, int]] = {}  # of a strategy: number of a twin -> point
         for name in NAMES:
             ran = [i for i, of in enumerate(self.twins) if name in of.times]
@@ -446,8 +460,10 @@ class Between:
                 )
         self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
         positions = [position(of.traits) for of in self.twins]
-        named = sorted({name for here in positions for name in here})
-        self._positions = np.array([[here.get(name, 0) for name in named] for here in positions])
+        self._named = sorted({name for here in positions for name in here})
+        self._positions = np.array(
+            [[here.get(name, 0) for name in self._named] for here in positions]
+        )
         self._kinds: dict[tuple[str, ...], list[int]] = {}
         for number, of in enumerate(self.twins):
             self._kinds.setdefault(kind_of(of.traits), []).append(number)
@@ -460,6 +476,18 @@ class Between:
         return bool(others) and bool(
             ((there.min(0) - 1e-9 <= here) & (here <= there.max(0) + 1e-9)).all()
         )
+
+    def covers(self, traits: Traits) -> bool:
+        """Whether a kernel lies in the range of the twins of its kind, in each trait by itself."""
+        of_kind = self._kinds.get(kind_of(traits))
+        if not of_kind:
+            return False
+        here = position(traits)
+        columns = [column for column, name in enumerate(self._named) if name in here]
+        there = self._positions[of_kind][:, columns]
+        point = np.array([here[self._named[column]] for column in columns])
+        known = bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
+        return known and all(abs(v) <= 1e-9 for k, v in here.items() if k not in self._named)
 
     def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
         """Of the same kind, the nearest first."""
@@ -475,6 +503,29 @@ class Between:
         own = registers_of_its_twin(traits)
         return own if own > int(traits.get("registers", LEAST_REGISTERS)) else 0
 
+    def _places_of(self, strategy: str, traits: Traits) -> list[np.ndarray]:
+        """Of a kernel, and of its twin where that needs more registers."""
+        return [
+            place_of(traits, strategy, self.device, registers)
+            for registers in dict.fromkeys((0, self._registers(traits)))
+        ]
+
+    def _at(
+        self, strategy: str, field: Field, places: Sequence[np.ndarray]
+    ) -> list[tuple[float, float]]:
+        keys = [(strategy, place.tobytes()) for place in places]
+        if not all(key in self._found for key in keys):
+            self._found.update(zip(keys, field.at(np.stack(places)), strict=True))
+        return [self._found[key] for key in keys]
+
+    def ask_together(self, kernels: Sequence[Traits]) -> None:
+        """Finds what said_of() will be asked of these kernels: at all places together it takes a
+        twentieth of the time."""
+        for strategy, known in self._fields.items():
+            places = [place for traits in kernels for place in self._places_of(strategy, traits)]
+            if places:
+                self._at(strategy, known, places)
+
     def said_of(
         self, strategy: str, traits: Traits, left_out: int | None = None
     ) -> tuple[float, float] | str:
@@ -486,10 +537,7 @@ class Between:
             return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
         if left_out is not None and left_out in points:
             return field.left_out(points[left_out])
-        ends = [
-            field.at(place_of(traits, strategy, self.device, registers))
-            for registers in dict.fromkeys((0, self._registers(traits)))
-        ]
+        ends = self._at(strategy, field, self._places_of(strategy, traits))
         # A kernel may have more blocks than any twin of its traits. Then the answer reaches from
         # its twin's to that for so many blocks, which is no longer between twins.
         low = min(value - half for value, half in ends)
@@ -593,9 +641,11 @@ def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | Non
             for name in NAMES
         }
     else:
-        if why := outside(traits, twins, asked or {}):
-            raise OutsideRangeError(f"outside the measured range: {'; '.join(why)}")
-        return _answer_between(traits, given, _between(tuple(twins)), tuple(remarks))
+        between = _between(tuple(twins))
+        if not between.covers(traits):
+            why = "; ".join(outside(traits, twins, asked or {}))
+            raise OutsideRangeError(f"outside the measured range: {why}")
+        return _answer_between(traits, given, between, tuple(remarks))
     return _ranked(given, chosen, strategies, True, tuple(remarks))
 
 
@@ -625,6 +675,18 @@ def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[int, Twin, Answer 
             with contextlib.suppress(PlotsError):
                 said = _answer_between(of.traits, of.traits, between, left_out=int(number))
         yield int(number), of, said
+
+
+def answers_to_unseen(
+    twins: Sequence[Twin], unseen: Sequence[Twin]
+) -> Iterator[tuple[Twin, Answer | None]]:
+    """Each of ``unseen`` with the answer that twins of its GPU give; None where they cannot."""
+    _between(tuple(twins)).ask_together([of.traits for of in unseen])
+    for of in unseen:
+        said = None
+        with contextlib.suppress(PlotsError):
+            said = answer(of.traits, twins)
+        yield of, said
 
 
 def _ranked(
@@ -699,10 +761,11 @@ def answer_of_nearest(
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How well recorded twins answer for each other: each left out in turn. ``gain_error`` are the
-    median and the 90th percentile of the absolute relative errors of ``gains`` speed-ups, of which
-    ``covered`` were measured inside the interval that was said. Of the ``claims`` "faster" or
-    "slower" some were measured to be no such thing (``unresolved``) or the opposite."""
+    """How well recorded twins answer: for those that are kept unseen, or, without such, for each
+    other, each left out in turn. ``gain_error`` are the median and the 90th percentile of the
+    absolute relative errors of ``gains`` speed-ups, of which ``covered`` were measured inside the
+    interval that was said. Of the ``claims`` "faster" or "slower" some were measured to be no such
+    thing (``unresolved``) or the opposite."""
 
     asked: int
     unanswered: int
@@ -713,7 +776,8 @@ class Accuracy:
     claims: int = 0
     unresolved: int = 0
     opposite: int = 0
-    by_lot: bool = False  # the twins left out are kernels drawn by lot
+    by_lot: bool = False  # the twins asked for are kernels drawn by lot
+    unseen: bool = False  # and no answer is made from them
 
     def worth(self) -> str:
         """What an interval and a claim of an answer that was not measured are worth."""
@@ -728,8 +792,13 @@ class Accuracy:
             else 'none was claimed to be "faster" or "slower"'
         )
         which = "kernels drawn by lot and" if self.by_lot else "recorded twins"
+        which = (
+            f"{self.asked} kernels drawn by lot that no answer is made from"
+            if self.unseen
+            else f"{which} left out in turn"
+        )
         return (
-            f"Of {which} left out in turn, {self.covered} of {self.gains} gains "
+            f"Of {which}, {self.covered} of {self.gains} gains "
             f"({100 * self.covered / self.gains:.0f} %) were measured inside such an interval; "
             f"{claims}."
         )
@@ -738,14 +807,18 @@ class Accuracy:
         """What a reader should know before he believes an answer that was not measured."""
         if not self.asked:
             return "No recorded twin can be left out: how well they answer is not known."
+        how = (
+            "They are answered for with"
+            if self.unseen
+            else f"Left out one by one, {'they' if self.by_lot else 'recorded twins'} are answered "
+            "for by the others with"
+        )
         return (
-            f"Left out one by one, {'they' if self.by_lot else 'recorded twins'} are answered for "
-            f"by the others with an error of "
-            f"{100 * self.gain_error[0]:.1f} % of the gain in the median, "
+            f"{how} an error of {100 * self.gain_error[0]:.1f} % of the gain in the median, "
             f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
             f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
             f"({100 * self.within / self.asked:.0f} %), {self.unanswered} were outside the range "
-            "of the rest."
+            f"of the {'recorded ones' if self.unseen else 'rest'}."
             + (
                 ""
                 if self.by_lot
@@ -755,17 +828,23 @@ class Accuracy:
         )
 
 
-def accuracy(twins: Sequence[Twin]) -> Accuracy:
-    """Of twins of one GPU."""
+def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
+    """Of twins of one GPU, by ``unseen`` ones where there are any of it."""
+    unseen = [of for of in unseen if twins and of.gpu == twins[0].gpu]
+    asked: Iterable[tuple[Twin, Answer | None]] = (
+        answers_to_unseen(twins, unseen)
+        if unseen
+        else ((of, said) for _, of, said in answers_left_out(twins))
+    )
     errors: list[float] = []
     answered = unanswered = within = covered = 0
     claims: Counter[str] = Counter()
-    for _, left_out, said in answers_left_out(twins):
+    for of, said in asked:
         if said is None:
             unanswered += 1
             continue
         answered += 1
-        measured = answer(left_out.traits, [left_out])
+        measured = answer(of.traits, [of])
         true = {c.measured.strategy: c for c in measured.choices}
         for choice in said.choices:
             name = choice.measured.strategy
@@ -789,7 +868,7 @@ def accuracy(twins: Sequence[Twin]) -> Accuracy:
     return Accuracy(
         answered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
         claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
-        any(by_lot(of) for of in twins),
+        bool(unseen) or any(by_lot(of) for of in twins), bool(unseen),
     )  # fmt: skip
 
 

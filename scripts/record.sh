@@ -147,11 +147,16 @@ for question in $questions; do
     --out "$to/$question.json" --resume
 done
 if [[ " $questions " == *" twin "* ]]; then
-  by_lot=()
-  while read -r kernel; do by_lot+=(--traits "$kernel"); done < <(python3 -m plots.drawn_twins)
-  [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.drawn_twins named no kernels"
-  measure "twins drawn by lot" run twin "${by_lot[@]}" --records "$to" --max-rounds 11 \
-    --out "$to/twin-by-lot.json" --resume
+  # Those that answer for a kernel that comes, and those that show what such an answer is worth.
+  for which in by-lot unseen; do
+    option=() by_lot=()
+    [[ $which == by-lot ]] || option=(--unseen)
+    while read -r kernel; do by_lot+=(--traits "$kernel"); done \
+      < <(python3 -m plots.drawn_twins "${option[@]}")
+    [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.drawn_twins named no kernels"
+    measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --records "$to" --max-rounds 11 \
+      --out "$to/twin-$which.json" --resume
+  done
 fi
 tune sweep
 study sweep

@@ -128,7 +128,7 @@ def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
 def _for_own_kernel(
     options: argparse.Namespace, asked: dict[str, str], observed: Observed | None
 ) -> str:
-    recorded = twin.recorded_twins(options.results)
+    recorded, unseen = twin.twins_and_unseen(options.results)
     # What nobody names is as in the record, whichever GPU that is of.
     of_gpu = _of_gpu(recorded, options.gpu)
     said = ""
@@ -157,7 +157,7 @@ def _for_own_kernel(
     except twin.OutsideRangeError as error:
         print(said, end="")
         raise twin.with_ways_out(error, traits) from None
-    return said + twin.as_text(found, None if found.exact else twin.accuracy(of_gpu))
+    return said + twin.as_text(found, None if found.exact else twin.accuracy(of_gpu, unseen))
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from plots.load import Results
 from plots.prediction.model import Constants, Machine, Parts, combined, parts_of
 from plots.prediction.traits import Row, family_of, numbers
 from plots.strategies import NAMES
-from plots.twin import Between, Twin, answers_left_out
+from plots.twin import Answer, Between, Twin, answers_left_out, answers_to_unseen
 
 ROLES = ("iso", "best", "matched", "cross")
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
@@ -359,11 +359,23 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
     """Each recorded twin of a GPU asked for from the others: a line per strategy with the gain
     (measured, predicted, low, high) and the time (time, predicted_time), ``first`` and ``cost`` of
     the strategy named; and how many the others could not answer for."""
+    return _twins_asked(twins, ((of, said, at) for at, of, said in answers_left_out(twins)))
+
+
+def twins_unseen(twins: Sequence[Twin], unseen: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
+    """The same of twins of that GPU from which no answer is made."""
+    return _twins_asked(twins, ((of, said, None) for of, said in answers_to_unseen(twins, unseen)))
+
+
+def _twins_asked(
+    twins: Sequence[Twin], asked: Iterable[tuple[Twin, Answer | None, int | None]]
+) -> tuple[pd.DataFrame, int]:
+    """Of each a twin, what was said of it, and its number among ``twins`` if it is one of them."""
     lines: list[dict[str, Any]] = []
     unanswered = 0
     # Of time per byte, which twins of all sizes share.
     times = Between(twins, lambda of, m: math.log(m.time_ms / float(of.traits["mebibytes"])))
-    for number, twin, said in answers_left_out(twins):
+    for line, (twin, said, number) in enumerate(asked):
         if said is None:
             unanswered += 1
             continue
@@ -378,7 +390,7 @@ def twins_left_out(twins: Sequence[Twin]) -> tuple[pd.DataFrame, int]:
             is_base = name == "baseline"
             lines.append(
                 {
-                    "twin": number, "strategy": name,
+                    "twin": line, "strategy": name,
                     "measured": math.nan if is_base else mine.ratio,
                     "predicted": math.nan if is_base else choice.measured.ratio,
                     "low": choice.measured.low, "high": choice.measured.high,

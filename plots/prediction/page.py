@@ -18,7 +18,7 @@ from plots.prediction.model import EQUATIONS, SOURCES, Machine
 from plots.prediction.traits import FAMILIES
 from plots.strategies import APPS, NAMES
 from plots.twin import NAME as TWIN
-from plots.twin import Twin, accuracy, by_lot, recorded_twins
+from plots.twin import Twin, accuracy, by_lot, twins_and_unseen
 
 COMMAND = "python -m plots predict results -o docs/prediction.md"
 
@@ -358,43 +358,33 @@ def _near(gains: pd.DataFrame) -> str:
     )
 
 
-def _recorded(results: Results) -> list[Twin]:
+def _recorded(results: Results) -> tuple[list[Twin], list[Twin]]:
+    """The twins that answer, and those kept unseen."""
     files = set(results.points.loc[results.points["microbenchmark"] == TWIN, "file"])
     paths = results.files.loc[results.files["file"].isin(files), "path"].tolist()
-    return recorded_twins(paths) if paths else []
+    return twins_and_unseen(paths) if paths else ([], [])
 
 
 def _twins(results: Results, gpu: str) -> list[str]:
     """The same of the twin: recorded twins asked for from the others. Of the GPU of the page, and
     of others that have any."""
-    twins = _recorded(results)
+    twins, unseen = _recorded(results)
     others = dict.fromkeys(t.gpu for t in twins if t.gpu != gpu)
-    return [
-        part
-        for of in (gpu, *others)
-        for part in (f"### {plain(of)}", *_twin([t for t in twins if t.gpu == of], of))
-    ]
+
+    def part(of: str) -> list[str]:
+        return _twin([t for t in twins if t.gpu == of], [t for t in unseen if t.gpu == of], of)
+
+    return [text for of in (gpu, *others) for text in (f"### {plain(of)}", *part(of))]
 
 
-def _twin(twins: Sequence[Twin], gpu: str) -> list[str]:
-    if len(twins) < 2:
-        return [f"Not recorded on {plain(gpu)} (`amasia run {TWIN} --preset paper`)."]
-    lines, unanswered = ev.twins_left_out(twins)
+def _answered(lines: pd.DataFrame, which: str) -> list[str]:
+    """What twins that were asked for are told, beside what was measured of them."""
     gains = lines.dropna(subset=["measured"])
     errors = ev.errors_in(gains)
     times = ev.errors_of(lines["time"], lines["predicted_time"])
-    asked = lines.drop_duplicates("twin").dropna(subset=["cost"])
-    advice = ev.quality(asked)
-    some = sum(by_lot(t) for t in twins)
-    which = (
-        f"{some} of {len(twins)} recorded [twins](twin.md) are of kernels drawn by lot. Each of "
-        "those"
-        if some
-        else f"Of {len(twins)} recorded [twins](twin.md), points of a grid, each"
-    )
+    advice = ev.quality(lines.drop_duplicates("twin").dropna(subset=["cost"]))
     text = _wrapped(
-        f"{which} was left out in turn and asked for from all others; {unanswered} lie outside the "
-        f"range of the rest. "
+        f"{which} "
         f"Gains: {errors.count}, median error {_percent(errors.median)}, 90th percentile "
         f"{_percent(errors.ninetieth)}, inside their interval {_percent(errors.covered, 0)}. "
         f"Times: median error {_percent(times.median)}, 90th percentile "
@@ -411,6 +401,33 @@ def _twin(twins: Sequence[Twin], gpu: str) -> list[str]:
         ],
     )  # fmt: skip
     return [text, by_strategy]
+
+
+def _twin(twins: Sequence[Twin], unseen: Sequence[Twin], gpu: str) -> list[str]:
+    if len(twins) < 2:
+        return [f"Not recorded on {plain(gpu)} (`amasia run {TWIN} --preset paper`)."]
+    parts = []
+    if unseen:
+        lines, unanswered = ev.twins_unseen(twins, unseen)
+        parts += _answered(
+            lines,
+            f"{len(unseen)} [twins](twin.md) of kernels drawn by lot are kept unseen: no answer "
+            "is made from them, nor the width of an interval. They were asked for from all others; "
+            f"{unanswered} lie outside the range of those.",
+        )
+    lines, unanswered = ev.twins_left_out(twins)
+    some = sum(by_lot(t) for t in twins)
+    which = (
+        f"{some} of {len(twins)} recorded [twins](twin.md) that answer are of kernels drawn by "
+        "lot. Each of those"
+        if some
+        else f"Of {len(twins)} recorded [twins](twin.md), points of a grid, each"
+    )
+    return parts + _answered(
+        lines,
+        f"{which} was left out in turn and asked for from all others; {unanswered} lie outside the "
+        "range of the rest. It is these from which the width of intervals is learnt.",
+    )
 
 
 def _worst_bound(found: ev.Transfer) -> str:
@@ -531,22 +548,26 @@ def sentence(results: Results) -> str:
         f"out of what is fitted ({plain(e.gpu)}, {times.count:,} rows): times with a median error "
         f"of {_percent(times.median)}, movement gains {_percent(gains.median)} (90th percentile "
         f"{_percent(gains.ninetieth)}); {advice_line(e)}. [docs/prediction.md](docs/prediction.md) "
-        f"has the model, and which goals it misses.{_of_unseen_kernels(_recorded(results))}"
+        f"has the model, and which goals it misses.{_of_unseen_kernels(*_recorded(results))}"
     )
 
 
-def _of_unseen_kernels(twins: Sequence[Twin]) -> str:
+def _of_unseen_kernels(twins: Sequence[Twin], unseen: Sequence[Twin]) -> str:
     """What advice is worth for a kernel that nobody measured, on each GPU where such kernels were
     drawn by lot; "" where none were."""
     said = ""
     for gpu in dict.fromkeys(t.gpu for t in twins if by_lot(t)):
-        known = accuracy([t for t in twins if t.gpu == gpu])
+        known = accuracy([t for t in twins if t.gpu == gpu], unseen)
+        how = (
+            "within the measured range and kept out of every answer"
+            if known.unseen
+            else "within the measured range and each left out of the answer to it"
+        )
         said += (
-            f" Of {known.asked} kernels drawn by lot ({plain(gpu)}), within the measured range and "
-            f"each asked for from [twins](docs/twin.md) of others, gains are told with a median "
-            f"error of {_percent(known.gain_error[0])}, "
-            f"{_percent(known.covered / known.gains, 0)} are inside the interval that is said, "
-            "whose width is learnt from twins left out, and the strategy named first is within 5 % "
+            f" Of {known.asked} kernels drawn by lot ({plain(gpu)}), {how}, gains are told by "
+            f"[twins](docs/twin.md) of others with a median error of "
+            f"{_percent(known.gain_error[0])}, {_percent(known.covered / known.gains, 0)} are "
+            "inside the interval that is said, and the strategy named first is within 5 % "
             f"of the best in {known.within} ({_percent(known.within / known.asked, 0)})."
         )
     return said

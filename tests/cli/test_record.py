@@ -132,11 +132,13 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
         "--program", str(amasia), STUB=str(program("amasia-stub")), TWIN_LOG=str(log)
     )
     assert done.returncode == 0, done.stderr
-    grid, by_lot = map(json.loads, log.read_text().splitlines())
+    grid, *drawn = map(json.loads, log.read_text().splitlines())
     assert grid[0] == "twin/*" and f"{recorder.to}/twin.json" in grid
-    asked = [by_lot[i + 1] for i, word in enumerate(by_lot) if word == "--traits"]
-    assert len(asked) == 600 and all(kernel.startswith("rows=") for kernel in asked)
-    assert by_lot[0] == "twin" and f"{recorder.to}/twin-by-lot.json" in by_lot
+    asked = [{of[i + 1] for i, word in enumerate(of) if word == "--traits"} for of in drawn]
+    assert [len(kernels) for kernels in asked] == [1000, 200] and not asked[0] & asked[1]
+    assert all(kernel.startswith("rows=") for kernels in asked for kernel in kernels)
+    for of, name in zip(drawn, ("by-lot", "unseen"), strict=True):
+        assert of[0] == "twin" and f"{recorder.to}/twin-{name}.json" in of
     assert max(map(len, done.stderr.splitlines())) < 400
 
 

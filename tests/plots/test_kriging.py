@@ -21,17 +21,17 @@ def field_of(count, noise=0.0, seed=1):
 
 def test_between_points_a_smooth_value_is_found():
     field = Field(*field_of(150), 1e-6)
-    value, half = field.at(np.array([1.0, 1.0, 1.0]))
+    ((value, half),) = field.at(np.array([[1.0, 1.0, 1.0]]))
     assert value == pytest.approx(np.sin(1) + 0.5, abs=0.02) and 0 < half < 0.1
     # Far from all points nothing is known but their mean, within their spread.
-    far, wide = field.at(np.array([50.0, 50.0, 50.0]))
+    ((far, wide),) = field.at(np.array([[50.0, 50.0, 50.0]]))
     assert wide > 10 * half and 0.5 < far < 2
 
 
 def test_an_interval_holds_as_many_new_values_as_it_says():
     points, values = field_of(400, noise=0.1)
     field = Field(points[:200], values[:200], 0.05)
-    said = [field.at(point) for point in points[200:]]
+    said = field.at(points[200:])
     inside = [abs(v - s) <= half for v, (s, half) in zip(values[200:], said, strict=True)]
     assert np.mean(inside) == pytest.approx(COVERAGE, abs=0.05)
 
@@ -41,7 +41,7 @@ def test_left_out_is_what_the_others_say():
     field = Field(points, values, 0.01)
     for number in (0, 17, 39):
         others = [i for i in range(40) if i != number]
-        value, _ = Field(points[others], values[others], 0.01).at(points[number])
+        ((value, _),) = Field(points[others], values[others], 0.01).at(points[[number]])
         assert field.left_out(number)[0] == pytest.approx(value, rel=1e-6)
 
 
@@ -50,10 +50,10 @@ def test_widths_are_learnt_of_the_points_that_are_like_new_ones():
     lot = np.random.default_rng(2)
     drawn = np.arange(200) >= 100
     values[drawn] += 0.2 * lot.standard_normal(100)
-    at = np.array([1.0, 1.0, 1.0])
-    assert (
-        Field(points, values, 0.05, drawn).at(at)[1] > Field(points, values, 0.05, ~drawn).at(at)[1]
-    )
+    at = np.array([[1.0, 1.0, 1.0]])
+    ((_, wide),) = Field(points, values, 0.05, drawn).at(at)
+    ((_, narrow),) = Field(points, values, 0.05, ~drawn).at(at)
+    assert wide > narrow
     # Of fewer than it takes nothing can be learnt, and all are asked.
     few = np.arange(200) < LEAST
     assert Field(points, values, 0.05, few).at(at) == Field(points, values, 0.05).at(at)
@@ -119,6 +119,9 @@ def test_the_lot_is_always_the_same_and_of_possible_kernels():
     assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
     # All of them are in the record: with another lot it would be another record.
     recorded = [t for t in twin.recorded_twins([ROOT / "results" / "h100-80gb-hbm3"])]
-    assert sum(twin.by_lot(t) for t in recorded) == len(drawn)
+    assert sum(twin.by_lot(t) for t in recorded) == len(drawn_twins.answering())
+    _, unseen = twin.twins_and_unseen([ROOT / "results" / "h100-80gb-hbm3"])
+    assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
+    assert len(drawn_twins.answering()) + len(unseen) == len(drawn)
     for trait in ("layout", "halo", "common", "reads", "fma", "threads", "registers", "launches"):
         assert len({t[trait] for t in drawn}) > 2, trait

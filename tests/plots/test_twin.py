@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -200,6 +201,42 @@ def test_kernels_drawn_by_lot_say_how_far_off_an_answer_is(save):
         for t in (alone, both)
     ]
     assert tma[1].high / tma[1].low > 1.04 * tma[0].high / tma[0].low
+
+
+def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(save, capsys):
+    lot = random.Random(7)
+
+    def some(kernels):
+        return [(t, speedups(tma=1.2 * math.exp(lot.gauss(0, 0.05)))) for t in kernels]
+
+    drawn = some(drawn_twins.answering()[:250])
+    kept = drawn_twins.unseen()[:40]
+    right = save(document(*grid(), *drawn, *some(kept)), "right.json")
+    wrong = save(document(*grid(), *drawn, *[(t, speedups(tma=3.0)) for t in kept]), "wrong.json")
+    without = twin.recorded_twins([save(document(*grid(), *drawn), "without.json")])
+    known = []
+    for path in (right, wrong):
+        twins, unseen = twin.twins_and_unseen([path])
+        assert [t.traits for t in twins] == [t.traits for t in without] and len(unseen) == 40
+        # Whatever was measured of them, an answer is the same, its intervals included.
+        said, other = asked(twins, fma="8"), asked(without, fma="8")
+        assert [c.measured for c in said.choices] == [c.measured for c in other.choices]
+        known.append(twin.accuracy(twins, unseen))
+        assert known[-1].unseen and known[-1].asked + known[-1].unanswered == 40
+        assert main(["advise", str(path), "--trait", "fma=10"]) == 0
+        assert known[-1].worth() in capsys.readouterr().out
+        lines, unanswered = evaluation.twins_unseen(twins, unseen)
+        errors = evaluation.errors_in(lines.dropna(subset=["measured"]))
+        assert (errors.count, unanswered) == (known[-1].gains, known[-1].unanswered)
+        assert errors.covered == pytest.approx(known[-1].covered / known[-1].gains)
+    assert f"Of {known[0].asked} kernels drawn by lot that no answer is made from" in (
+        known[0].worth()
+    )
+    # With tma so much faster than anything said, no interval of it holds the truth.
+    assert known[0].covered - known[1].covered > 0.8 * known[0].asked
+    # Of another GPU they show nothing.
+    elsewhere = [dataclasses.replace(of, gpu="another") for of in unseen]
+    assert not twin.accuracy(twins, elsewhere).unseen
 
 
 def test_left_out_is_as_if_it_had_not_been_recorded(twins):

@@ -12,7 +12,7 @@ from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded
 from plots.strategies import NAMES
-from plots.twin import NAME, Answer, Twin, accuracy, answer, recorded_twins
+from plots.twin import NAME, Answer, Twin, accuracy, answer, twins_and_unseen
 
 _COLUMNS = (
     Column("gpu", listed=True),
@@ -60,7 +60,7 @@ def _records(of: Answer, differ: list[str]) -> list[dict[str, object]]:
     return timed + absent
 
 
-def _of_gpu(twins: list[Twin], data: Embedded) -> Markup:
+def _of_gpu(twins: list[Twin], unseen: list[Twin], data: Embedded) -> Markup:
     differ = [n for n in twins[0].traits if len({t.traits.get(n) for t in twins}) > 1]
     first: Counter[str] = Counter()
     for twin in twins:
@@ -70,7 +70,7 @@ def _of_gpu(twins: list[Twin], data: Embedded) -> Markup:
             continue  # without a baseline there is nothing to say of it
         first[found.first] += 1
         data.table("twins", _COLUMNS, _records(found, differ))
-    known = accuracy(twins)
+    known = accuracy(twins, unseen)
     chosen = ", ".join(f"{name} {first[name]}" for name in NAMES if first[name])
     return paragraph(
         f"{twins[0].gpu}, {sum(first.values())} twins; to be chosen (baseline where nothing was "
@@ -83,9 +83,9 @@ def _of_gpu(twins: list[Twin], data: Embedded) -> Markup:
 def _body(results: Results, data: Embedded) -> Markup:
     if not (results.points["microbenchmark"] == NAME).any():
         return Markup("")
-    twins = recorded_twins(results.files["path"].tolist())
+    twins, unseen = twins_and_unseen(results.files["path"].tolist())
     said = [
-        _of_gpu([t for t in twins if t.gpu == gpu], data)
+        _of_gpu([t for t in twins if t.gpu == gpu], unseen, data)
         for gpu in dict.fromkeys(t.gpu for t in twins)
     ]
     about = paragraph(
