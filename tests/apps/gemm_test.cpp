@@ -549,8 +549,8 @@ TEST(Bound, OfE4m3IsBelowALostSlice) {
   }
 }
 
-// What is lost of one element may happen to be small, as the README says: a sum of `terms` products,
-// over the scale, lies within the bound as often as it says there.
+// What is lost of one element may happen to be small, as the README says: a sum of `terms`
+// products, over the scale, lies within the bound as often as it says there.
 TEST(Bound, LetsSomeLossesOfOneElementPass) {
   struct Loss {
     Mode mode;
@@ -559,9 +559,9 @@ TEST(Bound, LetsSomeLossesOfOneElementPass) {
     double passes;
   };
   constexpr int elements = 60000;
-  for (const Loss& loss : {Loss{Mode::tf32, 8192, 8, 1 / 110.0}, Loss{Mode::e4m3, 2048, 8, 1 / 3.0},
-                           Loss{Mode::e4m3, 8192, 32, 2 / 3.0},
-                           Loss{Mode::e4m3, 8192, 128, 1 / 3.0}}) {
+  for (const Loss& loss :
+       {Loss{Mode::tf32, 8192, 8, 1 / 110.0}, Loss{Mode::e4m3, 2048, 8, 1 / 3.0},
+        Loss{Mode::e4m3, 8192, 32, 2 / 3.0}, Loss{Mode::e4m3, 8192, 128, 1 / 3.0}}) {
     const double scale = std::sqrt(static_cast<double>(loss.k)) / 3;
     int within = 0;
     for (int element = 0; element < elements; ++element) {
