@@ -220,7 +220,10 @@ def _of_gpu(record: _Record, strategy: str, root: Path) -> list[str]:
         f"## {plain(record.gpu)}",
         "### What it costs",
         "Each variant with its fastest geometry at the main size of its app, caches "
-        f"{record.cache}{beside}. Lines that are neither blank nor comments; all files involved "
+        f"{record.cache}{beside}. Of a variant with several kernels the most registers and "
+        "shared memory and the fewest blocks that any of them has, though another may take the "
+        "time: lud's shared memory may be that of its diagonal kernel, hotspot's registers those "
+        "of its longest pass. Lines that are neither blank nor comments; all files involved "
         "are those of the app and of `variants/` that the variant includes.",
         _costs(record.main, strategy, root),
         "### When it won here",

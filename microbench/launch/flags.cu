@@ -6,9 +6,10 @@
 // the token; carry=word: the token is the flag, a relaxed store, polled. Hops go through 64 lines
 // in turn, because a line's slice of the L2 may be near or far. One hop is half of the slope over
 // two numbers of round trips; the token must end at the number of hops. where=one SM: two blocks of
-// one SM; one GPC and two GPCs: SMs of one cluster of 16 blocks, and of two that run at the same
-// time, which no GPC has room for; any two SMs: the first and the one half of the device further,
-// for GPUs without clusters.
+// one SM; one GPC: two SMs of one cluster of 16 blocks; nearest GPC and furthest GPC: the first SMs
+// of two such clusters that run at the same time, for which no GPC has room, and of all the others
+// the one with the shortest and the one with the longest hop; any two SMs: the first and the one
+// half of the device further, for GPUs without clusters.
 
 #include <algorithm>
 #include <memory>

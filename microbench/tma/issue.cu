@@ -8,7 +8,9 @@
 // the warps that run it, over the KiB of a tile: every one takes an issue slot of the SM. The tile
 // loop is the kernel's only loop but the spin on a barrier, which is counted once: a lower bound
 // for the single thread, which has nothing else to do than to spin. Bandwidth: the same kernels,
-// one block per SM, so that fewer instructions are seen not to be less work done.
+// one block per SM, so that fewer instructions are seen not to be less work done. Not to be
+// compared with the others' is that of `registers`: it asks for a tile when it has stored the one
+// before, so that one is on its way, where the others have up to four.
 
 #include "harness/machine_code.hpp"
 #include "microbench/tma/measure.cuh"

@@ -541,8 +541,9 @@ def test_what_is_consistent_is_not_told(monkeypatch):
 def test_a_contradicted_claim_is_told_with_what_decides(save):
     assert contradictions.contradictions([]) == []
 
-    def paragraphs(overlap, bypass):
+    def paragraphs(overlap, bypass, **others):
         speedups = {"baseline": (1, 1), "overlap": (overlap, 1), "register_bypass": (bypass, 1)}
+        speedups |= {name: (ratio, 1) for name, ratio in others.items()}
         group = synthetic.group("hotspot", synthetic.hotspot_size(8192), 2.0, speedups=speedups)
         files = published.recorded([save(synthetic.document([group]))])
         return contradictions.contradictions(files)
@@ -551,6 +552,11 @@ def test_a_contradicted_claim_is_told_with_what_decides(save):
     (text,) = paragraphs(0.83, 0.87)
     assert "0.83" in text and "has 0.87" in text and "the copies themselves lose" in text
     assert "1.12 to 1.23" in text and "What decides" in text
+    (text,) = paragraphs(0.83, 0.87, drop_off=0.99)
+    assert "what loses is not the wait" in text and "has 0.99" in text
+    assert "the copies themselves lose" not in text and "times baseline's" not in text
+    (text,) = paragraphs(0.83, 0.87, drop_off=0.90)
+    assert "the copies themselves lose" in text
     (text,) = paragraphs(0.83, 1.04)
     assert "it is the overlapping that loses" in text
 
@@ -560,6 +566,8 @@ def test_the_paragraphs_follow_from_the_recorded_results(recorded, page):
                           strict=True):  # fmt: skip
         assert text.startswith(name) and "What decides: " in text
         assert f"- {reproduction._prose(text)}" in page
+    # Of the GPU whose profile lies beside its results, what was counted stands there, too.
+    assert "times baseline's instructions, Drop-Off" in page
 
     def change(document, name, fits, value):
         for m in document.get("microbenchmarks") or []:

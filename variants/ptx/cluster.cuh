@@ -101,8 +101,9 @@ __device__ inline void arrive_remote(unsigned remote_barrier) {
       : "memory");
 }
 
-/// The same without the release: orders nothing but this thread's reads, whose values it has used.
-/// A release at cluster scope would wait for all of the block's stores.
+/// The same without the release, which at cluster scope would wait for all of the block's stores.
+/// It orders nothing: for a thread that says that something has been read, when those that read it
+/// have used the values, and have met this thread since.
 __device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
   AMASIA_SM90_ASM(
       "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
@@ -110,10 +111,10 @@ __device__ inline void arrive_remote_relaxed(unsigned remote_barrier) {
 }
 
 /// Arrives at an mbarrier of a peer to say that this thread's warp has read what lies in shared
-/// memory. Unlike arrive_remote() it publishes no writes: release at cluster scope is a fence over
-/// all of the device's memory (MEMBAR.ALL.GPU), longer than the multiplication of a slice on tensor
-/// cores. What overwrites the stage is a copy that a thread asks for after it has waited for all
-/// such arrivals.
+/// memory. Unlike arrive_remote() it publishes no writes to the peer: without qualifiers it is a
+/// release at block scope, while one at cluster scope is a fence over all of the device's memory
+/// (MEMBAR.ALL.GPU), longer than the multiplication of a slice on tensor cores. What overwrites the
+/// stage is a copy that a thread asks for after it has waited for all such arrivals.
 __device__ inline void arrive_read(unsigned remote_barrier) {
   AMASIA_SM90_ASM("mbarrier.arrive.shared::cluster.b64 _, [%0];\n" ::"r"(remote_barrier)
                   : "memory");
