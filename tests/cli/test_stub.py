@@ -1413,6 +1413,13 @@ def test_a_file_that_is_read_is_not_replaced(stub: Stub, option: str) -> None:
     assert stub.out.read_bytes() == before and not stub.opened()
 
 
+def test_what_is_asked_for_twice_is_measured_once(stub: Stub) -> None:
+    twice = ("--size", "n=1000", "--size", "n=1000", "--cache", "cold,cold", "--launch", "graph")
+    assert stub.measure(*twice, "--launch", "graph").returncode == 0
+    assert stub.opened() == ["n=1000"]
+    assert stub.run("export", str(stub.out), "--csv", "-").returncode == 0
+
+
 @pytest.mark.parametrize("option", ["--json", "--csv", "--markdown"])
 def test_a_table_that_cannot_be_written_is_said_before_measuring(stub: Stub, option: str) -> None:
     assert stub.measure(script=NOISY).returncode == 0
