@@ -1413,6 +1413,40 @@ def test_a_file_that_is_read_is_not_replaced(stub: Stub, option: str) -> None:
     assert stub.out.read_bytes() == before and not stub.opened()
 
 
+@pytest.mark.parametrize("command", ["compare", "export"])
+def test_a_table_does_not_replace_the_file_it_is_of(stub: Stub, command: str) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    before = stub.out.read_bytes()
+    (stub.folder / "link.json").symlink_to(stub.out)
+    files = (str(stub.out),) * (2 if command == "compare" else 1)
+    for name in (stub.out, stub.folder / "link.json"):
+        result = stub.run(command, *files, "--csv", str(name))
+        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+        assert "is read by this command and would be replaced" in result.stderr
+    other = stub.folder / "other.json"
+    other.write_bytes(before)
+    more = ("--sessions", str(other)) if command == "compare" else ()
+    result = stub.run(command, *files, *more, "--csv", str(other))
+    assert result.returncode == (2 if more else 0)
+    assert stub.out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--out", "run.json", "--csv", "run.json"),
+        ("--out", "run.json", "--csv", "./run.json"),
+        ("--out", "run.json", "--markdown", "run.json.journal"),
+        ("--csv", "table", "--markdown", "table"),
+        ("--csv", "out/stub-1-run.json"),  # where results go when nobody says
+    ],
+)
+def test_a_table_does_not_replace_what_is_measured(stub: Stub, options: tuple[str, ...]) -> None:
+    result = stub.run("run", "stub", "--roles", "iso", "--size", "n=1000", *options, script=NOISY)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    assert "would be written twice" in result.stderr and stub.opened() == []
+
+
 def test_what_is_asked_for_twice_is_measured_once(stub: Stub) -> None:
     twice = ("--size", "n=1000", "--size", "n=1000", "--cache", "cold,cold", "--launch", "graph")
     assert stub.measure(*twice, "--launch", "graph").returncode == 0

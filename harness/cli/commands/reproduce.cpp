@@ -171,6 +171,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-reproduce", device_slug(queried.device.name)),
                                  options.existing == Existing::resume);
+    keep_inputs(inputs, options.out, r.exports);
   }
   constexpr std::uint64_t room = 64 << 20;
   check_writable(options.out, room);
