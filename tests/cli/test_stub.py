@@ -614,6 +614,19 @@ def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
     assert "has its winners" not in stub.run(*arguments, "stub/tma", "--size", "n=1000").stderr
 
 
+def test_searches_at_the_same_time_keep_each_other_s_winners(stub: Stub) -> None:
+    tuning = stub.folder / "tuning.json"
+    arguments = ["--size", "n=1000", "--tuning", str(tuning)]
+    slow = {"rows": {"stub/tma": {"sleep_s": 0.02}}}
+    first = stub.start("tune", "stub/tma", *arguments, "--min-rounds", "40", script=slow)
+    wait_until(lambda: stub.opened() == ["n=1000"])
+    assert stub.run("tune", "crossed/tma", *arguments).returncode == 0
+    assert first.poll() is None and first.wait(60) == 0
+    entries = json.loads(tuning.read_text())["entries"]
+    assert [entry["variant"] for entry in entries] == ["crossed/tma", "stub/tma"]
+    assert no_litter(stub.folder)
+
+
 def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
     script = {"state": {"nvml": "nvmlInit_v2 failed with NVML error 999"}}
     result = stub.measure(script=script)
