@@ -86,7 +86,7 @@ std::set<std::string> gpus_of(const ResultFile& file) {
   std::set<std::string> gpus;
   for (const GroupResult& group : file.groups) gpus.insert(gpu_of(file.provenance, group));
   for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-    gpus.insert(session_of(file.provenance, m.session).uuid_hash);
+    gpus.insert(gpu_of(file.provenance, m));
   }
   return gpus;
 }
@@ -417,7 +417,7 @@ class Comparer {
     if (recorded.source_digest != again->source_digest) {
       candidate.causes.emplace_back(other_code_cause);
     }
-    add_other_gpu(candidate, session_of(recorded_.provenance, recorded.session).uuid_hash);
+    add_other_gpu(candidate, gpu_of(recorded_.provenance, recorded));
     candidates_.push_back(std::move(candidate));
   }
 
