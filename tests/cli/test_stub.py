@@ -1336,6 +1336,19 @@ def test_what_was_disturbed_when_recorded_is_not_judged(stub: Stub) -> None:
     assert "0 are different" in result.stderr and "amasia merge" not in result.stderr
 
 
+def test_one_sample_tells_no_difference(stub: Stub) -> None:
+    faster = {"rows": {"stub/tma iso": {"ms": 0.9}}}
+    assert stub.measure("--max-rounds", "1", script=NOISY).returncode == 0
+    result = reproduce(stub, script=faster)
+    assert result.returncode == 1
+    for row in outcomes(result).values():
+        assert row["outcome"] == "not valid" and row["now"] and not row["low"]
+        assert "one sample" in row["reason"]
+    # With two it is known, if badly.
+    assert stub.measure("--max-rounds", "2", "--overwrite", script=NOISY).returncode == 0
+    assert "not valid" not in {row["outcome"] for row in outcomes(reproduce(stub)).values()}
+
+
 def test_a_clock_is_a_cause_of_a_speed_up_too(stub: Stub) -> None:
     assert stub.measure(script=NOISY).returncode == 0
     slow = {"ms": 1.25, "clock_mhz": [1584.0]}
