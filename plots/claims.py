@@ -6,7 +6,7 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 NOT_RESOLVED = "not resolved"
@@ -59,23 +59,58 @@ def claim_between_runs(claim: str, low: float, high: float) -> str:
     return NOT_BETWEEN_RUNS if claim not in UNDECIDED and low <= 1 <= high else claim
 
 
+def no_farther(ratio: float, itself: Mapping[str, Any]) -> bool:
+    """Whether a ratio is no farther from 1 than the farther end of a row's difference from itself,
+    in either direction: which of the two ran first is no property of theirs."""
+    most = max(itself["high"], 1 / itself["low"])
+    return bool(1 / most <= ratio <= most)
+
+
+def _contains(interval: Mapping[str, Any], ratio: float) -> bool:
+    return bool(interval["low"] <= ratio <= interval["high"])
+
+
+def within_noise_of(control: Mapping[str, Any], ratio: float) -> bool:
+    """The same of a control; one that is not told from itself has its interval."""
+    return no_farther(ratio, control) if control["resolved"] else _contains(control, ratio)
+
+
 def within_own_noise(comparison: dict[str, Any]) -> bool:
     """Whether a ratio is no farther from 1 than the row is from itself, where the rounds in which
     it ran twice tell the two apart."""
     itself = comparison.get("itself")
     if not itself or not itself["resolved"]:
         return False
-    most = max(itself["high"], 1 / itself["low"])
-    return 1 / most <= comparison["speedup"]["ratio"] <= most
+    return no_farther(comparison["speedup"]["ratio"], itself)
+
+
+def _claim_by(
+    within: Callable[[Mapping[str, Any], float], bool],
+    comparisons: Sequence[dict[str, Any]],
+    comparison: dict[str, Any],
+) -> str:
+    verdict = comparison["verdict"]
+    if verdict == NOT_RESOLVED or comparison["control"]:
+        return str(verdict)
+    ratio = comparison["speedup"]["ratio"]
+    noise = [c["speedup"] for c in controls_of(comparisons, comparison)]
+    inside = any(within(n, ratio) for n in noise) or within_own_noise(comparison)
+    return WITHIN_NOISE if inside else str(verdict)
 
 
 def claim_of(comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]) -> str:
     """The verdict after the A/A control among the comparisons of the same group, and the row's
     own."""
-    verdict = comparison["verdict"]
-    if verdict == NOT_RESOLVED or comparison["control"]:
-        return verdict
-    ratio = comparison["speedup"]["ratio"]
-    noise = [c["speedup"] for c in controls_of(comparisons, comparison)]
-    inside = any(n["low"] <= ratio <= n["high"] for n in noise) or within_own_noise(comparison)
-    return WITHIN_NOISE if inside else verdict
+    return _claim_by(within_noise_of, comparisons, comparison)
+
+
+def earlier_claim_of(comparisons: Sequence[dict[str, Any]], comparison: dict[str, Any]) -> str:
+    """What earlier programs said, and their files have: only a ratio inside of the control's
+    interval was within its noise, also where that told the baseline from itself."""
+    return _claim_by(_contains, comparisons, comparison)
+
+
+def set_claims(group: dict[str, Any]) -> None:
+    """Those of the comparisons of a valid group, in place."""
+    for comparison in group["comparisons"] if not group.get("invalid") else ():
+        comparison["claim"] = claim_of(group["comparisons"], comparison)

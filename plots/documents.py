@@ -21,7 +21,7 @@ import numpy as np
 
 from plots import recomputed, schema
 from plots.cache import Cache, default_folder
-from plots.claims import claim_of
+from plots.claims import claim_of, set_claims
 from plots.content_digest import MEMBER, content_digest
 from plots.errors import PlotsError, ResultFileError
 from plots.validation import first_error
@@ -390,6 +390,8 @@ def read_document(path: Path) -> dict[str, Any]:
     if not known:
         _check_content(path, document, digest)
         remembered.keep(key, b"sound")
+    for group in document["groups"]:
+        set_claims(group)  # of an earlier program: as it is now
     document["digests"] = "by path" if version == 1 else "by content"
     document["has_digest"] = has_digest
     return document

@@ -231,6 +231,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-{}", device_slug(device.name), title),
                                  options.existing == Existing::resume);
+    keep_inputs({}, options.out, r.exports);
   }
   constexpr std::uint64_t room = 64 << 20;  // the largest study's file, several times over
   check_writable(options.out, room);

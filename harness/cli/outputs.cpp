@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -26,6 +27,14 @@ std::array<const std::string*, 6> all(const ExportPaths& p) {
 void note_empty(const std::string& path, const std::string& what_is_missing) {
   print_prose("note: the file holds {}: there is nothing in {}\n", what_is_missing,
               path == "-" ? "what is printed" : path);
+}
+
+/// Of a file that several names may lead to.
+std::string one_name_of(const std::string& file) {
+  std::error_code error;
+  // Absolute first: where nothing is there yet, a relative name would stay as it is.
+  const auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(file), error);
+  return error ? file : name.string();
 }
 
 void write_table(const std::string& path, const Table& table, const std::string& what_is_missing) {
@@ -58,13 +67,18 @@ void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
   std::vector<std::string> outputs;
   if (!out.empty()) outputs = {out, out + ".journal"};
   for (const std::string* path : all(paths)) outputs.push_back(*path);
+  std::set<std::string> files;
   for (const std::string& output : outputs) {
     if (output.empty() || output == "-") continue;
+    const Destination destination = destination_of(output);
+    if (destination.special) continue;  // shows all that is written to it
+    if (!files.insert(one_name_of(destination.path)).second) {
+      throw UsageError(fmt::format(
+          "{}: would be written twice, and hold the last alone; name a file for each", output));
+    }
     for (const std::string& input : inputs) {
       std::error_code error;  // what does not exist is no input
-      if (!std::filesystem::equivalent(output, input, error) || destination_of(output).special) {
-        continue;
-      }
+      if (!std::filesystem::equivalent(output, input, error)) continue;
       throw UsageError(
           fmt::format("{}: is read by this command and would be replaced; write to "
                       "another file",

@@ -19,7 +19,8 @@ struct ExportPaths {
 
 /// Before anything is measured: one clear line (UsageError) when one of them cannot be written.
 void check_writable(const ExportPaths& paths);
-/// The same when `out`, or one of `paths`, would replace one of the files that are read.
+/// The same when `out`, or one of `paths`, would replace one of the files that are read, or when
+/// two of them are one file, of which the last would be left.
 void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
                  const ExportPaths& paths);
 

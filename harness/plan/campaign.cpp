@@ -32,15 +32,18 @@ bool takes_energy(const CampaignRequest& request, CacheMode cache, LaunchMode la
   return request.effort.energy && launch == request.launches.back() && cache == hottest;
 }
 
-/// Calls `add` with a group of each size, cache and launch mode; the rows are left to it.
+/// Calls `add` with a group of each size, cache and launch mode; the rows are left to it. What was
+/// asked for twice is one group: a result file in which a case stands twice is not read again.
 template <class Add>
 void for_each_group(const CampaignRequest& request, const std::vector<AppCases>& cases, Add add) {
+  std::set<std::string> planned;
   for (const AppCases& c : cases) {
     for (const Parameters& size : c.sizes) {
       for (const CacheMode cache : request.caches) {
         for (const LaunchMode launch : request.launches) {
           PlannedGroup g;
           g.key = GroupKey{std::string(c.app->name()), size, cache, launch};
+          if (!planned.insert(g.key.to_string()).second) continue;
           g.seed = request.seed;
           g.effort = request.effort;
           add(c, std::move(g));

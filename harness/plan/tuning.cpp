@@ -1,6 +1,9 @@
 #include "harness/plan/tuning.hpp"
 
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +15,7 @@
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
+#include "harness/text/file.hpp"
 
 namespace amasia {
 namespace {
@@ -165,6 +169,16 @@ void TuningTable::write(const std::string& path) const {
   for (const auto& e : entries_) entries.push_back(entry_json(e));
   const Json file{{"schema", "amasia-tuning"}, {"version", tuning_version}, {"entries", entries}};
   write_text_file(path, dump_json(file));
+}
+
+void add_winners(const std::string& path, const std::vector<TuningEntry>& entries) {
+  const OpenFile folder = parent_directory(destination_of(path).path);
+  // Some file systems lock no folder: then only the moment until it is written is at risk.
+  while (::flock(folder.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  TuningTable table = TuningTable::read(path);
+  for (const TuningEntry& entry : entries) table.record(entry);
+  table.write(path);
 }
 
 void TuningTable::record(TuningEntry entry) {

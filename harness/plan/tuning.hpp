@@ -87,6 +87,11 @@ class TuningTable {
   bool digests_by_path_ = false;
 };
 
+/// Adds winners to the file as it is now: since a search read it, another one on a GPU of the same
+/// model may have added its own. Throws ResultError for a malformed file, or one that cannot be
+/// written.
+void add_winners(const std::string& path, const std::vector<TuningEntry>& entries);
+
 /// results/<gpu>/tuning.json
 std::string default_tuning_path(const Device& device);
 

@@ -188,6 +188,8 @@ Ended run_program(const std::vector<std::string>& command, const std::string& in
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("cannot fork: {}", std::strerror(errno)));
   if (child == 0) become_child(input_read.get(), output_write.get(), command);
+  // As the child does for itself: whichever comes first, the group is there before it is ended.
+  setpgid(child, child);
   input_read.close();
   output_write.close();
   write_all(input_write.get(), input);  // a dead child shows below

@@ -86,7 +86,7 @@ std::set<std::string> gpus_of(const ResultFile& file) {
   std::set<std::string> gpus;
   for (const GroupResult& group : file.groups) gpus.insert(gpu_of(file.provenance, group));
   for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-    gpus.insert(session_of(file.provenance, m.session).uuid_hash);
+    gpus.insert(gpu_of(file.provenance, m));
   }
   return gpus;
 }
@@ -152,6 +152,14 @@ void judge(Candidate& candidate, double now, const std::optional<Prediction>& pr
   row.low = expected * std::exp(-half);
   row.high = expected * std::exp(half);
   candidate.p = p_value(difference);
+}
+
+constexpr const char* one_sample =
+    "one sample, then or now, does not tell how far values move; a file with more rounds does";
+
+/// Whether the samples of one run on each side say how far they scatter.
+bool can_judge(const std::vector<double>& before, const std::vector<double>& after) {
+  return before.size() > 1 && after.size() > 1;
 }
 
 /// Why nothing is concluded from a case, a clause; "" where it is valid then and now.
@@ -257,7 +265,11 @@ class Comparer {
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, group, row),
                   sessions_.times_of(recorded_.provenance.device.name, group.key.app));
-    judge(candidate, now, next, knows, usable_times(row), usable_times(*other));
+    const std::vector<double> times = usable_times(row), times_now = usable_times(*other);
+    if (!next && !can_judge(times, times_now)) {
+      return add_invalid(std::move(candidate), now, one_sample);
+    }
+    judge(candidate, now, next, knows, times, times_now);
     candidate.causes = other_code(row, *other);
     const auto explained = by_clock(row, *other);
     if (explained && explains(*explained, std::log(now / result.recorded))) {
@@ -346,7 +358,11 @@ class Comparer {
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, group, comparison),
                   sessions_.ratios_of(recorded_.provenance.device.name, group.key.app));
-    judge(candidate, ratio_now, next, knows, quotients(reference_then, then), ratios_now);
+    const std::vector<double> ratios = quotients(reference_then, then);
+    if (!next && !can_judge(ratios, ratios_now)) {
+      return add_invalid(std::move(candidate), ratio_now, one_sample);
+    }
+    judge(candidate, ratio_now, next, knows, ratios, ratios_now);
     const auto add_cause = [&](const Row& of, const std::string& cause) {
       std::string text = of.variant + ": " + cause;
       if (std::find(candidate.causes.begin(), candidate.causes.end(), text) ==
@@ -413,11 +429,15 @@ class Comparer {
     const auto [next, knows] =
         predicted(sessions_.of(recorded_, recorded, row),
                   sessions_.points_of(recorded_.provenance.device.name, recorded.name));
-    judge(candidate, other->value->median, next, knows, values_of(row), values_of(*other));
+    const std::vector<double> values = values_of(row), values_now = values_of(*other);
+    if (!next && !can_judge(values, values_now)) {
+      return add_invalid(std::move(candidate), other->value->median, one_sample);
+    }
+    judge(candidate, other->value->median, next, knows, values, values_now);
     if (recorded.source_digest != again->source_digest) {
       candidate.causes.emplace_back(other_code_cause);
     }
-    add_other_gpu(candidate, session_of(recorded_.provenance, recorded.session).uuid_hash);
+    add_other_gpu(candidate, gpu_of(recorded_.provenance, recorded));
     candidates_.push_back(std::move(candidate));
   }
 

@@ -17,7 +17,7 @@ enum class Outcome {
   same,
   edge,
   different,
-  not_valid,  // disturbed, then or now: it says nothing
+  not_valid,  // disturbed, or of one sample, then or now: it says nothing
   failed,     // a wrong result or a crash
   not_possible
 };

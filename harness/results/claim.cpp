@@ -19,12 +19,27 @@ SpeedClaim without_noise(SpeedVerdict verdict) {
   return SpeedClaim::not_resolved;
 }
 
-/// Whether a ratio is no farther from 1 than the row is from itself. A row that is not told from
-/// itself says nothing here: what it scatters is in the interval already.
+/// Whether a ratio is no farther from 1 than the farther end of a row's difference from itself, in
+/// either direction: which of the two ran first is no property of theirs.
+bool is_no_farther(double ratio, const RatioInterval& itself) {
+  const double most = std::max(itself.high, 1 / itself.low);
+  return ratio <= most && ratio >= 1 / most;
+}
+
+bool contains(const RatioInterval& interval, double ratio) {
+  return ratio >= interval.low && ratio <= interval.high;
+}
+
+/// The same of a control; one that is not told from itself has its interval.
+bool within_noise_of(const RatioInterval& control, double ratio) {
+  return control.resolved ? is_no_farther(ratio, control) : contains(control, ratio);
+}
+
+/// A row that is not told from itself says nothing here: what it scatters is in the interval
+/// already.
 bool within_own_noise(const Comparison& comparison) {
-  if (!comparison.itself || !comparison.itself->resolved) return false;
-  const double most = std::max(comparison.itself->high, 1 / comparison.itself->low);
-  return comparison.speedup.ratio <= most && comparison.speedup.ratio >= 1 / most;
+  return comparison.itself && comparison.itself->resolved &&
+         is_no_farther(comparison.speedup.ratio, *comparison.itself);
 }
 
 }  // namespace
@@ -34,21 +49,42 @@ SpeedVerdict verdict_on(const RatioInterval& speedup) {
   return speedup.ratio > 1 ? SpeedVerdict::faster : SpeedVerdict::slower;
 }
 
-SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
-  const SpeedClaim said = without_noise(comparison.verdict);
-  if (said == SpeedClaim::not_resolved || comparison.control) return said;
-  // Only iso, and each schedule of a cross table, has a control of its own: for all else it is that
-  // of the baseline at its best.
+namespace {
+
+/// Whether a ratio is within the noise of the control that it is held against. Only iso, and each
+/// schedule of a cross table, has one of its own: for all else it is that of the baseline at its
+/// best.
+template <class Within>
+bool is_within(const std::vector<Comparison>& comparisons, const Comparison& comparison,
+               Within within) {
   const bool by_best = comparison.role != Role::iso && comparison.role != Role::cross;
   const Role role = by_best ? Role::best : comparison.role;
-  const bool inside =
-      std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
-        return control.control && control.role == role &&
-               (role != Role::cross || control.schedule == comparison.schedule) &&
-               comparison.speedup.ratio >= control.speedup.low &&
-               comparison.speedup.ratio <= control.speedup.high;
-      });
-  return inside || within_own_noise(comparison) ? SpeedClaim::within_noise : said;
+  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& control) {
+    return control.control && control.role == role &&
+           (role != Role::cross || control.schedule == comparison.schedule) &&
+           within(control.speedup, comparison.speedup.ratio);
+  });
+}
+
+template <class Within>
+SpeedClaim claim_by(const std::vector<Comparison>& comparisons, const Comparison& comparison,
+                    Within within) {
+  const SpeedClaim said = without_noise(comparison.verdict);
+  if (said == SpeedClaim::not_resolved || comparison.control) return said;
+  return is_within(comparisons, comparison, within) || within_own_noise(comparison)
+             ? SpeedClaim::within_noise
+             : said;
+}
+
+}  // namespace
+
+SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison) {
+  return claim_by(comparisons, comparison, within_noise_of);
+}
+
+SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
+                            const Comparison& comparison) {
+  return claim_by(comparisons, comparison, contains);
 }
 
 std::string to_string(const Invalidity& invalidity) {

@@ -17,6 +17,11 @@ SpeedVerdict verdict_on(const RatioInterval& speedup);
 /// the row from itself. A control is what it is.
 SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison& comparison);
 
+/// What earlier programs said, and their files have: only a ratio inside of the control's
+/// interval was within its noise, also where that told the baseline from itself.
+SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
+                            const Comparison& comparison);
+
 /// "company: another process ...; end the other process ..."
 std::string to_string(const Invalidity& invalidity);
 

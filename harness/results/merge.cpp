@@ -134,15 +134,42 @@ struct Session {
   }
 };
 
+/// The sessions of a campaign whose parts were measured at the same time: one on each GPU.
+std::vector<Session> sessions_of_parts(const ResultFile& file, const std::string& name) {
+  std::vector<Session> sessions;
+  const auto on = [&](const std::string& gpu) -> Session& {
+    for (Session& session : sessions) {
+      if (session.record.uuid_hash == gpu) return session;
+    }
+    Session& session = sessions.emplace_back();
+    session.record = session_of(file.provenance, std::nullopt);
+    session.name = name;
+    session.provenance = file.provenance;
+    if (session.record.uuid_hash == gpu) return session;
+    session.record.uuid_hash = gpu;
+    session.record.device_state.clear();  // the file has that of the first part alone
+    session.name += fmt::format(" (on {})", gpu);
+    session.provenance.device.uuid_hash = gpu;
+    return session;
+  };
+  for (const GroupResult& group : file.groups) {
+    on(gpu_of(file.provenance, group)).groups.push_back(group);
+  }
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) {
+    on(gpu_of(file.provenance, m)).microbenchmarks.push_back(m);
+  }
+  if (sessions.empty()) on(file.provenance.device.uuid_hash);
+  return sessions;
+}
+
 /// The sessions of a file: itself, or those that were merged into it.
 std::vector<Session> sessions_in(const ResultFile& file, const std::string& name) {
-  const std::size_t count = std::max<std::size_t>(file.provenance.sessions.size(), 1);
+  if (file.provenance.sessions.empty()) return sessions_of_parts(file, name);
+  const std::size_t count = file.provenance.sessions.size();
   std::vector<Session> sessions(count);
   for (std::size_t s = 0; s < count; ++s) {
-    const auto index =
-        file.provenance.sessions.empty() ? std::nullopt : std::optional<int>(static_cast<int>(s));
-    sessions[s].record = session_of(file.provenance, index);
-    sessions[s].name = index ? fmt::format("{} (session {})", name, s + 1) : name;
+    sessions[s].record = session_of(file.provenance, static_cast<int>(s));
+    sessions[s].name = fmt::format("{} (session {})", name, s + 1);
     sessions[s].provenance = file.provenance;
   }
   for (const GroupResult& group : file.groups) {
@@ -237,29 +264,33 @@ class SameCode {
 
 Merged joined_sessions(const std::vector<ResultFile>& files,
                        const std::vector<std::string>& names) {
-  std::vector<Session> sessions;
+  std::vector<Session> parts;
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (const auto why = session_disagreement(files.front().provenance, files[f].provenance)) {
       throw ResultError(fmt::format("{} and {} cannot be sessions of one file, they differ in {}",
                                     names.front(), names[f], *why));
     }
-    for (Session& session : sessions_in(files[f], names[f])) {
-      const auto rest = std::find_if(sessions.begin(), sessions.end(), [&](const Session& other) {
-        return complete_each_other(other, session);
-      });
-      if (rest == sessions.end()) {
-        sessions.push_back(std::move(session));
-      } else {
-        rest->name += " with " + session.name;
-        rest->groups.insert(rest->groups.end(), session.groups.begin(), session.groups.end());
-        rest->microbenchmarks.insert(rest->microbenchmarks.end(), session.microbenchmarks.begin(),
-                                     session.microbenchmarks.end());
-      }
-    }
+    for (Session& session : sessions_in(files[f], names[f])) parts.push_back(std::move(session));
   }
-  std::stable_sort(sessions.begin(), sessions.end(), [](const Session& a, const Session& b) {
+  // In the order of their dates also before shards are joined: those of one pass follow each other,
+  // and a shard belongs to the last pass that lacks it.
+  std::stable_sort(parts.begin(), parts.end(), [](const Session& a, const Session& b) {
     return a.record.date_utc < b.record.date_utc;
   });
+  std::vector<Session> sessions;
+  for (Session& session : parts) {
+    const auto rest = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& other) {
+      return complete_each_other(other, session);
+    });
+    if (rest == sessions.rend()) {
+      sessions.push_back(std::move(session));
+    } else {
+      rest->name += " with " + session.name;
+      rest->groups.insert(rest->groups.end(), session.groups.begin(), session.groups.end());
+      rest->microbenchmarks.insert(rest->microbenchmarks.end(), session.microbenchmarks.begin(),
+                                   session.microbenchmarks.end());
+    }
+  }
   std::map<std::string, std::string> seen;  // GPU, date and case -> session
   for (const Session& session : sessions) {
     const auto once = [&](const std::string& name) {

@@ -138,21 +138,24 @@ std::optional<std::string> doubt_of_date(const std::string& date_utc) {
   return std::nullopt;
 }
 
-namespace {
-
-/// An absolute path tells whose machine this was (home folders carry names) and nothing of the run:
-/// its last component is kept.
-std::string without_folder(const std::string& argument) {
-  return argument.rfind('/', 0) == 0 ? argument.substr(argument.rfind('/') + 1) : argument;
+std::string without_folders(std::string_view argument) {
+  std::string kept;
+  for (std::size_t begin = 0; begin <= argument.size();) {
+    const std::size_t end = std::min(argument.find_first_of("=,", begin), argument.size());
+    std::string_view part = argument.substr(begin, end - begin);
+    if (part.starts_with('/')) part.remove_prefix(part.rfind('/') + 1);
+    kept += part;
+    if (end < argument.size()) kept += argument[end];
+    begin = end + 1;
+  }
+  return kept;
 }
-
-}  // namespace
 
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,
                               const std::map<std::string, std::string>& settings,
                               bool record_host) {
   Provenance p;
-  for (const std::string& argument : argv) p.argv.push_back(without_folder(argument));
+  for (const std::string& argument : argv) p.argv.push_back(without_folders(argument));
   p.study = study;
   p.settings = settings;
   p.date_utc = utc_now();

@@ -35,6 +35,10 @@ std::string source_digest(const std::string& name);
 /// The same over harness/ and inputs/ with what they include: what times, generates and compares.
 const std::string& harness_digest();
 
+/// An argument in which each absolute path is its last component alone, also behind a "=": the rest
+/// tells whose machine this was (home folders carry names) and nothing of the run.
+std::string without_folders(std::string_view argument);
+
 /// Everything known without a GPU. `device` and `device_state` are left for the caller; the host
 /// name is recorded only when `record_host`, and of absolute paths in argv only the last component.
 Provenance collect_provenance(const std::vector<std::string>& argv, const std::string& study,

@@ -100,6 +100,7 @@ ResultFile result_from_json(const Json& json) {
   check_summaries(file);
   // Last: where the content itself shows what was changed, that is said.
   if (has_content_digest(version)) check_digest(At(json, version));
+  for (GroupResult& group : file.groups) set_claims(group);  // of an earlier program: as it is now
   return file;
 }
 

@@ -16,8 +16,9 @@
 namespace amasia {
 namespace {
 
-/// Files that were merged before groups named their sessions say in a warning which GPU of the
-/// model a group was measured on: "measured on another NVIDIA H200 (<hash>) than the first file's".
+/// The parts of a campaign in one file have no sessions; a warning says which GPU of the model a
+/// group was measured on, where it is not the first part's: "measured on another NVIDIA H200
+/// (<hash>) than the first file's".
 std::string gpu_by_warning(const std::vector<std::string>& warnings) {
   constexpr std::string_view begins = "measured on another ", ends = ") than the first file's";
   for (const std::string& warning : warnings) {
@@ -126,9 +127,21 @@ SessionRecord session_of(const Provenance& provenance, const std::optional<int>&
       provenance.device_state};
 }
 
+namespace {
+
+template <class Result>
+std::string gpu_of_result(const Provenance& provenance, const Result& result) {
+  const std::string other = result.session ? "" : gpu_by_warning(result.warnings);
+  return other.empty() ? session_of(provenance, result.session).uuid_hash : other;
+}
+
+}  // namespace
+
 std::string gpu_of(const Provenance& provenance, const GroupResult& group) {
-  const std::string other = group.session ? "" : gpu_by_warning(group.warnings);
-  return other.empty() ? session_of(provenance, group.session).uuid_hash : other;
+  return gpu_of_result(provenance, group);
+}
+std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& result) {
+  return gpu_of_result(provenance, result);
 }
 
 std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
@@ -260,7 +273,7 @@ void Sessions::add(const std::vector<const ResultFile*>& files) {
     }
     for (const MicrobenchmarkResult& m : file->microbenchmarks) {
       if (!is_valid(m)) continue;
-      const std::string gpu = session_of(file->provenance, m.session).uuid_hash;
+      const std::string gpu = gpu_of(file->provenance, m);
       for (const MicrobenchmarkRow& row : m.rows) {
         if (!row.value || !(row.value->median > 0)) continue;
         const MedianInterval& v = *row.value;

@@ -19,8 +19,9 @@ inline constexpr double prediction_confidence = 0.9;
 /// The session of a group or microbenchmark: its record, or what the provenance says.
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session);
 
-/// The hash of the UUID of the GPU that a group was measured on.
+/// The hash of the UUID of the GPU that a group, or a microbenchmark, was measured on.
 std::string gpu_of(const Provenance& provenance, const GroupResult& group);
+std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& result);
 
 /// The digest of the code of a row: what was recorded with it, or else of its variant.
 std::string code_of(const Provenance& provenance, const Row& row);

@@ -79,9 +79,13 @@ std::string executable_path() {
 
 std::string system_reason() { return std::strerror(errno); }
 
-void sync_parent_directory(const std::string& path) {
+OpenFile parent_directory(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const OpenFile directory(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  return {folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY};
+}
+
+void sync_parent_directory(const std::string& path) {
+  const OpenFile directory = parent_directory(path);
   if (directory.is_open()) ::fsync(directory.get());
 }
 

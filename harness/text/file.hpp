@@ -53,6 +53,9 @@ std::string executable_path();
 /// "No space left on device": what errno says.
 std::string system_reason();
 
+/// The folder that a file is in, open for reading.
+OpenFile parent_directory(const std::string& path);
+
 /// Makes the new name of a file durable. Some file systems refuse to sync a directory; then there
 /// is nothing more to be done, so this reports nothing.
 void sync_parent_directory(const std::string& path);

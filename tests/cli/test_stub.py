@@ -614,6 +614,19 @@ def test_what_has_its_winner_is_not_searched_again(stub: Stub) -> None:
     assert "has its winners" not in stub.run(*arguments, "stub/tma", "--size", "n=1000").stderr
 
 
+def test_searches_at_the_same_time_keep_each_other_s_winners(stub: Stub) -> None:
+    tuning = stub.folder / "tuning.json"
+    arguments = ["--size", "n=1000", "--tuning", str(tuning)]
+    slow = {"rows": {"stub/tma": {"sleep_s": 0.02}}}
+    first = stub.start("tune", "stub/tma", *arguments, "--min-rounds", "40", script=slow)
+    wait_until(lambda: stub.opened() == ["n=1000"])
+    assert stub.run("tune", "crossed/tma", *arguments).returncode == 0
+    assert first.poll() is None and first.wait(60) == 0
+    entries = json.loads(tuning.read_text())["entries"]
+    assert [entry["variant"] for entry in entries] == ["crossed/tma", "stub/tma"]
+    assert no_litter(stub.folder)
+
+
 def test_what_nvml_or_mig_hides_is_said_in_a_line(stub: Stub) -> None:
     script = {"state": {"nvml": "nvmlInit_v2 failed with NVML error 999"}}
     result = stub.measure(script=script)
@@ -1323,6 +1336,19 @@ def test_what_was_disturbed_when_recorded_is_not_judged(stub: Stub) -> None:
     assert "0 are different" in result.stderr and "amasia merge" not in result.stderr
 
 
+def test_one_sample_tells_no_difference(stub: Stub) -> None:
+    faster = {"rows": {"stub/tma iso": {"ms": 0.9}}}
+    assert stub.measure("--max-rounds", "1", script=NOISY).returncode == 0
+    result = reproduce(stub, script=faster)
+    assert result.returncode == 1
+    for row in outcomes(result).values():
+        assert row["outcome"] == "not valid" and row["now"] and not row["low"]
+        assert "one sample" in row["reason"]
+    # With two it is known, if badly.
+    assert stub.measure("--max-rounds", "2", "--overwrite", script=NOISY).returncode == 0
+    assert "not valid" not in {row["outcome"] for row in outcomes(reproduce(stub)).values()}
+
+
 def test_a_clock_is_a_cause_of_a_speed_up_too(stub: Stub) -> None:
     assert stub.measure(script=NOISY).returncode == 0
     slow = {"ms": 1.25, "clock_mhz": [1584.0]}
@@ -1411,6 +1437,47 @@ def test_a_file_that_is_read_is_not_replaced(stub: Stub, option: str) -> None:
         assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
         assert "is read by this command and would be replaced" in result.stderr
     assert stub.out.read_bytes() == before and not stub.opened()
+
+
+@pytest.mark.parametrize("command", ["compare", "export"])
+def test_a_table_does_not_replace_the_file_it_is_of(stub: Stub, command: str) -> None:
+    assert stub.measure(script=NOISY).returncode == 0
+    before = stub.out.read_bytes()
+    (stub.folder / "link.json").symlink_to(stub.out)
+    files = (str(stub.out),) * (2 if command == "compare" else 1)
+    for name in (stub.out, stub.folder / "link.json"):
+        result = stub.run(command, *files, "--csv", str(name))
+        assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+        assert "is read by this command and would be replaced" in result.stderr
+    other = stub.folder / "other.json"
+    other.write_bytes(before)
+    more = ("--sessions", str(other)) if command == "compare" else ()
+    result = stub.run(command, *files, *more, "--csv", str(other))
+    assert result.returncode == (2 if more else 0)
+    assert stub.out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--out", "run.json", "--csv", "run.json"),
+        ("--out", "run.json", "--csv", "./run.json"),
+        ("--out", "run.json", "--markdown", "run.json.journal"),
+        ("--csv", "table", "--markdown", "table"),
+        ("--csv", "out/stub-1-run.json"),  # where results go when nobody says
+    ],
+)
+def test_a_table_does_not_replace_what_is_measured(stub: Stub, options: tuple[str, ...]) -> None:
+    result = stub.run("run", "stub", "--roles", "iso", "--size", "n=1000", *options, script=NOISY)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    assert "would be written twice" in result.stderr and stub.opened() == []
+
+
+def test_what_is_asked_for_twice_is_measured_once(stub: Stub) -> None:
+    twice = ("--size", "n=1000", "--size", "n=1000", "--cache", "cold,cold", "--launch", "graph")
+    assert stub.measure(*twice, "--launch", "graph").returncode == 0
+    assert stub.opened() == ["n=1000"]
+    assert stub.run("export", str(stub.out), "--csv", "-").returncode == 0
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv", "--markdown"])

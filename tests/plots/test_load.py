@@ -16,8 +16,8 @@ import synthetic
 from plots import documents, parallel, schema, validation
 from plots import load as loading
 from plots.cache import Cache
-from plots.claims import WITHIN_NOISE, claim_of, within_own_noise
-from plots.documents import find_files, upgrade
+from plots.claims import WITHIN_NOISE, claim_of, earlier_claim_of, within_own_noise
+from plots.documents import find_files, read_document, upgrade
 from plots.errors import PlotsError, ResultFileError
 from plots.load import load, main_size, sizes_of, slug
 from plots.schema import SCHEMA_PATH, scalars
@@ -429,7 +429,8 @@ RECORDED = [
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_claims_of_version_1_are_those_the_harness_writes(path):
     """The rule that is kept for old files agrees with harness/results/claim.cpp, but for what a
-    row's own noise decided, of which they know nothing."""
+    row's own noise decided, of which they know nothing; a recorded claim may be by the earlier
+    rule."""
     document = json.loads(path.read_text(encoding="utf-8"))
     if document["schema"] == "amasia-result":
         upgraded = upgrade(version_1(document))["groups"]
@@ -437,6 +438,8 @@ def test_claims_of_version_1_are_those_the_harness_writes(path):
             for before, now in zip(old["comparisons"], new["comparisons"], strict=True):
                 if within_own_noise(now) and now["claim"] == WITHIN_NOISE:
                     before["claim"] = WITHIN_NOISE
+                if now["claim"] == earlier_claim_of(new["comparisons"], now):
+                    before["claim"] = now["claim"]
         assert upgraded == before_version_4(document)["groups"]
 
 
@@ -444,15 +447,42 @@ def test_claims_have_the_words_of_the_schema():
     words = schema.members("comparison")["claim"]["enum"]
     claim = {"control": False, "role": "comparator", "verdict": "slower"}
     claim["speedup"] = {"ratio": 0.999}
-    noise = {"control": True, "role": "best", "speedup": {"low": 0.99, "high": 1.01}}
+    speedup = {"low": 0.99, "high": 1.01, "resolved": False}
+    noise = {"control": True, "role": "best", "speedup": speedup}
     assert claim_of([noise, claim], claim) == "within A/A noise" and "within A/A noise" in words
     assert claim_of([claim], claim) == "slower" and "slower" in words
     assert claim_of([{**noise, "role": "iso"}, claim], claim) == "slower"
 
 
+def test_a_baseline_that_differs_from_itself_hides_all_that_is_smaller():
+    speedup = {"low": 1.01, "high": 1.02, "resolved": True}
+    control = {"control": True, "role": "iso", "speedup": speedup}
+
+    def claim(ratio):
+        c = {"control": False, "role": "iso", "verdict": "faster", "speedup": {"ratio": ratio}}
+        return claim_of([control, c], c)
+
+    assert {claim(r) for r in (1.005, 1.015, 1.02, 0.99)} == {"within A/A noise"}
+    assert claim(1.021) == "faster"
+
+
+def test_claims_of_a_recorded_file_are_what_is_said_now():
+    """That of when only a ratio inside of the control's interval was within its noise."""
+    path = ROOT / "results" / "h100-80gb-hbm3" / "quick-hotspot.json"
+    written = json.loads(path.read_text(encoding="utf-8"))
+    now = read_document(path)
+    differ = 0
+    for was, group in zip(written["groups"], now["groups"], strict=True):
+        for before, c in zip(was["comparisons"], group["comparisons"], strict=True):
+            assert c["claim"] == claim_of(group["comparisons"], c)
+            differ += before["claim"] != c["claim"]
+    assert differ == 1
+
+
 def test_matched_and_cross_comparisons_are_held_against_their_own_controls():
     def control(role, low, high, **of):
-        return {"control": True, "role": role, "speedup": {"low": low, "high": high}, **of}
+        speedup = {"low": low, "high": high, "resolved": False}
+        return {"control": True, "role": role, "speedup": speedup, **of}
 
     noise = [
         control("iso", 0.9, 1.1),

@@ -61,6 +61,9 @@ std::string summary(const FileComparison& c) {
 }
 
 ExitStatus compare(const CompareRequest& r) {
+  std::vector<std::string> inputs = r.sessions;
+  inputs.insert(inputs.end(), {r.older, r.newer});
+  keep_inputs(inputs, "", r.exports);
   const std::vector<ResultFile> files = read_result_files({r.older, r.newer});
   const std::vector<ResultFile> repeated = read_result_files(r.sessions);
   std::vector<const ResultFile*> more;

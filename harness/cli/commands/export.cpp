@@ -21,6 +21,7 @@ Action declare_export(CLI::App& options) {
   add_output(options, "--google-benchmark", forms->google_benchmark,
              "Google Benchmark's schema, - for stdout");
   return [path, forms](const Invocation&) {
+    keep_inputs({*path}, "", *forms);
     const ResultFile file = std::move(read_result_files({*path}).front());
     if (forms->none()) forms->markdown = "-";
     write_exports(file, *forms);

@@ -83,7 +83,7 @@ void say_not_valid(const Repetition& repeated) {
 Provenance describe_run(const std::vector<std::string>& argv, const ReproduceRequest& r,
                         const Provenance& recorded, const Provenance& queried) {
   std::map<std::string, std::string> settings = recorded.settings;
-  settings["reproduces"] = r.file;
+  settings["reproduces"] = without_folders(r.file);
   settings["shard"] = "";
   settings["energy"] = "false";
   Provenance p = collect_provenance(argv, "reproduce", settings, r.record_host);
@@ -171,6 +171,7 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   if (options.out.empty()) {
     options.out = default_output(fmt::format("out/{}-reproduce", device_slug(queried.device.name)),
                                  options.existing == Existing::resume);
+    keep_inputs(inputs, options.out, r.exports);
   }
   constexpr std::uint64_t room = 64 << 20;
   check_writable(options.out, room);

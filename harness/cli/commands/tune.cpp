@@ -85,11 +85,10 @@ ExitStatus tune(TuneRequest& r) {
   refuse_too_large(cases, c, device);
   const std::string path = r.tuning.empty() ? default_tuning_path(device) : r.tuning;
   check_writable(path, 1 << 20);
-  TuningTable table = TuningTable::read(path);
   int failed = 0;
   Circumstances around;
   around.state_at_start = queried.device_state;
-  for (const PlannedGroup& group : left(table, device)) {
+  for (const PlannedGroup& group : left(TuningTable::read(path), device)) {
     if (!fits(*find_app(group.key.app), group.key.size, device)) {
       print_prose("skipped {}: does not fit in device memory\n", group.key.to_string());
       continue;
@@ -108,6 +107,7 @@ ExitStatus tune(TuneRequest& r) {
                   to_string(result.invalid.front()));
       continue;
     }
+    std::vector<TuningEntry> winners;
     for (const AppCases& mine : cases) {
       if (mine.app->name() != group.key.app) continue;
       for (const Variant* v : mine.variants) {
@@ -117,10 +117,10 @@ ExitStatus tune(TuneRequest& r) {
         if (!searched) continue;
         TuningEntry entry = tuning_entry(result, *v, device.name, c.effort.confidence);
         print(entry);
-        if (!entry.config.empty()) table.record(std::move(entry));
+        if (!entry.config.empty()) winners.push_back(std::move(entry));
       }
     }
-    table.write(path);  // after every group: an interrupted search keeps what it found
+    add_winners(path, winners);  // after every group: an interrupted search keeps what it found
   }
   print_prose("winners are in {}\n", path);
   say_next(with_patterns("amasia run", c.patterns),

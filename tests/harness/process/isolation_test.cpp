@@ -2,7 +2,11 @@
 #include "harness/process/isolation.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <stdexcept>
 #include <vector>
 
@@ -70,6 +74,29 @@ TEST(TakeLine, ShowsWhatIsNotOfTheProtocol) {
   EXPECT_FALSE(t.outcome.finished);
   EXPECT_TRUE(t.outcome.failure.empty());
   EXPECT_FALSE(taken({R"({"error":"it broke","usage":"yes"})"}).outcome.usage_error);
+}
+
+/// Whether a program that would run for half a minute is ended at once where the interrupt came
+/// before it began. In a process of its own, because an interrupt is never forgotten.
+bool ends_what_begins_after_an_interrupt() {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    catch_interrupts();
+    raise(SIGINT);
+    const auto begin = std::chrono::steady_clock::now();
+    const Ended ended =
+        run_program({"/bin/sleep", "30"}, "", 60, [](const std::string&) { return false; });
+    const bool at_once = std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);
+    _exit(ended.interrupted && at_once ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(RunProgram, EndsAChildThatHasHardlyBegun) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    ASSERT_TRUE(ends_what_begins_after_an_interrupt()) << "attempt " << attempt;
+  }
 }
 
 TEST(RunInProcess, ReportsWhatGoesWrong) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/text/json_file.hpp"
 #include "tests/sample_results.hpp"
 
 namespace amasia {
@@ -42,6 +43,26 @@ TEST(Claim, IsNeverSmallerThanTheNoise) {
   EXPECT_EQ(claim_of(group.comparisons, library), SpeedClaim::within_noise);
 }
 
+TEST(Claim, IsNeverSmallerThanWhatTheBaselineDiffersFromItself) {
+  GroupResult group = sample_group(512);
+  Comparison& tma = group.comparisons[1];
+  const auto with_control = [&](const RatioInterval& of_control, double ratio) {
+    for (Comparison& c : group.comparisons) {
+      if (c.control) c.speedup = of_control;
+    }
+    tma.speedup.ratio = ratio;
+    return claim_of(group.comparisons, tma);
+  };
+  const RatioInterval told_apart{1.014, 1.01, 1.02, 0.99, 20, true};
+  for (const double smaller : {1.005, 1.015, 0.99, 1.02, 1 / 1.02}) {
+    EXPECT_EQ(with_control(told_apart, smaller), SpeedClaim::within_noise) << smaller;
+  }
+  EXPECT_EQ(with_control(told_apart, 1.021), SpeedClaim::faster);
+  const RatioInterval in_reverse{1 / 1.014, 1 / 1.02, 1 / 1.01, 0.99, 20, true};
+  EXPECT_EQ(with_control(in_reverse, 1.015), SpeedClaim::within_noise);
+  EXPECT_EQ(with_control({1, 0.999, 1.02, 0.99, 20, false}, 0.99), SpeedClaim::faster);
+}
+
 TEST(Claim, IsNeverSmallerThanWhatTheRowDiffersFromItself) {
   GroupResult group = sample_group(512);
   Comparison& tma = group.comparisons[1];  // 1.249 times as fast
@@ -55,6 +76,23 @@ TEST(Claim, IsNeverSmallerThanWhatTheRowDiffersFromItself) {
   // has already.
   tma.itself = {1.02, 0.7, 1.5, 0.99, 20, false};
   EXPECT_EQ(claim_of(group.comparisons, tma), SpeedClaim::faster);
+}
+
+TEST(Claim, OfARecordedFileIsWhatIsSaidNow) {
+  // Recorded when only a ratio inside of the control's interval was within its noise.
+  const std::string path = AMASIA_SOURCE_DIR "/results/h100-80gb-hbm3/quick-hotspot.json";
+  int differ = 0;
+  const auto written = read_json_file(path);
+  const ResultFile file = read_result_file(path);
+  for (std::size_t g = 0; g < file.groups.size(); ++g) {
+    const std::vector<Comparison>& comparisons = file.groups[g].comparisons;
+    for (std::size_t c = 0; c < comparisons.size(); ++c) {
+      EXPECT_EQ(comparisons[c].claim, claim_of(comparisons, comparisons[c]));
+      const auto& was = written["groups"][g]["comparisons"][c]["claim"];
+      differ += was != std::string(word_of(comparisons[c].claim));
+    }
+  }
+  EXPECT_EQ(differ, 1);
 }
 
 TEST(Verdict, IsWhatTheIntervalSays) {

@@ -1,5 +1,6 @@
 #include "harness/results/merge.hpp"
 #include "harness/plan/shard.hpp"
+#include "harness/results/sessions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -147,6 +148,30 @@ TEST(MergeSessions, TheSameGroupsOfSeveralRunsBecomeSessions) {
   EXPECT_EQ(dump_json(to_json(again)), dump_json(to_json(merged.file)));
 }
 
+TEST(MergeSessions, PartsOnTwoGpusAreASessionOnEach) {
+  ResultFile first = run_on("one", "2026-11-21T10:00:00Z", {1}),
+             second = run_on("two", "2026-11-21T10:00:00Z", {2});
+  first.provenance.settings["shard"] = "1/2";
+  second.provenance.settings["shard"] = "2/2";
+  first.microbenchmarks.emplace_back().name = "memory/here";
+  second.microbenchmarks.emplace_back().name = "memory/there";
+  const ResultFile parts = merge_files({first, second}, {"a.json", "b.json"});
+  for (const MicrobenchmarkResult& m : parts.microbenchmarks) {
+    EXPECT_EQ(gpu_of(parts.provenance, m), m.name == "memory/here" ? "one" : "two");
+  }
+  const ResultFile later = run_on("one", "2026-11-22T10:00:00Z", {1, 2});
+  const ResultFile merged = merge_files({parts, later}, {"parts.json", "later.json"});
+  ASSERT_EQ(merged.provenance.sessions.size(), 3u);
+  EXPECT_EQ(merged.provenance.sessions[1].uuid_hash, "two");
+  EXPECT_TRUE(merged.provenance.sessions[1].device_state.empty());  // that of the first part is not
+  std::vector<std::string> gpus;
+  for (const GroupResult& group : merged.groups) gpus.push_back(gpu_of(merged.provenance, group));
+  EXPECT_EQ(gpus, (std::vector<std::string>{"one", "two", "one", "one"}));
+  for (const MicrobenchmarkResult& m : merged.microbenchmarks) {
+    EXPECT_EQ(gpu_of(merged.provenance, m), m.name == "memory/here" ? "one" : "two");
+  }
+}
+
 TEST(MergeSessions, EachKeepsItsRuleOfIntervals) {
   // Times that rise over the rounds: the older session's intervals are exact, the newer's widened.
   ResultFile before = run_on("one", "2026-11-21T10:00:00Z", {1}),
@@ -238,6 +263,19 @@ TEST(MergeSessions, ShardsOfOnePassAreOneSession) {
                                         {"a", "b", "c", "d"});
   ASSERT_EQ(merged.provenance.sessions.size(), 2u);
   EXPECT_EQ(merged.provenance.sessions[1].date_utc, "2026-11-20T12:00:00Z");
+
+  // Of two passes on one GPU each has its own, in whichever order the files are given; where one
+  // has lost a shard, it is not that of the other.
+  ResultFile first = part("one", "1/2", 1, "10"), second = part("one", "2/2", 2, "11"),
+             next_first = part("one", "1/2", 1, "20"), next_second = part("one", "2/2", 2, "21");
+  for (GroupResult* group : {&next_first.groups[0], &next_second.groups[0]}) group->wall_s = 1000;
+  const ResultFile shuffled =
+      merge_files({first, next_second, second, next_first}, {"a", "b", "c", "d"});
+  ASSERT_EQ(shuffled.provenance.sessions.size(), 2u);
+  EXPECT_EQ(shuffled.provenance.sessions[1].wall_s, 2000);
+  const ResultFile lost = merge_files({first, next_first, next_second}, {"a", "c", "d"});
+  ASSERT_EQ(lost.provenance.sessions.size(), 2u);
+  EXPECT_EQ(lost.provenance.sessions[1].wall_s, 2000);
 }
 
 TEST(MergeSessions, OtherMachinesAreNoSessions) {

@@ -75,6 +75,17 @@ TEST(Provenance, AppsOfTestsHaveADigestForAllTheirVariantsAndAreNoPartOfTheSuite
   EXPECT_EQ(source_digest("absent/any"), "");
 }
 
+TEST(Provenance, KeepsNoFolderThatTellsWhoseMachineItWas) {
+  EXPECT_EQ(without_folders("/home/somebody/x.json"), "x.json");
+  EXPECT_EQ(without_folders("--out=/home/somebody/x.json"), "--out=x.json");
+  EXPECT_EQ(without_folders("rows=8,temp_file=/home/somebody/t,power_file=/home/somebody/p"),
+            "rows=8,temp_file=t,power_file=p");
+  for (const char* plain :
+       {"", "--out=", "out/x.json", "../x", "hotspot/*", "rows=8,cols=9", "="}) {
+    EXPECT_EQ(without_folders(plain), plain);
+  }
+}
+
 TEST(Provenance, SaysWhereAResultComesFrom) {
   const Provenance p = collect_provenance({"/home/somebody/amasia", "run", "a b", "../x.json"},
                                           "quick", {{"cache", "cold"}});
