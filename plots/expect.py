@@ -279,6 +279,10 @@ def _extent(results: Results) -> str:
     return apps or "no comparison group"
 
 
+class NothingInCommonError(PlotsError):
+    """Two sets of results of which no row can be compared, with why."""
+
+
 @dataclass(frozen=True)
 class _Judged:
     """The matching rows of two sets with their difference where sessions tell it, their times and
@@ -302,7 +306,7 @@ def _judge(new: Results, old: Results) -> _Judged:
     a, b = _usable(new), _usable(old)
     both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
     if both.empty:
-        raise PlotsError(
+        raise NothingInCommonError(
             "no row of one matches a row of the other (variant, role, size, modes): "
             f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
         )
@@ -312,7 +316,7 @@ def _judge(new: Results, old: Results) -> _Judged:
         row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
     ]
     if not matched:
-        raise PlotsError("the rows that match have no samples to compare")
+        raise NothingInCommonError("the rows that match have no samples to compare")
     # Rows of the same code tell how far rows move, too, where machines and builds agree, but not
     # from what all of them differ by: that is what is to be judged.
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
@@ -343,21 +347,35 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
     wrongly, on average, as in `amasia compare`.
 
-    Raises PlotsError when a set holds several GPUs or no row matches.
+    Raises PlotsError when a set holds several GPUs, NothingInCommonError when no row matches.
     """
-    return compare_all([(new, old)], confidence)[0]
+    (measured,) = compare_all([(new, old)], confidence)
+    if isinstance(measured, NothingInCommonError):
+        raise measured
+    return measured
 
 
 def compare_all(
     pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
-) -> list[Measured]:
-    """compare() of several pairs (new, old), with the number of all their rows allowed for."""
-    judged = [_judge(new, old) for new, old in pairs]
+) -> list[Measured | NothingInCommonError]:
+    """compare() of several pairs (new, old), with the number of all their rows allowed for. A pair
+    in which no row matches has the reason in its place."""
+    sides: list[_Judged | NothingInCommonError] = []
+    for new, old in pairs:
+        try:
+            sides.append(_judge(new, old))
+        except NothingInCommonError as error:
+            sides.append(error)
+    judged = [side for side in sides if isinstance(side, _Judged)]
     p_values = [p for side in judged for _, _, p in side.judged]
     discoveries = benjamini_hochberg(p_values, 1 - confidence)
     found = iter(discoveries.found)
-    return [_measured(side, [next(found) for _ in side.judged], discoveries.level)
-            for side in judged]  # fmt: skip
+    return [
+        _measured(side, [next(found) for _ in side.judged], discoveries.level)
+        if isinstance(side, _Judged)
+        else side
+        for side in sides
+    ]
 
 
 def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:

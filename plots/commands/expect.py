@@ -150,9 +150,15 @@ def _expect_files(sides: Sequence[tuple[str, Results]], out: Path | None) -> Non
     last = len(sides) - 1
     pairs = [(i + 1, i) for i in range(last)] + [(last, i) for i in range(last - 1)]
     found = steps([(sides[new][1], sides[old][1]) for new, old in pairs])
+    reasons = [step for step in found if not isinstance(step, Step)]
+    if len(reasons) == len(found):
+        raise reasons[0]
     for index, (step, (new, old)) in enumerate(zip(found, pairs, strict=True)):
         if index:
             print()
+        if not isinstance(step, Step):
+            print(f"{sides[new][1].gpus[0]} over {sides[old][1].gpus[0]}\n  not compared: {step}")
+            continue
         _print_step(step, sides[new][0], sides[old][0])
         if out is not None:
             both = (sides[new][1].groups, sides[old][1].groups)

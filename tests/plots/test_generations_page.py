@@ -268,6 +268,38 @@ def test_what_does_not_match_says_what_each_side_has(capsys, save):
     assert "NVIDIA A100-SXM4-40GB has lud (cold graph); NVIDIA H200 has nw (cold stream)" in err
 
 
+@pytest.fixture
+def without_common_rows(save):
+    """Files of three GPUs, oldest first, of which the first has another app than the others."""
+
+    def make(name, app, gpu=None, base_ms=1.0):
+        group = synthetic.group(app, {"n": 512}, base_ms)
+        return save(synthetic.document([group], gpu=gpu), f"apart/{name}.json")
+
+    return (
+        make("a", "lud", OLDER), make("b", "nw", synthetic.A100, 2.0), make("c", "nw"),
+    )  # fmt: skip
+
+
+def test_a_gpu_with_nothing_in_common_does_not_stop_the_others(capsys, without_common_rows):
+    status, out, _ = run(capsys, "expect", *without_common_rows)
+    assert status == 0
+    assert "NVIDIA A100-SXM4-40GB over Tesla V100-SXM2-16GB\n  not compared: no row of one" in out
+    assert "NVIDIA H200 over Tesla V100-SXM2-16GB\n  not compared: no row of one" in out
+    assert "2.00 best on best" in out
+    page = generations_page.render(load(without_common_rows))
+    apart = page.split("### NVIDIA A100-SXM4-40GB over Tesla V100-SXM2-16GB\n")[1].split("###")[0]
+    assert "Not compared: no row of one matches" in apart and "has\nlud (cold stream)" in apart
+    assert "2.00 best on best" in page.split("### NVIDIA H200 over NVIDIA A100-SXM4-40GB\n")[1]
+
+
+def test_files_without_an_app_ask_for_one(save):
+    page = generations_page.render(load([save(synthetic.memory_like(), "points.json")]))
+    step = page.split("## From one GPU to the next\n")[1].split("## ")[0]
+    assert "No file has an app measured: run `amasia study quick`" in step
+    assert not step.rstrip().endswith(":")
+
+
 def test_several_gpus_by_name_and_several_in_one_argument(capsys, file, tmp_path):
     status, out, _ = run(capsys, "expect", "K80", "P100", "V100", "A100")
     assert status == 0 and out.count("A100 over ") == 3 and "section 6.1): 1.34" in out
@@ -349,7 +381,7 @@ def test_names_from_a_file_stay_text(save):
 def test_nothing_recorded_is_a_page_too(save):
     empty = load([save(synthetic.document([]))])
     page = generations_page.render(empty)
-    assert "Nothing is recorded yet." in page and "Recorded: no GPU." in page
+    assert "Nothing is recorded yet." in page and "No file has an app measured" in page
     assert PICTURE not in page
 
 
