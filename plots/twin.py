@@ -188,6 +188,8 @@ def asked_in_file(path: Path) -> dict[str, str]:
         raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlotsError(f"{path}: expected TOML: {error}") from None
+    if not table:
+        raise PlotsError(f'{path}: expected traits such as tile = "16KiB", found none')
     for name, value in table.items():
         if type(value) not in (int, float, str):
             raise PlotsError(f"{path}: expected a number or a text as {name}")
@@ -940,6 +942,9 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
         else f"Try {found.first} first, though it is not told apart from baseline: "
         f"{_reason(found)}."
     )
+    surest = next((c.measured.strategy for c in found.choices if c.claim == "faster"), None)
+    if not told_apart and surest is not None:
+        lines.append(f"The first that is found to be faster than baseline is {surest}.")
     if not found.exact:
         lines.append(
             "Gains are read between all recorded twins, and intervals are as wide as those of nine "

@@ -346,6 +346,8 @@ def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, cap
         (["--launch", "graph"], "--launch selects among"),
         (["--role", "iso"], "--role selects among"),
         (["--nearest", "--measure", "amasia"], "--nearest asks what was recorded, --measure this"),
+        (["--trait", "halo=4", "--trait", "halo=5"], "halo is '4' and '5': expected one of them"),
+        (["--tile", "8KiB", "--trait", "tile=4KiB"], "tile is '4KiB' and '8KiB': expected one"),
     ],
 )
 def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
@@ -406,6 +408,7 @@ def test_a_bad_trait_is_one_line(twins, named, why):
         ("[kernel]\nrows = 16\n", "expected a number or a text as kernel"),
         ("rows = [1, 2]\n", "expected a number or a text as rows"),
         ("rows = true\n", "expected a number or a text as rows"),
+        ("# rows = 16\n", 'expected traits such as tile = "16KiB", found none'),
     ],
 )
 def test_a_bad_file_of_traits_is_one_line(save, text, why):
@@ -639,6 +642,16 @@ def test_what_is_not_told_apart_from_baseline_is_not_called_a_choice(save, capsy
     assert "tma" in said and "Try tma first, though it is not told apart from baseline: " in said
     assert main(["advise", path, "--trait", "fma=1"]) == 0
     assert "Choose tma: " in capsys.readouterr().out
+
+
+def test_beside_what_is_not_told_apart_the_first_that_is_found_faster_is_named(save, capsys):
+    ends = along(1.3, 1.3, 1.3, 1.3, 1.3, 0.97, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3)
+    sure = [(traits, {**found, "register_bypass": 1.1}) for traits, found in ends]
+    for points, named in ((ends, False), (sure, True)):
+        assert main(["advise", str(save(document(*points))), "--trait", "fma=15"]) == 0
+        said = capsys.readouterr().out
+        assert "Try tma first" in said
+        assert ("found to be faster than baseline is register_bypass." in said) is named
 
 
 def test_the_limits_are_those_of_the_program():
