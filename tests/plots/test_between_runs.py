@@ -6,6 +6,7 @@ import math
 import re
 
 import pytest
+import synthetic
 from test_sessions import run, three
 from whole_record import whole_record
 
@@ -14,7 +15,7 @@ from plots.between import LEAST_ROWS, Prediction, SessionValue
 from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
 from plots.errors import PlotsError
-from plots.load import Results
+from plots.load import Results, load
 from plots.sessions import Measured, Sessions
 from plots.strategies import ROOT
 
@@ -64,6 +65,13 @@ def test_references_are_the_predictive_intervals_of_the_rows_of_a_study(recorded
     assert not [e for entries in found.values() for e in entries if e["role"] == "cross"]
     with pytest.raises(PlotsError, match='"quik"; nearest: quick'):
         references.references(recorded, "quik")
+
+
+def test_references_of_files_of_no_study_say_how_to_make_some(save):
+    of_none = synthetic.memory_like()
+    of_none["provenance"]["study"] = ""
+    with pytest.raises(PlotsError, match="make one with: amasia study quick"):
+        references.references(load([save(of_none)]), "quick")
 
 
 @pytest.mark.parametrize("quantity", ["time", "ratio"])
