@@ -317,14 +317,15 @@ def _bytes(value: float) -> str:
     return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
 
 
-def _tile(traits: Traits) -> int:
+def tile_bytes(traits: Traits) -> int:
+    """Of a tile, without its halo."""
     return int(traits["rows"]) * int(traits["row_bytes"])
 
 
 def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
     """A trait, one of position(), as whoever asked calls it."""
     if name == "tile":
-        size = _bytes(_tile(traits))
+        size = _bytes(tile_bytes(traits))
         return (
             f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
         )
@@ -336,7 +337,7 @@ def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
 def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
     """What was measured of a trait of position() as a number, and how numbers of it are printed."""
     if name == "tile":
-        return _tile, "bytes"
+        return tile_bytes, "bytes"
     if name in ("out_bytes", "common"):
         return (lambda t: position(t)[name] / 4), "share"
     if name == "fma" and "intensity" in asked:
@@ -687,7 +688,9 @@ def answer_of_nearest(
         if name == "fma" and "intensity" in asked:
             changed.append(f"intensity {int(value) / 2:g} for {asked['intensity']}")
         elif name == "rows" and "tile" in asked:
-            changed.append(f"tile {_bytes(_tile(other.traits))} for {_bytes(_tile(traits))}")
+            changed.append(
+                f"tile {_bytes(tile_bytes(other.traits))} for {_bytes(tile_bytes(traits))}"
+            )
         else:
             changed.append(f"{name} {value} for {was}")
     found = answer(other.traits, twins)

@@ -155,6 +155,8 @@ def _for_own_kernel(
     except PlotsError:
         print(said, end="")
         raise
+    if observed is not None and (doubt := observed.doubt(twin.tile_bytes(traits))):
+        said += f"{doubt}\n\n"
     if options.measure:
         return said + twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
     try:
