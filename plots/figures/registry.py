@@ -197,7 +197,9 @@ def microbenchmark_figure(
         if not subject.has_points(microbenchmark):
             return []
         label = f"{microbenchmark} on {subject.gpu}"
-        return [Picture(microbenchmark.replace("/", "-"), label, draw, (subject.results,))]
+        # By the figure's name too, because several may be of one microbenchmark.
+        unique = f"{name}-of-{microbenchmark.replace('/', '-')}"
+        return [Picture(unique, label, draw, (subject.results,))]
 
     return register(
         FigureKind(
