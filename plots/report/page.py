@@ -178,11 +178,9 @@ def _microbenchmarks(subject: GpuSubject, pictures: _Pictures) -> list[Microbenc
     """Those that were run on the GPU: first those with a figure, in the order of figures, then the
     others by name."""
     counts = subject.results.points["microbenchmark"].value_counts()
-    # A figure of a microbenchmark has its name, with the sign that may stand in a file's name.
-    named = {f"{subject.anchor}-{name.replace('/', '-')}": name for name in counts.index}
     figures: dict[str, list[Shown]] = {}
     for shown in pictures.chapter(Chapter.MICROBENCHMARKS, subject):
-        figures.setdefault(named[shown.pictures[0]], []).append(shown)
+        figures.setdefault(pictures.wanted[shown.pictures[0]].microbenchmark, []).append(shown)
     found, taken = [], set()
     for name in [*figures, *sorted(set(counts.index) - set(figures))]:
         anchor = f"{subject.anchor}--{slug(name)[:60]}"
