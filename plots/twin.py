@@ -932,7 +932,9 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
             text = f"the reference; against itself [{low:.3f}, {high:.3f}]"
         else:
             text = claimed_ratio(m.ratio, m.low, m.high)
-            text += " " + (choice.claim if choice.claim != "not resolved" else "(not resolved)")
+            apart = m.low > 1 or m.high < 1
+            unclaimed = "(within baseline's noise)" if apart else "(not resolved)"
+            text += " " + (choice.claim if choice.claim != "not resolved" else unclaimed)
         same = ", not told apart from the first" if choice.equal and place > 1 else ""
         lines.append(f"  {place}. {m.strategy}: {text}{same}")
         lines.append(f"     price: {_price(choice)}")

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,6 +88,16 @@ def test_the_twin_with_just_these_traits_answers(twins):
     assert "1. tma: 1.40× [1.39, 1.41] faster" in text
     assert "dsm: neighbouring blocks have no data in common" in text
     assert "needs sm_90" in text and "To measure it" not in text
+
+
+def test_beside_an_interval_without_1_the_noise_is_named(save):
+    near = speedups(tma=1.0065, register_bypass=1.001, drop_off=0.993)
+    found = asked(twin.recorded_twins([save(document(({}, near)))]))
+    assert {c.claim for c in found.choices} == {"not resolved", "reference"}
+    said = {line.split()[1]: line for line in twin.as_text(found, None).splitlines() if "×" in line}
+    assert said["tma:"].startswith("  1. tma: 1.006× [1.002, 1.011] (within baseline's noise)")
+    assert "(within baseline's noise)" in said["drop_off:"]
+    assert "(not resolved)" in said["register_bypass:"]
 
 
 def test_equal_strategies_are_said_to_be_equal(save):
@@ -550,6 +561,14 @@ def table_of_traits():
     for name, least, most, what, words in re.findall(row, table):
         values = words.replace('"', "") if words else f"{least} to {most}"
         yield f"| `{name}` | {what} | {values} |"
+
+
+def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
+    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^python -m plots (advise .*--nearest)", page, re.MULTILINE)
+    recorded = [str(path) for path in sorted((ROOT / "results").glob("*/twin*.json"))]
+    assert main([*shlex.split(command), "--", *recorded]) == 0
+    assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
 
 
 def test_the_page_has_every_trait():
