@@ -242,7 +242,8 @@ def styles_section(results: Results, gpu: str) -> list[str]:
 def _reached_section(results: Results, gpu: str) -> list[str]:
     shares = expect.reached(results.where(gpu=gpu))
     if not shares:
-        return [f"{plain(gpu)}: no data sheet is listed, or no ceiling was measured.", ""]
+        why = expect.without_datasheet(gpu) or f"of {gpu} no ceiling was measured"
+        return [_wrapped(f"Held against no data sheet: {plain(why)}."), ""]
     return _table(
         [plain(gpu), "measured", "data sheet", "share"],
         [

@@ -87,11 +87,13 @@ def _with_known_ends(best: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 def _print_step(step: Step, new_name: str, old_name: str) -> None:
     measured = step.measured
     print(f"{measured.new_gpu} over {measured.old_gpu}")
-    for expected, text in (
-        (measured.datasheet, "expected from datasheets"),
-        (measured.measured_ceilings, "expected from the measured ceilings"),
+    unlisted = expect.without_datasheet(measured.old_gpu, measured.new_gpu)
+    for expected, text, why in (
+        (measured.datasheet, "expected from datasheets", unlisted),
+        (measured.measured_ceilings, "expected from the measured ceilings", ""),
     ):
-        print(f"  {text}: " + (f"{expected}" if expected else "not known"))
+        unknown = f"not known: {why}" if why else "not known"
+        print(f"  {text}: {expected or unknown}")
     print(
         f"  {len(measured.rows)} rows match; {measured.only_new} only in {new_name}, "
         f"{measured.only_old} only in {old_name}"

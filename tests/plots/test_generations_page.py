@@ -231,8 +231,15 @@ def test_one_gpu_gets_what_can_be_said_and_what_is_missing(capsys, paper_file, s
     assert "the best of all strategies over baseline" in out
     unknown = synthetic.document([synthetic.group("nw", SIZE, 1.0)],
                                  gpu=synthetic.device("NVIDIA Nonesuch"))  # fmt: skip
-    status, out, _ = run(capsys, "expect", save(unknown, "unknown.json"))
+    alone = save(unknown, "unknown.json")
+    status, out, _ = run(capsys, "expect", alone)
     assert status == 0 and "NVIDIA Nonesuch is not in gpus.csv" in out
+    why = "NVIDIA Nonesuch is not in inputs/specifications/gpus.csv"
+    known = synthetic.document([synthetic.group("nw", SIZE, 1.0)], gpu=synthetic.A100)
+    status, out, _ = run(capsys, "expect", save(known, "known.json"), alone)
+    assert status == 0 and f"expected from datasheets: not known: {why}\n" in out
+    page = generations_page.render(load([alone]))
+    assert f"Held against no data sheet: {why}." in page
     only_points = save(synthetic.memory_like(), "points.json")
     status, out, err = run(capsys, "expect", only_points)
     assert status == 2 and out == "" and "hold no comparison group to speak of" in err
