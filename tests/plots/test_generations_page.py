@@ -275,6 +275,28 @@ def test_what_does_not_match_says_what_each_side_has(capsys, save):
     assert "NVIDIA A100-SXM4-40GB has lud (cold graph); NVIDIA H200 has nw (cold stream)" in err
 
 
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (["T4", "A100"], "no source states the fp64 rate of T4, so no FLOP ratio is known"),
+        (["T4", "A40"], "no source states the fp64 rate of T4 and A40, so no FLOP"),
+        (["{file}"], "--precision is of GPUs by name: rows of files are held against"),
+        ([], "--precision is of GPUs by name"),
+    ],
+)
+def test_a_precision_that_says_nothing_is_refused(capsys, paper_file, names, why):
+    given = [name.format(file=paper_file) for name in names]
+    status, out, err = run(capsys, "expect", *given, "--precision", "fp64")
+    assert status == 2 and out == "" and why in err
+    assert run(capsys, "expect", "V100", "A100", "--precision", "fp64")[0] == 0
+
+
+def test_a_choice_among_files_is_refused_beside_names(capsys):
+    status, out, err = run(capsys, "expect", "V100", "A100", "--old-gpu", "NVIDIA H200")
+    assert status == 2 and out == ""
+    assert "--old-gpu chooses among the GPUs of files, and V100 is a name" in err
+
+
 @pytest.fixture
 def without_common_rows(save):
     """Files of three GPUs, oldest first, of which the first has another app than the others."""
