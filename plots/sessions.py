@@ -218,12 +218,15 @@ class Sessions:
     def kind(self, quantity: str, gpu: str, app: str) -> Components:
         """The pool that predictions of an app are from: its own, or of all apps where few of its
         rows were measured on two GPUs."""
+        if self.has_own_kind(quantity, gpu, app):
+            return self._kinds[quantity, gpu, app]
+        return self._kinds.get((quantity, gpu, ""), Components()).of_others()
+
+    def has_own_kind(self, quantity: str, gpu: str, app: str) -> bool:
+        """Whether enough rows of an app were measured on two GPUs for a pool of its own."""
         if not self._kinds:
             self._pool()
-        own = self._kinds.get((quantity, gpu, app), Components())
-        if own.gpu_rows >= LEAST_ROWS:
-            return own
-        return self._kinds.get((quantity, gpu, ""), Components()).of_others()
+        return self._kinds.get((quantity, gpu, app), Components()).gpu_rows >= LEAST_ROWS
 
     def _pool(self) -> None:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
