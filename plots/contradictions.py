@@ -84,7 +84,7 @@ def _hotspot(files: Sequence[Recorded]) -> str:
         f"003-16, hotspot with Overlap: the paper gains {low:g} to {high:g} on an A100 "
         "(8192 x 8192, "
         f"5 steps). Here Overlap runs at {overlap:.2f} of baseline's speed in the original's "
-        f"geometry.{walked} {cause} What decides whether it gains: `amasia cross "
+        f"geometry.{walked} {cause} What decides: `amasia cross "
         "hotspot --size "
         "rows=8192,cols=8192,steps=5` on an A100. If Overlap gains nothing there either, the "
         "paper's baseline was slower than ours; if it does, plain loads have become faster between "
