@@ -261,6 +261,7 @@ def _one(
             remarks.append(
                 f"{library.strategy} takes {milliseconds(library.median)}, "
                 f"{library.median / row.median:.2f} of the time of {winner}"
+                + (", in a geometry of its own, not the original's" if role == "iso" else "")
             )
     if row.fallback:
         remarks.append(f"{winner} fell back: {row.fallback}")
@@ -362,6 +363,10 @@ def from_size_on(advice: list[Advice]) -> str:
         return f"At the largest size ({last.size_label}) nothing was compared."
     if last.outcome == "schedule":
         return f"At the largest size ({last.size_label}) no strategy was found to gain by movement."
+    if last.few_rounds:
+        return (
+            f"At the largest size ({last.size_label}) {last.few_rounds} rounds are too few to tell."
+        )
     if last.strategy is None:
         return f"At the largest size ({last.size_label}) no strategy was found faster."
     if len(advice) == 1:

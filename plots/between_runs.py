@@ -87,20 +87,15 @@ def _components(sessions: Sessions, gpu: str, apps: list[str]) -> str:
     for quantity, word in QUANTITIES.items():
         for app in apps:
             kind = sessions.kind(quantity, gpu, app)
-            own = any(
-                m.app == app and m.quantity == quantity
-                for row in sessions.found.values()
-                for m in row[:1]
-                if len({m.session.gpu for m in row}) > 1
-            )
             spread = math.sqrt(kind.gpu_variance), math.sqrt(kind.session_variance)
             lines.append(
                 [
                     app,
                     word,
                     f"{100 * spread[0]:.2f} %",
-                    f"{kind.gpu_rows}" if own else f"{kind.gpu_rows}, of all apps",
-                    f"{100 * spread[1]:.2f} %",
+                    f"{kind.gpu_rows}"
+                    + ("" if sessions.has_own_kind(quantity, gpu, app) else ", of all apps"),
+                    f"{100 * spread[1]:.2f} %" + ("" if kind.session_rows else ", within a run"),
                     f"{kind.session_rows}",
                 ]
             )
@@ -341,7 +336,8 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             "Standard deviations of the logarithm, pooled over the rows of an app: between GPUs of",
             "the model, and between sessions on one GPU (the error within a run included). No row",
             f"counts with more than {WINSOR} times the typical one. An app with fewer than",
-            f"{LEAST_ROWS} rows on two GPUs takes the pool of all apps.",
+            f"{LEAST_ROWS} rows on two GPUs takes the pool of all apps. Where no row was measured",
+            "twice on one GPU, what stands there is the error *within a run* and no more is known.",
         ),
         _components(sessions, model, apps),
         "### Do the intervals hold?",

@@ -52,7 +52,9 @@ def _copies(files: Sequence[Recorded], cell: str, bypass: float) -> str:
         f"{begin}what loses is not the wait. Nor is it that data is copied: Drop-Off, whose "
         f"threads copy the cells that they compute, 4 bytes each, has {own:.2f}. The two copy "
         "chunks of 8 bytes, whose places are worked out beside those of the cells."
-        f"{_executed(files)}"
+        f"{_executed(files)} With Drop-Off's copies both ran at 1.00 on an H100 (2026-11-26, "
+        "apps/hotspot/README.md): what loses are these chunks, which are to be replaced, and not "
+        "what the paper measured."
     )
 
 
@@ -82,11 +84,11 @@ def _hotspot(files: Sequence[Recorded]) -> str:
         f"003-16, hotspot with Overlap: the paper gains {low:g} to {high:g} on an A100 "
         "(8192 x 8192, "
         f"5 steps). Here Overlap runs at {overlap:.2f} of baseline's speed in the original's "
-        f"geometry.{walked} {cause} What decides: both with Drop-Off's copies, and `amasia cross "
+        f"geometry.{walked} {cause} What decides: `amasia cross "
         "hotspot --size "
-        "rows=8192,cols=8192,steps=5` on an A100. If Register Bypass loses there as well, the "
-        "paper's baseline was slower than ours; if it does not, plain loads have become faster "
-        "between the two GPUs."
+        "rows=8192,cols=8192,steps=5` on an A100. If Overlap gains nothing there either, the "
+        "paper's baseline was slower than ours; if it does, plain loads have become faster between "
+        "the two GPUs."
     )
 
 

@@ -461,6 +461,12 @@ def find_files(
                 found.append(path)
         else:
             raise PlotsError(f"{path}: expected a result file or a folder of them, found nothing")
+    profiles = [str(path) for path in paths if path.is_file()]
+    if not found and profiles:
+        raise PlotsError(
+            f"{', '.join(profiles)}: a profile, which python -m plots why reads beside the results "
+            "that it explains: name those, too"
+        )
     if not found:
         where = ", ".join(str(path) for path in paths)
         raise PlotsError(f"no result files under {where}; make one with: amasia study quick")

@@ -183,6 +183,16 @@ def spec_of_driver(driver_name: str) -> Spec | None:
     return next((s for s in datasheet_specs() if driver_name in s.driver_names), None)
 
 
+def without_datasheet(*driver_names: str) -> str:
+    """Which of these GPUs are not among the data sheets, and where a line would make them known;
+    "" when all are."""
+    unknown = [name for name in dict.fromkeys(driver_names) if spec_of_driver(name) is None]
+    if not unknown:
+        return ""
+    is_ = "is" if len(unknown) == 1 else "are"
+    return f"{' and '.join(unknown)} {is_} not in {DATASHEETS.relative_to(ROOT)}"
+
+
 def expect_specs(new: Spec, old: Spec, precision: str = "fp32") -> Expectation:
     """The expectation from specifications."""
     flop = new.tflops(precision) / old.tflops(precision)
@@ -279,6 +289,10 @@ def _extent(results: Results) -> str:
     return apps or "no comparison group"
 
 
+class NothingInCommonError(PlotsError):
+    """Two sets of results of which no row can be compared, with why."""
+
+
 @dataclass(frozen=True)
 class _Judged:
     """The matching rows of two sets with their difference where sessions tell it, their times and
@@ -302,7 +316,7 @@ def _judge(new: Results, old: Results) -> _Judged:
     a, b = _usable(new), _usable(old)
     both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
     if both.empty:
-        raise PlotsError(
+        raise NothingInCommonError(
             "no row of one matches a row of the other (variant, role, size, modes): "
             f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
         )
@@ -312,7 +326,7 @@ def _judge(new: Results, old: Results) -> _Judged:
         row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
     ]
     if not matched:
-        raise PlotsError("the rows that match have no samples to compare")
+        raise NothingInCommonError("the rows that match have no samples to compare")
     # Rows of the same code tell how far rows move, too, where machines and builds agree, but not
     # from what all of them differ by: that is what is to be judged.
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
@@ -347,21 +361,35 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
     wrongly, on average, as in `amasia compare`.
 
-    Raises PlotsError when a set holds several GPUs or no row matches.
+    Raises PlotsError when a set holds several GPUs, NothingInCommonError when no row matches.
     """
-    return compare_all([(new, old)], confidence)[0]
+    (measured,) = compare_all([(new, old)], confidence)
+    if isinstance(measured, NothingInCommonError):
+        raise measured
+    return measured
 
 
 def compare_all(
     pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
-) -> list[Measured]:
-    """compare() of several pairs (new, old), with the number of all their rows allowed for."""
-    judged = [_judge(new, old) for new, old in pairs]
+) -> list[Measured | NothingInCommonError]:
+    """compare() of several pairs (new, old), with the number of all their rows allowed for. A pair
+    in which no row matches has the reason in its place."""
+    sides: list[_Judged | NothingInCommonError] = []
+    for new, old in pairs:
+        try:
+            sides.append(_judge(new, old))
+        except NothingInCommonError as error:
+            sides.append(error)
+    judged = [side for side in sides if isinstance(side, _Judged)]
     p_values = [p for side in judged for _, _, p in side.judged]
     discoveries = benjamini_hochberg(p_values, 1 - confidence)
     found = iter(discoveries.found)
-    return [_measured(side, [next(found) for _ in side.judged], discoveries.level)
-            for side in judged]  # fmt: skip
+    return [
+        _measured(side, [next(found) for _ in side.judged], discoveries.level)
+        if isinstance(side, _Judged)
+        else side
+        for side in sides
+    ]
 
 
 def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:

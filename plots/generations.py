@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.expect import Measured, compare_all
+from plots.expect import Measured, NothingInCommonError, compare_all
 from plots.load import Results, usable_times
 from plots.sessions import Sessions
 from plots.statistics import (
@@ -371,11 +371,17 @@ class Step:
         return said
 
 
-def steps(pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE) -> list[Step]:
-    """Steps from (new, old) results, each of one GPU. Of all rows of all pairs that are resolved a
-    share of 1 - ``confidence`` at most is so wrongly. Raises PlotsError as expect.compare()."""
-    found = []
+def steps(
+    pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
+) -> list[Step | NothingInCommonError]:
+    """Steps from (new, old) results, each of one GPU; why there is none where no row of a pair
+    matches. Of all rows of all pairs that are resolved a share of 1 - ``confidence`` at most is so
+    wrongly. Raises PlotsError for a side of several GPUs."""
+    found: list[Step | NothingInCommonError] = []
     for (new, old), measured in zip(pairs, compare_all(pairs, confidence), strict=True):
+        if isinstance(measured, NothingInCommonError):
+            found.append(measured)
+            continue
         works = {f"{g.app} {g.size}": g for g in new.groups.itertuples(index=False)}
         points = _point_ratios(new, old)
         found.append(

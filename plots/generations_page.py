@@ -242,7 +242,8 @@ def styles_section(results: Results, gpu: str) -> list[str]:
 def _reached_section(results: Results, gpu: str) -> list[str]:
     shares = expect.reached(results.where(gpu=gpu))
     if not shares:
-        return [f"{plain(gpu)}: no data sheet is listed, or no ceiling was measured.", ""]
+        why = expect.without_datasheet(gpu) or f"of {gpu} no ceiling was measured"
+        return [_wrapped(f"Held against no data sheet: {plain(why)}."), ""]
     return _table(
         [plain(gpu), "measured", "data sheet", "share"],
         [
@@ -303,23 +304,31 @@ def _step_section(step: Step) -> list[str]:
 
 def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
     lines = ["## From one GPU to the next", ""]
-    if len(gpus) < 2:
-        only = plain(gpus[0]) if gpus else "no GPU"
-        lines += [
-            _wrapped(f"""Recorded: {only}. A step needs two: run `amasia study quick` on another
-            GPU, then `python -m plots expect OLD NEW`. What the one reaches of its data sheet, by
-            the ceilings that its floors use:"""),
+    if not gpus:
+        return [
+            *lines,
+            _wrapped("""No file has an app measured: run `amasia study quick` on two GPUs, then
+            `python -m plots expect OLD NEW`."""),
             "",
         ]
-        for gpu in gpus:
-            lines += _reached_section(results, gpu)
-        return lines
+    if len(gpus) == 1:
+        lines += [
+            _wrapped(f"""Recorded: {plain(gpus[0])}. A step needs two: run `amasia study quick` on
+            another GPU, then `python -m plots expect OLD NEW`. What the one reaches of its data
+            sheet, by the ceilings that its floors use:"""),
+            "",
+        ]
+        return lines + _reached_section(results, gpus[0])
     for gpu in gpus:
         lines += _reached_section(results, gpu)
     sides = [results.where(gpu=gpu) for gpu in gpus]
     pairs = list(zip(sides[1:], sides[:-1], strict=True))
-    for step in steps(pairs):
-        lines += _step_section(step)
+    for (new, old), step in zip(pairs, steps(pairs), strict=True):
+        if isinstance(step, Step):
+            lines += _step_section(step)
+        else:
+            lines += [f"### {plain(new.gpus[0])} over {plain(old.gpus[0])}", ""]
+            lines += [_wrapped(f"Not compared: {plain(str(step))}."), ""]
     return lines
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plots.errors import PlotsError, nearest
+from plots.tree import ROOT
 
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,6})\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
@@ -110,16 +111,19 @@ class TileLoop:
 
 def find_cuobjdump() -> str:
     """As the harness looks for it: $CUOBJDUMP, PATH, $CUDA_HOME/bin, $CUDA_PATH/bin,
-    /usr/local/cuda/bin. Raises PlotsError."""
+    /usr/local/cuda/bin; then where scripts/setup.sh puts it, on the PATH of its own shell only.
+    Raises PlotsError."""
     homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
     folders = [os.path.join(home, "bin") for home in (*homes, "/usr/local/cuda") if home]
+    folders += sorted(map(str, ROOT.glob(".cuda/disassemblers/nvidia/*/bin")))
     named = os.environ.get("CUOBJDUMP")
     for candidate in (named, shutil.which("cuobjdump"), *(f"{f}/cuobjdump" for f in folders)):
         if candidate and os.access(candidate, os.X_OK) and os.path.isfile(candidate):
             return candidate
     raise PlotsError(
         "cuobjdump is not on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin: it comes with the "
-        "CUDA toolkit (or name it in the environment as CUOBJDUMP=/path/to/cuobjdump)"
+        "CUDA toolkit, and scripts/setup.sh fetches it (or name it in the environment as "
+        "CUOBJDUMP=/path/to/cuobjdump)"
     )
 
 

@@ -55,6 +55,17 @@ class Observed:
     traits: dict[str, str] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    shared_bytes: int | None = None  # of a block, static and dynamic
+
+    def doubt(self, tile: int) -> str:
+        """What speaks against a tile of so many bytes being one of this kernel; "" if nothing."""
+        if self.shared_bytes is None or tile <= self.shared_bytes:
+            return ""
+        return (
+            f"A tile of {tile} bytes does not fit in the {self.shared_bytes} bytes of shared "
+            "memory that a block of this kernel has: the answer is that of a kernel that has room "
+            "for it."
+        )
 
     def take(self, trait: str, value: int, origin: str) -> None:
         """A trait, unless it is known already."""
@@ -106,9 +117,8 @@ def from_report(path: Path, kernel: str | None = None) -> Observed:
         first.metrics.get(f"launch__shared_mem_per_block_{kind}") for kind in ("static", "dynamic")
     ]
     if None not in shared:
-        of.facts.append(
-            f"{round(sum(s for s in shared if s is not None))} bytes of shared memory per block"
-        )
+        of.shared_bytes = round(sum(s for s in shared if s is not None))
+        of.facts.append(f"{of.shared_bytes} bytes of shared memory per block")
     _arithmetic_of(first, of)
     _bytes_of(first, of)
     if not of.traits:
@@ -246,6 +256,7 @@ def merged(first: Observed, second: Observed) -> Observed:
         if name not in both.traits:
             both.traits[name], both.origins[name] = value, second.origins[name]
     both.facts = [*first.facts, *second.facts]
+    both.shared_bytes = second.shared_bytes if first.shared_bytes is None else first.shared_bytes
     return both
 
 

@@ -60,6 +60,8 @@ def references(results: Results, study: str) -> dict[str, Any]:
     files = results.files
     if study not in set(files["study"]):
         known = sorted({name for name in files["study"] if name})
+        if not known:
+            raise PlotsError(f"no result file is of a study; make one with: amasia study {study}")
         raise PlotsError(f'no result file is of the study "{study}"; {nearest(study, known)}')
     cases = {
         case for path in files.loc[files["study"] == study, "path"] for case in _cases(Path(path))

@@ -507,6 +507,11 @@ def _name_of(command: str) -> str:
     return "-".join([given.get("--roles", what), app, *sizes, given["--launch"]]) + ".json"
 
 
+def _preset_of(compute_capability: int) -> str:
+    """The preset whose build folder run.sh makes on such a GPU."""
+    return f"sm{compute_capability}" if compute_capability in (70, 80, 90) else "native"
+
+
 def render(files: Sequence[Recorded], base: Path) -> str:
     """The page as Markdown, links relative to ``base``."""
     told = inconsistencies()
@@ -526,7 +531,8 @@ def render(files: Sequence[Recorded], base: Path) -> str:
         commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)
         if gpu and commands:
             folder = os.path.dirname(mine[0].path)
-            lines = [f"build/sm90/amasia {c} --out {_name_of(c)}" for c in commands]
+            preset = _preset_of(mine[0].device["compute_capability"])
+            lines = [f"build/{preset}/amasia {c} --out {_name_of(c)}" for c in commands]
             text += ["", f"Not recorded yet, and how to record it, for {folder}/:"]
             text += ["", "```sh", *lines, "```"]
         for source in dict.fromkeys(e.item.source for e in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pandas as pd
@@ -31,7 +31,8 @@ def among(value: str | None, valid: Sequence[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Selection:
-    """Result files, and the GPU, app, size and modes chosen of them; None leaves open."""
+    """Result files, and the GPU, app, size and modes chosen of them; None leaves open. ``asked``
+    holds which of these whoever draws has asked for."""
 
     paths: tuple[str, ...]
     gpu: str | None = None
@@ -39,6 +40,12 @@ class Selection:
     size: str | None = None
     cache: str | None = None
     launch: str | None = None
+    asked: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    def ignored(self) -> list[str]:
+        """The choices that were made and that nobody has asked for."""
+        made = [n for n in ("gpu", "app", "size", "cache", "launch") if getattr(self, n)]
+        return [name for name in made if name not in self.asked]
 
     @cached_property
     def results(self) -> Results:
@@ -48,6 +55,7 @@ class Selection:
     @cached_property
     def _groups(self) -> Results:
         results = self.results
+        self.asked.update(("gpu", "app"))
         if results.groups.empty:
             raise PlotsError("the result files hold no comparison group")
         among(self.gpu, results.gpus, "GPU")
@@ -57,6 +65,7 @@ class Selection:
 
     def all_modes(self) -> Results:
         """The comparison groups chosen, of one GPU. Raises PlotsError when none is."""
+        self.asked.update(("cache", "launch"))
         results = self._groups.where(cache=self.cache, launch=self.launch)
         if results.groups.empty:
             raise PlotsError("no comparison group matches the selection")
@@ -76,6 +85,7 @@ class Selection:
         """Those of the groups that are of the size chosen; without a choice those of each app's
         main size, which fit a page, and with "all" every one. Raises PlotsError for a size that no
         app has."""
+        self.asked.add("size")
         groups = results.groups
         if self.size == EVERY_SIZE:
             return results
@@ -94,6 +104,15 @@ class Selection:
         other.__dict__["results"] = self.results.cross
         return other
 
+    def of_effects(self) -> Selection:
+        """The same choice among what was measured of planted effects. Raises PlotsError without
+        any."""
+        if self.results.effects is None:
+            raise PlotsError("the result files hold no study of planted effects")
+        other = replace_selection(self)
+        other.__dict__["results"] = self.results.effects
+        return other
+
     def one_group(self) -> tuple[Results, str]:
         """One group in one mode: of an app or size left open, the first app and its main size."""
         results = self.one_mode()
@@ -102,6 +121,7 @@ class Selection:
         return results, str(self._of_size(of_app, app).iloc[0]["group"])
 
     def _of_size(self, of_app: pd.DataFrame, app: str) -> pd.DataFrame:
+        self.asked.add("size")
         if self.size is None:
             return of_app[of_app["size"] == main_size(of_app, app)]
         labels = of_app["size_label"].str.replace(" ", ",")
@@ -110,6 +130,7 @@ class Selection:
 
     def of_gpu(self) -> Results:
         """All of one GPU: microbenchmarks belong to no group."""
+        self.asked.add("gpu")
         results = self.results
         among(self.gpu, results.gpus, "GPU")
         with_points = [g for g in results.gpus if (results.points["gpu"] == g).any()]

@@ -219,12 +219,18 @@ class Sessions:
         """What is known of the rows of an app, ``but`` those with these identities: from the pool
         of the app, or of all apps where few of its rows were measured on two GPUs. A row is
         predicted from the others, and from what it says itself."""
+        if self.has_own_kind(quantity, gpu, app):
+            pool = self._pools[quantity, gpu, app]
+        else:
+            pool = self._pools.get((quantity, gpu, ""), Pool.of([])).of_others()
+        return pool.without(*(self.of(identity) for identity in but))
+
+    def has_own_kind(self, quantity: str, gpu: str, app: str) -> bool:
+        """Whether enough rows of an app were measured on two GPUs for a pool of its own."""
         if not self._pools:
             self._pool()
         own = self._pools.get((quantity, gpu, app))
-        if own is None or own.gpu.rows < LEAST_ROWS:
-            own = self._pools.get((quantity, gpu, ""), Pool.of([])).of_others()
-        return own.without(*(self.of(identity) for identity in but))
+        return own is not None and own.gpu.rows >= LEAST_ROWS
 
     def _pool(self) -> None:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)

@@ -197,6 +197,8 @@ def asked_in_file(path: Path) -> dict[str, str]:
         raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlotsError(f"{path}: expected TOML: {error}") from None
+    if not table:
+        raise PlotsError(f'{path}: expected traits such as tile = "16KiB", found none')
     for name, value in table.items():
         if type(value) not in (int, float, str):
             raise PlotsError(f"{path}: expected a number or a text as {name}")
@@ -328,14 +330,15 @@ def _bytes(value: float) -> str:
     return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
 
 
-def _tile(traits: Traits) -> int:
+def tile_bytes(traits: Traits) -> int:
+    """Of a tile, without its halo."""
     return int(traits["rows"]) * int(traits["row_bytes"])
 
 
 def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
     """A trait, one of position(), as whoever asked calls it."""
     if name == "tile":
-        size = _bytes(_tile(traits))
+        size = _bytes(tile_bytes(traits))
         return (
             f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
         )
@@ -347,7 +350,7 @@ def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
 def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
     """What was measured of a trait of position() as a number, and how numbers of it are printed."""
     if name == "tile":
-        return _tile, "bytes"
+        return tile_bytes, "bytes"
     if name in ("out_bytes", "common"):
         return (lambda t: position(t)[name] / 4), "share"
     if name == "fma" and "intensity" in asked:
@@ -747,7 +750,9 @@ def answer_of_nearest(
         if name == "fma" and "intensity" in asked:
             changed.append(f"intensity {int(value) / 2:g} for {asked['intensity']}")
         elif name == "rows" and "tile" in asked:
-            changed.append(f"tile {_bytes(_tile(other.traits))} for {_bytes(_tile(traits))}")
+            changed.append(
+                f"tile {_bytes(tile_bytes(other.traits))} for {_bytes(tile_bytes(traits))}"
+            )
         else:
             changed.append(f"{name} {value} for {was}")
     found = answer(other.traits, twins)
@@ -1006,7 +1011,9 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
             text = f"the reference; against itself [{low:.3f}, {high:.3f}]"
         else:
             text = claimed_ratio(m.ratio, m.low, m.high)
-            text += " " + (choice.claim if choice.claim != "not resolved" else "(not resolved)")
+            apart = m.low > 1 or m.high < 1
+            unclaimed = "(within baseline's noise)" if apart else "(not resolved)"
+            text += " " + (choice.claim if choice.claim != "not resolved" else unclaimed)
         same = ", not told apart from the first" if choice.equal and place > 1 else ""
         lines.append(f"  {place}. {m.strategy}: {text}{same}")
         lines.append(f"     price: {_price(choice)}")
@@ -1019,6 +1026,9 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
         else f"Try {found.first} first, though it is not told apart from baseline: "
         f"{_reason(found)}."
     )
+    surest = next((c.measured.strategy for c in found.choices if c.claim == "faster"), None)
+    if not told_apart and surest is not None:
+        lines.append(f"The first that is found to be faster than baseline is {surest}.")
     if not found.exact:
         lines.append(
             "Gains are read between all recorded twins, and intervals are as wide as those of nine "

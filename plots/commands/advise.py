@@ -55,15 +55,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _asked(options: argparse.Namespace) -> dict[str, str]:
     """The traits that are named, those on the command line before those of the file."""
     asked = twin.asked_in_file(options.traits) if options.traits else {}
+    named: dict[str, str] = {}
+
+    def name_it(name: str, value: str) -> None:
+        if named.setdefault(name, value) != value:
+            raise PlotsError(f"{name} is {named[name]!r} and {value!r}: expected one of them")
+
     for text in options.trait or ():
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise PlotsError(f"expected --trait NAME=VALUE, not {text!r}")
-        asked[name] = value
+        name_it(name, value)
     for name in ("tile", "intensity"):
         if (value := getattr(options, name)) is not None:
-            asked[name] = value
-    return asked
+            name_it(name, value)
+    return {**asked, **named}
 
 
 def _observed(options: argparse.Namespace) -> Observed | None:
@@ -149,6 +155,8 @@ def _for_own_kernel(
     except PlotsError:
         print(said, end="")
         raise
+    if observed is not None and (doubt := observed.doubt(twin.tile_bytes(traits))):
+        said += f"{doubt}\n\n"
     if options.measure:
         return said + twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "A100-over-V100 analysis of Svedin et al. 2021",
     )  # fmt: skip
     parser.add_argument(
-        "--precision", choices=["fp32", "fp64"], default="fp32", help="of the FLOP ratio"
+        "--precision",
+        choices=["fp32", "fp64"],
+        help="of the FLOP ratio of GPUs by name (default: fp32)",
     )
     parser.add_argument("--old-gpu", help="which GPU of the first, when it holds several")
     parser.add_argument("--new-gpu", help="which GPU of the last, when it holds several")
@@ -87,11 +90,13 @@ def _with_known_ends(best: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 def _print_step(step: Step, new_name: str, old_name: str) -> None:
     measured = step.measured
     print(f"{measured.new_gpu} over {measured.old_gpu}")
-    for expected, text in (
-        (measured.datasheet, "expected from datasheets"),
-        (measured.measured_ceilings, "expected from the measured ceilings"),
+    unlisted = expect.without_datasheet(measured.old_gpu, measured.new_gpu)
+    for expected, text, why in (
+        (measured.datasheet, "expected from datasheets", unlisted),
+        (measured.measured_ceilings, "expected from the measured ceilings", ""),
     ):
-        print(f"  {text}: " + (f"{expected}" if expected else "not known"))
+        unknown = f"not known: {why}" if why else "not known"
+        print(f"  {text}: {expected or unknown}")
     print(
         f"  {len(measured.rows)} rows match; {measured.only_new} only in {new_name}, "
         f"{measured.only_old} only in {old_name}"
@@ -150,9 +155,15 @@ def _expect_files(sides: Sequence[tuple[str, Results]], out: Path | None) -> Non
     last = len(sides) - 1
     pairs = [(i + 1, i) for i in range(last)] + [(last, i) for i in range(last - 1)]
     found = steps([(sides[new][1], sides[old][1]) for new, old in pairs])
+    reasons = [step for step in found if not isinstance(step, Step)]
+    if len(reasons) == len(found):
+        raise reasons[0]
     for index, (step, (new, old)) in enumerate(zip(found, pairs, strict=True)):
         if index:
             print()
+        if not isinstance(step, Step):
+            print(f"{sides[new][1].gpus[0]} over {sides[old][1].gpus[0]}\n  not compared: {step}")
+            continue
         _print_step(step, sides[new][0], sides[old][0])
         if out is not None:
             both = (sides[new][1].groups, sides[old][1].groups)
@@ -185,6 +196,8 @@ def _one_file(results: Results) -> None:
 
 def _spec(name: str, gpu: str | None, side: str) -> expect.Spec:
     if not _is_path(name):
+        if gpu:
+            raise PlotsError(f"--{side}-gpu chooses among the GPUs of files, and {name} is a name")
         return expect.find_spec(name)
     driver = _one_gpu(name, gpu, side).gpus[0]
     spec = expect.spec_of_driver(driver)
@@ -195,6 +208,13 @@ def _spec(name: str, gpu: str | None, side: str) -> expect.Spec:
 
 def _expect_specs(specs: Sequence[expect.Spec], options: argparse.Namespace) -> None:
     new = specs[-1]
+    precision = options.precision or "fp32"
+    unstated = [s.name for s in dict.fromkeys(specs) if math.isnan(s.tflops(precision))]
+    if unstated:
+        raise PlotsError(
+            f"no source states the {precision} rate of {' and '.join(unstated)}, so no FLOP ratio "
+            "is known"
+        )
     frames, sources = [], []
     for old in specs[:-1]:
         if new.year < old.year:
@@ -205,8 +225,8 @@ def _expect_specs(specs: Sequence[expect.Spec], options: argparse.Namespace) -> 
             )
         if new == old:
             print(f"{new.name} on both sides: 1.00 is expected of itself", file=sys.stderr)
-        expected = expect.expect_specs(new, old, options.precision)
-        print(f"{new.name} over {old.name}, {options.precision}: expected {expected}")
+        expected = expect.expect_specs(new, old, precision)
+        print(f"{new.name} over {old.name}, {precision}: expected {expected}")
         print(f"  limited by {expected.limited_by}; source: {expected.source}")
         quoted = expect.quoted_mean(new.name, old.name)
         if quoted:
@@ -266,6 +286,11 @@ def _gpus_of(options: argparse.Namespace) -> list[str | None]:
 
 def _run(options: argparse.Namespace) -> int:
     names: list[str] = options.gpus
+    if options.precision and all(map(_is_path, names)):  # as of no names
+        raise PlotsError(
+            "--precision is of GPUs by name: rows of files are held against the ratio in fp32, and "
+            "the paper is told as it is"
+        )
     if not names:
         _paper(options.out)
         return 0

@@ -63,6 +63,9 @@ def _run(options: argparse.Namespace) -> int:
         raise PlotsError(f"expected {least} to {most} inches as --width, not {options.width:g}")
     selection = selection_of(options)
     figure = style.drawn_at(lambda: draw(selection), options.width)
+    if ignored := selection.ignored():
+        choices = ", ".join(f"--{name}" for name in ignored)
+        raise PlotsError(f"the figure {options.name} shows the same whatever {choices} says")
     write_figure(figure, options.out or Path(f"{options.name}.svg"))
     if FIGURES[options.name].at_main_sizes and options.size is None:
         print(f"each app at its main size (--size {EVERY_SIZE}: at every)", file=sys.stderr)

@@ -20,7 +20,6 @@ from plots.effects import (
     doses,
     found,
 )
-from plots.errors import PlotsError
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
 from plots.load import Results, slug
@@ -130,10 +129,7 @@ def detection(effects: Results) -> Figure:
 
 
 def _of_selection(selection: Selection) -> Figure:
-    effects = selection.results.effects
-    if effects is None:
-        raise PlotsError("the result files hold no study of planted effects")
-    return detection(effects)
+    return detection(selection.of_effects().all_modes())
 
 
 def _pictures(subject: GpuSubject) -> list[Picture]:

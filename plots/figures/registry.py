@@ -118,6 +118,7 @@ class Picture:
     draw: Callable[..., Figure]
     arguments: tuple[Any, ...]
     fold: str = ""
+    microbenchmark: str = ""  # that it shows, in the chapter of microbenchmarks
 
     def __post_init__(self) -> None:
         # A function with a closure draws what its arguments do not tell, and would be remembered
@@ -197,7 +198,10 @@ def microbenchmark_figure(
         if not subject.has_points(microbenchmark):
             return []
         label = f"{microbenchmark} on {subject.gpu}"
-        return [Picture(microbenchmark.replace("/", "-"), label, draw, (subject.results,))]
+        # By the figure's name too, because several may be of one microbenchmark.
+        unique = f"{name}-of-{microbenchmark.replace('/', '-')}"
+        arguments = (subject.results,)
+        return [Picture(unique, label, draw, arguments, microbenchmark=microbenchmark)]
 
     return register(
         FigureKind(

@@ -32,7 +32,7 @@ from plots.figures import (
 )
 from plots.figures.common import origin
 from plots.figures.registry import mode_name
-from plots.generations import steps
+from plots.generations import Step, steps
 from plots.load import Results, main_cache, main_launch, slug
 from plots.parallel import beside, no_search_for_garbage
 from plots.report import answer, navigation, tables, warnings
@@ -178,11 +178,9 @@ def _microbenchmarks(subject: GpuSubject, pictures: _Pictures) -> list[Microbenc
     """Those that were run on the GPU: first those with a figure, in the order of figures, then the
     others by name."""
     counts = subject.results.points["microbenchmark"].value_counts()
-    # A figure of a microbenchmark has its name, with the sign that may stand in a file's name.
-    named = {f"{subject.anchor}-{name.replace('/', '-')}": name for name in counts.index}
     figures: dict[str, list[Shown]] = {}
     for shown in pictures.chapter(Chapter.MICROBENCHMARKS, subject):
-        figures.setdefault(named[shown.pictures[0]], []).append(shown)
+        figures.setdefault(pictures.wanted[shown.pictures[0]].microbenchmark, []).append(shown)
     found, taken = [], set()
     for name in [*figures, *sorted(set(counts.index) - set(figures))]:
         anchor = f"{subject.anchor}--{slug(name)[:60]}"
@@ -237,10 +235,9 @@ def _pairs(results: Results, gpus: Sequence[str], pictures: _Pictures) -> list[d
     pairs = []
     of_gpu = {gpu: results.where(gpu=gpu) for gpu in gpus}
     for new, old in itertools.islice(itertools.combinations(gpus, 2), MOST_PAIRS):
-        try:
-            (step,) = steps([(of_gpu[new], of_gpu[old])])
-        except PlotsError as error:
-            pairs.append({"new": new, "old": old, "reason": str(error)})
+        (step,) = steps([(of_gpu[new], of_gpu[old])])
+        if not isinstance(step, Step):
+            pairs.append({"new": new, "old": old, "reason": str(step)})
             continue
         dates = origin(results.groups[results.groups["gpu"].isin([new, old])])
         anchor = f"pair-{gpus.index(new)}-{gpus.index(old)}"

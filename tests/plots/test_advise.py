@@ -73,6 +73,17 @@ def test_too_few_rounds_are_said_where_nothing_is_resolved(load_groups):
     (a,) = advise(load_groups(group))
     assert a.outcome == "not resolved" and a.few_rounds == 8
     assert a.sentence().startswith("not resolved after 8 rounds, which are too few to tell: no")
+    assert from_size_on([a]) == "At the largest size (n=64) 8 rounds are too few to tell."
+
+
+def test_a_library_is_in_no_geometry_of_the_original(load_groups):
+    results = load_groups(synthetic.group("nw", {"n": 64}, 1.0, comparator="cublas"))
+    said = {
+        role: next(r for r in advise(results, role=role)[0].remarks if r.startswith("cublas takes"))
+        for role in ("iso", "best")
+    }
+    assert said["iso"].endswith(" of the time of tma, in a geometry of its own, not the original's")
+    assert said["best"].endswith(" of the time of tma")
 
 
 def test_all_slower_means_baseline(load_groups):

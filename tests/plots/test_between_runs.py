@@ -6,15 +6,16 @@ import math
 import re
 
 import pytest
+import synthetic
 from test_sessions import run, three
 from whole_record import whole_record
 
 from plots import between_runs, references
-from plots.between import Prediction, SessionValue
+from plots.between import LEAST_ROWS, Prediction, SessionValue
 from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
 from plots.errors import PlotsError
-from plots.load import Results
+from plots.load import Results, load
 from plots.sessions import Measured, Sessions
 from plots.strategies import ROOT
 
@@ -64,6 +65,13 @@ def test_references_are_the_predictive_intervals_of_the_rows_of_a_study(recorded
     assert not [e for entries in found.values() for e in entries if e["role"] == "cross"]
     with pytest.raises(PlotsError, match='"quik"; nearest: quick'):
         references.references(recorded, "quik")
+
+
+def test_references_of_files_of_no_study_say_how_to_make_some(save):
+    of_none = synthetic.memory_like()
+    of_none["provenance"]["study"] = ""
+    with pytest.raises(PlotsError, match="make one with: amasia study quick"):
+        references.references(load([save(of_none)]), "quick")
 
 
 @pytest.mark.parametrize("quantity", ["time", "ratio"])
@@ -188,3 +196,33 @@ def test_the_command_writes_the_page(save, tmp_path):
     assert "rows on three GPUs are needed" in text
     for heading in ("How far rows move", "Do the intervals hold?", "What moved most"):
         assert f"### {heading}" in text
+
+
+def a_row(app: str, name: str, *gpus: str) -> list[Measured]:
+    """A time on so many GPUs, once on each."""
+    return [
+        Measured("time", "GPU", app, f"{app} n=1 cold stream", name, "best", f"{app} {name}",
+                 SessionValue(gpu, 0.01 * i, 0.002), f"2026-11-2{i}T10:00:00Z", "")
+        for i, gpu in enumerate(gpus)
+    ]  # fmt: skip
+
+
+def test_an_app_with_few_rows_on_two_gpus_is_said_to_have_the_pool_of_all():
+    sessions = Sessions()
+    rows = [("nw", LEAST_ROWS), ("lud", LEAST_ROWS - 1)]
+    for measured in (m for app, n in rows for i in range(n) for m in a_row(app, f"{i}", "a", "b")):
+        sessions.add(measured)
+    lines = between_runs._components(sessions, "GPU", ["nw", "lud"]).splitlines()
+    assert f"| {LEAST_ROWS} |" in lines[2] and lines[2].startswith("| nw | median time")
+    assert f"| {2 * LEAST_ROWS - 1}, of all apps |" in lines[3]
+
+
+def test_an_error_within_a_run_is_not_called_one_between_sessions():
+    once, twice = Sessions(), Sessions()
+    for measured in (m for i in range(LEAST_ROWS) for m in a_row("nw", f"{i}", "a", "b")):
+        once.add(measured)
+        twice.add(measured)
+    for measured in a_row("nw", "0", "c", "c"):
+        twice.add(measured)
+    assert "| 0.20 %, within a run | 0 |" in between_runs._components(once, "GPU", ["nw"])
+    assert "within a run" not in between_runs._components(twice, "GPU", ["nw"]).splitlines()[2]

@@ -89,6 +89,26 @@ def test_samples_of_a_chosen_size(capsys, paper_file, tmp_path):
     assert "rows=1024,cols=1024" in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "ignored"),
+    [
+        (["speedup", "{paper}", "--size", "rows=1024,cols=1024"], "--size"),
+        (["roofline", "{paper}", "--cache", "cold", "--size", "n=1"], "--size"),
+        (["balance", "--gpu", "NVIDIA H200", "--app", "nw"], "--gpu, --app"),
+        (["latency", "{memory}", "--cache", "hot", "--launch", "graph"], "--cache, --launch"),
+    ],
+)
+def test_a_choice_that_changes_nothing_in_a_figure_is_refused(
+    capsys, paper_file, memory_file, tmp_path, arguments, ignored
+):
+    places = {"paper": paper_file, "memory": memory_file}
+    out = tmp_path / "x.svg"
+    given = [a.format(**places) for a in arguments]
+    status, _, err = run(capsys, "figure", *given, "-o", out)
+    assert status == 2 and not out.exists()
+    assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
+
+
 def test_figures_of_results_without_schedules_say_so(capsys, paper_file, tmp_path):
     out = tmp_path / "x.svg"
     status, _, err = run(capsys, "figure", "cross", paper_file, "-o", out)

@@ -231,8 +231,15 @@ def test_one_gpu_gets_what_can_be_said_and_what_is_missing(capsys, paper_file, s
     assert "the best of all strategies over baseline" in out
     unknown = synthetic.document([synthetic.group("nw", SIZE, 1.0)],
                                  gpu=synthetic.device("NVIDIA Nonesuch"))  # fmt: skip
-    status, out, _ = run(capsys, "expect", save(unknown, "unknown.json"))
+    alone = save(unknown, "unknown.json")
+    status, out, _ = run(capsys, "expect", alone)
     assert status == 0 and "NVIDIA Nonesuch is not in gpus.csv" in out
+    why = "NVIDIA Nonesuch is not in inputs/specifications/gpus.csv"
+    known = synthetic.document([synthetic.group("nw", SIZE, 1.0)], gpu=synthetic.A100)
+    status, out, _ = run(capsys, "expect", save(known, "known.json"), alone)
+    assert status == 0 and f"expected from datasheets: not known: {why}\n" in out
+    page = generations_page.render(load([alone]))
+    assert f"Held against no data sheet: {why}." in page
     only_points = save(synthetic.memory_like(), "points.json")
     status, out, err = run(capsys, "expect", only_points)
     assert status == 2 and out == "" and "hold no comparison group to speak of" in err
@@ -266,6 +273,60 @@ def test_what_does_not_match_says_what_each_side_has(capsys, save):
     status, out, err = run(capsys, "expect", old, new)
     assert status == 2 and out == "" and err.count("\n") == 1
     assert "NVIDIA A100-SXM4-40GB has lud (cold graph); NVIDIA H200 has nw (cold stream)" in err
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (["T4", "A100"], "no source states the fp64 rate of T4, so no FLOP ratio is known"),
+        (["T4", "A40"], "no source states the fp64 rate of T4 and A40, so no FLOP"),
+        (["{file}"], "--precision is of GPUs by name: rows of files are held against"),
+        ([], "--precision is of GPUs by name"),
+    ],
+)
+def test_a_precision_that_says_nothing_is_refused(capsys, paper_file, names, why):
+    given = [name.format(file=paper_file) for name in names]
+    status, out, err = run(capsys, "expect", *given, "--precision", "fp64")
+    assert status == 2 and out == "" and why in err
+    assert run(capsys, "expect", "V100", "A100", "--precision", "fp64")[0] == 0
+
+
+def test_a_choice_among_files_is_refused_beside_names(capsys):
+    status, out, err = run(capsys, "expect", "V100", "A100", "--old-gpu", "NVIDIA H200")
+    assert status == 2 and out == ""
+    assert "--old-gpu chooses among the GPUs of files, and V100 is a name" in err
+
+
+@pytest.fixture
+def without_common_rows(save):
+    """Files of three GPUs, oldest first, of which the first has another app than the others."""
+
+    def make(name, app, gpu=None, base_ms=1.0):
+        group = synthetic.group(app, {"n": 512}, base_ms)
+        return save(synthetic.document([group], gpu=gpu), f"apart/{name}.json")
+
+    return (
+        make("a", "lud", OLDER), make("b", "nw", synthetic.A100, 2.0), make("c", "nw"),
+    )  # fmt: skip
+
+
+def test_a_gpu_with_nothing_in_common_does_not_stop_the_others(capsys, without_common_rows):
+    status, out, _ = run(capsys, "expect", *without_common_rows)
+    assert status == 0
+    assert "NVIDIA A100-SXM4-40GB over Tesla V100-SXM2-16GB\n  not compared: no row of one" in out
+    assert "NVIDIA H200 over Tesla V100-SXM2-16GB\n  not compared: no row of one" in out
+    assert "2.00 best on best" in out
+    page = generations_page.render(load(without_common_rows))
+    apart = page.split("### NVIDIA A100-SXM4-40GB over Tesla V100-SXM2-16GB\n")[1].split("###")[0]
+    assert "Not compared: no row of one matches" in apart and "has\nlud (cold stream)" in apart
+    assert "2.00 best on best" in page.split("### NVIDIA H200 over NVIDIA A100-SXM4-40GB\n")[1]
+
+
+def test_files_without_an_app_ask_for_one(save):
+    page = generations_page.render(load([save(synthetic.memory_like(), "points.json")]))
+    step = page.split("## From one GPU to the next\n")[1].split("## ")[0]
+    assert "No file has an app measured: run `amasia study quick`" in step
+    assert not step.rstrip().endswith(":")
 
 
 def test_several_gpus_by_name_and_several_in_one_argument(capsys, file, tmp_path):
@@ -349,7 +410,7 @@ def test_names_from_a_file_stay_text(save):
 def test_nothing_recorded_is_a_page_too(save):
     empty = load([save(synthetic.document([]))])
     page = generations_page.render(empty)
-    assert "Nothing is recorded yet." in page and "Recorded: no GPU." in page
+    assert "Nothing is recorded yet." in page and "No file has an app measured" in page
     assert PICTURE not in page
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from plots import machine_code
 from plots.errors import PlotsError
 from plots.machine_code import (
     choose,
@@ -204,7 +205,14 @@ def test_without_cuobjdump_it_says_where_it_comes_from(monkeypatch, tmp_path):
     for name in ("CUOBJDUMP", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(machine_code, "ROOT", tmp_path)
     if os.access("/usr/local/cuda/bin/cuobjdump", os.X_OK):
         pytest.skip("this machine has one where everybody looks")
     with pytest.raises(PlotsError, match="comes with the CUDA toolkit"):
         find_cuobjdump()
+    # The suite's own set-up has fetched one.
+    program = tmp_path / ".cuda" / "disassemblers" / "nvidia" / "cu13" / "bin" / "cuobjdump"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert find_cuobjdump() == str(program)

@@ -19,7 +19,15 @@ from plots.cli import main
 from plots.errors import PlotsError
 from plots.machine_code import kernels_in
 from plots.ncu_report import read_binary, read_csv, value_of
-from plots.observed import BY_HAND, from_cubin, from_report, merged, threads_of, within_record
+from plots.observed import (
+    BY_HAND,
+    Observed,
+    from_cubin,
+    from_report,
+    merged,
+    threads_of,
+    within_record,
+)
 from plots.strategies import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "ncu"
@@ -293,6 +301,17 @@ def test_what_is_given_by_hand_replaces_what_was_derived(capsys, code, twins):
     _, said = run(capsys, *arguments, "--tile", "8KiB", "--intensity", "8",
                   "--trait", "out_bytes=8192")  # fmt: skip
     assert "A kernel with rows=16, row_bytes=512" in said.out and "fma=16" in said.out
+
+
+def test_a_tile_that_the_kernel_has_no_room_for_is_said(capsys, twins):
+    report = GOLDEN / "h100.csv"
+    asked = ("--ncu", report, "--kernel", "tma_pyramid", "--tile", "8KiB")
+    status, said = run(capsys, "advise", twins, *asked)
+    out = said.out
+    assert status == 0, said.err
+    assert "3200 bytes of shared memory per block" in out
+    assert "A tile of 8192 bytes does not fit in the 3200 bytes of shared memory" in out
+    assert Observed(shared_bytes=8192).doubt(8192) == "" == Observed().doubt(8192)
 
 
 def test_without_a_tile_there_is_no_advice_but_what_is_known(capsys, report, twins):

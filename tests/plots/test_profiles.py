@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import synthetic
@@ -117,6 +118,13 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_line(save, results):
         with pytest.raises(ResultFileError, match=expected) as error:
             load_profiles([path])
         assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_profile_alone_is_not_said_to_be_no_file(save, results):
+    path = save_profile(save, results)
+    with pytest.raises(PlotsError, match=f"^{re.escape(str(path))}: a profile, which python -m"):
+        load([path])
+    assert len(load([path, results]).files) == 1
 
 
 def test_every_counter_has_a_meaning():

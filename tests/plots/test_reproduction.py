@@ -755,3 +755,16 @@ def test_the_report_shows_them_beside_the_apps(memory_file, save, tmp_path):
     assert "What explains them: microbenchmarks" in text and "Little" in text
     proofs = {row["proof"] for row in table_rows(text, "points")}
     assert any("32 LDG per iteration (sass)" in proof for proof in proofs)
+
+
+@pytest.mark.parametrize(
+    ("capability", "preset"), [(70, "sm70"), (80, "sm80"), (89, "native"), (90, "sm90")]
+)
+def test_what_is_missing_is_recorded_with_the_build_of_that_gpu(save, capability, preset):
+    gpu = synthetic.device("NVIDIA Nonesuch", capability)
+    path = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)], gpu=gpu))
+    text = reproduction.render(published.recorded([path]), path.parent)
+    shown = text.split("how to record it, for ")[1].split("```sh\n")[1].split("\n```")[0]
+    assert {line.split("/amasia ")[0] for line in shown.splitlines()} == {f"build/{preset}"}
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    assert preset in {of["name"] for of in presets["configurePresets"]}

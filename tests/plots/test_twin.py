@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,16 @@ def test_the_twin_with_just_these_traits_answers(twins):
     assert "1. tma: 1.40× [1.39, 1.41] faster" in text
     assert "dsm: neighbouring blocks have no data in common" in text
     assert "needs sm_90" in text and "To measure it" not in text
+
+
+def test_beside_an_interval_without_1_the_noise_is_named(save):
+    near = speedups(tma=1.0065, register_bypass=1.001, drop_off=0.993)
+    found = asked(twin.recorded_twins([save(document(({}, near)))]))
+    assert {c.claim for c in found.choices} == {"not resolved", "reference"}
+    said = {line.split()[1]: line for line in twin.as_text(found, None).splitlines() if "×" in line}
+    assert said["tma:"].startswith("  1. tma: 1.006× [1.002, 1.011] (within baseline's noise)")
+    assert "(within baseline's noise)" in said["drop_off:"]
+    assert "(not resolved)" in said["register_bypass:"]
 
 
 def test_equal_strategies_are_said_to_be_equal(save):
@@ -383,6 +394,8 @@ def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, cap
         (["--launch", "graph"], "--launch selects among"),
         (["--role", "iso"], "--role selects among"),
         (["--nearest", "--measure", "amasia"], "--nearest asks what was recorded, --measure this"),
+        (["--trait", "halo=4", "--trait", "halo=5"], "halo is '4' and '5': expected one of them"),
+        (["--tile", "8KiB", "--trait", "tile=4KiB"], "tile is '4KiB' and '8KiB': expected one"),
     ],
 )
 def test_what_would_not_be_looked_at_is_refused(save, capsys, option, why):
@@ -443,6 +456,7 @@ def test_a_bad_trait_is_one_line(twins, named, why):
         ("[kernel]\nrows = 16\n", "expected a number or a text as kernel"),
         ("rows = [1, 2]\n", "expected a number or a text as rows"),
         ("rows = true\n", "expected a number or a text as rows"),
+        ("# rows = 16\n", 'expected traits such as tile = "16KiB", found none'),
     ],
 )
 def test_a_bad_file_of_traits_is_one_line(save, text, why):
@@ -586,6 +600,14 @@ def table_of_traits():
         yield f"| `{name}` | {what} | {values} |"
 
 
+def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
+    page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^python -m plots (advise .*--nearest)", page, re.MULTILINE)
+    recorded = [str(path) for path in sorted((ROOT / "results").glob("*/twin*.json"))]
+    assert main([*shlex.split(command), "--", *recorded]) == 0
+    assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
+
+
 def test_the_page_has_every_trait():
     page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
     rows = list(table_of_traits())
@@ -676,6 +698,16 @@ def test_what_is_not_told_apart_from_baseline_is_not_called_a_choice(save, capsy
     assert "tma" in said and "Try tma first, though it is not told apart from baseline: " in said
     assert main(["advise", path, "--trait", "fma=1"]) == 0
     assert "Choose tma: " in capsys.readouterr().out
+
+
+def test_beside_what_is_not_told_apart_the_first_that_is_found_faster_is_named(save, capsys):
+    ends = along(1.3, 1.3, 1.3, 1.3, 1.3, 0.97, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3)
+    sure = [(traits, {**found, "register_bypass": 1.1}) for traits, found in ends]
+    for points, named in ((ends, False), (sure, True)):
+        assert main(["advise", str(save(document(*points))), "--trait", "fma=15"]) == 0
+        said = capsys.readouterr().out
+        assert "Try tma first" in said
+        assert ("found to be faster than baseline is register_bypass." in said) is named
 
 
 def test_the_limits_are_those_of_the_program():

@@ -6,6 +6,7 @@ import json
 
 import known_effects
 import pytest
+import synthetic
 
 from plots.cli import main
 from plots.effects import RESOURCES
@@ -51,6 +52,25 @@ def test_it_is_drawn_from_the_command_line_and_in_the_report(recorded, paper, tm
 
     assert pictures(paper) == []
     assert [p.name for p in pictures(load([recorded]))] == ["detection"]
+
+
+def test_the_figure_is_of_one_gpu(recorded, tmp_path):
+    document = json.loads(recorded.read_text(encoding="utf-8"))
+    document["provenance"]["device"]["name"] = "NVIDIA A100-SXM4-40GB"
+    document["provenance"]["device"]["compute_capability"] = 80
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
+
+    def titles(*choice):
+        out = tmp_path / "detection.svg"
+        arguments = ["figure", "detection", str(recorded), str(other), "-o", str(out), *choice]
+        assert main(arguments) == 0
+        return out.read_text(encoding="utf-8")
+
+    newest = titles()
+    assert "NVIDIA H200, " in newest and "A100" not in newest
+    chosen = titles("--gpu", "NVIDIA A100-SXM4-40GB")
+    assert "A100" in chosen and "H200" not in chosen
 
 
 def test_without_the_study_it_says_so(paper_file, capsys):

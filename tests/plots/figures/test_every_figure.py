@@ -10,12 +10,14 @@ import sys
 import matplotlib
 import pytest
 import synthetic
+from markupsafe import Markup
 
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.figures import FIGURES, Chapter, FigureKind, GpuSubject, Picture, of_chapter, register
-from plots.figures.registry import unregister
+from plots.figures.registry import microbenchmark_figure, unregister
 from plots.load import load
+from plots.report import page
 from plots.report.embedded import carried_by, unpacked
 from plots.strategies import ROOT
 
@@ -134,6 +136,21 @@ def test_adding_a_figure_is_adding_a_file(tmp_path, save):
     collected = run("-m", "pytest", "--collect-only", "-q", "tests/plots", "-k", "example")
     assert "figures/test_every_figure.py::test_it_lies_in_a_file_of_its_name" in collected
     assert "test_cli.py::test_every_figure_can_be_written[example-svg]" in collected
+
+
+def test_two_figures_of_one_microbenchmark_have_a_picture_each(memory_file):
+    results = load([memory_file])
+    subject = GpuSubject("NVIDIA H200", "h200", results, "cold", "stream", ())
+    draw = draw_of(FIGURES["latency"])
+    other = microbenchmark_figure(
+        "of_a_test", "for this test", draw, "memory/latency", order=11, above=lambda _: Markup("")
+    )
+    try:
+        shown = {m.name: m.figures for m in page._microbenchmarks(subject, page._Pictures())}
+    finally:
+        unregister("of_a_test")
+    pictures = [name for figure in shown["memory/latency"] for name in figure.pictures]
+    assert len(pictures) == len(set(pictures)) == 2 and other.name in pictures[1]
 
 
 def test_a_second_figure_of_a_name_is_refused():
