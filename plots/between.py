@@ -7,7 +7,8 @@ the session on that GPU + the error within the run. docs/methodology.md says it 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean
@@ -44,7 +45,8 @@ class SessionValue:
 class Components:
     """Variances of logarithms, pooled over rows; of ``..._rows`` rows, 0: not known.
 
-    ``session_variance`` is between sessions on one GPU, the error within a run included.
+    ``session_variance`` is between sessions on one GPU, the error within a run included. The
+    degrees of freedom are what the rows have; a row counts no more than POOL_DEGREES of them.
     """
 
     gpu_variance: float = 0.0
@@ -53,11 +55,10 @@ class Components:
     session_rows: int = 0
     # Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs, and what a GPU does
     # to one it may do to all: they count for as many as move by themselves.
-    gpu_degrees: float = POOL_DEGREES
-
-    def of_others(self) -> Components:
-        """The same for rows of an app that is not among these; it may move otherwise."""
-        return replace(self, gpu_degrees=1)
+    gpu_degrees: float = 0.0
+    session_degrees: float = 0.0
+    # What the rows count at most where they say how GPUs differ.
+    most_gpu_degrees: float = POOL_DEGREES
 
 
 @dataclass(frozen=True)
@@ -134,15 +135,41 @@ def _said_by(row: tuple[SessionValue, ...]) -> _Row:
     )
 
 
-def _pooled(squares: Sequence[tuple[float, int]]) -> float:
+@dataclass(frozen=True)
+class _Variance:
     """Mean of the rows' variances, weighted by their degrees of freedom, none with more than
     WINSOR times the typical standard deviation."""
-    variances = np.array([sum_ / degrees for sum_, degrees in squares])
-    weights = np.array([degrees for _, degrees in squares], dtype=float)
+
+    squares: float = 0.0
+    degrees: int = 0
+    rows: int = 0
+    most: float = math.inf  # that the variance of a row counts
+
+    @property
+    def mean(self) -> float:
+        return self.squares / self.degrees if self.degrees else 0.0
+
+    def without(self, squares: float, degrees: int) -> _Variance:
+        """After one of the rows is taken out."""
+        if degrees == 0:
+            return self
+        own = min(squares / degrees, self.most) * degrees
+        left = self.degrees - degrees
+        rest = max(0.0, self.squares - own) if left else 0.0
+        return replace(self, squares=rest, degrees=left, rows=self.rows - 1)
+
+
+def _pooled(squares: Sequence[tuple[float, int]]) -> _Variance:
+    """Rows without degrees of freedom say nothing."""
+    known = [(sum_, degrees) for sum_, degrees in squares if degrees]
+    if not known:
+        return _Variance()
+    variances = np.array([sum_ / degrees for sum_, degrees in known])
+    degrees = [degrees for _, degrees in known]
     typical = float(np.median(variances)) / _MEDIAN_OF_CHI_SQUARED
-    if typical > 0:
-        variances = np.minimum(variances, WINSOR**2 * typical)
-    return float(np.sum(variances * weights) / np.sum(weights))
+    most = WINSOR**2 * typical if typical > 0 else math.inf
+    counted = float(np.sum(np.minimum(variances, most) * degrees))
+    return _Variance(counted, sum(degrees), len(known), most)
 
 
 def _lower_quartile_of_chi_squared(degrees: int) -> float:
@@ -151,14 +178,10 @@ def _lower_quartile_of_chi_squared(degrees: int) -> float:
     return degrees * (1 - ninth + _QUARTILE * math.sqrt(ninth)) ** 3
 
 
-def _degrees_of_gpus(moved: Sequence[_Row], variance: float) -> float:
-    """What rows on two GPUs or more, whose means vary by ``variance``, know of GPUs, in degrees of
-    freedom: those of the GPUs times the number of rows that move by themselves.
-
-    That is n / (1 + (n - 1) r) of n rows, r the correlation of what a GPU does to two of them. Few
-    GPUs may show a smaller one than there is, by chance: it is taken as so large that three of four
-    such sets of GPUs would have shown more.
-    """
+def _correlation(moved: Sequence[_Row], variance: float) -> float:
+    """Of what a GPU does to two rows, from those on two GPUs or more, whose means vary by
+    ``variance``. Few GPUs may show a smaller one than there is, by chance: it is taken as so large
+    that three of four such sets of GPUs would have shown more."""
     deviations: dict[str, list[float]] = {}
     for row in moved:
         scale = math.sqrt(len(row.means) / (len(row.means) - 1))
@@ -168,33 +191,97 @@ def _degrees_of_gpus(moved: Sequence[_Row], variance: float) -> float:
     own = sum(d * d for of_gpu in deviations.values() for d in of_gpu)
     products = sum(sum(of_gpu) ** 2 for of_gpu in deviations.values()) - own
     pairs = sum(len(of_gpu) * (len(of_gpu) - 1) for of_gpu in deviations.values())
+    if not (pairs and own > 0):
+        return 0.0
     all_ = sum(len(of_gpu) for of_gpu in deviations.values())
     degrees = len(deviations) - 1
-    shown = products / pairs / (own / all_) if pairs and own > 0 else 0.0
-    correlation = max(0.0, shown) * degrees / _lower_quartile_of_chi_squared(degrees)
-    rows = len(moved) / (1 + (len(moved) - 1) * min(1.0, correlation))
-    return max(1.0, min(POOL_DEGREES, degrees * rows))
+    shown = max(0.0, products / pairs / (own / all_))
+    return min(1.0, shown * degrees / _lower_quartile_of_chi_squared(degrees))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What the rows of a kind say together, and what is left of it when some are taken out: what a
+    row says of itself must not count again as what others say of it."""
+
+    rows: int
+    errors: float  # sum over the rows
+    session: _Variance
+    gpu: _Variance
+    shares: float  # sum over the rows on two GPUs or more, weighted by their degrees of freedom
+    rows_on: Mapping[str, int]  # of those rows, by GPU
+    correlation: float  # of what a GPU does to two rows
+    most_gpu_degrees: float = POOL_DEGREES
+
+    @staticmethod
+    def of(rows: Iterable[Sequence[SessionValue]]) -> Pool:
+        """Rows with one session say nothing but their error, those with none nothing."""
+        said = [_of(row) for row in rows if row]
+        moved = [r for r in said if len(r.means) > 1]
+        gpu = _pooled([(r.between, len(r.means) - 1) for r in moved])
+        return Pool(
+            len(said),
+            sum(r.error for r in said),
+            _pooled([(r.within, r.within_degrees) for r in said]),
+            gpu,
+            sum(r.shares * (len(r.means) - 1) for r in moved),
+            Counter(gpu for r in moved for gpu in r.gpus),
+            _correlation(moved, gpu.mean),
+        )
+
+    def of_others(self) -> Pool:
+        """The same for rows of an app that is not among these; it may move otherwise."""
+        return replace(self, most_gpu_degrees=1)
+
+    def without(self, *rows: Sequence[SessionValue]) -> Components:
+        """What all rows but these say. They must be of the pool, as they are in it."""
+        left = self
+        for row in rows:
+            if row:
+                left = left._less(_of(row))
+        return left.components()
+
+    def _less(self, row: _Row) -> Pool:
+        degrees = len(row.means) - 1
+        return replace(
+            self,
+            rows=self.rows - 1,
+            errors=self.errors - row.error,
+            session=self.session.without(row.within, row.within_degrees),
+            gpu=self.gpu.without(row.between, degrees),
+            shares=self.shares - row.shares * degrees,
+            rows_on=Counter(self.rows_on) - Counter(row.gpus) if degrees else self.rows_on,
+        )
+
+    def components(self) -> Components:
+        """What all of them say."""
+        error = max(0.0, self.errors / self.rows) if self.rows else 0.0
+        session = max(self.session.mean, error)
+        # A mean over the sessions of a GPU still has their share of the variance within.
+        share = self.shares / self.gpu.degrees if self.gpu.degrees else 0.0
+        return Components(
+            max(0.0, self.gpu.mean - session * share),
+            session,
+            self.gpu.rows,
+            self.session.rows,
+            self._gpu_degrees(),
+            self.session.degrees,
+            self.most_gpu_degrees,
+        )
+
+    def _gpu_degrees(self) -> float:
+        """Those of the GPUs times the number of rows that move by themselves: of n rows, with
+        correlation r, n / (1 + (n - 1) r)."""
+        rows = self.gpu.rows
+        if rows == 0:
+            return 0.0
+        by_themselves = rows / (1 + (rows - 1) * self.correlation)
+        return min(max(1.0, (len(self.rows_on) - 1) * by_themselves), self.gpu.degrees)
 
 
 def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
-    """The components of a kind of rows; those with one session say nothing but their error."""
-    said = [_of(row) for row in rows if row]
-    if not said:
-        return Components()
-    repeated = [r for r in said if r.within_degrees > 0]
-    error = fmean(r.error for r in said)
-    session = _pooled([(r.within, r.within_degrees) for r in repeated]) if repeated else 0.0
-    session = max(session, error)
-    moved = [r for r in said if len(r.means) > 1]
-    gpu, degrees_of_gpus = 0.0, 1.0
-    if moved:
-        degrees = [len(r.means) - 1 for r in moved]
-        total = _pooled([(r.between, d) for r, d in zip(moved, degrees, strict=True)])
-        # A mean over the sessions of a GPU still has their share of the variance within.
-        share = float(np.average([r.shares for r in moved], weights=degrees))
-        gpu = max(0.0, total - session * share)
-        degrees_of_gpus = _degrees_of_gpus(moved, total)
-    return Components(gpu, session, len(moved), len(repeated), degrees_of_gpus)
+    """The components of a kind of rows, for a row that is not among them."""
+    return Pool.of(rows).components()
 
 
 def _interval(
@@ -212,17 +299,26 @@ def _interval(
 
 
 def _within(said: _Row, kind: Components) -> tuple[float, float]:
-    """The variance between sessions on one GPU that is right for this row, and its degrees."""
-    degrees = POOL_DEGREES + said.within_degrees
-    variance = (POOL_DEGREES * kind.session_variance + said.within) / degrees
+    """The variance between sessions on one GPU that is right for this row, and its degrees; of 0
+    degrees nothing but the error within a run is known."""
+    pool = min(POOL_DEGREES, kind.session_degrees)
+    degrees = pool + said.within_degrees
+    variance = kind.session_variance
+    if degrees > 0:
+        variance = (pool * variance + said.within) / degrees
     return max(variance, said.error), degrees
 
 
 def _between(said: _Row, kind: Components, session: tuple[float, float]) -> tuple[float, float]:
-    """The variance between the means of GPUs that is right for this row, and its degrees."""
-    degrees = kind.gpu_degrees + len(said.means) - 1
+    """The variance between the means of GPUs that is right for this row, and its degrees; of 0
+    degrees it is not known."""
+    pool = min(kind.most_gpu_degrees, kind.gpu_degrees)
+    degrees = pool + len(said.means) - 1
+    if degrees == 0:
+        return 0.0, 0
     expected = kind.gpu_variance + session[0] * said.shares
-    return (kind.gpu_degrees * expected + said.between) / degrees, degrees
+    variance = (pool * expected + said.between) / degrees
+    return max(variance, said.error * said.shares), degrees
 
 
 def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
@@ -230,20 +326,21 @@ def _sum(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     variance = a[0] + b[0]
     if not variance > 0:
         return 0.0, a[1]
-    return variance, variance**2 / (a[0] ** 2 / a[1] + b[0] ** 2 / b[1])
+    return variance, variance**2 / sum(part**2 / d for part, d in (a, b) if part > 0)
 
 
 def predict(
     row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
 ) -> Prediction | None:
-    """Where a session on another GPU of the model falls; None where no row of the kind was measured
-    on two. Raises ValueError for no session or a confidence outside (0, 1)."""
+    """Where a session on another GPU of the model falls, from the row and from what the others of
+    its kind say (Pool.without); None where neither it nor another was measured on two. Raises
+    ValueError for no session or a confidence outside (0, 1)."""
     _check(row, confidence)
-    if kind.gpu_rows == 0:
-        return None
     said = _of(row)
     session = _within(said, kind)
     gpu = _between(said, kind, session)
+    if gpu[1] == 0:
+        return None
     # A GPU's mean of several sessions varies less than one session of another GPU does.
     variance, degrees = _sum(
         (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
@@ -255,12 +352,12 @@ def predict_on(
     gpu: str, row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
 ) -> Prediction | None:
     """Where a further session on this very GPU falls; None where the row was not measured on it or
-    nothing of the kind was measured twice on one. Raises as predict()."""
+    neither it nor another of the kind was measured twice on one. Raises as predict()."""
     _check(row, confidence)
     here = [s for s in row if s.gpu == gpu]
-    if not here or kind.session_rows == 0:
-        return None
     session, degrees = _within(_of(row), kind)
+    if not here or degrees == 0:
+        return None
     mean = fmean(s.value for s in here)
     return _interval(mean, session * (1 + 1 / len(here)), degrees, confidence, here)
 
@@ -294,22 +391,30 @@ def difference(
     b: Sequence[SessionValue],
     kind_of_b: Components,
 ) -> Difference | None:
-    """Of the mean of ``a`` less that of ``b``. On the same GPUs their effects cancel; on others
-    they do not, and then both kinds must know how GPUs differ. None where that is not known. Raises
-    ValueError for a row without sessions."""
+    """Of the mean of ``a`` less that of ``b``; each kind is what the others say (Pool.without). On
+    the same GPUs their effects cancel; on others they do not, and then it must be known of both
+    sides how GPUs differ. None where that is not known. Raises ValueError for a row without
+    sessions."""
     _check(a, 0.5)
     _check(b, 0.5)
-    sides = []
+    sides, known = [], []
     same_gpus = {s.gpu for s in a} == {s.gpu for s in b}
     for row, kind in ((a, kind_of_a), (b, kind_of_b)):
         said = _of(row)
         session = _within(said, kind)
-        if (kind.session_rows if same_gpus else kind.gpu_rows) == 0:
+        if same_gpus:
+            side = session[0] * said.shares, session[1]
+            known.append(kind.session_degrees + said.within_degrees)
+        else:
+            side = _between(said, kind, session)
+            known.append(kind.gpu_degrees + len(said.means) - 1)
+        if side[1] == 0:
             return None
-        share, between = said.shares, _between(said, kind, session)
-        side = (session[0] * share, session[1]) if same_gpus else between
         sides.append((side[0] / len(said.means), side[1]))
     variance, degrees = _sum(*sides)
+    # The sides say much of the same: the row of the one may be in the pool of the other. Together
+    # they know no more than a row and its pool do.
+    degrees = min(degrees, max(known))
     return Difference(_of(a).mean - _of(b).mean, math.sqrt(variance), degrees)
 
 

@@ -345,8 +345,8 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             "Each GPU is left out in turn, with every session on it, and its sessions are",
             "predicted from the others: from the row's own sessions there, and from pools that do",
             f"not have this GPU. Promised: {100 * CONFIDENCE:.0f} % inside. Half width: the",
-            f"median, as a share. The pool counts at most {POOL_DEGREES} degrees of freedom beside",
-            "the row's own.",
+            f"median, as a share. The other rows count at most {POOL_DEGREES} degrees of freedom",
+            "beside the row's own.",
         ),
         *(
             [

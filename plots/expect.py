@@ -19,7 +19,7 @@ import pandas as pd
 from plots.between import Difference, difference
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.sessions import kind_of_all, levelled
+from plots.sessions import levelled, pool_of_all
 from plots.statistics import (
     benjamini_hochberg,
     geometric_mean,
@@ -332,16 +332,20 @@ def _judge(new: Results, old: Results) -> _Judged:
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
     known = levelled(old.sessions, new.sessions) if alike else old.sessions
     both_sessions = (known, new.sessions)
-    kinds = {
-        (gpu, app): kind_of_all("time", gpu, app, *both_sessions)
+    pools = {
+        (gpu, app): pool_of_all("time", gpu, app, *both_sessions)
         for gpu in {new.gpus[0], old.gpus[0]}
         for app in set(both["app"])
     }
     judged = []
     for row in matched:
         sides = []
-        for results, identity in ((old, row.identity_old), (new, row.identity_new)):
-            sides += [results.sessions.of(identity), kinds[results.gpus[0], row.app]]
+        for results, pooled, identity in (
+            (old, known, row.identity_old),
+            (new, new.sessions, row.identity_new),
+        ):
+            kind = pools[results.gpus[0], row.app].without(pooled.of(identity))
+            sides += [results.sessions.of(identity), kind]
         between = None
         if sides[0] and sides[2]:
             between = difference(*sides)

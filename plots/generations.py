@@ -87,7 +87,8 @@ def _time_ends(
     sessions: Sessions, row: Any, times: np.ndarray, confidence: float
 ) -> tuple[float, float]:
     """Where the next session of a row falls, in ms; within its run where that is not known."""
-    known = between_runs(sessions.of(row.identity), sessions.kind("time", row.gpu, row.app))
+    kind = sessions.kind("time", row.gpu, row.app, row.identity)
+    known = between_runs(sessions.of(row.identity), kind)
     if known is not None:
         return ends_of_logs(*known.ends(confidence))
     found = median_interval(times, confidence)

@@ -20,10 +20,10 @@ from plots import recomputed
 from plots.between import (
     LEAST_ROWS,
     Components,
+    Pool,
     Prediction,
     SessionValue,
     log_error,
-    pooled_components,
     predict,
 )
 
@@ -191,7 +191,7 @@ class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
-    _kinds: dict[tuple[str, str, str], Components] = field(default_factory=dict)
+    _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
     _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
 
     def add(self, measured: Measured) -> None:
@@ -201,7 +201,7 @@ class Sessions:
         mine = measured.session.gpu, measured.date
         if mine not in ((m.session.gpu, m.date) for m in there):
             there.append(measured)
-            self._kinds.clear()
+            self._pools.clear()
             self._alike.clear()
 
     def of(self, identity: str) -> list[SessionValue]:
@@ -215,18 +215,22 @@ class Sessions:
                 self._alike.setdefault(_sort_of(row[0]), []).append(row)
         return self._alike.get(_sort_of(measured), [])
 
-    def kind(self, quantity: str, gpu: str, app: str) -> Components:
-        """The pool that predictions of an app are from: its own, or of all apps where few of its
-        rows were measured on two GPUs."""
+    def kind(self, quantity: str, gpu: str, app: str, *but: str) -> Components:
+        """What is known of the rows of an app, ``but`` those with these identities: from the pool
+        of the app, or of all apps where few of its rows were measured on two GPUs. A row is
+        predicted from the others, and from what it says itself."""
         if self.has_own_kind(quantity, gpu, app):
-            return self._kinds[quantity, gpu, app]
-        return self._kinds.get((quantity, gpu, ""), Components()).of_others()
+            pool = self._pools[quantity, gpu, app]
+        else:
+            pool = self._pools.get((quantity, gpu, ""), Pool.of([])).of_others()
+        return pool.without(*(self.of(identity) for identity in but))
 
     def has_own_kind(self, quantity: str, gpu: str, app: str) -> bool:
         """Whether enough rows of an app were measured on two GPUs for a pool of its own."""
-        if not self._kinds:
+        if not self._pools:
             self._pool()
-        return self._kinds.get((quantity, gpu, app), Components()).gpu_rows >= LEAST_ROWS
+        own = self._pools.get((quantity, gpu, app))
+        return own is not None and own.gpu.rows >= LEAST_ROWS
 
     def _pool(self) -> None:
         rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
@@ -235,7 +239,7 @@ class Sessions:
             sessions = self.of(identity)
             for app in (first.app, ""):
                 rows[first.quantity, first.gpu, app].append(sessions)
-        self._kinds.update({kind: pooled_components(of_kind) for kind, of_kind in rows.items()})
+        self._pools.update({kind: Pool.of(of_kind) for kind, of_kind in rows.items()})
 
     def predicted(self, identity: str) -> Prediction | None:
         """Where a session on another GPU of the model falls; None where that is not known."""
@@ -243,7 +247,7 @@ class Sessions:
         if not of_row:
             return None
         first = of_row[0]
-        kind = self.kind(first.quantity, first.gpu, first.app)
+        kind = self.kind(first.quantity, first.gpu, first.app, identity)
         return predict(self.of(identity), kind, CONFIDENCE)
 
     def without(self, gpu: str) -> Sessions:
@@ -286,7 +290,7 @@ def levelled(sessions: Sessions, others: Sessions) -> Sessions:
     return all_
 
 
-def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Components:
+def pool_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Pool:
     """The pool of an app over several sets of sessions, none of which counts as sessions of the
     rows of another: how far rows move may not be learnt from a difference that is to be judged."""
     of_gpu = [
@@ -295,7 +299,7 @@ def kind_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Compon
         for identity, of_row in sessions.found.items()
         if (of_row[0].quantity, of_row[0].gpu) == (quantity, gpu)
     ]
-    own = pooled_components([s.of(identity) for s, identity, of in of_gpu if of == app])
-    if own.gpu_rows >= LEAST_ROWS:
+    own = Pool.of([s.of(identity) for s, identity, of in of_gpu if of == app])
+    if own.gpu.rows >= LEAST_ROWS:
         return own
-    return pooled_components([s.of(identity) for s, identity, _ in of_gpu]).of_others()
+    return Pool.of([s.of(identity) for s, identity, _ in of_gpu]).of_others()

@@ -215,7 +215,7 @@ class Case:
     gains: dict[str, StyleGain | None]
 
 
-def _differences(sessions: Sessions, one: str, other: str | None) -> list[SessionValue]:
+def _differences(sessions: Sessions, one: str, other: str | None = None) -> list[SessionValue]:
     """Sessions of a ratio, or of the quotient of two with a common baseline."""
     mine = sessions.found.get(one, ())
     if other is None:
@@ -314,8 +314,9 @@ class _Group:
         return self._known_ratios[key]
 
     def _ratio(self, one: Any, other: Any | None) -> Estimate | None:
-        kind = self.sessions.kind("ratio", one.gpu, one.app)
-        of = _differences(self.sessions, one.identity, None if other is None else other.identity)
+        both = [one.identity] if other is None else [one.identity, other.identity]
+        kind = self.sessions.kind("ratio", one.gpu, one.app, *both)
+        of = _differences(self.sessions, *both)
         known = between_runs(of, kind)
         if known is not None:
             return known

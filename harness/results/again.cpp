@@ -262,9 +262,9 @@ class Comparer {
     if (std::string why = invalidity(group, *again); !why.empty()) {
       return add_invalid(std::move(candidate), now, std::move(why));
     }
-    const auto [next, knows] =
-        predicted(sessions_.of(recorded_, group, row),
-                  sessions_.times_of(recorded_.provenance.device.name, group.key.app));
+    const Sessions::Values& sessions = sessions_.of(recorded_, group, row);
+    const auto [next, knows] = predicted(
+        sessions, sessions_.times_of(recorded_.provenance.device.name, group.key.app, sessions));
     const std::vector<double> times = usable_times(row), times_now = usable_times(*other);
     if (!next && !can_judge(times, times_now)) {
       return add_invalid(std::move(candidate), now, one_sample);
@@ -355,9 +355,9 @@ class Comparer {
     if (std::string why = invalidity(group, *again); !why.empty()) {
       return add_invalid(std::move(candidate), ratio_now, std::move(why));
     }
-    const auto [next, knows] =
-        predicted(sessions_.of(recorded_, group, comparison),
-                  sessions_.ratios_of(recorded_.provenance.device.name, group.key.app));
+    const Sessions::Values& sessions = sessions_.of(recorded_, group, comparison);
+    const auto [next, knows] = predicted(
+        sessions, sessions_.ratios_of(recorded_.provenance.device.name, group.key.app, sessions));
     const std::vector<double> ratios = quotients(reference_then, then);
     if (!next && !can_judge(ratios, ratios_now)) {
       return add_invalid(std::move(candidate), ratio_now, one_sample);
@@ -426,9 +426,9 @@ class Comparer {
     if (const auto why = invalidity_in(recorded)) {
       return add_invalid(std::move(candidate), other->value->median, "in the file: " + *why);
     }
-    const auto [next, knows] =
-        predicted(sessions_.of(recorded_, recorded, row),
-                  sessions_.points_of(recorded_.provenance.device.name, recorded.name));
+    const Sessions::Values& sessions = sessions_.of(recorded_, recorded, row);
+    const auto [next, knows] = predicted(
+        sessions, sessions_.points_of(recorded_.provenance.device.name, recorded.name, sessions));
     const std::vector<double> values = values_of(row), values_now = values_of(*other);
     if (!next && !can_judge(values, values_now)) {
       return add_invalid(std::move(candidate), other->value->median, one_sample);

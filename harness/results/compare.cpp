@@ -81,13 +81,18 @@ struct Side {
 
 Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all) {
   const Timed &left = a.rows.at(name), &right = b.rows.at(name);
-  const auto kind_of = [&](const Side& side) {
-    return all.times_of(side.file.provenance.device.name, left.group->key.app);
+  const auto kind_without = [&](const Side& side, const Sessions::Values& row) {
+    return all.times_of(side.file.provenance.device.name, left.group->key.app, row);
   };
   Judged judged;
   const Sessions::Values in_a = a.values(left), in_b = b.values(right);
   if (!in_a.empty() && !in_b.empty()) {
-    judged.between = difference(in_a, kind_of(a), in_b, kind_of(b));
+    // As they are among all: there the row of A may have further sessions, and that of B stands for
+    // itself where it is of the same code.
+    const Sessions::Values& a_of_all = all.of(a.file, *left.group, *left.row);
+    const bool is_in_both = !a.sessions.of(b.file, *right.group, *right.row).empty();
+    const Sessions::Values& b_of_all = is_in_both ? in_b : all.of(b.file, *right.group, *right.row);
+    judged.between = difference(in_a, kind_without(a, a_of_all), in_b, kind_without(b, b_of_all));
   }
   if (judged.between) {
     judged.p = p_value(*judged.between);

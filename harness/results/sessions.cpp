@@ -181,19 +181,18 @@ void Sessions::Quantity::pool() {
     models[row.gpu_model].push_back(row.values);
     apps[app_of(row.gpu_model, row.app)].push_back(row.values);
   }
-  for (const auto& [name, of_app_rows] : apps) of_app[name] = pooled_components(of_app_rows);
-  for (const auto& [name, of_model_rows] : models) {
-    of_model[name] = pooled_components(of_model_rows);
-  }
+  for (const auto& [name, of_app_rows] : apps) of_app[name] = Pool(of_app_rows);
+  for (const auto& [name, of_model_rows] : models) of_model[name] = Pool(of_model_rows);
 }
 
-Components Sessions::Quantity::components(const std::string& gpu_model,
-                                          const std::string& app) const {
+Components Sessions::Quantity::components(const std::string& gpu_model, const std::string& app,
+                                          const Values& but) const {
   const auto all = of_model.find(gpu_model);
   if (all == of_model.end()) return {};
   const auto own = of_app.find(app_of(gpu_model, app));
-  const bool enough = own != of_app.end() && own->second.gpu_rows >= least_pool_rows;
-  return enough ? own->second : all->second.of_others();
+  const bool enough = own != of_app.end() && own->second.gpu_rows() >= least_pool_rows;
+  const Pool pool = enough ? own->second : all->second.of_others();
+  return pool.without(but).components();
 }
 
 const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {
@@ -205,7 +204,7 @@ std::optional<Prediction> Sessions::Quantity::predicted(const std::string& ident
   const auto found = rows.find(identity);
   if (found == rows.end()) return std::nullopt;
   const Repeated& row = found->second;
-  return predict(row.values, components(row.gpu_model, row.app), prediction_confidence);
+  return predict(row.values, components(row.gpu_model, row.app, row.values), prediction_confidence);
 }
 
 namespace {
@@ -321,17 +320,19 @@ std::optional<Prediction> Sessions::predicted(const ResultFile& file, const Grou
   return ratios_.predicted(identity_of(file, group, comparison));
 }
 
-Components Sessions::times_of(const std::string& gpu_model, const std::string& app) const {
-  return times_.components(gpu_model, app);
+Components Sessions::times_of(const std::string& gpu_model, const std::string& app,
+                              const Values& but) const {
+  return times_.components(gpu_model, app, but);
 }
 
-Components Sessions::ratios_of(const std::string& gpu_model, const std::string& app) const {
-  return ratios_.components(gpu_model, app);
+Components Sessions::ratios_of(const std::string& gpu_model, const std::string& app,
+                               const Values& but) const {
+  return ratios_.components(gpu_model, app, but);
 }
 
-Components Sessions::points_of(const std::string& gpu_model,
-                               const std::string& microbenchmark) const {
-  return points_.components(gpu_model, microbenchmark);
+Components Sessions::points_of(const std::string& gpu_model, const std::string& microbenchmark,
+                               const Values& but) const {
+  return points_.components(gpu_model, microbenchmark, but);
 }
 
 }  // namespace amasia

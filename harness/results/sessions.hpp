@@ -70,11 +70,15 @@ class Sessions {
   std::optional<Prediction> predicted(const ResultFile& file, const GroupResult& group,
                                       const Comparison& comparison) const;
 
-  /// The pools that the predictions of an app are from: of times, and of speed-ups.
-  Components times_of(const std::string& gpu_model, const std::string& app) const;
-  Components ratios_of(const std::string& gpu_model, const std::string& app) const;
-  /// The pool that the predictions of the points of a microbenchmark are from.
-  Components points_of(const std::string& gpu_model, const std::string& microbenchmark) const;
+  /// What is known of the other rows of an app: of times, and of speed-ups. `but` is the row, as it
+  /// is among these sessions, that a prediction is made for.
+  Components times_of(const std::string& gpu_model, const std::string& app,
+                      const Values& but) const;
+  Components ratios_of(const std::string& gpu_model, const std::string& app,
+                       const Values& but) const;
+  /// The same of the points of a microbenchmark.
+  Components points_of(const std::string& gpu_model, const std::string& microbenchmark,
+                       const Values& but) const;
 
  private:
   struct Repeated {
@@ -82,15 +86,16 @@ class Sessions {
     Values values{};
   };
   struct Quantity {
-    std::map<std::string, Repeated> rows{};        // by identity
-    std::set<std::string> known{};                 // identity, GPU and date
-    std::map<std::string, Components> of_app{};    // by GPU model and app
-    std::map<std::string, Components> of_model{};  // by GPU model
+    std::map<std::string, Repeated> rows{};  // by identity
+    std::set<std::string> known{};           // identity, GPU and date
+    std::map<std::string, Pool> of_app{};    // by GPU model and app
+    std::map<std::string, Pool> of_model{};  // by GPU model
     void add(const std::string& identity, const ResultFile& file, const std::string& app,
              const std::optional<int>& session, const SessionValue& value);
     void learn_from(const Quantity& others);
     void pool();
-    Components components(const std::string& gpu_model, const std::string& app) const;
+    Components components(const std::string& gpu_model, const std::string& app,
+                          const Values& but) const;
     std::optional<Prediction> predicted(const std::string& identity) const;
     const Values& of(const std::string& identity) const;
   };

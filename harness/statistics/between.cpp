@@ -101,38 +101,16 @@ struct RowSpread {
   int gpus() const { return static_cast<int>(means.size()); }
 };
 
-struct Squares {
-  double sum = 0;
-  int degrees = 0;
-};
-
-/// Mean of the rows' variances, weighted by their degrees of freedom, none with more than
-/// pool_winsor times the typical standard deviation.
-double pooled(const std::vector<Squares>& rows) {
-  std::vector<double> variances;
-  for (const Squares& row : rows) variances.push_back(row.sum / row.degrees);
-  const double typical = median_of(variances) / median_of_chi_squared;
-  double sum = 0, degrees = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double most = typical > 0 ? pool_winsor * pool_winsor * typical : variances[i];
-    sum += std::min(variances[i], most) * rows[i].degrees;
-    degrees += rows[i].degrees;
-  }
-  return sum / degrees;
-}
-
 /// By Wilson and Hilferty's cube, 1931, which two programs can agree on.
 double lower_quartile_of_chi_squared(double degrees) {
   const double ninth = 2 / (9 * degrees);
   return degrees * std::pow(1 - ninth + normal_quartile * std::sqrt(ninth), 3);
 }
 
-/// What rows on two GPUs or more, whose means vary by `variance`, know of GPUs, in degrees of
-/// freedom: those of the GPUs times the number of rows that move by themselves. That is
-/// n / (1 + (n - 1) r) of n rows, r the correlation of what a GPU does to two of them. Few GPUs may
-/// show a smaller one than there is, by chance: it is taken as so large that three of four such
-/// sets of GPUs would have shown more.
-double degrees_of_gpus(const std::vector<RowSpread>& moved, double variance) {
+/// Of what a GPU does to two rows, from those on two GPUs or more, whose means vary by `variance`.
+/// Few GPUs may show a smaller one than there is, by chance: it is taken as so large that three of
+/// four such sets of GPUs would have shown more.
+double correlation_of(const std::vector<RowSpread>& moved, double variance) {
   struct OfGpu {
     double sum = 0, squares = 0, rows = 0;
   };
@@ -157,12 +135,10 @@ double degrees_of_gpus(const std::vector<RowSpread>& moved, double variance) {
     pairs += of.rows * (of.rows - 1);
     all += of.rows;
   }
+  if (!(pairs > 0 && own > 0)) return 0;
   const double degrees = static_cast<double>(gpus.size()) - 1;
-  const double shown = pairs > 0 && own > 0 ? products / pairs / (own / all) : 0;
-  const double correlation =
-      std::min(1.0, std::max(0.0, shown) * degrees / lower_quartile_of_chi_squared(degrees));
-  const double n = static_cast<double>(moved.size());
-  return std::clamp(degrees * n / (1 + (n - 1) * correlation), 1.0, double{pool_degrees});
+  const double shown = std::max(0.0, products / pairs / (own / all));
+  return std::min(1.0, shown * degrees / lower_quartile_of_chi_squared(degrees));
 }
 
 /// A variance with the degrees of freedom that it is known with.
@@ -171,27 +147,35 @@ struct Known {
   double degrees = 0;
 };
 
-/// Between sessions on one GPU, as it is right for this row: that of its kind, and its own.
+/// Between sessions on one GPU, as it is right for this row; of 0 degrees nothing but the error
+/// within a run is known.
 Known within_of(const RowSpread& row, const Components& kind) {
-  const double degrees = pool_degrees + row.within_degrees;
-  const double variance = (pool_degrees * kind.session_variance + row.within) / degrees;
+  const double pool = std::min(double{pool_degrees}, kind.session_degrees);
+  const double degrees = pool + row.within_degrees;
+  double variance = kind.session_variance;
+  if (degrees > 0) variance = (pool * variance + row.within) / degrees;
   return {std::max(variance, row.error), degrees};
 }
 
-/// Between the means of GPUs, as it is right for this row.
+/// Between the means of GPUs, as it is right for this row; of 0 degrees it is not known.
 Known between_of(const RowSpread& row, const Components& kind, const Known& session) {
-  const double degrees = kind.gpu_degrees + row.gpus() - 1;
+  const double pool = std::min(kind.most_gpu_degrees, kind.gpu_degrees);
+  const double degrees = pool + row.gpus() - 1;
+  if (degrees == 0) return {};
   const double expected = kind.gpu_variance + session.variance * row.shares;
-  return {(kind.gpu_degrees * expected + row.between) / degrees, degrees};
+  const double variance = (pool * expected + row.between) / degrees;
+  return {std::max(variance, row.error * row.shares), degrees};
 }
 
 /// Satterthwaite: the degrees of freedom of a sum of two variances that are each estimated.
 Known sum_of(const Known& a, const Known& b) {
   const double variance = a.variance + b.variance;
   if (!(variance > 0)) return {0, a.degrees};
-  return {variance,
-          variance * variance /
-              (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees)};
+  double parts = 0;
+  for (const Known& part : {a, b}) {
+    if (part.variance > 0) parts += part.variance * part.variance / part.degrees;
+  }
+  return {variance, variance * variance / parts};
 }
 
 bool on_same_gpus(const RowSpread& a, const RowSpread& b) {
@@ -222,46 +206,111 @@ double half_width(const Prediction& prediction) {
   return (prediction.high - prediction.low) / (2 * prediction.value);
 }
 
-Components pooled_components(const std::vector<std::vector<SessionValue>>& rows) {
-  Components kind;
+void Pool::Variance::take_out(double row_squares, int row_degrees) {
+  if (row_degrees == 0) return;
+  const double own = std::min(row_squares / row_degrees, most) * row_degrees;
+  degrees -= row_degrees;
+  --rows;
+  squares = degrees > 0 ? std::max(0.0, squares - own) : 0;
+}
+
+Pool::Variance Pool::pooled(const std::vector<Squares>& rows) {
+  Variance pooled;
+  std::vector<double> variances;
+  for (const Squares& row : rows) {
+    if (row.degrees > 0) variances.push_back(row.sum / row.degrees);
+  }
+  if (variances.empty()) return pooled;
+  const double typical = median_of(variances) / median_of_chi_squared;
+  pooled.most =
+      typical > 0 ? pool_winsor * pool_winsor * typical : std::numeric_limits<double>::infinity();
+  for (const Squares& row : rows) {
+    if (row.degrees == 0) continue;
+    pooled.squares += std::min(row.sum / row.degrees, pooled.most) * row.degrees;
+    pooled.degrees += row.degrees;
+    ++pooled.rows;
+  }
+  return pooled;
+}
+
+Pool::Pool(const std::vector<std::vector<SessionValue>>& rows) {
   std::vector<Squares> within, between;
-  double error = 0, shares = 0, degrees = 0;
   std::vector<RowSpread> moved;
-  int said = 0;
   for (const std::vector<SessionValue>& sessions : rows) {
     if (sessions.empty()) continue;
     const RowSpread row(sessions);
-    ++said;
-    error += row.error;
-    if (row.within_degrees > 0) within.push_back({row.within, row.within_degrees});
-    if (row.gpus() > 1) {
-      between.push_back({row.between, row.gpus() - 1});
-      shares += row.shares * (row.gpus() - 1);
-      degrees += row.gpus() - 1;
-      moved.push_back(row);
-    }
+    ++rows_;
+    errors_ += row.error;
+    within.push_back({row.within, row.within_degrees});
+    if (row.gpus() == 1) continue;
+    between.push_back({row.between, row.gpus() - 1});
+    shares_ += row.shares * (row.gpus() - 1);
+    for (const auto& [gpu, values] : row.by_gpu) ++rows_on_[gpu];
+    moved.push_back(row);
   }
-  if (said == 0) return kind;
-  kind.session_rows = static_cast<int>(within.size());
-  kind.gpu_rows = static_cast<int>(between.size());
-  kind.gpu_degrees = 1;
-  kind.session_variance = std::max(within.empty() ? 0 : pooled(within), error / said);
-  if (!between.empty()) {
-    // A mean over the sessions of a GPU still has their share of the variance within.
-    const double total = pooled(between);
-    kind.gpu_variance = std::max(0.0, total - kind.session_variance * shares / degrees);
-    kind.gpu_degrees = degrees_of_gpus(moved, total);
+  session_ = pooled(within);
+  gpu_ = pooled(between);
+  correlation_ = correlation_of(moved, gpu_.mean());
+}
+
+Pool Pool::of_others() const {
+  Pool others = *this;
+  others.most_gpu_degrees_ = 1;
+  return others;
+}
+
+Pool Pool::without(const std::vector<SessionValue>& sessions) const {
+  Pool left = *this;
+  if (sessions.empty()) return left;
+  const RowSpread row(sessions);
+  --left.rows_;
+  left.errors_ -= row.error;
+  left.session_.take_out(row.within, row.within_degrees);
+  if (row.gpus() == 1) return left;
+  left.gpu_.take_out(row.between, row.gpus() - 1);
+  left.shares_ -= row.shares * (row.gpus() - 1);
+  for (const auto& [gpu, values] : row.by_gpu) {
+    if (--left.rows_on_[gpu] <= 0) left.rows_on_.erase(gpu);
   }
+  return left;
+}
+
+Components Pool::components() const {
+  Components kind;
+  const double error = rows_ > 0 ? std::max(0.0, errors_ / rows_) : 0;
+  kind.session_variance = std::max(session_.mean(), error);
+  // A mean over the sessions of a GPU still has their share of the variance within.
+  const double share = gpu_.degrees > 0 ? shares_ / gpu_.degrees : 0;
+  kind.gpu_variance = std::max(0.0, gpu_.mean() - kind.session_variance * share);
+  kind.gpu_rows = gpu_.rows;
+  kind.session_rows = session_.rows;
+  kind.gpu_degrees = gpu_degrees();
+  kind.session_degrees = session_.degrees;
+  kind.most_gpu_degrees = most_gpu_degrees_;
   return kind;
+}
+
+/// Those of the GPUs times the number of rows that move by themselves: of n rows, with correlation
+/// r, n / (1 + (n - 1) r).
+double Pool::gpu_degrees() const {
+  if (gpu_.rows == 0) return 0;
+  const double n = gpu_.rows;
+  const double by_themselves = n / (1 + (n - 1) * correlation_);
+  const double of_gpus = static_cast<double>(rows_on_.size()) - 1;
+  return std::min(std::max(1.0, of_gpus * by_themselves), static_cast<double>(gpu_.degrees));
+}
+
+Components pooled_components(const std::vector<std::vector<SessionValue>>& rows) {
+  return Pool(rows).components();
 }
 
 std::optional<Prediction> predict(const std::vector<SessionValue>& sessions, const Components& kind,
                                   double confidence) {
   check(sessions, confidence);
-  if (kind.gpu_rows == 0) return std::nullopt;
   const RowSpread row(sessions);
   const Known session = within_of(row, kind);
   Known gpu = between_of(row, kind, session), rest = session;
+  if (gpu.degrees == 0) return std::nullopt;
   // The mean of several sessions of a GPU varies less than one session of another GPU does.
   gpu.variance *= 1 + 1.0 / row.gpus();
   rest.variance *= 1 - row.shares;
@@ -275,8 +324,8 @@ std::optional<Prediction> predict_on(const std::string& gpu,
   check(sessions, confidence);
   const RowSpread row(sessions);
   const auto here = row.by_gpu.find(gpu);
-  if (here == row.by_gpu.end() || kind.session_rows == 0) return std::nullopt;
   Known known = within_of(row, kind);
+  if (here == row.by_gpu.end() || known.degrees == 0) return std::nullopt;
   known.variance *= 1 + 1 / static_cast<double>(here->second.size());
   return interval(mean_of(here->second), known, confidence, static_cast<int>(here->second.size()),
                   1);
@@ -292,19 +341,24 @@ std::optional<Difference> difference(const std::vector<SessionValue>& of_a,
   const Known session_a = within_of(a, kind_of_a), session_b = within_of(b, kind_of_b);
   const bool same_gpus = on_same_gpus(a, b);
   Known left = session_a, right = session_b;
+  // The sides say much of the same: the row of the one may be in the pool of the other. Together
+  // they know no more than a row and its pool do.
+  double most = 0;
   if (same_gpus) {
-    if (kind_of_a.session_rows == 0 || kind_of_b.session_rows == 0) return std::nullopt;
-    left.variance *= a.shares / a.gpus();
-    right.variance *= b.shares / b.gpus();
+    left.variance *= a.shares;
+    right.variance *= b.shares;
+    most = std::max(kind_of_a.session_degrees + a.within_degrees,
+                    kind_of_b.session_degrees + b.within_degrees);
   } else {
-    if (kind_of_a.gpu_rows == 0 || kind_of_b.gpu_rows == 0) return std::nullopt;
     left = between_of(a, kind_of_a, session_a);
     right = between_of(b, kind_of_b, session_b);
-    left.variance /= a.gpus();
-    right.variance /= b.gpus();
+    most = std::max(kind_of_a.gpu_degrees + a.gpus(), kind_of_b.gpu_degrees + b.gpus()) - 1;
   }
+  if (left.degrees == 0 || right.degrees == 0) return std::nullopt;
+  left.variance /= a.gpus();
+  right.variance /= b.gpus();
   const Known sum = sum_of(left, right);
-  return Difference{a.mean - b.mean, std::sqrt(sum.variance), sum.degrees};
+  return Difference{a.mean - b.mean, std::sqrt(sum.variance), std::min(sum.degrees, most)};
 }
 
 double p_value(const Difference& difference) {

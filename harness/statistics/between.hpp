@@ -3,6 +3,7 @@
 // GPU + an effect of the session on that GPU + the error within the run.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct SessionValue {
   double error = 0;  // standard deviation of that logarithm within the run
 };
 
-/// Variances of logarithms, pooled over the rows of a kind.
+/// Variances of logarithms, pooled over the rows of a kind. The degrees of freedom are what the
+/// rows have; a row counts no more than pool_degrees of them.
 struct Components {
   double gpu_variance = 0;
   double session_variance = 0;  // between sessions on one GPU, the error within a run included
@@ -34,14 +36,59 @@ struct Components {
   int session_rows = 0;         // rows measured twice on one GPU; 0: no more known than the errors
   /// Of freedom, of gpu_variance. All rows of a kind lie on the same few GPUs, and what a GPU does
   /// to one it may do to all: they count for as many as move by themselves.
-  double gpu_degrees = pool_degrees;
+  double gpu_degrees = 0;
+  double session_degrees = 0;  // of session_variance
+  /// What the rows count at most where they say how GPUs differ.
+  double most_gpu_degrees = pool_degrees;
+};
+
+/// What the rows of a kind say together, and what is left of it when one is taken out: what a row
+/// says of itself must not count again as what others say of it.
+class Pool {
+ public:
+  Pool() = default;
+  /// Rows of one session say nothing but their error, those of none nothing.
+  explicit Pool(const std::vector<std::vector<SessionValue>>& rows);
 
   /// The same for rows of an app that is not among these; it may move otherwise.
-  Components of_others() const {
-    Components others = *this;
-    others.gpu_degrees = 1;
-    return others;
-  }
+  Pool of_others() const;
+
+  /// The same without a row, which must be of the pool, as it is in it. A row of no session leaves
+  /// the pool as it is.
+  Pool without(const std::vector<SessionValue>& row) const;
+
+  /// What all of them say.
+  Components components() const;
+
+  /// How many were measured on two GPUs or more.
+  int gpu_rows() const { return gpu_.rows; }
+
+ private:
+  /// Mean of the rows' variances, weighted by their degrees of freedom, none with more than
+  /// pool_winsor times the typical standard deviation.
+  struct Variance {
+    double squares = 0;
+    int degrees = 0;
+    int rows = 0;
+    double most = 0;  // that the variance of a row counts
+    double mean() const { return degrees > 0 ? squares / degrees : 0; }
+    void take_out(double row_squares, int row_degrees);
+  };
+  struct Squares {
+    double sum = 0;
+    int degrees = 0;
+  };
+  static Variance pooled(const std::vector<Squares>& rows);
+  double gpu_degrees() const;
+
+  int rows_ = 0;
+  double errors_ = 0;  // sum over the rows
+  Variance session_{}, gpu_{};
+  double shares_ =
+      0;  // sum over the rows on two GPUs or more, weighted by their degrees of freedom
+  std::map<std::string, int> rows_on_{};  // of those rows, by GPU
+  double correlation_ = 0;                // of what a GPU does to two rows
+  double most_gpu_degrees_ = pool_degrees;
 };
 
 /// Where a new session falls with this confidence. No logarithms.
@@ -55,16 +102,17 @@ struct Prediction {
 /// Half the width as a share of the middle.
 double half_width(const Prediction& prediction);
 
-/// The components of a kind, from all of its rows: rows of one session say nothing but their error.
+/// The components of a kind of rows, for a row that is not among them.
 Components pooled_components(const std::vector<std::vector<SessionValue>>& rows);
 
-/// A session on another GPU of the model; nothing where no row of the kind was measured on two.
-/// Throws std::invalid_argument for a row of no session or a confidence outside (0, 1).
+/// A session on another GPU of the model, from the row and from what the others of its kind say
+/// (Pool::without); nothing where neither it nor another was measured on two. Throws
+/// std::invalid_argument for a row of no session or a confidence outside (0, 1).
 std::optional<Prediction> predict(const std::vector<SessionValue>& row, const Components& kind,
                                   double confidence);
 
-/// A further session on this very GPU; nothing where the row was not measured on it, or nothing of
-/// the kind twice on one. Throws as predict().
+/// A further session on this very GPU; nothing where the row was not measured on it, or neither it
+/// nor another of the kind twice on one. Throws as predict().
 std::optional<Prediction> predict_on(const std::string& gpu, const std::vector<SessionValue>& row,
                                      const Components& kind, double confidence);
 
@@ -75,9 +123,9 @@ struct Difference {
   double degrees = 0;    // of freedom
 };
 
-/// Of the mean of `a` less that of `b`. On the same GPUs their effects cancel; on others they do
-/// not, and then both kinds must know how GPUs differ. Nothing where that is not known. Throws as
-/// predict().
+/// Of the mean of `a` less that of `b`; each kind is what the others say (Pool::without). On the
+/// same GPUs their effects cancel; on others they do not, and then it must be known of both sides
+/// how GPUs differ. Nothing where that is not known. Throws as predict().
 std::optional<Difference> difference(const std::vector<SessionValue>& a,
                                      const Components& kind_of_a,
                                      const std::vector<SessionValue>& b,

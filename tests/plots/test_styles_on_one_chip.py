@@ -192,7 +192,7 @@ def test_within_the_noise_of_the_control_nothing_is_told_apart():
 
 def test_between_runs_it_is_the_prediction_at_any_confidence():
     row = [SessionValue("a", 0.10, 0.001), SessionValue("b", 0.12, 0.001)]
-    kind = Components(1e-4, 2e-5, 20, 20)
+    kind = Components(1e-4, 2e-5, 20, 20, 3, 3)
     found = styles.between_runs(row, kind)
     for confidence in (0.5, 0.9, 0.99):
         there = predict(row, kind, confidence)
@@ -200,7 +200,7 @@ def test_between_runs_it_is_the_prediction_at_any_confidence():
     assert found.p_above() + found.p_below() == pytest.approx(1)
     level = 2 * found.p_above()
     assert found.ends(1 - level)[0] == pytest.approx(0, abs=1e-9)
-    assert styles.between_runs(row, Components()) is None
+    assert styles.between_runs(row[:1], Components()) is None
     assert styles.between_runs([], kind) is None
     certain = BetweenRuns(0.1, 0.0, 5)
     assert (certain.p_above(), certain.p_below()) == (0.0, 1.0)

@@ -59,16 +59,20 @@ TEST(Between, PredictionsAreThoseOfPython) {
     SCOPED_TRACE(kind["name"].get<std::string>());
     std::vector<Row> rows;
     for (const auto& sessions : kind["rows"]) rows.push_back(row_of(sessions));
-    const Components found = pooled_components(rows);
+    Pool pool(rows);
+    if (kind["of others"].get<bool>()) pool = pool.of_others();
+    const Components found = pool.components();
     const auto& expected = kind["components"];
     expect_near(found.gpu_variance, expected[0].get<double>());
     expect_near(found.session_variance, expected[1].get<double>());
     EXPECT_EQ(found.gpu_rows, expected[2].get<int>());
     EXPECT_EQ(found.session_rows, expected[3].get<int>());
     expect_near(found.gpu_degrees, expected[4].get<double>());
+    expect_near(found.session_degrees, expected[5].get<double>());
     for (std::size_t r = 0; r < rows.size(); ++r) {
+      const Components others = pool.without(rows[r]).components();
       const std::optional<Prediction> both[] = {
-          predict(rows[r], found, 0.9), predict_on(rows[r].front().gpu, rows[r], found, 0.9)};
+          predict(rows[r], others, 0.9), predict_on(rows[r].front().gpu, rows[r], others, 0.9)};
       for (std::size_t i = 0; i < 2; ++i) {
         const auto& wanted = kind["predictions"][r][i];
         ASSERT_EQ(both[i].has_value(), !wanted.is_null()) << r << ' ' << i;
@@ -79,6 +83,17 @@ TEST(Between, PredictionsAreThoseOfPython) {
           expect_near(values[v], wanted[v].get<double>());
         }
       }
+    }
+    ASSERT_EQ(kind["differences"].size(), rows.size() - 1);
+    for (std::size_t r = 0; r + 1 < rows.size(); ++r) {  // of each row and the next
+      const auto& wanted = kind["differences"][r];
+      const auto d = difference(rows[r], pool.without(rows[r]).components(), rows[r + 1],
+                                pool.without(rows[r + 1]).components());
+      ASSERT_EQ(d.has_value(), !wanted.is_null()) << r;
+      if (!d) continue;
+      expect_near(d->value, wanted[0].get<double>());
+      expect_near(d->deviation, wanted[1].get<double>());
+      expect_near(d->degrees, wanted[2].get<double>());
     }
   }
 }
@@ -99,10 +114,10 @@ TEST(Between, NewSessionsOnNewGpusFallInsideAsOftenAsSaid) {
         }
       }
     }
-    const Components found = pooled_components(rows);
+    const Pool found(rows);
     for (const Row& row : rows) {
       const double next = gpu * normal(random) + session * normal(random) + error * normal(random);
-      const Prediction p = *predict(row, found, 0.9);
+      const Prediction p = *predict(row, found.without(row).components(), 0.9);
       inside += std::log(p.low) <= next && next <= std::log(p.high);
       ++all;
     }
@@ -117,21 +132,34 @@ TEST(Between, OneRowThatMovedDoesNotWidenTheOthers) {
   for (int i = 0; i < 11; ++i) rows.push_back({{"a", 0.001 * (i % 3), 0}, {"b", 0.001, 0}});
   const double before = half_width(*predict({{"a", 0, 0}}, pooled_components(rows), 0.9));
   rows.push_back({{"a", 0, 0}, {"b", 0.5, 0}});
-  const Components with = pooled_components(rows);
-  EXPECT_LT(half_width(*predict({{"a", 0, 0}}, with, 0.9)), 3 * before);
+  const Pool with(rows);
+  EXPECT_LT(half_width(*predict({{"a", 0, 0}}, with.components(), 0.9)), 3 * before);
   // It has moved itself, and says so.
-  EXPECT_GT(half_width(*predict(rows.back(), with, 0.9)), 0.3);
+  const Components others = with.without(rows.back()).components();
+  EXPECT_GT(half_width(*predict(rows.back(), others, 0.9)), 0.3);
 }
 
 TEST(Between, WithoutTwoGpusNothingIsSaidOfAnother) {
   const Row row{{"a", 0, 0.001}, {"a", 0.002, 0.001}};
-  const Components kind = pooled_components({row});
+  const Components kind = Pool({row}).without(row).components();
   EXPECT_FALSE(predict(row, kind, 0.9));
   EXPECT_TRUE(predict_on("a", row, kind, 0.9));
   EXPECT_FALSE(predict_on("b", row, kind, 0.9));
   EXPECT_EQ(pooled_components({}).gpu_rows, 0);
   EXPECT_THROW(predict({}, kind, 0.9), std::invalid_argument);
   EXPECT_THROW(predict(row, kind, 1), std::invalid_argument);
+}
+
+TEST(Between, ARowWithoutOthersStandsForItself) {
+  const Row row{{"a", 0, 0}, {"b", 0.01, 0}}, one{{"a", 0, 0.001}};
+  const Prediction p = *predict(row, Pool({row}).without(row).components(), 0.9);
+  EXPECT_EQ(p.degrees, 1);
+  EXPECT_NEAR(std::log(p.high / p.value), student_quantile(0.95, 1) * 0.01 * std::sqrt(0.75),
+              1e-12);
+  const Components none = Pool({one}).without(one).components();
+  EXPECT_FALSE(predict(one, none, 0.9));
+  EXPECT_FALSE(predict_on("a", one, none, 0.9));
+  EXPECT_FALSE(difference(one, none, one, none));
 }
 
 TEST(Between, SessionsOfTheirOwnNarrowAQuietRow) {
