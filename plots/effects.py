@@ -126,7 +126,10 @@ def claims(effects: Results, rounds: int | None = None) -> pd.DataFrame:
         of_reference = "best" if c.role == "comparator" else c.role
         said = {
             "role": c.role, "control": bool(c.control), "claim": c.claim, "verdict": c.verdict,
-            "speedup": {"ratio": c.ratio, "low": c.low, "high": c.high},
+            "speedup": {
+                "ratio": c.ratio, "low": c.low, "high": c.high,
+                "resolved": c.verdict != NOT_RESOLVED,
+            },
         }  # fmt: skip
         row = row_at[c.group, c.variant, c.role, int(c.control)]
         reference = row_at[c.group, c.against, of_reference, 0]
@@ -169,7 +172,9 @@ def _claim_after(
         ratio = paired_ratio(over, under, each, inflation_by(rule, over / under))
         verdict = "faster" if ratio.ratio > 1 else "slower"
         said["verdict"] = verdict if ratio.resolved else NOT_RESOLVED
-        said["speedup"] = {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high}
+        said["speedup"] = {
+            "ratio": ratio.ratio, "low": ratio.low, "high": ratio.high, "resolved": ratio.resolved,
+        }  # fmt: skip
     for said, *_ in of_group:
         said["claim"] = claim_of([other for other, *_ in of_group], said)
 

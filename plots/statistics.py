@@ -191,7 +191,8 @@ def independent_p_value(reference: Sequence[float], candidate: Sequence[float]) 
         return 1.0
     for _ in range(60):
         middle = (nothing + surely) / 2
-        if middle in (nothing, surely) or not 0 < middle < 1:
+        # Each side's median has the confidence (1 + middle) / 2, which must be a number below 1.
+        if middle in (nothing, surely) or (1 + middle) / 2 >= 1:
             break
         if independent_ratio(reference, candidate, middle).resolved:
             nothing = middle

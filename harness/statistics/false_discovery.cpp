@@ -37,7 +37,8 @@ double independent_p_value(const std::vector<double>& reference,
   double nothing = 0, surely = 1;  // resolved at the first, not at the second
   for (int i = 0; i < halvings; ++i) {
     const double middle = (nothing + surely) / 2;
-    if (middle == nothing || middle == surely || !(middle > 0 && middle < 1)) break;
+    // Each side's median has the confidence (1 + middle) / 2, which must be a number below 1.
+    if (middle == nothing || middle == surely || (1 + middle) / 2 >= 1) break;
     (resolved(middle) ? nothing : surely) = middle;
   }
   return 1 - nothing;

@@ -478,7 +478,10 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     found = attributions(results, profiles)
     assert not [a.sentence for a in found if a.verdict == "no counters"]
     assert {a.app for a in found} == set(APPS)
-    assert 100 * sum(a.verdict == "explained" for a in found) >= 85 * len(found)
+    # With each session smaller differences are resolved, down to what counting twice differs by.
+    large = [a for a in found if abs(math.log(a.ratio)) > 0.02]
+    assert len(large) > 60 and all(a.verdict == "explained" for a in large)
+    assert 100 * sum(a.verdict == "explained" for a in found) >= 80 * len(found)
     # A share of many times the difference would be one of what other parts cancel.
     shares = [int(s) for a in found for s in re.findall(r"\((\d+) % of the diff", a.sentence)]
     assert len(shares) > len(APPS) and max(shares) <= 200

@@ -36,7 +36,7 @@ def test_a_profile_is_no_result_and_nothing_is_said_of_it(save, results):
     assert found == [results] and notes == []
     assert find_files([results, profile])[0] == [results]
     assert load([results, profile]).notes == load([results]).notes
-    with pytest.raises(PlotsError, match="no result files"):
+    with pytest.raises(PlotsError, match="a profile, which python -m plots why reads"):
         find_files([profile])
 
 

@@ -110,6 +110,9 @@ def test_a_p_value_is_where_the_interval_begins_to_exclude():
     assert not independent_ratio(a, b, 1 - p + 1e-9).resolved
     assert independent_p_value(a, a) == 1
     assert independent_p_value(a[:9], a[:9] + 5) == pytest.approx(least_p_value(9)) == 2.0**-7
+    # Beyond what a confidence can be told from 1.
+    many = np.linspace(1, 1.9, 200)
+    assert 0 <= independent_p_value(many, many + 5) < 1e-15
 
 
 def test_dependence_widens_as_in_the_harness():

@@ -67,6 +67,11 @@ TEST(FalseDiscovery, NothingInCommonIsTheLeastThereIs) {
   EXPECT_NEAR(independent_p_value(low, high), least_p_value(9), 1e-12);
   EXPECT_EQ(least_p_value(9), 1.0 / 128);
   EXPECT_EQ(least_p_value(1), 1);
+  // Beyond what a confidence can be told from 1.
+  std::vector<double> many(200), more(200);
+  for (int i = 0; i < 200; ++i) more[i] = 5 + (many[i] = 1 + i * 0.005);
+  EXPECT_GE(independent_p_value(many, more), 0);
+  EXPECT_LT(independent_p_value(many, more), 1e-15);
 }
 
 }  // namespace
