@@ -52,9 +52,8 @@ def _copies(files: Sequence[Recorded], cell: str, bypass: float) -> str:
         f"{begin}what loses is not the wait. Nor is it that data is copied: Drop-Off, whose "
         f"threads copy the cells that they compute, 4 bytes each, has {own:.2f}. The two copy "
         "chunks of 8 bytes, whose places are worked out beside those of the cells."
-        f"{_executed(files)} With Drop-Off's copies both ran at 1.00 on an H100 (2026-11-26, "
-        "apps/hotspot/README.md): what loses are these chunks, which are to be replaced, and not "
-        "what the paper measured."
+        f"{_executed(files)} apps/hotspot/README.md has what became of both with Drop-Off's copies "
+        "(under Tried): what loses are these chunks, and not what the paper measured."
     )
 
 

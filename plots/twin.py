@@ -471,26 +471,19 @@ class Between:
         for number, of in enumerate(self.twins):
             self._kinds.setdefault(kind_of(of.traits), []).append(number)
 
-    def within_others(self, number: int) -> bool:
-        """Whether a twin lies in the range of the others of its kind."""
-        here = self._positions[number]
-        others = [i for i in self._kinds[kind_of(self.twins[number].traits)] if i != number]
-        there = self._positions[others]
-        return bool(others) and bool(
-            ((there.min(0) - 1e-9 <= here) & (here <= there.max(0) + 1e-9)).all()
-        )
-
-    def covers(self, traits: Traits) -> bool:
-        """Whether a kernel lies in the range of the twins of its kind, in each trait by itself."""
-        of_kind = self._kinds.get(kind_of(traits))
-        if not of_kind:
+    def covers(self, traits: Traits, left_out: int | None = None) -> bool:
+        """Whether a kernel lies in the range of the twins of its kind, but ``left_out``, in each
+        trait by itself: whether outside() has nothing to say of it."""
+        others = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
+        if not others:
             return False
         here = position(traits)
+        if any(abs(here[name]) > 1e-9 for name in here.keys() - set(self._named)):
+            return False
         columns = [column for column, name in enumerate(self._named) if name in here]
-        there = self._positions[of_kind][:, columns]
+        there = self._positions[np.ix_(others, columns)]
         point = np.array([here[self._named[column]] for column in columns])
-        known = bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
-        return known and all(abs(v) <= 1e-9 for k, v in here.items() if k not in self._named)
+        return bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
 
     def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
         """Of the same kind, the nearest first."""
@@ -674,7 +667,7 @@ def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[int, Twin, Answer 
     between = _between(tuple(twins))
     for number in np.flatnonzero(between.like_new):
         of, said = twins[number], None
-        if between.within_others(number):
+        if between.covers(of.traits, int(number)):
             with contextlib.suppress(PlotsError):
                 said = _answer_between(of.traits, of.traits, between, left_out=int(number))
         yield int(number), of, said

@@ -116,7 +116,8 @@ def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
         if done.returncode != 0 or not out.is_file():
             said = done.stderr.strip().splitlines() or ["it said nothing"]
             raise PlotsError(f"{program} ended with {done.returncode}: {said[-1]}")
-        return twin.recorded_twins([out])
+        answering, aside = twin.twins_and_unseen([out])
+        return answering + aside  # its own twin answers, whichever it is
 
 
 def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:

@@ -580,6 +580,16 @@ def test_the_command_measures_with_the_program(save, program, capsys):
     assert "fma=40" in given[3].split(",")
 
 
+def test_a_kernel_that_is_kept_unseen_is_answered_for_by_its_own_twin(save, program, capsys):
+    traits = drawn_twins.unseen()[0]
+    path = str(ROOT / "results" / "h100-80gb-hbm3" / "twin.json")  # has all traits
+    measured = save(document((traits, speedups(drop_off=3.0))), "measured.json")
+    amasia = program(f'for last; do :; done\ncp {measured} "$last"\n')
+    named = [word for name, value in traits.items() for word in ("--trait", f"{name}={value}")]
+    assert main(["advise", path, *named, "--measure", amasia]) == 0
+    assert "Choose drop_off" in capsys.readouterr().out
+
+
 def test_a_program_that_fails_is_one_line(save, program, capsys):
     path = str(save(document(*grid()), "record.json"))
     failing = program('echo "amasia: there is no GPU" >&2\nexit 3\n')
