@@ -17,6 +17,8 @@ function(amasia_code_options result)
   set(warning "(-Xcompiler[ =])?--?[Ww]|-Xptxas[ =]--(disable-)?warn|(-Xcudafe[ =])?--?diag[-_]")
   string(REGEX REPLACE " (${folder_or_architecture})[ =]?[^ ]+" "" text "${text}")
   string(REGEX REPLACE " (${warning}|--?allow-unsupported-compiler)[^ ]*" "" text "${text}")
+  # How the host's machine code may be linked, which clusters' environments like to ask for.
+  string(REGEX REPLACE " (-Xcompiler[ =])?-f(no-)?(PIC|pic|PIE|pie)" "" text "${text}")
   string(REGEX REPLACE " +" " " text "${text}")
   string(STRIP "${text}" text)
   set(${result} "${text}" PARENT_SCOPE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plots.profiles import load_profiles, paths_beside
 from plots.published import Recorded, comparisons, own_value, published_row, row_of
 
 
@@ -16,45 +15,6 @@ def _value(files: Sequence[Recorded], selector: str) -> float | None:
 
 def _stated(name: str, column: str) -> float:
     return float(published_row("s003_text_speedups", f"id={name}", name)[column])
-
-
-def _executed(files: Sequence[Recorded]) -> str:
-    """How many instructions the copying variants of hotspot execute at iso, where a profile lies
-    beside the files."""
-    gpus = {f.device["name"] for f in files}
-    counted: dict[str, float] = {}
-    for p in load_profiles(paths_beside(f.path for f in files)).by_key.values():
-        gpu, app, size, _, _, variant, config, _ = p.key
-        instructions = p["instructions"]
-        at = size.startswith("rows=8192,cols=8192,steps=5,")
-        if gpu in gpus and app == "hotspot" and config == "iso" and at and instructions:
-            counted[variant.partition("/")[2]] = instructions
-    try:
-        bypass, overlap, own = (
-            counted[name] / counted["baseline"]
-            for name in ("register_bypass", "overlap", "drop_off")
-        )
-    except KeyError:
-        return ""
-    return (
-        f" Counted by the profiler, the two execute {bypass:.2f} and {overlap:.2f} times "
-        f"baseline's instructions, Drop-Off {own:.2f} times."
-    )
-
-
-def _copies(files: Sequence[Recorded], cell: str, bypass: float) -> str:
-    """Why copies lose that are waited for at once: what the strategy with other copies says."""
-    own = _value(files, f"speedup hotspot/drop_off {cell}")
-    begin = f"Register Bypass, which copies alike and hides nothing, has {bypass:.2f}: "
-    if own is None or own < (1 + bypass) / 2:
-        return begin + "the copies themselves lose, and what they hide does not make up for it."
-    return (
-        f"{begin}what loses is not the wait. Nor is it that data is copied: Drop-Off, whose "
-        f"threads copy the cells that they compute, 4 bytes each, has {own:.2f}. The two copy "
-        "chunks of 8 bytes, whose places are worked out beside those of the cells."
-        f"{_executed(files)} apps/hotspot/README.md has what became of both with Drop-Off's copies "
-        "(under Tried): what loses are these chunks, and not what the paper measured."
-    )
 
 
 def _hotspot(files: Sequence[Recorded]) -> str:
@@ -75,9 +35,13 @@ def _hotspot(files: Sequence[Recorded]) -> str:
         else ""
     )
     cause = (
-        _copies(files, cell, bypass)
-        if bypass < 1
-        else f"Register Bypass has {bypass:.2f}, so that it is the overlapping that loses."
+        f"Register Bypass, which waits for the same copies at once, has {bypass:.2f}, so that "
+        + (
+            "hiding them gains nothing."
+            if abs(overlap - bypass) <= 0.02
+            else f"hiding them {'gains' if overlap > bypass else 'loses'} "
+            f"{100 * abs(overlap / bypass - 1):.0f} %."
+        )
     )
     return (
         f"003-16, hotspot with Overlap: the paper gains {low:g} to {high:g} on an A100 "

@@ -407,7 +407,7 @@ def _specifications() -> list[str]:
 def gpus_of(results: Results) -> list[str]:
     """The GPUs with comparison groups, oldest architecture first."""
     there = set(results.groups["gpu"])
-    return [gpu for gpu in reversed(results.gpus) if gpu in there]
+    return [gpu for gpu in reversed(results.by_generation) if gpu in there]
 
 
 def render(results: Results) -> str:

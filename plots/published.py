@@ -435,17 +435,26 @@ def in_order(files: Iterable[Recorded]) -> list[Recorded]:
 
 
 def gpus_of(files: Iterable[Recorded]) -> list[str]:
-    """GPU names: newest architecture first, of one architecture the one with the faster memory,
-    then the one with more recorded. What several sessions have counts once."""
-    rank: dict[str, tuple[float, float]] = {}
+    """GPU names: newest architecture first, of one architecture the one with more apps recorded,
+    then the one with the faster memory, then the one with more recorded. What several sessions have
+    counts once."""
+    architecture: dict[str, float] = {}
+    memory: dict[str, float] = {}
+    apps: dict[str, set[str]] = {}
     recorded: dict[str, set[tuple[str, ...]]] = {}
     for f in files:
         name = f.device["name"]
-        rank[name] = (-f.device["compute_capability"], -memory_gb_s(f.device))
+        architecture[name], memory[name] = f.device["compute_capability"], memory_gb_s(f.device)
+        apps.setdefault(name, set()).update(g["key"]["app"] for g in f.document["groups"])
         mine = recorded.setdefault(name, set())
         for group in f.document["groups"]:
             key = json.dumps(group["key"], sort_keys=True)
             mine |= {(key, r["variant"], r["role"], r.get("schedule", "")) for r in group["rows"]}
         for m in f.document.get("microbenchmarks", []):
             mine |= {(m["name"], json.dumps(r["at"], sort_keys=True)) for r in m["rows"]}
-    return sorted(rank, key=lambda name: (*rank[name], -len(recorded[name]), name))
+
+    def rank(name: str) -> tuple[float | str, ...]:
+        counted = len(apps[name]), memory[name], len(recorded[name])
+        return (-architecture[name], *(-n for n in counted), name)
+
+    return sorted(architecture, key=rank)

@@ -26,7 +26,7 @@ struct SquareMaps {
   CUtensorMap temperature, power;
 };
 
-__global__ void __launch_bounds__(square_threads)
+__global__ void __launch_bounds__(square_threads, squares_bound)
     barrier_square(SquareView v, const __grid_constant__ SquareMaps maps) {
 #if __CUDA_ARCH__ >= 900
   __shared__ union alignas(128) {

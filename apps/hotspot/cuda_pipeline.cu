@@ -36,7 +36,7 @@ __device__ void start_square(SquareTile& tile, const Grid<const float>& grid, co
   pipeline.producer_commit();
 }
 
-__global__ void __launch_bounds__(square_threads) pipeline_square(SquareView v) {
+__global__ void __launch_bounds__(square_threads, squares_bound) pipeline_square(SquareView v) {
   __shared__ SquareTile temperature, power;
   __shared__ SquareEdges edges;
   const Square s(v);

@@ -3,7 +3,7 @@
 // arrival and use. The streaming schedules suit it well, because a lane's neighbours' cells come by
 // shuffle: everything a lane loads is private. The price is that the halo columns of neighbouring
 // warps are fetched twice. A producer warp cannot exist: nobody but the owner waits for a slot.
-#include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/own_cells.cuh"
 #include "apps/hotspot/slots.cuh"
 #include "apps/hotspot/square.cuh"
 
@@ -21,18 +21,10 @@ __global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v) 
   __shared__ float power[stages][tile_threads];        // (slots, threads): private
   __shared__ float published[stages][tile_threads];    // (stages, 16, 16): shared by the block
   const auto copy = [&](const Tiles& tiles, int slot) {
-    std::int64_t offset = 0;
-    int bytes = 0;
-    if (!tiles.done()) {
-      const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
-      const bool inside = cell.row >= 0 && cell.row < v.result.rows && cell.column >= 0 &&
-                          cell.column < v.result.columns;
-      offset = inside ? cell.row * v.result.pitch + cell.column : 0;
-      bytes = inside ? 4 : 0;
-    }
-    async::copy<4>(&temperature[slot][threadIdx.x], v.temperature.data + offset, bytes);
+    const OwnCell cell(v, tiles);
+    cell.copy(&temperature[slot][threadIdx.x], v.temperature);
     async::commit();
-    async::copy<4>(&power[slot][threadIdx.x], v.power.data + offset, bytes);
+    cell.copy(&power[slot][threadIdx.x], v.power);
     async::commit();
   };
 
@@ -57,7 +49,7 @@ __global__ void __launch_bounds__(tile_threads) drop_off_pyramid(PyramidView v) 
 }
 
 // 64x64: a thread's patch in its own slots; the power travels during the first exchange.
-__global__ void __launch_bounds__(square_threads) drop_off_square(SquareView v) {
+__global__ void __launch_bounds__(square_threads, squares_bound) drop_off_square(SquareView v) {
   __shared__ float4 temperature[patch][square_threads];  // (rows, threads): private
   __shared__ float4 power[patch][square_threads];        // (rows, threads): private
   __shared__ SquareEdges edges;

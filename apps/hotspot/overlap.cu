@@ -2,10 +2,9 @@
 // algorithm 2). Where the warps that compute copy, one block barrier per row-block serves both
 // ends: it makes the oldest stage visible to the block and proves that the stage read before it is
 // free.
-#include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/own_cells.cuh"
 #include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {
@@ -16,15 +15,13 @@ namespace {
 template <class Tiles>
 __global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v) {
   constexpr int stages = Tiles::walks ? 2 : 1;
-  __shared__ alignas(16) float temperature[stages][tile_threads];  // (stages, 16, 16)
-  __shared__ alignas(16) float power[stages][tile_threads];
+  __shared__ float temperature[stages][tile_threads];  // (stages, 16, 16)
+  __shared__ float power[stages][tile_threads];
   const auto copy = [&](const Tiles& tiles, int stage) {
-    if (tiles.done()) return;
-    async::copy_tile<PyramidTile, tile_threads>(temperature[stage], v.temperature, tiles.origin(),
-                                                threadIdx.x);
+    const OwnCell cell(v, tiles);
+    cell.copy(&temperature[stage][threadIdx.x], v.temperature);
     async::commit();
-    async::copy_tile<PyramidTile, tile_threads>(power[stage], v.power, tiles.origin(),
-                                                threadIdx.x ^ PyramidTile::chunks);
+    cell.copy(&power[stage][threadIdx.x], v.power);
     async::commit();
   };
 
@@ -52,7 +49,7 @@ __global__ void __launch_bounds__(tile_threads) overlap_pyramid(PyramidView v) {
 }
 
 // 64x64: as in iso, the power travels while the first step exchanges temperatures.
-__global__ void __launch_bounds__(square_threads) overlap_square(SquareView v) {
+__global__ void __launch_bounds__(square_threads, squares_bound) overlap_square(SquareView v) {
   __shared__ SquareTile temperature, power;
   __shared__ SquareEdges edges;
   const Square s(v);

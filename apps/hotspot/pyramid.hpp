@@ -16,8 +16,8 @@ inline constexpr int pyramid_height = 2;                     // steps per launch
 inline constexpr int core = tile_size - 2 * pyramid_height;  // cells a block finishes, per side
 inline constexpr int tile_threads = tile_size * tile_size;
 
-/// A tile as the strategies copy it: its first column is even, so 8-byte chunks are aligned.
-using PyramidTile = Tile<float, tile_size, tile_size, 8>;
+/// A tile as threads copy it: each its own cell, in each grid.
+using PyramidTile = Tile<float, tile_size, tile_size, 4>;
 
 AMASIA_HD constexpr TileOrigin pyramid_origin(std::int64_t tile_row, std::int64_t tile_column) {
   return {tile_row * core - pyramid_height, tile_column * core - pyramid_height};

@@ -2,30 +2,28 @@
 // to shared memory without passing through registers (Svedin et al. 2021, algorithm 1). The wait
 // follows at once, so what changes is the register file and the instruction count, not the latency;
 // row-blocks of a whole period of the schedule are waited for less often.
-#include "apps/hotspot/pyramid.cuh"
+#include "apps/hotspot/own_cells.cuh"
 #include "apps/hotspot/square.cuh"
 #include "apps/hotspot/tiles.cuh"
-#include "variants/copies/tile_by_cp_async.cuh"
 
 namespace amasia::hotspot {
 namespace {
 
-// iso, iso-walk: half of the threads copy temperatures, half powers, 8 bytes each.
+// iso, iso-walk: each thread copies its own two cells.
 template <class Tiles>
 __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidView v) {
-  __shared__ alignas(16) float temperature[tile_threads];  // (16, 16)
-  __shared__ alignas(16) float power[tile_threads];
+  __shared__ float temperature[tile_threads];  // (16, 16)
+  __shared__ float power[tile_threads];
 
   // Main loop
   for (Tiles tiles(v); !tiles.done(); tiles.next()) {
-    const TileOrigin origin = tiles.origin();
-    async::copy_tile<PyramidTile, tile_threads>(temperature, v.temperature, origin, threadIdx.x);
-    async::copy_tile<PyramidTile, tile_threads>(power, v.power, origin,
-                                                threadIdx.x ^ PyramidTile::chunks);
+    const OwnCell own(v, tiles);
+    own.copy(&temperature[threadIdx.x], v.temperature);
+    own.copy(&power[threadIdx.x], v.power);
     async::commit();
     async::wait<0>();
     __syncthreads();
-    const TileCell cell(origin, threadIdx.x, v.result.rows, v.result.columns);
+    const TileCell cell(tiles.origin(), threadIdx.x, v.result.rows, v.result.columns);
     const float value = climb(temperature, cell, v.steps, v.coefficients,
                               [&] { return source_term(power[threadIdx.x], v.coefficients); });
     if (cell.finishes) v.result.at(cell.row, cell.column) = value;
@@ -34,7 +32,8 @@ __global__ void __launch_bounds__(tile_threads) register_bypass_pyramid(PyramidV
 }
 
 // 64x64: both squares, waited for at once.
-__global__ void __launch_bounds__(square_threads) register_bypass_square(SquareView v) {
+__global__ void __launch_bounds__(square_threads, squares_bound)
+    register_bypass_square(SquareView v) {
   __shared__ SquareTile temperature, power;
   __shared__ SquareEdges edges;
   const Square s(v);

@@ -167,9 +167,8 @@ ConfigOf<Problem> squares(const void* kernel, const Enqueue& enqueue) {
   config.info.kernels = {{kernel, square_threads, 0, 1, 2 * square * square * sizeof(float)}};
   config.prepare = [kernel, enqueue](const Problem& problem, const Device& device) {
     LaunchShape shape{dim3(1), dim3(square_threads)};
-    const int resident = std::max(1, resident_blocks(kernel, shape, device.sm_count));
-    const int most =
-        best_square_steps(problem.result.rows, problem.result.columns, problem.steps, resident);
+    const int most = best_square_steps(problem.result.rows, problem.result.columns, problem.steps,
+                                       squares_per_sm * device.sm_count);
     std::vector<int> steps(problem.steps / most, most);
     if (problem.steps % most != 0) steps.push_back(problem.steps % most);
     std::vector<Launch> launches;

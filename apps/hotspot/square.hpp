@@ -17,6 +17,13 @@ inline constexpr int patches = square / patch;            // per side
 inline constexpr int square_threads = patches * patches;  // 256
 inline constexpr int most_square_steps = 20;              // leaves 24 of 64 cells
 
+/// Squares of an SM that passes are planned for, whichever strategy runs them: as many as fit with
+/// the registers that the strategy with most of them needs.
+inline constexpr int squares_per_sm = 3;
+/// Squares of an SM that registers must allow where they can without a spill, which is everywhere
+/// but in baseline: what it holds in registers, the others hold in shared memory.
+inline constexpr int squares_bound = 4;
+
 /// How squares cover one side of the grid. The first and the last lie flush with the edges, so that
 /// only a grid that is smaller than a square, or whose columns are no multiple of four, leaves part
 /// of one outside.

@@ -96,7 +96,7 @@ struct SquareMaps {
   CUtensorMap temperature, power;
 };
 
-__global__ void __launch_bounds__(square_threads)
+__global__ void __launch_bounds__(square_threads, squares_bound)
     tma_square(SquareView v, const __grid_constant__ SquareMaps maps) {
   __shared__ union alignas(128) {
     SquareTile temperature;

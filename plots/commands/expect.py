@@ -299,7 +299,7 @@ def _run(options: argparse.Namespace) -> int:
         if last == 0:
             results = load_aloud(names)
             # Of one architecture by name, so that the order is the same each time.
-            sides = [(gpu, results.where(gpu=gpu)) for gpu in reversed(results.gpus)]
+            sides = [(gpu, results.where(gpu=gpu)) for gpu in reversed(results.by_generation)]
             if options.new_gpu or options.old_gpu:
                 raise PlotsError("--old-gpu and --new-gpu choose of OLD and NEW: give both")
             if len(sides) == 1:

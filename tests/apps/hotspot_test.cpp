@@ -407,12 +407,12 @@ TEST(SquareAxis, FinishesEveryCellOnceWithAHaloOfTheSteps) {
 }
 
 TEST(BestSquareSteps, TakeSmallGridsInOneLaunch) {
-  EXPECT_EQ(best_square_steps(64, 64, 20, 396), 20);
-  EXPECT_EQ(best_square_steps(256, 256, 20, 396), 20);
+  EXPECT_EQ(best_square_steps(64, 64, 20, squares_per_sm * 132), 20);
+  EXPECT_EQ(best_square_steps(256, 256, 20, squares_per_sm * 132), 20);
   EXPECT_EQ(best_square_steps(1, 1, 7, 1), 7);
   for (int steps : {1, 2, 19, 21, 60, 1000}) {
     for (int n : {1, 64, 500, 8192}) {
-      const int pass = best_square_steps(n, n, steps, 396);
+      const int pass = best_square_steps(n, n, steps, squares_per_sm * 132);
       EXPECT_GE(pass, 1);
       EXPECT_LE(pass, std::min(steps, most_square_steps));
     }
@@ -611,7 +611,7 @@ TEST(App, WorkAndBytes) {
   const Work w = app->work(size(8192, 8192, 5));
   EXPECT_EQ(w.bytes_read, 2.0 * 8192 * 8192 * 4);
   EXPECT_EQ(w.bytes_written, 8192.0 * 8192 * 4);
-  EXPECT_EQ(w.operations, 8192.0 * 8192 * 47);
+  EXPECT_EQ(w.operations, 8192.0 * 8192 * 42);
   EXPECT_EQ(app->device_bytes(size(3, 33, 1)), 5 * 3 * 64 * 4);
   EXPECT_THROW((void)app->device_bytes(size(std::int64_t{1} << 30, std::int64_t{1} << 30, 1)),
                UsageError);

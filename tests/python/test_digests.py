@@ -745,9 +745,10 @@ def test_a_build_passes_what_reaches_the_kernels(project: Path) -> None:
         "-I/a -I /a -isystem=/b -ccbin=g++-12 -Wno-x -Xcompiler=-Wall -Xcompiler -Wextra "
         "--Werror=all-warnings -Xptxas=--warn-on-spills -diag-suppress=177 "
         "-Xcudafe --diag_suppress=1 -gencode arch=compute_80,code=sm_80 -arch=sm_90a "
-        "--allow-unsupported-compiler"
+        "--allow-unsupported-compiler -Xcompiler -fPIC -Xcompiler=-fno-pie"
     )
     assert built(project, f"-DCMAKE_CUDA_FLAGS={harmless}") == plain
+    assert built(project, "-DCMAKE_CUDA_FLAGS=-Xcompiler -fPIC") == plain
 
 
 def test_the_common_options_are_those_of_the_build_settings(project: Path) -> None:

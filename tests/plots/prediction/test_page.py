@@ -8,7 +8,7 @@ import re
 import pandas as pd
 import pytest
 import synthetic
-from prediction_record import recorded
+from prediction_record import GPU, recorded
 from test_evaluation import OTHER, second_gpu
 
 from plots import readme
@@ -67,14 +67,14 @@ def test_one_gpu_says_what_is_missing_and_two_are_compared(text):
     results, _ = recorded()
     without_cross = dataclasses.replace(results, cross=None)
     two = page.render(second_gpu(without_cross, without=("launch/flags",)))
-    assert f"### {OTHER} from NVIDIA H200" in two
+    assert f"### {OTHER} from {GPU}" in two
     assert "bound by bytes" in two and "if it were as fast as the other GPU 0.0 %" in two
     assert "Not recorded of it" in two and "launch/flags: a word through L2" in two
     gpus = {g for g in results.rows["gpu"]}
-    alone = text if len(gpus) == 1 else page.render(results.where(gpu="NVIDIA H200"))
+    alone = text if len(gpus) == 1 else page.render(results.where(gpu=GPU))
     assert "Not recorded: there is no second GPU." in alone
     # What it will be is written down before it is known, and not afterwards.
-    assert "### H100 SXM, by its data sheet" in alone and "0.70 of the bandwidth" in alone
+    assert "### H200 SXM, by its data sheet" in alone and "1.43 of the bandwidth" in alone
     assert "by its data sheet" not in two
 
 
