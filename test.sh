@@ -40,17 +40,20 @@ wait_for_python
 [[ -z $gpu_capability ]] || wait_for_volta # beside it nothing could be measured
 
 export AMASIA_BUILD=$PWD/build/ci # where the Python tests find amasia
-ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml
+ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml volta_report=$AMASIA_BUILD/volta.xml
 case_reports=$AMASIA_BUILD/tests/reports
-rm -rf "$ctest_report" "$pytest_report" "$case_reports"
+rm -rf "$ctest_report" "$pytest_report" "$volta_report" "$case_reports"
 # References that several threads compute: what waits for the others leaves the processor to other tests.
 export OMP_WAIT_POLICY=passive
 ctest --test-dir "$AMASIA_BUILD" --parallel "$(nproc)" --timeout 900 --output-on-failure \
   --output-junit "$ctest_report" || status=1
-wait_for_volta
-# Several at a time only where none of them can measure.
+# Several at a time only where none of them can measure; one more than processors, because some wait for
+# clusters and servers.
 workers=0
-[[ -n $gpu_capability ]] || workers=$(nproc)
-python -m pytest -n "$workers" --dist loadfile --junitxml "$pytest_report" || status=1
-python scripts/test_summary.py --programs "$ctest_report" "$case_reports" "$pytest_report" || status=1
+[[ -n $gpu_capability ]] || workers=$(($(nproc) + 1))
+volta_tests=tests/python/test_volta.py
+python -m pytest -n "$workers" --dist loadfile --ignore "$volta_tests" --junitxml "$pytest_report" || status=1
+wait_for_volta
+python -m pytest "$volta_tests" --junitxml "$volta_report" || status=1
+python scripts/test_summary.py --programs "$ctest_report" "$case_reports" "$pytest_report" "$volta_report" || status=1
 exit $status
