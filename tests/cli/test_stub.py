@@ -1127,9 +1127,10 @@ def test_sessions_are_passes_of_their_own(stub: Stub) -> None:
 def test_sessions_resume_where_they_were(stub: Stub) -> None:
     arguments = ["run", "stub", "--roles", "iso", *THREE, "--sessions", "2", "--out", str(stub.out)]
     second = stub.folder / "run.session-2.json.journal"
-    with stub.start(*arguments, script=SLOW) as process:
+    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE) as process:
         wait_until(lambda: finished_groups(second) >= 1)
         process.kill()
+        process.communicate()  # until its last child has ended, too
     assert not stub.out.exists() and (stub.folder / "run.session-1.json").exists()
     kept = finished_groups(second)
     stub.log.unlink()

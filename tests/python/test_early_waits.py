@@ -84,6 +84,11 @@ ACCEPTED = [
     Accepted("pathfinder/(baseline|dsm)", r"pyramid<", ORIGINAL),
     Accepted("pathfinder/baseline", r"copied_strips<.*HandedWall", PRODUCERS),
     Accepted(
+        "pathfinder/overlap",
+        r"copied_strips<.*Tall3Close.*HandedWall",
+        "at the end of the walk alone: behind the last stage a producer has no more to ask for",
+    ),
+    Accepted(
         "pathfinder/baseline",
         r"copied_strips<.*Wide8.*LoadedWall",
         "to be mended: of two rows held in registers the second is stored right after it was asked "
