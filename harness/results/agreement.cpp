@@ -15,8 +15,10 @@ std::string phrase(const std::string& what, const std::string& a, const std::str
   return what + ": " + shown(a) + " against " + shown(b);
 }
 
-/// GPU model, driver and build.
-std::optional<std::string> difference_of_machine(const Provenance& a, const Provenance& b) {
+/// GPU model, driver and build; what compiles the host's code, and the options that every row's
+/// digest has as far as they reach its kernel, only with `host_code`.
+std::optional<std::string> difference_of_machine(const Provenance& a, const Provenance& b,
+                                                 bool host_code) {
   struct Fact {
     const char* what;
     std::string left, right;
@@ -27,9 +29,9 @@ std::optional<std::string> difference_of_machine(const Provenance& a, const Prov
        std::to_string(b.device.driver_version)},
       {"CUDA runtime", std::to_string(a.device.runtime_version),
        std::to_string(b.device.runtime_version)},
-      {"C++ compiler", a.compiler, b.compiler},
+      {"C++ compiler", host_code ? a.compiler : "", host_code ? b.compiler : ""},
       {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
-      {"compiler flags", a.flags, b.flags},
+      {"compiler flags", host_code ? a.flags : "", host_code ? b.flags : ""},
       {"architectures", a.architectures, b.architectures},
       {"the kind of the digests of the code", std::string(word_of(a.digests)),
        std::string(word_of(b.digests))},
@@ -46,7 +48,7 @@ std::optional<std::string> session_disagreement(const Provenance& a, const Prove
   const std::string left = value_in(a.settings, "confidence"),
                     right = value_in(b.settings, "confidence");
   if (left != right) return phrase("setting confidence", left, right);
-  return difference_of_machine(a, b);
+  return difference_of_machine(a, b, /*host_code=*/false);
 }
 
 std::optional<std::string> disagreement(const Provenance& a, const Provenance& b,
@@ -63,7 +65,7 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
   if (same_gpu && a.device.uuid_hash != b.device.uuid_hash) {
     return phrase("GPU (hash of its UUID)", a.device.uuid_hash, b.device.uuid_hash);
   }
-  if (const auto why = difference_of_machine(a, b)) return why;
+  if (const auto why = difference_of_machine(a, b, /*host_code=*/true)) return why;
   if (a.harness_digest != b.harness_digest) {
     return phrase("sources of the harness", a.harness_digest, b.harness_digest);
   }

@@ -20,9 +20,10 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
                                         const std::set<std::string>& variants, bool same_gpu,
                                         const std::set<std::string>& ignored = {});
 
-/// The same of two sessions of the same cases: machine and build must agree, and the confidence
-/// that was asked for; not the other settings, the harness or the commit. Whether the code of a row
-/// is the same is asked row by row.
+/// The same of two sessions of the same cases: type of GPU, driver, CUDA compiler and the
+/// confidence that was asked for must agree; not the other settings, the harness, the commit or
+/// what compiled the host's code, in which the next run may differ as well. Whether the code of a
+/// row is the same, options that reach its kernel included, is asked row by row.
 std::optional<std::string> session_disagreement(const Provenance& a, const Provenance& b);
 
 /// Every variant with a row in these groups.

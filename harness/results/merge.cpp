@@ -310,6 +310,8 @@ Merged joined_sessions(const std::vector<ResultFile>& files,
   merged.file.provenance = joined_provenance(files);
   merged.file.provenance.device = sessions.front().provenance.device;
   merged.file.provenance.device_state = sessions.front().record.device_state;
+  merged.file.provenance.compiler = sessions.front().record.compiler;
+  merged.file.provenance.flags = sessions.front().record.flags;
   merged.file.provenance.sessions.clear();
   for (const Session& session : sessions) {
     for (const auto& [name, digest] : session.provenance.sources) {
@@ -382,6 +384,8 @@ void drop_empty_sessions(ResultFile& file) {
   provenance.date_utc = left.front().date_utc;
   provenance.device.uuid_hash = left.front().uuid_hash;
   provenance.device_state = left.front().device_state;
+  provenance.compiler = left.front().compiler;
+  provenance.flags = left.front().flags;
   if (one) {
     provenance.commit = left.front().commit;
     provenance.dirty = left.front().dirty;

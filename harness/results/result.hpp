@@ -227,6 +227,7 @@ struct SessionRecord {
   std::string date_utc{};  // when it began
   std::string commit{};
   bool dirty = false;
+  std::string compiler{}, flags{};  // as in Provenance; empty in older files: as the file's
   std::string uuid_hash{};
   double wall_s = 0;  // of its groups and microbenchmarks
   std::map<std::string, std::string> device_state{};

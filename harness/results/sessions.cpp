@@ -120,11 +120,19 @@ std::string code_of(const Provenance& provenance, const Row& row) {
 
 SessionRecord session_of(const Provenance& provenance, const std::optional<int>& session) {
   if (session && *session < static_cast<int>(provenance.sessions.size())) {
-    return provenance.sessions[static_cast<std::size_t>(*session)];
+    SessionRecord record = provenance.sessions[static_cast<std::size_t>(*session)];
+    if (record.compiler.empty()) record.compiler = provenance.compiler;
+    if (record.flags.empty()) record.flags = provenance.flags;
+    return record;
   }
-  return {
-      provenance.date_utc,    provenance.commit, provenance.dirty, provenance.device.uuid_hash, 0,
-      provenance.device_state};
+  return {provenance.date_utc,
+          provenance.commit,
+          provenance.dirty,
+          provenance.compiler,
+          provenance.flags,
+          provenance.device.uuid_hash,
+          0,
+          provenance.device_state};
 }
 
 namespace {

@@ -120,7 +120,7 @@ TEST(Schema, DescribesEveryMemberThatIsWrittenInItsOrder) {
   file.groups[0].rows[0].movement = {{"stages", 3}};
   file.groups[0].comparisons[0].schedule = file.groups[0].comparisons[0].against_schedule = "wide";
   file.provenance.sessions = {
-      {"2026-11-20T10:00:00Z", "abcd", false, "one", 2.5, {{"mig", "off"}}}};
+      {"2026-11-20T10:00:00Z", "abcd", false, "GNU 12.2.0", "-O3", "one", 2.5, {{"mig", "off"}}}};
   GroupResult& group = file.groups[0];
   group.session = 0;
   group.probe = {{-1, 3.5, 20000, 9.5}};

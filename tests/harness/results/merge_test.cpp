@@ -286,6 +286,33 @@ TEST(MergeSessions, OtherMachinesAreNoSessions) {
                "a.json and b.json cannot be sessions of one file, they differ in CUDA driver"));
 }
 
+TEST(MergeSessions, WhatCompiledTheHostsCodeMayDiffer) {
+  ResultFile earlier = run_on("two", "2026-11-20T10:00:00Z", {1});
+  earlier.provenance.compiler = "Clang 19";
+  earlier.provenance.flags = "C++: -O2, CUDA: -Xcompiler -fPIC -O3";
+  const ResultFile later = run_on("one", "2026-11-21T10:00:00Z", {1});
+  const ResultFile joined = result_from_json(to_json(merge_files({later, earlier}, {"a", "b"})));
+  const Provenance& provenance = joined.provenance;
+  ASSERT_EQ(provenance.sessions.size(), 2u);
+  EXPECT_EQ(provenance.compiler, "Clang 19");  // of the first
+  EXPECT_EQ(provenance.sessions[0].flags, earlier.provenance.flags);
+  EXPECT_EQ(provenance.sessions[1].compiler, later.provenance.compiler);
+  EXPECT_EQ(provenance.sessions[1].flags, later.provenance.flags);
+
+  // Of a file that does not say it of its sessions they are the file's, also once others join it.
+  ResultFile older = joined;
+  for (SessionRecord& session : older.provenance.sessions) session.compiler = session.flags = "";
+  const ResultFile newest = run_on("one", "2026-11-22T10:00:00Z", {1});
+  const ResultFile three = merge_files({newest, older}, {"a", "b"});
+  ASSERT_EQ(three.provenance.sessions.size(), 3u);
+  EXPECT_EQ(three.provenance.sessions[1].compiler, "Clang 19");
+  EXPECT_EQ(three.provenance.sessions[2].compiler, newest.provenance.compiler);
+
+  ResultFile cuda = later;
+  cuda.provenance.cuda_compiler = "NVIDIA 12.4";
+  EXPECT_TRUE(contains(error_of({earlier, cuda}), "they differ in CUDA compiler"));
+}
+
 TEST(MergeSessions, ACaseThatIsThereTwiceWithoutSessionsIsRefused) {
   ResultFile copied = run_on("one", "2026-11-20T10:00:00Z", {1});
   copied.groups.push_back(copied.groups[0]);
