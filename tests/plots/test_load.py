@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import synthetic
 
-from plots import documents, parallel, schema, validation
+from plots import documents, parallel, published, schema, validation
 from plots import load as loading
 from plots.cache import Cache
 from plots.claims import WITHIN_NOISE, claim_of, earlier_claim_of, set_claims, within_own_noise
@@ -206,6 +206,19 @@ def test_of_one_architecture_the_gpu_with_the_faster_memory_comes_first(save):
     slow = {**synthetic.device(), "memory_clock_mhz": 2619, "memory_bus_bits": 5120}
     save(synthetic.document(groups, gpu=slow), "r/b.json")
     assert load([folder]).gpus == ["NVIDIA H100 80GB HBM3", "NVIDIA H200"]
+
+
+def test_of_one_architecture_the_gpu_with_more_apps_is_shown_in_full(save):
+    groups = [synthetic.group("nw", {"n": 64}, 5.0), synthetic.group("lud", {"n": 64}, 5.0)]
+    slow = {**synthetic.device("NVIDIA H100 80GB HBM3", 90), "memory_clock_mhz": 2619}
+    save(synthetic.document(groups, gpu=slow), "r/a.json")
+    folder = save(synthetic.document(groups[:1]), "r/b.json").parent
+    both = load([folder])
+    assert both.gpus == ["NVIDIA H100 80GB HBM3", "NVIDIA H200"]
+    assert both.by_generation == ["NVIDIA H200", "NVIDIA H100 80GB HBM3"]
+    assert published.gpus_of(published.recorded([folder])) == both.gpus
+    save(synthetic.document(groups), "r/b.json")
+    assert load([folder]).gpus == both.by_generation
 
 
 @pytest.mark.parametrize(
