@@ -40,15 +40,16 @@ else
   note "building preset $preset${architectures:+ for $architectures}"
   # What the study needs: its floors come from the ceilings, the other microbenchmarks are not run.
   configure_and_build "$preset" "$architectures" amasia --first -DAMASIA_TESTS=OFF -DAMASIA_GBENCH=OFF \
-    -DAMASIA_MICROBENCHMARKS=ceilings
+    -DAMASIA_MICROBENCHMARKS=ceilings -DAMASIA_LINE_NUMBERS=OFF
   mkdir -p out
   # NVIDIA H100 80GB HBM3 -> h100-80gb-hbm3
   name=$(tr '[:upper:]' '[:lower:]' <<<"${gpu_name#NVIDIA }" | tr -cs 'a-z0-9\n' -)
   result=out/${name%-}-quick.json
-  note "the quick study on $gpu_name: every variant verified, timed and compared"
+  note "a first look at $gpu_name: every variant verified, timed and compared; amasia study quick takes longer"
   wait_for_python # an installation beside the study would disturb its times
   status=0
-  "build/$preset/amasia" study quick --out "$result" --overwrite || status=$?
+  "build/$preset/amasia" study quick --launch stream --max-rounds 31 --out "$result" \
+    --overwrite || status=$?
   # A wrong result or an invalid measurement is in the file too, and the report shows it.
   if [[ $status == [14] && -f $result ]] || [[ $status == 0 ]]; then
     python -m plots report "$result" --out report.html

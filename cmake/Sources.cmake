@@ -1,23 +1,6 @@
 # One object library per app and per microbenchmark folder, by glob: a new variant is a new file. Object
 # libraries, because a static library would drop files that nothing refers to but their registration.
 
-if(AMASIA_CUDA)
-  find_package(CUDAToolkit REQUIRED)
-endif()
-
-# The ground: how data moves. Nothing above it is included there (tests/python/test_structure.py).
-if(AMASIA_CUDA)
-  file(GLOB_RECURSE variants_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/variants/*.cpp)
-  add_library(variants STATIC ${variants_sources})
-  target_link_libraries(variants PUBLIC amasia_options amasia_fmt CUDA::cudart_static
-                                        ${CMAKE_DL_LIBS})
-  target_include_directories(variants SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
-endif()
-
-file(GLOB_RECURSE inputs_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/inputs/*.cpp)
-add_library(inputs STATIC ${inputs_sources})
-target_link_libraries(inputs PUBLIC amasia_options)
-
 include(drop_headerless)
 include(units)
 
@@ -152,11 +135,6 @@ foreach(app IN LISTS app_folders)
     amasia_add_app_objects(${app} ${sources})
   endif()
 endforeach()
-
-# What microbenchmarks share on the host.
-file(GLOB microbench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/microbench/*.cpp)
-add_library(microbench STATIC ${microbench_sources})
-target_link_libraries(microbench PUBLIC amasia_options)
 
 file(GLOB question_folders RELATIVE ${PROJECT_SOURCE_DIR}/microbench CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/microbench/*)

@@ -102,6 +102,7 @@ const bool registered = register_variant<Problem>(
     {pyramid_config("", pyramid, 0, {{"rows_in_flight", 1}}),
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
+     strips<Tall2, Movement<28, 1, 0, 1>>(), strips<Tall2, Movement<14, 1, 0, 1>>(),
      strips<Tall2, Movement<28, 2, 4>>(), strips<Tall3, Movement<36, 2, 4>>(),
      strips<Tall3Close, Movement<40, 2, 4>>(), strips<Middle, Movement<4, 2, 0, 1>>(),
      strips<Middle, Movement<8, 2, 4>>(), strips<MiddleClose, Movement<8, 2, 4>>(),

@@ -77,15 +77,22 @@ struct ProducedWall {
 };
 
 /// The strip configs of a strategy whose threads copy: COPIED is its Wall where the warps that
-/// compute do, PRODUCED where producer warps do, which the config's name says.
+/// compute do, PRODUCED where producer warps do, which the config's name says. On tall schedules it
+/// also says when the warps that compute bring less than a halo at a time.
 template <template <class> class COPIED, template <class> class PRODUCED>
 struct StripsOf {
   template <class Schedule, class M>
   static ConfigOf<Problem> config() {
     using S = Strips<Schedule, M>;
     using Wall = std::conditional_t<(S::producers > 0), PRODUCED<S>, COPIED<S>>;
-    return strips_config<S>(S::producers > 0 ? "producers" : "", copied_strips<S, Wall>,
-                            sizeof(SharedStorage<S, Wall>), Wall::stages_in_flight);
+    std::string note;
+    if (S::producers > 0) {
+      note = "producers";
+    } else if (S::tall && S::stage_rows < S::halo) {
+      note = std::to_string(S::stage_rows) + "-rows";
+    }
+    return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
+                            Wall::stages_in_flight);
   }
 };
 

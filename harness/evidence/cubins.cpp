@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 namespace amasia {
 namespace {
@@ -95,6 +96,18 @@ std::vector<std::size_t> Cubins::of(const std::string& kernel) const {
   const auto [first, last] = kernels_.equal_range(kernel);
   for (auto it = first; it != last; ++it) modules.push_back(it->second);
   return modules;
+}
+
+std::vector<std::size_t> Cubins::with_any_of(const std::vector<std::string>& words) const {
+  std::set<std::size_t> modules;
+  for (const auto& [kernel, module] : kernels_) {
+    if (modules.contains(module)) continue;
+    const auto in_name = [&name = kernel](const std::string& word) {
+      return name.find(word) != std::string::npos;
+    };
+    if (std::any_of(words.begin(), words.end(), in_name)) modules.insert(module);
+  }
+  return {modules.begin(), modules.end()};
 }
 
 }  // namespace amasia

@@ -21,6 +21,8 @@ class Cubins {
 
   /// The modules that define a kernel of this (mangled) name; several may, of one template.
   std::vector<std::size_t> of(const std::string& kernel) const;
+  /// Those that define a kernel with one of these words in its name.
+  std::vector<std::size_t> with_any_of(const std::vector<std::string>& words) const;
   std::string_view bytes(std::size_t module) const {
     return std::string_view(text_).substr(modules_[module].offset, modules_[module].size);
   }

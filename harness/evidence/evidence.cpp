@@ -59,21 +59,40 @@ void CodeEvidence::read_all() {
   if (reason_.empty()) disassemble({});
 }
 
-std::vector<std::string> CodeEvidence::list_their_modules(const std::string& cuobjdump,
-                                                          std::vector<std::string> kernels) {
-  if (!cubins_) cubins_.emplace(executable_, binary_version_);
-  std::set<std::size_t> wanted;
-  for (const std::string& kernel : kernels) {
-    for (const std::size_t module : cubins_->of(kernel)) wanted.insert(module);
+void CodeEvidence::read_ahead(const std::vector<std::string>& namespaces) {
+  const std::string cuobjdump = find_cuobjdump();
+  if (cuobjdump.empty()) return;
+  std::vector<std::string> mangled;
+  for (const std::string& name : namespaces) {
+    mangled.push_back("6amasia" + std::to_string(name.size()) + name);
   }
+  const std::vector<std::size_t> modules = cubins().with_any_of(mangled);
+  list(cuobjdump, {modules.begin(), modules.end()});
+}
+
+const Cubins& CodeEvidence::cubins() {
+  if (!cubins_) cubins_.emplace(executable_, binary_version_);
+  return *cubins_;
+}
+
+bool CodeEvidence::list(const std::string& cuobjdump, std::set<std::size_t> modules) {
   std::vector<std::size_t> fresh;
-  std::set_difference(wanted.begin(), wanted.end(), listed_.begin(), listed_.end(),
+  std::set_difference(modules.begin(), modules.end(), listed_.begin(), listed_.end(),
                       std::back_inserter(fresh));
   std::map<std::string, Kernel> found;
-  if (list_modules(cuobjdump, *cubins_, fresh, found)) {
-    kernels_.merge(found);
-    listed_.insert(fresh.begin(), fresh.end());
+  if (!list_modules(cuobjdump, cubins(), fresh, found)) return false;
+  kernels_.merge(found);
+  listed_.insert(fresh.begin(), fresh.end());
+  return true;
+}
+
+std::vector<std::string> CodeEvidence::list_their_modules(const std::string& cuobjdump,
+                                                          std::vector<std::string> kernels) {
+  std::set<std::size_t> wanted;
+  for (const std::string& kernel : kernels) {
+    for (const std::size_t module : cubins().of(kernel)) wanted.insert(module);
   }
+  list(cuobjdump, std::move(wanted));
   std::erase_if(kernels, [this](const std::string& kernel) { return kernels_.contains(kernel); });
   return kernels;
 }

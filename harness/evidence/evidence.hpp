@@ -34,6 +34,9 @@ class CodeEvidence {
   /// cuobjdump, or when the executable holds no such machine code, reads the PTX in <folder of
   /// executable>/code/. Never throws: what could not be had is in reason().
   void read(const std::vector<std::string>& mangled_names);
+  /// Reads the modules with kernels of these namespaces of ours, as many at a time as there are
+  /// cores, so that read() finds them. What cannot be had now is read() to say.
+  void read_ahead(const std::vector<std::string>& namespaces);
   /// Reads every kernel: less time per kernel, but there may be hundreds.
   void read_all();
 
@@ -51,6 +54,9 @@ class CodeEvidence {
 
  private:
   void disassemble(std::vector<std::string> kernels);
+  const Cubins& cubins();
+  /// False when one of these modules cannot be listed.
+  bool list(const std::string& cuobjdump, std::set<std::size_t> modules);
   /// Returns those that no module of the executable was found to define.
   std::vector<std::string> list_their_modules(const std::string& cuobjdump,
                                               std::vector<std::string> kernels);

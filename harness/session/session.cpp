@@ -108,6 +108,17 @@ std::string summary_line(const GroupResult& g) {
   return line;
 }
 
+/// Their machine code is read before anything is timed, by all cores at once: app by app, behind
+/// its first group, one large module after the other is waited for.
+std::vector<std::string> apps_to_measure(const std::vector<PlannedGroup>& plan,
+                                         const std::set<std::string>& finished) {
+  std::set<std::string> apps;
+  for (const PlannedGroup& group : plan) {
+    if (!finished.contains(group.key.to_string())) apps.insert(group.key.app);
+  }
+  return {apps.begin(), apps.end()};
+}
+
 /// Why the device does not answer any more; "" where it does. Asked when a row crashed: it may have
 /// taken the device along, and then no other group can be measured.
 std::string lost_device(const GroupResult& result, const SessionOptions& options) {
@@ -329,6 +340,11 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     print_prose("the journal as it was is kept in {}.journal.damaged\n", options.out);
   }
 
+  CodeEvidence code(executable_path(), device.compute_capability);
+  if (const std::vector<std::string> apps = apps_to_measure(plan, finished); apps.size() > 1) {
+    code.read_ahead(apps);
+  }
+
   Circumstances around;
   around.state_at_start = file.provenance.device_state;
   for (const GroupResult& g : file.groups) learn(around, g);
@@ -358,8 +374,7 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
     progress.end(file.ceilings.empty() ? "left out" : "from the journal");
   }
 
-  Completion completion(device, file.ceilings,
-                        CodeEvidence(executable_path(), device.compute_capability));
+  Completion completion(device, file.ceilings, std::move(code));
   // Groups of a journal whose ceilings were not believed have lost their floors with them.
   for (GroupResult& group : file.groups) {
     if (!group.floor) completion.bound(group);

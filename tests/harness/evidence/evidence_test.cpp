@@ -375,6 +375,31 @@ TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
   EXPECT_FALSE(fs::exists(calls().substr(6, calls().find('\n') - 6)));  // "-sass <module>"
 }
 
+TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
+  use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
+                "';; esac\n" + listing);
+  const std::string wanted = module_of(90, {"bulk", "_ZN6amasia4gemm1kEv"});
+  write_text(executable(), module_of(90, {"_ZN6amasia3lud1kEv"}) + wanted +
+                               module_of(80, {"_ZN6amasia4gemm1kEv"}));
+  CodeEvidence code(executable(), 90);
+  code.read_ahead({"gemm", "histogram"});
+  EXPECT_EQ(read_text(folder_ / "given"), wanted);
+  code.read({"bulk"});
+  EXPECT_EQ(code.of("bulk").source, "sass");
+  EXPECT_EQ(read_text(folder_ / "given"), wanted);  // and not again
+}
+
+TEST_F(CodeOfAnExecutable, WhatCannotBeReadAheadIsReadWhenAskedFor) {
+  use_cuobjdump("exit 255\n");
+  write_text(executable(), module_of(90, {"bulk", "_ZN6amasia4gemm1kEv"}));
+  CodeEvidence code(executable(), 90);
+  code.read_ahead({"gemm"});
+  EXPECT_EQ(code.reason(), "");
+  use_cuobjdump(listing);
+  code.read({"bulk"});
+  EXPECT_EQ(code.of("bulk").source, "sass");
+}
+
 TEST_F(CodeOfAnExecutable, KernelsInNoModuleAreLookedForByName) {
   use_cuobjdump(listing);
   const std::string module = module_of(90, {"bulk"});

@@ -1,5 +1,8 @@
-# harness: no CUDA header, works and is tested anywhere. harness_gpu: what needs the runtime.
-file(GLOB_RECURSE host_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+# harness: no CUDA header, works and is tested anywhere. harness_gpu: what needs the runtime. Included in front of the
+# apps: of what is ready ninja starts first what was declared first, and the templates of the harness take as long as
+# the largest kernels.
+set(harness_folder ${PROJECT_SOURCE_DIR}/harness)
+file(GLOB_RECURSE host_sources CONFIGURE_DEPENDS ${harness_folder}/*.cpp)
 list(FILTER host_sources EXCLUDE REGEX "/harness/(gpu|no_gpu|main|gbench|cli/commands)/")
 add_library(harness STATIC ${host_sources})
 target_link_libraries(harness PUBLIC inputs microbench amasia_options amasia_fmt CLI11::CLI11
@@ -18,12 +21,11 @@ list(APPEND host_options -Wno-maybe-uninitialized)
 target_compile_options(harness PRIVATE ${host_options})
 # What takes the compiler's time are the templates for JSON, text and options. Rooms beside each other
 # instantiate them once, in four translation units that take about as long as each other.
-set(room ${CMAKE_CURRENT_SOURCE_DIR})
-amasia_compile_together(harness ground ${room} ${room}/text ${room}/statistics ${room}/evidence)
-amasia_compile_together(harness results ${room}/results ${room}/published ${room}/report)
-amasia_compile_together(harness session ${room}/plan ${room}/outside ${room}/process ${room}/session
-                        ${room}/callables)
-amasia_compile_together(harness cli ${room}/cli)
+amasia_compile_together(harness ground ${harness_folder} ${harness_folder}/text ${harness_folder}/statistics ${harness_folder}/evidence)
+amasia_compile_together(harness results ${harness_folder}/results ${harness_folder}/published ${harness_folder}/report)
+amasia_compile_together(harness session ${harness_folder}/plan ${harness_folder}/outside ${harness_folder}/process ${harness_folder}/session
+                        ${harness_folder}/callables)
+amasia_compile_together(harness cli ${harness_folder}/cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp
 amasia_add_provenance(harness)
 
@@ -41,24 +43,24 @@ target_sources(harness PRIVATE ${embedded})
 target_include_directories(harness PRIVATE ${PROJECT_BINARY_DIR}/generated/published)
 
 if(AMASIA_CUDA)
-  file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/gpu/*.cpp
-       ${CMAKE_CURRENT_SOURCE_DIR}/gpu/*.cu)
+  file(GLOB gpu_sources CONFIGURE_DEPENDS ${harness_folder}/gpu/*.cpp
+       ${harness_folder}/gpu/*.cu)
   add_library(harness_gpu STATIC ${gpu_sources})
   target_link_libraries(harness_gpu PUBLIC harness variants CUDA::cudart_static)
 else()
-  file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/no_gpu/*.cpp)
+  file(GLOB gpu_sources CONFIGURE_DEPENDS ${harness_folder}/no_gpu/*.cpp)
   add_library(harness_gpu STATIC ${gpu_sources})
   target_link_libraries(harness_gpu PUBLIC harness)
 endif()
-amasia_compile_together(harness_gpu gpu ${room}/gpu ${room}/no_gpu)
+amasia_compile_together(harness_gpu gpu ${harness_folder}/gpu ${harness_folder}/no_gpu)
 
 # The commands of the program, a file each. Nothing refers to one but its own registration, so a
 # static library would lose it: whoever links amasia_commands gets the objects.
-file(GLOB command_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/commands/*.cpp)
+file(GLOB command_sources CONFIGURE_DEPENDS ${harness_folder}/cli/commands/*.cpp)
 add_library(commands OBJECT ${command_sources})
 target_link_libraries(commands PRIVATE harness)
 target_compile_options(commands PRIVATE ${host_options})
-amasia_compile_together(commands commands ${room}/cli/commands)
+amasia_compile_together(commands commands ${harness_folder}/cli/commands)
 add_library(amasia_commands INTERFACE)
 target_sources(amasia_commands INTERFACE $<TARGET_OBJECTS:commands>)
 
@@ -79,13 +81,13 @@ foreach(target amasia_fmt variants)
     endif()
   endif()
 endforeach()
-add_library(compare_interface OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/main/compare_library.cpp)
+add_library(compare_interface OBJECT ${harness_folder}/main/compare_library.cpp)
 target_link_libraries(compare_interface PRIVATE harness)
 target_compile_definitions(compare_interface PRIVATE AMASIA_VERSION="${PROJECT_VERSION}")
 target_compile_options(compare_interface PRIVATE ${host_options})
 set_target_properties(${in_a_library} compare_interface PROPERTIES POSITION_INDEPENDENT_CODE ON)
 function(amasia_add_compare_library target)
-  set(exported ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/main/compare_library.map)
+  set(exported ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../harness/main/compare_library.map)
   add_library(${target} SHARED $<TARGET_OBJECTS:compare_interface>)
   target_link_libraries(${target} PRIVATE ${ARGN})
   target_link_options(${target} PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined)
@@ -94,24 +96,13 @@ function(amasia_add_compare_library target)
 endfunction()
 amasia_add_compare_library(amasia_compare "$<LINK_GROUP:RESCAN,harness,harness_gpu>")
 
-add_executable(amasia ${CMAKE_CURRENT_SOURCE_DIR}/main/amasia.cpp)
-target_link_libraries(amasia PRIVATE ${amasia_objects} amasia_harness OpenMP::OpenMP_CXX)
-set_target_properties(amasia PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-if(NOT PROJECT_IS_TOP_LEVEL AND NOT AMASIA_INSTALL)
-  # A program without apps, and what Python loads.
-  set_target_properties(amasia amasia_compare PROPERTIES EXCLUDE_FROM_ALL ON)
-endif()
-
 if(AMASIA_GBENCH)
-  file(GLOB gbench_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/gbench/*.cpp)
+  file(GLOB gbench_sources CONFIGURE_DEPENDS ${harness_folder}/gbench/*.cpp)
   add_library(gbench OBJECT ${gbench_sources})
   target_link_libraries(gbench PRIVATE harness benchmark::benchmark)
   target_compile_options(gbench PRIVATE ${host_options})
-  amasia_compile_together(gbench gbench ${room}/gbench)
+  amasia_compile_together(gbench gbench ${harness_folder}/gbench)
   add_library(amasia_gbench INTERFACE)
   target_sources(amasia_gbench INTERFACE $<TARGET_OBJECTS:gbench>)
   target_link_libraries(amasia_gbench INTERFACE benchmark::benchmark)
-  add_executable(amasia-gbench ${CMAKE_CURRENT_SOURCE_DIR}/main/gbench.cpp)
-  target_link_libraries(amasia-gbench PRIVATE amasia_gbench ${amasia_objects} amasia_harness OpenMP::OpenMP_CXX)
-  set_target_properties(amasia-gbench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
