@@ -4,6 +4,12 @@ Nothing here measures. Everything is derived from result files (schema/result.sc
 the data with sources in inputs/.
 """
 
+import os
+
 from plots.version import version
+
+# Work is shared out to processes (plots/parallel.py), and matrices are small: threads of the linear
+# algebra beside them would only wait for each other. Read when numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __version__ = version()

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,16 @@ def _at_most(k: int, n: int, p: float) -> float:
     """P(Binomial(n, p) <= k), by logarithms: no power underflows."""
     if p <= 0 or p >= 1:
         return 1.0 if p <= 0 or k >= n else 0.0
-    logs = (
-        math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
-        + i * math.log(p) + (n - i) * math.log1p(-p)
-        for i in range(k + 1)
-    )  # fmt: skip
-    return math.fsum(math.exp(term) for term in logs)
+    numbers, logs = (of_all[: k + 1] for of_all in _logs_of_ways(n))
+    return float(np.exp(logs + numbers * math.log(p) + (n - numbers) * math.log1p(-p)).sum())
+
+
+@lru_cache(maxsize=64)
+def _logs_of_ways(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """0 to n, and the logarithm of how many ways there are to choose so many of n."""
+    chosen = np.arange(n + 1)
+    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(n + 1)]
+    return chosen, np.array(logs)
 
 
 def _where(holds: Callable[[float], bool]) -> float:

@@ -6,10 +6,15 @@ import json
 import re
 from collections import defaultdict
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Any
 
 import pytest
 from structure import ROOT
+
+from plots import checked
+from plots.documents import find_files, read_document
+from plots.errors import ResultFileError
 
 TEXT = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
 FOLDERS = sorted(path for path in (ROOT / "results").iterdir() if path.is_dir())
@@ -72,3 +77,47 @@ def test_the_points_of_microbenchmarks_are_counted() -> None:
     assert f"{values:,} values" in line
     assert f"{sum(skipped.values())} points were skipped" in line
     assert f"{skipped['dsm']} of them of `dsm`" in line
+
+
+@pytest.mark.parametrize("path", find_files([ROOT / "results"])[0], ids=lambda path: path.stem)
+def test_every_file_is_sound(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what was found once is not believed
+    read_document(path, anew=True)
+
+
+def test_the_list_of_checked_files_is_of_now() -> None:
+    found, _ = find_files([checked.FOLDER])
+    assert checked.LIST.read_text(encoding="utf-8") == checked.listed(found), (
+        "stale: scripts/checked_results.py"
+    )
+    assert len(checked.contents()) == len(found)
+
+
+def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
+    text = (ROOT / "results" / "h200" / "quick.json").read_text(encoding="utf-8")
+    sound = tmp_path / "sound.json"
+    sound.write_text(text, encoding="utf-8")
+    read_document(sound)
+    for old, new in (('"rounds": ', '"rounds": 1'), ('"schema"', '"schemas"')):
+        edited = tmp_path / "edited.json"
+        edited.write_text(text.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(ResultFileError):
+            read_document(edited)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# sound by a schema of 00\nabcd  x.json\n", "{first}\nno digest\n", "{first}\n\n"]
+)
+def test_a_list_of_something_else_says_nothing(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = checked.LIST.read_text(encoding="utf-8").splitlines()[0]
+    other = tmp_path / "checked.sha256"
+    other.write_text(text.replace("{first}", first), encoding="utf-8")
+    monkeypatch.setattr(checked, "LIST", other)
+    checked.contents.cache_clear()
+    try:
+        assert checked.contents() == frozenset()
+    finally:
+        monkeypatch.undo()
+        checked.contents.cache_clear()

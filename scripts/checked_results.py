@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Looks every result file of results/ through and writes results/checked.sha256, after a recording.
+
+    scripts/checked_results.py
+
+Reading those files is reading alone from then on (plots/checked.py). Exit status: 0, 1 a file is
+not sound (it is named).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from plots import checked
+from plots.documents import find_files, read_document
+from plots.errors import PlotsError
+
+
+def main() -> int:
+    paths, _ = find_files([checked.FOLDER])
+    try:
+        for path in paths:
+            read_document(path, anew=True)
+    except PlotsError as error:
+        print(f"checked_results.py: {error}", file=sys.stderr)
+        return 1
+    checked.LIST.write_text(checked.listed(paths), encoding="utf-8")
+    print(f"checked_results.py: {len(paths)} files are sound, and in {checked.LIST.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
