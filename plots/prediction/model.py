@@ -105,6 +105,7 @@ SOURCES = {
     "copy_l2": "tma/latency: cp.async of 512 B from L2",
     "bulk_memory": "tma/latency: bulk copy of 4 KiB from memory",
     "bulk_l2": "tma/latency: bulk copy of 4 KiB from L2",
+    "received": "tma/latency: bytes a cycle by which copies of 4 and 16 KiB to one SM differ",
     "block_barrier": "launch/barriers: block, by threads",
     "cluster_barrier": "launch/barriers: cluster, by threads of a block",
     "fence": "launch/barriers: cluster, a further warp",
@@ -148,6 +149,7 @@ class Machine:
     copy_l2: float
     bulk_memory: float
     bulk_l2: float
+    received: float
     block_barrier: tuple[tuple[float, float], ...]
     cluster_barrier: tuple[tuple[float, float], ...]
     remote: float
@@ -209,6 +211,17 @@ class Machine:
     def barrier(self, threads: float) -> float:
         """Cycles of a block barrier."""
         return _between(self.block_barrier, threads)
+
+    def arrival(self, count: float, besides: float, share: float) -> float:
+        """Cycles until so many bytes have arrived on an SM that asks for as many again when other
+        things have taken it ``besides`` cycles: as fast as one SM can receive while the others do
+        not ask, and in its ``share`` of cycles while all do, which is as often as it does itself.
+        """
+        idle = count / self.received
+        share = max(idle, share)
+        # The step T = besides + idle + (share - idle) x share / T.
+        own = besides + idle
+        return (own + math.sqrt(own**2 + 4 * share * (share - idle))) / 2 - besides
 
     def linked(self, threads: float) -> float:
         """Cycles of a cluster's barrier, its blocks of so many threads."""
@@ -290,6 +303,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "copy_l2": copied("cp.async", "l2", "512"),
         "bulk_memory": copied("flat", "memory", "4096"),
         "bulk_l2": copied("flat", "l2", "4096"),
+        "received": _slope(copied("flat", "l2", "4096"), copied("flat", "l2", "16384"), 12288.0),
         "block_barrier": points.curve("threads", barriers),
         "cluster_barrier": cluster_barrier,
         "fence": _a_further_warp(cluster_barrier),
@@ -311,6 +325,11 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "tensor": _tensor_rates(points),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _slope(short: float | None, long: float | None, more: float) -> float | None:
+    """So much more in so many more cycles; None where one of the two is not known."""
+    return None if short is None or long is None or long <= short else more / (long - short)
 
 
 def _a_further_warp(curve: tuple[tuple[float, float], ...] | None) -> float | None:

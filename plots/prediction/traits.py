@@ -781,8 +781,8 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     flight, group = 0.0, 1.0
     if row.strategy in ("overlap", "tma"):
         flight = 1.0
-    if row.strategy in ("baseline", "register_bypass"):
-        latency += barrier
+    if row.strategy in ("baseline", "register_bypass", "overlap"):
+        latency += barrier  # before a slice is copied where another one was read
     fences = 0.0
     if row.strategy == "dsm":  # everybody's part of B is there
         latency += machine.linked(1024)
@@ -844,7 +844,6 @@ def _wgmma_chain(
     column = 2 if row.size.get("layout") == "tn" else int(mode != "tf32")
     producers = row.moves("producer_warps") > 1
     stages = row.moves("stages", 2)
-    arrives = bytes_in / (machine.l2_gb_s / machine.sms / machine.clock_ghz)
     rate = machine.tensor_gflop_s("wgmma", mode) / machine.sms / machine.clock_ghz
     if producers:
         pieces = bytes_in / 16 / 128
@@ -853,12 +852,15 @@ def _wgmma_chain(
     else:
         found = {"warps": 8.0, "instructions": float(_WGMMA_SLICE[row.strategy][column])}
     barrier = 0.0 if producers else machine.barrier(row.threads)
+    stored = bytes_in / 128
+    multiplied = 0.0 if producers else 2 * tile_m * tile_n * slice_k / rate + barrier
+    if row.strategy in ("baseline", "register_bypass"):
+        waits = barrier + (stored if row.strategy == "baseline" else multiplied)
+        besides = _travel(machine, row, True) + found["instructions"] + waits
+        share = bytes_in / (machine.l2_gb_s / machine.sms / machine.clock_ghz)
+        arrives = machine.arrival(bytes_in, besides, share)
+        return {**found, "flight": 0.0, "latency": arrives + waits}
     match row.strategy:
-        case "baseline":
-            return {**found, "flight": 0.0, "latency": arrives + bytes_in / 128 + barrier}
-        case "register_bypass":
-            multiplied = 0.0 if producers else 2 * tile_m * tile_n * slice_k / rate + barrier
-            return {**found, "flight": 0.0, "latency": arrives + multiplied + barrier}
         case "overlap":
             return {**found, "flight": stages / 2 if producers else stages - 2, "latency": barrier}
         case _:

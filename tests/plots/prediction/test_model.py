@@ -15,6 +15,7 @@ from plots.prediction.model import (
     Parts,
     Phase,
     _a_further_warp,
+    _slope,
     combined,
     parts_of,
 )
@@ -23,7 +24,7 @@ MACHINE = Machine(
     gpu="a GPU", sms=100, l2_bytes=50e6, clock_ghz=1.0, read_gb_s=1000.0, write_gb_s=500.0,
     copy_gb_s=600.0, l2_gb_s=2000.0, op=4.0, divide=60.0, launch_stream_us=3.0,
     launch_graph_us=0.5, memory=600.0, l2=200.0, load_memory=650.0, load_l2=250.0, shared=30.0,
-    copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0,
+    copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0, received=90.0,
     block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=((32.0, 300.0), (1024.0, 610.0)),
     remote=190.0, hand_over=350.0, released=750.0, word=700.0, store_read=100.0, round=150.0,
     box=40.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)), own_adds=32.0, random_adds=8.0,
@@ -169,6 +170,22 @@ def test_a_rate_is_a_floor_of_a_phase():
 def test_a_barrier_lies_between_those_that_were_measured():
     assert MACHINE.barrier(32) == 10 and MACHINE.barrier(528) == pytest.approx(40)
     assert math.isnan(MACHINE.tensor_gflop_s("wgmma", "bf16"))
+
+
+def test_bytes_arrive_at_the_share_as_far_as_the_others_ask():
+    # 9,000 bytes: 100 cycles alone, at 90 bytes a cycle
+    assert MACHINE.arrival(9000, 500, 100) == pytest.approx(100)
+    assert MACHINE.arrival(9000, 500, 50) == pytest.approx(100)  # no share is faster than that
+    assert MACHINE.arrival(9000, 1e9, 300) == pytest.approx(100, rel=1e-3)  # who hardly asks
+    took = MACHINE.arrival(9000, 400, 300)
+    asking = 300 / (400 + took)  # the share of their time in which the others do
+    assert took == pytest.approx((1 - asking) * 100 + asking * 300)
+
+
+def test_a_slope_needs_two_points():
+    assert _slope(380.0, 520.0, 1400.0) == pytest.approx(10)
+    assert _slope(None, 520.0, 1400.0) is None and _slope(380.0, None, 1400.0) is None
+    assert _slope(380.0, 380.0, 1400.0) is None
 
 
 def test_a_clusters_barrier_is_longer_for_every_warp():

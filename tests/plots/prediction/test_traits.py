@@ -255,10 +255,11 @@ def test_gemms_tiles_multiply_by_what_their_config_names(strategy, config, mode)
     assert (phases[0].flight > 0) == ahead
 
 
-def wgmma_wait(strategy, producers=0, stages=4, mode="bf16"):
-    """Cycles that a slice of 128 x 256 is waited for, at 18 bytes a cycle of an SM."""
+def wgmma_wait(strategy, producers=0, stages=4, mode="bf16", received=20.0):
+    """Milliseconds that a slice of 128 x 256 is waited for, at 20 bytes a cycle of an SM, its share
+    of L2, or up to so many while the others do not ask."""
     rates = (("wgmma bf16", 9e5), ("wgmma e4m3", 18e5))
-    machine = replace(MACHINE, tensor=rates, write_gb_s=1e9)
+    machine = replace(MACHINE, tensor=rates, write_gb_s=1e9, received=received)
     known = row(
         "gemm", strategy, schedule="s", config=f"{mode}-wgmma-128x256/{stages}-stages",
         size={"m": 8192, "n": 8192, "k": 8192, "mode": mode, "layout": "tn"},
@@ -281,6 +282,15 @@ def test_a_slice_that_passes_registers_takes_a_round_trip_and_its_bytes():
     assert engine < ahead < arrives  # nothing waits for one slice
     multiplied = 2 * 128 * 256 * 64 / (9e5 / machine.sms / machine.clock_ghz) * cycle
     assert at_once > arrives + multiplied + machine.copy_l2 * cycle  # one stage, for both in turn
+
+
+def test_a_slice_comes_faster_the_less_the_other_sms_ask():
+    share, machine = wgmma_wait("baseline", stages=3)
+    faster, _ = wgmma_wait("baseline", stages=3, received=40.0)
+    cycle = 1e-6 / machine.clock_ghz
+    idle = 384 * 128 / 40 * cycle  # half of what it takes at the share
+    assert share - idle < faster < share
+    assert wgmma_wait("tma", received=40.0)[0] == wgmma_wait("tma")[0]  # which is not waited for
 
 
 def test_a_producing_warpgroup_waits_in_place_of_those_that_multiply():
