@@ -225,12 +225,18 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
 
 # Instructions of a warp per slice of 32 columns: of a tile of 64 x 64 elements a warp, four times
 # its loop of 1024 multiply-adds and what moves the slice (as counted, profile-gemm: no more than
-# half of what the code of a turn has is executed in each); and of a small tile of lud's chain, four
-# loops of 256.
+# half of what the code of a turn has is executed in each).
 _FP32_SLICE = {
-    "baseline": (4607.0, 1700.0), "register_bypass": (4607.0, 1324.0), "overlap": (4690.0, 1596.0),
-    "drop_off": (5107.0, 1900.0), "tma": (4402.0, 1188.0), "dsm": (4402.0, 1188.0),
+    "baseline": 4607.0, "register_bypass": 4607.0, "overlap": 4690.0, "drop_off": 5107.0,
+    "tma": 4402.0, "dsm": 4402.0,
 }  # fmt: skip
+# Of lud's blocked elimination, instructions for a multiply-add (as counted, profile-lud).
+_LUD_PER_PRODUCT = {
+    "baseline": 1.217, "register_bypass": 1.146, "overlap": 1.209, "drop_off": 1.256, "tma": 1.155,
+    "dsm": 1.252,
+}  # fmt: skip
+# Of a warp and slice of 32 columns: a tile of the update, and a small one of the chain.
+_LUD_PRODUCTS, _LUD_SMALL_PRODUCTS = 4096.0, 1024.0
 # Passes of its 192 reads of 16 bytes a lane through shared memory (as counted).
 _FP32_PASSES = 546.0
 
@@ -239,7 +245,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     """A chain of diagonal blocks, panels and strips, and beside it the update of the rest."""
     n = row.number("n")
     panels = math.ceil(n / 128)
-    large, small = _FP32_SLICE[row.strategy]
+    each = _LUD_PER_PRODUCT[row.strategy]
     cached = _cached(machine, row, 4 * n * n, True)
     travel = _travel(machine, row, cached)
     # A column of a diagonal block: a barrier, a division, a read and a product of each row.
@@ -248,7 +254,8 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     linked = machine.linked(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
     chain: dict[str, Any] = dict(
-        launches=1, blocks=2 * 4 * side, warps=4, instructions=small, travel=travel, flight=flight,
+        launches=1, blocks=2 * 4 * side, warps=4, instructions=_LUD_SMALL_PRODUCTS * each,
+        travel=travel, flight=flight,
         group=1.0 if row.strategy == "register_bypass" else 2.0,
         latency=2 * machine.barrier(128) + machine.shared + linked / 4, l2=2 * 128 * 32 * 4,
         start=2 * travel, resident=row.blocks_per_sm, rounds=1.0 if row.engine else 0.0,
@@ -261,14 +268,18 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
         Phase(steps=4, **chain),
         Phase(steps=4 * (1 + group / 2), **chain),
     ]  # fmt: skip
-    # The rest, a third of n^3 multiply-adds, on a second stream beside the chain. Both want all
+    # The rest of a third of n^3 multiply-adds, on a second stream beside the chain. Both want all
     # SMs, so that their times are added.
     blocks = machine.sms * row.blocks_per_sm
-    slices = n**3 / 3 / (128 * 128 * 32) / blocks
+    in_chain = 2 * 4 * side.sum() * 4 * (2 + group / 2) * 4 * 32 * _LUD_SMALL_PRODUCTS
+    slices = (n**3 / 3 - in_chain) / (128 * 128 * 32) / blocks
+    if slices <= 0:  # a group of panels is all there is
+        return made
     rest = Phase(
         launches=max(1.0, panels / group), blocks=blocks, steps=slices / max(1.0, panels / group),
-        warps=4, instructions=large, latency=machine.shared + machine.barrier(128),
-        travel=travel, flight=flight, group=1.0, wavefronts=4 * _FP32_PASSES,
+        warps=4, instructions=_LUD_PRODUCTS * each,
+        latency=machine.shared + machine.barrier(128), travel=travel, flight=flight, group=1.0,
+        wavefronts=4 * _FP32_PASSES,
         l2=2 * 128 * 32 * 4, write=0.0 if cached else 4 * 128 * 128 / (4 * group),
         read=0.0 if cached else 4 * 128 * 128 / (4 * group),
         resident=row.blocks_per_sm, persistent=True, rounds=1.0 if row.engine else 0.0,
@@ -900,7 +911,7 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         # for a warp's copy of 16 bytes a lane).
         own = 32 * warps * 8 * slice_k / 4 if row.strategy == "drop_off" else 0.0
         # Where warps beside them copy, those that multiply have a loop like tma's.
-        counted = _FP32_SLICE["tma" if producers else row.strategy][0]
+        counted = _FP32_SLICE["tma" if producers else row.strategy]
         phases.append(
             Phase(**common, warps=warps, instructions=counted * slice_k / 32,
                   latency=machine.shared + barrier, beside=producers,
