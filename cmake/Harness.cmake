@@ -21,11 +21,15 @@ list(APPEND host_options -Wno-maybe-uninitialized)
 target_compile_options(harness PRIVATE ${host_options})
 # What takes the compiler's time are the templates for JSON, text and options. Rooms beside each other
 # instantiate them once, in four translation units that take about as long as each other.
-amasia_compile_together(harness ground ${harness_folder} ${harness_folder}/text ${harness_folder}/statistics ${harness_folder}/evidence)
-amasia_compile_together(harness results ${harness_folder}/results ${harness_folder}/published ${harness_folder}/report)
-amasia_compile_together(harness session ${harness_folder}/plan ${harness_folder}/outside ${harness_folder}/process ${harness_folder}/session
-                        ${harness_folder}/callables)
-amasia_compile_together(harness cli ${harness_folder}/cli)
+function(amasia_compile_rooms_together name)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/harness/ OUTPUT_VARIABLE rooms)
+  amasia_compile_together(harness ${name} ${rooms})
+endfunction()
+amasia_compile_together(harness ground ${harness_folder})
+amasia_compile_rooms_together(ground text statistics evidence)
+amasia_compile_rooms_together(results results published report)
+amasia_compile_rooms_together(session plan outside process session callables)
+amasia_compile_rooms_together(cli cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp
 amasia_add_provenance(harness)
 
