@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from plots.kriging import Array
-from plots.residency import Held, held, registers_of_its_twin
+from plots.residency import held, registers_of_its_twin
 
 # Coordinate -> what one unit of it (a factor of two of a number, a quarter of a share, one of a
 # word) adds to the distance over which correlation falls. Fitted by scripts/fit_twin_scales.py to
@@ -83,55 +83,13 @@ def coordinates(
 ) -> dict[str, float]:
     """Of a kernel in a strategy, on a GPU as a result file describes it. ``registers``: per thread,
     when the kernel has more than its traits say."""
-    items = tuple(traits.items())
-    place = dict(_of_all_strategies(items))
-    if "balance" not in place:
-        return place  # a record without these does not say what a block is
-    each, tiles = int(traits.get("tiles_per_block", 0)), _tiles_per_launch(items)
-    on = tuple(device.items())
-    for end, of in (("", strategy), ("_of_baseline", "baseline")):
-        mine = _held(of, items, on, registers)
-        if mine.blocks_per_sm is None:
-            continue  # the file does not describe the GPU
-        resident = device["sm_count"] * max(mine.blocks_per_sm, 1)
-        place["blocks" + end] = math.log2(max(mine.blocks_at_once, 1 / 64))
-        place["in_flight" + end] = math.log2(max(mine.in_flight_per_sm, 16))
-        place["steps" + end] = math.log2(each or max(tiles / resident, 1))
-    if "blocks_of_baseline" in place:
-        place["warps"] = place["blocks_of_baseline"] + math.log2(int(traits["threads"]) / 32)
-    return place
-
-
-# A twin is asked for in every strategy, and of each beside baseline.
-@cache
-def _held(
-    strategy: str, traits: tuple[tuple[str, str], ...], device: tuple[tuple[str, Any], ...],
-    registers: int,
-) -> Held:  # fmt: skip
-    return held(strategy, dict(traits), dict(device), registers)
-
-
-def _numbers(traits: tuple[tuple[str, str], ...]) -> dict[str, int]:
-    return {name: int(value) for name, value in traits if value.isdigit()}
-
-
-@cache
-def _tiles_per_launch(traits: tuple[tuple[str, str], ...]) -> float:
-    n = _numbers(traits)
-    return n.get("mebibytes", 256) * (1 << 20) / (n["rows"] * n["row_bytes"]) / n.get("launches", 1)
-
-
-@cache
-def _of_all_strategies(traits: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
-    """The coordinates that do not depend on the strategy."""
-    words = dict(traits)
-    place = {name: v for name, v in _position(traits).items() if name not in _THROUGH_OTHERS}
+    place = {name: v for name, v in position(traits).items() if name not in _THROUGH_OTHERS}
     for trait, word in (("layout", "box"), ("layout", "gather"), ("chain", "dependent")):
-        place[word] = float(words.get(trait) == word)
-    if not {"rows", "row_bytes", "threads"} <= words.keys():
-        return place
-    n = _numbers(traits)
-    tile, halo = n["rows"] * n["row_bytes"], n.get("halo", 0)
+        place[word] = float(traits.get(trait) == word)
+    if not {"rows", "row_bytes", "threads"} <= traits.keys():
+        return place  # a record without them does not say what a block is
+    n = {name: int(value) for name, value in traits.items() if value.isdigit()}
+    tile, halo, each = n["rows"] * n["row_bytes"], n.get("halo", 0), n.get("tiles_per_block", 0)
     # Left and right of a row whole pieces of 16 bytes are copied.
     row = n["row_bytes"] + 32 * math.ceil(halo / 4)
     copied = (n["rows"] + 2 * halo) * row
@@ -139,8 +97,19 @@ def _of_all_strategies(traits: tuple[tuple[str, str], ...]) -> Mapping[str, floa
     place["balance"] = math.log2(issued / (copied + n.get("out_bytes", 0)))
     place["chunks"] = math.log2(tile / 16 / n["threads"])
     place["extra"] = math.log2(copied / tile)
-    place["message"] = math.log2(tile if words.get("layout") == "run" else row)
-    place["persistent"] = float(n.get("tiles_per_block", 0) == 0)
+    place["message"] = math.log2(tile if traits.get("layout") == "run" else row)
+    place["persistent"] = float(each == 0)
+    tiles = n.get("mebibytes", 256) * (1 << 20) / tile / n.get("launches", 1)
+    for end, of in (("", strategy), ("_of_baseline", "baseline")):
+        mine = held(of, traits, device, registers)
+        if mine.blocks_per_sm is None:
+            continue  # the file does not describe the GPU
+        resident = device["sm_count"] * max(mine.blocks_per_sm, 1)
+        place["blocks" + end] = math.log2(max(mine.blocks_at_once, 1 / 64))
+        place["in_flight" + end] = math.log2(max(mine.in_flight_per_sm, 16))
+        place["steps" + end] = math.log2(each or max(tiles / resident, 1))
+    if "blocks_of_baseline" in place:
+        place["warps"] = place["blocks_of_baseline"] + math.log2(n["threads"] / 32)
     return place
 
 
