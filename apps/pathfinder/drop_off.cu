@@ -110,10 +110,10 @@ const bool registered = register_variant<Problem>(
     "pathfinder", Strategy::drop_off,
     {pyramid_config("", pyramid<2>, sizeof(int) * Iso::threads, {{"slots", 2}}),
      pyramid_config("8-slots", pyramid<8>, sizeof(int) * Iso::threads * 7, {{"slots", 8}}),
-     strips<Tall2, Movement<28, 3>>(), strips<Tall3, Movement<36, 3>>(),
-     strips<Tall3Close, Movement<20, 4>>(), strips<Middle, Movement<4, 4>>(),
-     strips<MiddleClose, Movement<4, 4>>(), strips<Wide8, Movement<1, 5>>(),
-     strips<Wide25, Movement<1, 5>>()});
+     strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<14, 2>>(),
+     strips<Tall3, Movement<36, 3>>(), strips<Tall3Close, Movement<20, 4>>(),
+     strips<Middle, Movement<4, 4>>(), strips<MiddleClose, Movement<4, 4>>(),
+     strips<Wide8, Movement<1, 5>>(), strips<Wide25, Movement<1, 5>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

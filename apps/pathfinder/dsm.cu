@@ -132,6 +132,8 @@ const bool registered =
     register_variant<Problem>("pathfinder", Strategy::dsm,
                               {pyramid_config<Linked>("", pyramid, 0, {{"rows_in_flight", 1}}),
                                strips_in_clusters<Tall2, Movement<28, 3, 1, 0, 8, 9>>(),
+                               strips_in_clusters<Tall2, Movement<14, 3, 1, 0, 8, 9>>(),
+                               strips_in_clusters<Tall2, Movement<14, 2, 1, 0, 8, 9>>(),
                                strips_in_clusters<Tall3, Movement<36, 3, 1, 0, 8, 10>>(),
                                strips_in_clusters<Tall3Close, Movement<40, 3, 1, 0, 8, 7>>(),
                                strips_in_clusters<Middle, Movement<4, 6, 1, 0, 2>>(),

@@ -77,10 +77,10 @@ const bool registered = register_variant<Problem>(
     {pyramid_config("", pyramid, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
      strips<Tall2, Movement<28, 1>>(), strips<Tall2, Movement<28, 2, 2>>(),
-     strips<Tall3, Movement<36, 2, 2>>(), strips<Tall3Close, Movement<40, 2, 2>>(),
-     strips<Middle, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 1>>(),
-     strips<MiddleClose, Movement<8, 2, 2>>(), strips<Wide8, Movement<2, 2>>(),
-     strips<Wide25, Movement<2, 2>>()});
+     strips<Tall2, Movement<14, 2, 2>>(), strips<Tall3, Movement<36, 2, 2>>(),
+     strips<Tall3Close, Movement<40, 2, 2>>(), strips<Middle, Movement<8, 1>>(),
+     strips<MiddleClose, Movement<8, 1>>(), strips<MiddleClose, Movement<8, 2, 2>>(),
+     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<2, 2>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

@@ -3,7 +3,7 @@
 // stage to the warps that compute and get it back.
 #pragma once
 
-#include <string>
+#include <type_traits>
 
 #include "apps/pathfinder/strips.cuh"
 #include "variants/copies/sliding_tile.cuh"
@@ -77,22 +77,15 @@ struct ProducedWall {
 };
 
 /// The strip configs of a strategy whose threads copy: COPIED is its Wall where the warps that
-/// compute do, PRODUCED where producer warps do, which the config's name says. On tall schedules it
-/// also says when the warps that compute bring less than a halo at a time.
+/// compute do, PRODUCED where producer warps do, which the config's name says.
 template <template <class> class COPIED, template <class> class PRODUCED>
 struct StripsOf {
   template <class Schedule, class M>
   static ConfigOf<Problem> config() {
     using S = Strips<Schedule, M>;
     using Wall = std::conditional_t<(S::producers > 0), PRODUCED<S>, COPIED<S>>;
-    std::string note;
-    if (S::producers > 0) {
-      note = "producers";
-    } else if (S::tall && S::stage_rows < S::halo) {
-      note = std::to_string(S::stage_rows) + "-rows";
-    }
-    return strips_config<S>(note, copied_strips<S, Wall>, sizeof(SharedStorage<S, Wall>),
-                            Wall::stages_in_flight);
+    return strips_config<S>(S::producers > 0 ? "producers" : "", copied_strips<S, Wall>,
+                            sizeof(SharedStorage<S, Wall>), Wall::stages_in_flight);
   }
 };
 

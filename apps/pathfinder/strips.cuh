@@ -228,19 +228,30 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) copied_strips(Wa
   walk_strips<S>(walk, walker, wall, mail);
 }
 
+/// Tells the movements of a schedule apart: `who` moves, and on tall schedules, where a stage is a
+/// whole halo if nothing is said, how many stages of how many rows: "producers-2x14-rows".
+template <class S>
+std::string movement_name(const std::string& who) {
+  if (!S::tall || S::stage_rows == S::halo) return who;
+  const std::string stages =
+      std::to_string(S::stages) + "x" + std::to_string(S::stage_rows) + "-rows";
+  return who.empty() ? stages : who + "-" + stages;
+}
+
 /// Config of a strip kernel. All rows in one cooperative launch where every window is resident at
 /// once. Otherwise wide lanes take a launch per outer_halo rows, which needs no exchange, and
-/// narrow lanes decline: most of what their windows would read then is halo. `note` tells movements
-/// of a schedule apart. `arguments` makes what the kernel takes besides the walk (a tensor map), as
-/// a tuple.
+/// narrow lanes decline: most of what their windows would read then is halo. `who`, if not empty,
+/// names in the config's name who moves; movement_name() adds to it. `arguments` makes what the
+/// kernel takes besides the walk (a tensor map), as a tuple.
 template <class S, class Kernel, class Arguments = NoArguments>
-ConfigOf<Problem> strips_config(const std::string& note, Kernel kernel, std::size_t shared_bytes,
+ConfigOf<Problem> strips_config(const std::string& who, Kernel kernel, std::size_t shared_bytes,
                                 int stages_in_flight, Arguments arguments = {}) {
   ConfigOf<Problem> config;
   const std::size_t wall_bytes =
       sizeof(int) * static_cast<std::size_t>(stages_in_flight) * S::stage_rows * S::tile_columns;
   const std::string schedule(S::Schedule::name);
-  config.info.name = note.empty() ? schedule : schedule + "/" + note;
+  const std::string movement = movement_name<S>(who);
+  config.info.name = movement.empty() ? schedule : schedule + "/" + movement;
   config.info.geometry = {{"warps", S::warps},           {"lane_columns", S::lane_columns},
                           {"owned_columns", S::owned},   {"halo", S::halo},
                           {"outer_halo", S::outer_halo}, {"round", S::round},

@@ -93,10 +93,10 @@ const bool registered = register_variant<Problem>(
          "", pyramid, sizeof(int) * Iso::threads * (Iso::height + 1),
          {{"stage_rows", iso_rows}, {"stages", iso_boxes}},
          [](const Problem& p) { return std::tuple(tensor_map(p.wall, iso_rows, Iso::threads)); }),
-     strips_by_tma<Tall2, Movement<28, 3, 1>>(), strips_by_tma<Tall3, Movement<36, 3, 1>>(),
-     strips_by_tma<Tall3Close, Movement<40, 3, 1>>(), strips_by_tma<Middle, Movement<4, 6, 1>>(),
-     strips_by_tma<MiddleClose, Movement<4, 6, 1>>(), strips_by_tma<Wide8, Movement<2, 3, 1>>(),
-     strips_by_tma<Wide25, Movement<1, 6, 1>>()});
+     strips_by_tma<Tall2, Movement<28, 3, 1>>(), strips_by_tma<Tall2, Movement<14, 2, 1>>(),
+     strips_by_tma<Tall3, Movement<36, 3, 1>>(), strips_by_tma<Tall3Close, Movement<40, 3, 1>>(),
+     strips_by_tma<Middle, Movement<4, 6, 1>>(), strips_by_tma<MiddleClose, Movement<4, 6, 1>>(),
+     strips_by_tma<Wide8, Movement<2, 3, 1>>(), strips_by_tma<Wide25, Movement<1, 6, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder
