@@ -60,7 +60,8 @@ GROUP_COLUMNS = columns(
 ROW_COLUMNS = columns(
     _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
     scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
-    ["shared_bytes", "instructions", "samples", "throttled", "sm_clock_mhz", "identity"], _BETWEEN,
+    ["shared_bytes", "instructions", "kernels", "samples", "throttled", "sm_clock_mhz"],
+    ["identity"], _BETWEEN,
 )  # fmt: skip
 SAMPLE_FRAME_COLUMNS = columns(
     ["group", "row", "variant", "strategy", "role", "repeat"], SAMPLE_COLUMNS
@@ -238,10 +239,21 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
             default=np.nan,
         ),
         "instructions": ", ".join(f"{k} {v}" for k, v in sorted(instructions.items()) if v),
+        "kernels": "; ".join(_kernel_text(kernel) for kernel in evidence),
         "samples": len(row["samples"]["time_ms"]),
         "throttled": int(row["samples"]["throttled"].sum()),
         "sm_clock_mhz": median_of_known(row["samples"]["sm_clock_mhz"]),
     }
+
+
+# Of a kernel, what decides how many of its blocks an SM holds, and how many that are. The shared
+# memory is static and dynamic together.
+KERNEL_MEMBERS = ("registers", "shared", "threads", "blocks_per_sm", "cluster_blocks")
+
+
+def _kernel_text(kernel: dict[str, Any]) -> str:
+    shared = kernel["static_shared_bytes"] + kernel["dynamic_shared_bytes"]
+    return " ".join(f"{kernel.get(name, shared)}" for name in KERNEL_MEMBERS)
 
 
 def _comparison_records(comparisons: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,230 @@
+"""docs/occupancy.md: where a strategy and the baseline have different numbers of blocks on an SM at
+one schedule, and what limits them.
+
+A movement gain is measured at one schedule, but not with one occupancy: registers and shared memory
+follow from the movement. Where stages want the room it is the mechanism. Where registers do, it may
+be how somebody wrote an address.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from plots.load import KERNEL_MEMBERS, Results
+from plots.markdown import plain
+from plots.strategies import NAMES
+from plots.units import interval_digits
+
+REGISTERS, SHARED, BOTH = "registers", "shared memory", "both"
+CLUSTERS, BARRIERS = "clusters", "named barriers"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a kernel of a row wants of an SM, and how many of its blocks an SM holds."""
+
+    registers: int  # of a thread
+    shared: int  # bytes of a block, static and dynamic
+    threads: int  # of a block
+    blocks_per_sm: int  # as the driver says; of a cluster, as many as its clusters have together
+    cluster_blocks: int
+
+    def blocks_by_registers(self, device: Mapping[str, Any]) -> int:
+        """Each of the SM's four parts gives registers to whole warps, 256 at a time."""
+        of_warp = math.ceil(self.registers * 32 / 256) * 256
+        warps = 4 * (device["registers_per_sm"] // 4 // of_warp)
+        return int(warps // math.ceil(self.threads / 32))
+
+    def blocks_by_shared(self, device: Mapping[str, Any]) -> int:
+        of_block = math.ceil(self.shared / 128) * 128 + device.get("shared_reserved", 0)
+        return int(device["shared_per_sm"] // of_block) if of_block else 32
+
+
+def kernels_of(text: str) -> list[Kernel]:
+    """The kernels of a row, from the column of that name (plots/load.py); none where the row has
+    not run."""
+    kernels = []
+    for kernel in filter(None, text.split("; ")):
+        values = dict(zip(KERNEL_MEMBERS, (int(n) for n in kernel.split()), strict=True))
+        kernels.append(Kernel(**values))
+    return kernels
+
+
+def limited_by(mine: Kernel, theirs: Kernel, device: Mapping[str, Any]) -> str:
+    """Why an SM holds fewer blocks of one kernel than of the other; "" if it holds as many."""
+    if mine.blocks_per_sm == theirs.blocks_per_sm:
+        return ""
+    few, many = sorted((mine, theirs), key=lambda kernel: kernel.blocks_per_sm)
+    registers = few.blocks_by_registers(device) < many.blocks_per_sm
+    shared = few.blocks_by_shared(device) < many.blocks_per_sm
+    if registers and shared:
+        return BOTH
+    if registers or shared:
+        return REGISTERS if registers else SHARED
+    # A kernel that keeps the numbers of its barriers in registers gets all 16 that a block may have
+    # ("used 16 barriers", says ptxas); the driver counts four such blocks on an SM.
+    return CLUSTERS if few.cluster_blocks > 1 else BARRIERS
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A config of a strategy and one of the baseline at one schedule, with different blocks on an
+    SM. ``gains``: the least and the largest movement gain, over all sizes and modes in which the
+    two met."""
+
+    gpu: str
+    app: str
+    schedule: str
+    strategy: str
+    config: str
+    against: str  # config of the baseline
+    mine: Kernel
+    theirs: Kernel
+    why: str
+    gains: tuple[float, float]
+
+
+_ROLES = ("matched", "best", "cross", "iso")
+
+
+def _keys(comparison: Any, strategy: str) -> list[tuple[str, str, str, str]]:
+    """Where its row may stand, the likeliest first."""
+    return [
+        (comparison.group, strategy, comparison.schedule, role)
+        for role in (comparison.role, *_ROLES)
+    ]
+
+
+def _pairs(results: Results) -> Iterator[tuple[Any, Any, float]]:
+    """Row of a strategy, row of the baseline at the same schedule, measured gain. What is compared
+    as `matched` may be the best of either."""
+    for part in (results, results.cross):
+        if part is None:
+            continue
+        ran = (part.rows["status"] == "ok") & (part.rows["repeat"] == 0)
+        rows = part.rows[ran & part.rows["strategy"].isin(NAMES)]
+        schedules = rows["schedule"].where(rows["schedule"] != "", rows["role"])
+        keys = zip(rows["group"], rows["strategy"], schedules, rows["role"], strict=True)
+        of = dict(zip(keys, rows.itertuples(), strict=True))
+        comparisons = part.comparisons
+        at_one = comparisons["schedule"] == comparisons["against_schedule"]
+        of_baseline = comparisons["against"].str.endswith("/baseline")
+        others = comparisons["strategy"].isin(NAMES) & (comparisons["strategy"] != "baseline")
+        for c in comparisons[at_one & of_baseline & others].itertuples():
+            mine, theirs = (
+                next((of[key] for key in _keys(c, who) if key in of), None)
+                for who in (c.strategy, "baseline")
+            )
+            if mine is not None and theirs is not None:
+                yield mine, theirs, float(c.ratio)
+
+
+def differences(results: Results) -> list[Difference]:
+    """One for each GPU, app, schedule and pair of configs, in the order of the tables."""
+    devices = {
+        gpu: provenance["device"]
+        for gpu, provenance in zip(results.files["gpu"], results.files["provenance"], strict=True)
+    }
+    found: dict[tuple[str, ...], list[tuple[Kernel, Kernel, str, float]]] = {}
+    for mine, theirs, gain in _pairs(results):
+        device = devices[mine.gpu]
+        if not all(device.get(name) for name in ("registers_per_sm", "shared_per_sm")):
+            continue  # a file from before the device was described
+        schedule = mine.schedule or mine.role
+        key = (mine.gpu, mine.app, schedule, mine.strategy, mine.config, theirs.config)
+        for a, b in zip(kernels_of(mine.kernels), kernels_of(theirs.kernels), strict=False):
+            if why := limited_by(a, b, device):
+                found.setdefault(key, []).append((a, b, why, gain))
+                break  # the first kernel of the two rows that differs
+    made = []
+    for key, several in found.items():
+        a, b, why, _ = several[0]
+        gains = [gain for *_, gain in several]
+        made.append(Difference(*key, a, b, why, (min(gains), max(gains))))
+    gpus = {gpu: i for i, gpu in enumerate(results.gpus)}
+    strategies = {name: i for i, name in enumerate(NAMES)}
+    return sorted(
+        made,
+        key=lambda d: (gpus[d.gpu], d.app, d.schedule, strategies[d.strategy], d.config, d.against),
+    )
+
+
+def _wrapped(*sentences: str) -> str:
+    return textwrap.fill(" ".join(sentences), 100, break_on_hyphens=False)
+
+
+def _of(kernel: Kernel, why: str) -> str:
+    """Blocks, and what they want of what is short."""
+    wants = {
+        REGISTERS: f"{kernel.registers} registers",
+        SHARED: f"{kernel.shared / 1024:.0f} KiB",
+        BOTH: f"{kernel.registers} registers, {kernel.shared / 1024:.0f} KiB",
+        CLUSTERS: f"clusters of {kernel.cluster_blocks}" if kernel.cluster_blocks > 1 else "",
+        BARRIERS: "",
+    }[why]
+    return f"{kernel.blocks_per_sm} ({wants})" if wants else f"{kernel.blocks_per_sm}"
+
+
+def _gain(least: float, largest: float) -> str:
+    digits = interval_digits(least, largest)
+    low, high = f"{least:.{digits}f}", f"{largest:.{digits}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _movement(config: str, schedule: str) -> str:
+    """What the name of a config says beyond its schedule, to stand behind a name or a number."""
+    movement = config.removeprefix(schedule).strip("/")
+    return f", {plain(movement)}" if movement else ""
+
+
+def _table(of_gpu: list[Difference]) -> str:
+    head = ("app", "schedule", "strategy", "blocks", "of baseline", "limited by", "movement gain")
+    lines = ["| " + " | ".join(head) + " |", "| --- | --- | --- | --- | --- | --- | --: |"]
+    for d in of_gpu:
+        cells = (
+            d.app,
+            plain(d.schedule),
+            d.strategy + _movement(d.config, d.schedule),
+            _of(d.mine, d.why),
+            _of(d.theirs, d.why) + _movement(d.against, d.schedule),
+            d.why,
+            _gain(*d.gains),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def page(results: Results) -> str:
+    """The page as Markdown. Of several GPU models, each has its part."""
+    found = differences(results)
+    parts = [
+        "# Blocks on an SM",
+        "<!-- Generated by: python -m plots occupancy results -o docs/occupancy.md -->",
+        _wrapped(
+            "A movement gain is measured at one schedule. That does not make it the gain of one",
+            "occupancy: what a movement holds in registers and in shared memory decides how many",
+            "blocks an SM has, and more blocks hide more latency. This page lists every strategy",
+            "and schedule whose blocks on an SM are not as many as the baseline's beside it, what",
+            "limits whichever has fewer, and the movement gains that were measured so. Where the",
+            "limit is shared memory, stages want the room, and that is part of what the strategy",
+            "is. Where it is registers, two explanations compete: a movement that has to hold what",
+            "it moves (baseline, mostly), or code that could be leaner. At `iso` and its controls",
+            "no strategy should differ by registers; a test knows those that do. Whether a",
+            "difference matters is another question: a launch of few blocks fills no SM, and a",
+            "kernel that waits for the bandwidth of memory does not wait for blocks.",
+        ),
+    ]
+    for gpu in results.gpus:
+        of_gpu = [d for d in found if d.gpu == gpu]
+        if not of_gpu:
+            continue
+        counts = pd.Series([d.why for d in of_gpu]).value_counts()
+        told = ", ".join(f"{counts[why]} by {why}" for why in counts.index)
+        parts += [f"## {plain(gpu)}", _wrapped(f"{len(of_gpu)} differ: {told}."), _table(of_gpu)]
+    return "\n\n".join(parts) + "\n"
