@@ -253,7 +253,8 @@ KERNEL_MEMBERS = ("registers", "shared", "threads", "blocks_per_sm", "cluster_bl
 
 def _kernel_text(kernel: dict[str, Any]) -> str:
     shared = kernel["static_shared_bytes"] + kernel["dynamic_shared_bytes"]
-    return " ".join(f"{kernel.get(name, shared)}" for name in KERNEL_MEMBERS)
+    values = {**kernel, "shared": shared}
+    return " ".join(str(values[name]) for name in KERNEL_MEMBERS)
 
 
 def _comparison_records(comparisons: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

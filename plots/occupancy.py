@@ -8,20 +8,19 @@ be how somebody wrote an address.
 
 from __future__ import annotations
 
-import math
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from plots.load import KERNEL_MEMBERS, Results
 from plots.markdown import plain
+from plots.residency import blocks_by_registers, blocks_by_shared
 from plots.strategies import NAMES
 from plots.units import interval_digits
 
-REGISTERS, SHARED, BOTH = "registers", "shared memory", "both"
+REGISTERS, SHARED, THREADS = "registers", "shared memory", "threads"
 CLUSTERS, BARRIERS = "clusters", "named barriers"
 
 
@@ -35,41 +34,34 @@ class Kernel:
     blocks_per_sm: int  # as the driver says; of a cluster, as many as its clusters have together
     cluster_blocks: int
 
-    def blocks_by_registers(self, device: Mapping[str, Any]) -> int:
-        """Each of the SM's four parts gives registers to whole warps, 256 at a time."""
-        of_warp = math.ceil(self.registers * 32 / 256) * 256
-        warps = 4 * (device["registers_per_sm"] // 4 // of_warp)
-        return int(warps // math.ceil(self.threads / 32))
-
-    def blocks_by_shared(self, device: Mapping[str, Any]) -> int:
-        of_block = math.ceil(self.shared / 128) * 128 + device.get("shared_reserved", 0)
-        return int(device["shared_per_sm"] // of_block) if of_block else 32
+    def limits(self, device: Mapping[str, Any]) -> dict[str, int]:
+        """How many blocks an SM has room for, by each of what they share."""
+        return {
+            REGISTERS: blocks_by_registers(self.registers, self.threads, device),
+            SHARED: blocks_by_shared(self.shared, device),
+            THREADS: device["max_threads_per_sm"] // self.threads,
+        }
 
 
 def kernels_of(text: str) -> list[Kernel]:
     """The kernels of a row, from the column of that name (plots/load.py); none where the row has
     not run."""
-    kernels = []
-    for kernel in filter(None, text.split("; ")):
-        values = dict(zip(KERNEL_MEMBERS, (int(n) for n in kernel.split()), strict=True))
-        kernels.append(Kernel(**values))
-    return kernels
+    return [
+        Kernel(**dict(zip(KERNEL_MEMBERS, map(int, kernel.split()), strict=True)))
+        for kernel in filter(None, text.split("; "))
+    ]
 
 
-def limited_by(mine: Kernel, theirs: Kernel, device: Mapping[str, Any]) -> str:
-    """Why an SM holds fewer blocks of one kernel than of the other; "" if it holds as many."""
+def limited_by(mine: Kernel, theirs: Kernel, device: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why an SM holds fewer blocks of one kernel than of the other; nothing if it holds as
+    many."""
     if mine.blocks_per_sm == theirs.blocks_per_sm:
-        return ""
+        return ()
     few, many = sorted((mine, theirs), key=lambda kernel: kernel.blocks_per_sm)
-    registers = few.blocks_by_registers(device) < many.blocks_per_sm
-    shared = few.blocks_by_shared(device) < many.blocks_per_sm
-    if registers and shared:
-        return BOTH
-    if registers or shared:
-        return REGISTERS if registers else SHARED
+    short = [what for what, most in few.limits(device).items() if most < many.blocks_per_sm]
     # A kernel that keeps the numbers of its barriers in registers gets all 16 that a block may have
     # ("used 16 barriers", says ptxas); the driver counts four such blocks on an SM.
-    return CLUSTERS if few.cluster_blocks > 1 else BARRIERS
+    return tuple(short) or (CLUSTERS if few.cluster_blocks > 1 else BARRIERS,)
 
 
 @dataclass(frozen=True)
@@ -86,10 +78,12 @@ class Difference:
     against: str  # config of the baseline
     mine: Kernel
     theirs: Kernel
-    why: str
+    why: tuple[str, ...]
     gains: tuple[float, float]
 
 
+# Of a device, what limits() asks for; a file from before it was described has none of it.
+_NEEDED = ("registers_per_sm", "shared_per_sm", "max_threads_per_sm")
 _ROLES = ("matched", "best", "cross", "iso")
 
 
@@ -131,11 +125,11 @@ def differences(results: Results) -> list[Difference]:
         gpu: provenance["device"]
         for gpu, provenance in zip(results.files["gpu"], results.files["provenance"], strict=True)
     }
-    found: dict[tuple[str, ...], list[tuple[Kernel, Kernel, str, float]]] = {}
+    found: dict[tuple[str, ...], list[tuple[Kernel, Kernel, tuple[str, ...], float]]] = {}
     for mine, theirs, gain in _pairs(results):
         device = devices[mine.gpu]
-        if not all(device.get(name) for name in ("registers_per_sm", "shared_per_sm")):
-            continue  # a file from before the device was described
+        if not all(device.get(name) for name in _NEEDED):
+            continue
         schedule = mine.schedule or mine.role
         key = (mine.gpu, mine.app, schedule, mine.strategy, mine.config, theirs.config)
         for a, b in zip(kernels_of(mine.kernels), kernels_of(theirs.kernels), strict=False):
@@ -159,16 +153,21 @@ def _wrapped(*sentences: str) -> str:
     return textwrap.fill(" ".join(sentences), 100, break_on_hyphens=False)
 
 
-def _of(kernel: Kernel, why: str) -> str:
+def _of(kernel: Kernel, why: tuple[str, ...]) -> str:
     """Blocks, and what they want of what is short."""
     wants = {
         REGISTERS: f"{kernel.registers} registers",
         SHARED: f"{kernel.shared / 1024:.0f} KiB",
-        BOTH: f"{kernel.registers} registers, {kernel.shared / 1024:.0f} KiB",
-        CLUSTERS: f"clusters of {kernel.cluster_blocks}" if kernel.cluster_blocks > 1 else "",
-        BARRIERS: "",
-    }[why]
-    return f"{kernel.blocks_per_sm} ({wants})" if wants else f"{kernel.blocks_per_sm}"
+        THREADS: f"{kernel.threads} threads",
+    }
+    if kernel.cluster_blocks > 1:
+        wants[CLUSTERS] = f"clusters of {kernel.cluster_blocks}"
+    told = ", ".join(wants[what] for what in why if what in wants)
+    return f"{kernel.blocks_per_sm} ({told})" if told else f"{kernel.blocks_per_sm}"
+
+
+def _told(why: tuple[str, ...]) -> str:
+    return " and ".join(why)
 
 
 def _gain(least: float, largest: float) -> str:
@@ -193,7 +192,7 @@ def _table(of_gpu: list[Difference]) -> str:
             d.strategy + _movement(d.config, d.schedule),
             _of(d.mine, d.why),
             _of(d.theirs, d.why) + _movement(d.against, d.schedule),
-            d.why,
+            _told(d.why),
             _gain(*d.gains),
         )
         lines.append("| " + " | ".join(cells) + " |")
@@ -224,7 +223,7 @@ def page(results: Results) -> str:
         of_gpu = [d for d in found if d.gpu == gpu]
         if not of_gpu:
             continue
-        counts = pd.Series([d.why for d in of_gpu]).value_counts()
-        told = ", ".join(f"{counts[why]} by {why}" for why in counts.index)
+        counts = Counter(_told(d.why) for d in of_gpu).most_common()
+        told = ", ".join(f"{count} by {why}" for why, count in counts)
         parts += [f"## {plain(gpu)}", _wrapped(f"{len(of_gpu)} differ: {told}."), _table(of_gpu)]
     return "\n\n".join(parts) + "\n"

@@ -12,18 +12,22 @@ from plots import occupancy
 from plots.load import Results, load
 from plots.occupancy import (
     BARRIERS,
-    BOTH,
     CLUSTERS,
     REGISTERS,
     SHARED,
+    THREADS,
     Kernel,
     kernels_of,
     limited_by,
 )
+from plots.residency import MOST_BLOCKS, blocks_by_registers
 from plots.strategies import ROOT
 
-# An H100: registers and shared memory of an SM, and what each block has of it beside its own.
-DEVICE = {"registers_per_sm": 65536, "shared_per_sm": 233472, "shared_reserved": 1024}
+# An H100. Of shared memory each block has 1024 bytes beside its own.
+DEVICE = {
+    "registers_per_sm": 65536, "max_threads_per_sm": 2048, "shared_per_sm": 233472,
+    "shared_reserved": 1024,
+}  # fmt: skip
 
 # Where an SM holds fewer blocks of a strategy or of the baseline because of registers, although
 # iso and its controls are to be compared like with like, and why that is still so.
@@ -59,7 +63,7 @@ def test_registers_make_no_difference_at_iso_but_where_it_is_known(recorded):
     found = {
         (d.app, d.schedule, d.strategy)
         for d in occupancy.differences(recorded)
-        if d.schedule.startswith("iso") and d.why in (REGISTERS, BOTH)
+        if d.schedule.startswith("iso") and REGISTERS in d.why
     }
     assert found == set(KNOWN_AT_ISO)
 
@@ -67,13 +71,14 @@ def test_registers_make_no_difference_at_iso_but_where_it_is_known(recorded):
 @pytest.mark.parametrize(
     ("mine", "theirs", "why"),
     [
-        ((34, 16384, 1024, 1, 1), (32, 8192, 1024, 2, 1), REGISTERS),
-        ((32, 8192, 1024, 2, 1), (34, 16384, 1024, 1, 1), REGISTERS),  # whichever has fewer
-        ((32, 61440, 128, 3, 1), (64, 40960, 128, 5, 1), SHARED),
-        ((64, 131072, 1024, 1, 1), (32, 65536, 1024, 2, 1), BOTH),
-        ((22, 2048, 256, 7, 8), (22, 2048, 256, 8, 1), CLUSTERS),
-        ((95, 23296, 128, 4, 1), (90, 22528, 128, 5, 1), BARRIERS),
-        ((34, 16384, 1024, 1, 1), (36, 40960, 1024, 1, 1), ""),
+        ((34, 16384, 1024, 1, 1), (32, 8192, 1024, 2, 1), (REGISTERS,)),
+        ((32, 8192, 1024, 2, 1), (34, 16384, 1024, 1, 1), (REGISTERS,)),  # whichever has fewer
+        ((32, 61440, 128, 3, 1), (64, 40960, 128, 5, 1), (SHARED,)),
+        ((16, 8192, 384, 5, 1), (32, 8192, 256, 8, 1), (THREADS,)),
+        ((64, 131072, 1024, 1, 1), (32, 65536, 1024, 2, 1), (REGISTERS, SHARED)),
+        ((22, 2048, 256, 7, 8), (22, 2048, 256, 8, 1), (CLUSTERS,)),
+        ((95, 23296, 128, 4, 1), (90, 22528, 128, 5, 1), (BARRIERS,)),
+        ((34, 16384, 1024, 1, 1), (36, 40960, 1024, 1, 1), ()),
     ],
 )
 def test_why_an_sm_holds_fewer_blocks(mine, theirs, why):
@@ -85,7 +90,7 @@ def test_why_an_sm_holds_fewer_blocks(mine, theirs, why):
     [(32, 1024, 2), (33, 1024, 1), (255, 128, 2), (34, 256, 6), (36, 256, 6), (40, 256, 6)],
 )
 def test_registers_are_given_to_warps_256_at_a_time(registers, threads, blocks):
-    assert Kernel(registers, 0, threads, 0, 1).blocks_by_registers(DEVICE) == blocks
+    assert blocks_by_registers(registers, threads, DEVICE) == blocks
 
 
 def test_the_blocks_of_an_sm_follow_from_registers_and_shared_memory(recorded):
@@ -97,12 +102,7 @@ def test_the_blocks_of_an_sm_follow_from_registers_and_shared_memory(recorded):
         for kernel in kernels_of(row.kernels):
             if kernel.cluster_blocks > 1:
                 continue
-            expected = min(
-                kernel.blocks_by_registers(device),
-                kernel.blocks_by_shared(device),
-                device["max_threads_per_sm"] // kernel.threads,
-                32,
-            )
+            expected = min(*kernel.limits(device).values(), MOST_BLOCKS)
             if kernel.blocks_per_sm != expected:
                 others.add((row.variant, row.config, kernel.blocks_per_sm, expected))
             seen += 1
@@ -126,7 +126,7 @@ def test_a_difference_has_the_gains_of_all_groups_that_the_two_met_in(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps(synthetic.document(groups)), encoding="utf-8")
     found = occupancy.differences(load([path]))
-    assert {(d.strategy, d.why) for d in found} == {("tma", REGISTERS)}
+    assert {(d.strategy, d.why) for d in found} == {("tma", (REGISTERS,))}
     ratios = [
         c["speedup"]["ratio"]
         for group in groups

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from plots import twin
-from plots.residency import held, registers_of_its_twin
+from plots.residency import blocks_by_registers, held, registers_of_its_twin
 from plots.strategies import ROOT
 
 
@@ -22,11 +20,8 @@ def recorded():
 
 
 def by_the_hardware(of, m):
-    """Blocks of an SM by the registers of the kernel itself, which each of the SM's four parts
-    gives to whole warps."""
-    of_warp = math.ceil(m.kernel["registers"] * 32 / 256) * 256
-    warps = 4 * (of.device["registers_per_sm"] // 4 // of_warp)
-    return warps // math.ceil(int(of.traits["threads"]) / 32)
+    """Blocks of an SM by the registers of the kernel itself."""
+    return blocks_by_registers(m.kernel["registers"], int(of.traits["threads"]), of.device)
 
 
 def test_it_is_what_every_recorded_twin_has(recorded):
