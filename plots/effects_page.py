@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -27,19 +26,15 @@ from plots.effects import (
 )
 from plots.figures import common
 from plots.figures.detection import picture_of
+from plots.markdown import table, wrapped
 from plots.profiles import Profiles
 from plots.units import milliseconds
 
 COMMAND = "python -m plots effects results -o docs/detection.md"
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 100)
-
-
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
-    rule = ["---"] * len(head)
-    return [f"| {' | '.join(line)} |" for line in (head, rule, *lines)] + [""]
+    return [table(head, lines, texts=len(head)), ""]
 
 
 def _percent(plant: int) -> str:
@@ -60,7 +55,7 @@ def _planted_section(study: Study, of: Findings) -> list[str]:
     rounds = planted.groups["rounds"]
     in_group = len(frame) // max(1, len(planted.groups))
     lines = [
-        _wrapped(f"""{len(planted.groups)} groups of {in_group} comparisons, of {_duration(frame)} a
+        wrapped(f"""{len(planted.groups)} groups of {in_group} comparisons, of {_duration(frame)} a
         run, {rounds.min()} to {rounds.max()} rounds at the default effort (median
         {rounds.median():.0f})."""),
         "",
@@ -73,7 +68,7 @@ def _planted_section(study: Study, of: Findings) -> list[str]:
         ],
     )
     lines += [
-        _wrapped(f"""Brackets are exact 95 % intervals of the share (Clopper and Pearson). Of the
+        wrapped(f"""Brackets are exact 95 % intervals of the share (Clopper and Pearson). Of the
         comparisons with an effect, {opposite(frame).text()} claim the opposite of what was
         planted."""),
         "",
@@ -233,15 +228,15 @@ def render(studies: Sequence[Study], profiles: Profiles) -> str:
     least {100 * GOAL_CHOSEN:.0f} %; doses name the resource that the floor names."""
     lines = [
         _HEAD,
-        _wrapped(goals),
+        wrapped(goals),
         "",
-        _wrapped(f"**Planted slow-downs.** {_PLANTED}"),
+        wrapped(f"**Planted slow-downs.** {_PLANTED}"),
         "",
-        _wrapped(f"**Planted winners.** {_WINNERS}"),
+        wrapped(f"**Planted winners.** {_WINNERS}"),
         "",
-        _wrapped(f"**Doses.** {_DOSES}"),
+        wrapped(f"**Doses.** {_DOSES}"),
         "",
-        _wrapped(f"**Counters.** {_COUNTERS}"),
+        wrapped(f"**Counters.** {_COUNTERS}"),
         "",
         *(line for study in studies for line in _of_gpu(study, profiles)),
     ]

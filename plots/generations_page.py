@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 
 from plots import expect, styles
@@ -12,7 +11,7 @@ from plots.figures.styles import PICTURE
 from plots.generations import Step, steps
 from plots.inconsistencies import inconsistencies
 from plots.load import Results, main_cache, main_launch, strategy_order
-from plots.markdown import plain
+from plots.markdown import plain, table, wrapped
 from plots.statistics import geometric_mean
 from plots.strategies import APPS, NAMES
 from plots.styles import AMPERE, HOPPER, QUESTIONS, WIDEST, Case, StyleGain, Summary, summary
@@ -21,13 +20,8 @@ from plots.units import claimed_ratio, times
 COMMAND = "python -m plots generations results -o docs/generations.md"
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 110, break_on_hyphens=False)
-
-
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
-    rule = ["---"] * len(head)
-    return [f"| {' | '.join(line)} |" for line in (head, rule, *lines)] + [""]
+    return [table(head, lines, texts=len(head)), ""]
 
 
 _HEAD = f"""# Generations: what hardware gains, and what software
@@ -195,9 +189,9 @@ def styles_section(results: Results, gpu: str) -> list[str]:
         return [f"### {plain(gpu)}", "", "No case with the baseline and another strategy.", ""]
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
     by_label = _labels(cases, mine)
-    lines = [f"### {plain(gpu)}", "", _wrapped(_verdict(gpu, by_label)), ""]
+    lines = [f"### {plain(gpu)}", "", wrapped(_verdict(gpu, by_label)), ""]
     for remark in (*_of_matrices(by_label, mine), _absent(gpu, cases, mine)):
-        lines += [_wrapped(remark), ""] if remark else []
+        lines += [wrapped(remark), ""] if remark else []
     lines += [
         f"By app, all sizes and modes ({plain(common.origin(mine.groups))}); geometric mean, least "
         "and largest of the cases:",
@@ -219,7 +213,7 @@ def styles_section(results: Results, gpu: str) -> list[str]:
     out = styles.held_out(mine)
     if out.n:
         lines += [
-            _wrapped(f"""Held against GPUs that were left out, one at a time: {out.inside} of
+            wrapped(f"""Held against GPUs that were left out, one at a time: {out.inside} of
             {out.n} gains ({100 * out.inside / out.n:.0f} %) on {out.gpus} GPUs fell into the
             {100 * out.confidence:.0f} % interval predicted from the others; as the interval holds
             for the best of several, it is wider than one of a single strategy."""),
@@ -243,7 +237,7 @@ def _reached_section(results: Results, gpu: str) -> list[str]:
     shares = expect.reached(results.where(gpu=gpu))
     if not shares:
         why = expect.without_datasheet(gpu) or f"of {gpu} no ceiling was measured"
-        return [_wrapped(f"Held against no data sheet: {plain(why)}."), ""]
+        return [wrapped(f"Held against no data sheet: {plain(why)}."), ""]
     return _table(
         [plain(gpu), "measured", "data sheet", "share"],
         [
@@ -307,13 +301,13 @@ def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
     if not gpus:
         return [
             *lines,
-            _wrapped("""No file has an app measured: run `amasia study quick` on two GPUs, then
+            wrapped("""No file has an app measured: run `amasia study quick` on two GPUs, then
             `python -m plots expect OLD NEW`."""),
             "",
         ]
     if len(gpus) == 1:
         lines += [
-            _wrapped(f"""Recorded: {plain(gpus[0])}. A step needs two: run `amasia study quick` on
+            wrapped(f"""Recorded: {plain(gpus[0])}. A step needs two: run `amasia study quick` on
             another GPU, then `python -m plots expect OLD NEW`. What the one reaches of its data
             sheet, by the ceilings that its floors use:"""),
             "",
@@ -328,7 +322,7 @@ def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
             lines += _step_section(step)
         else:
             lines += [f"### {plain(new.gpus[0])} over {plain(old.gpus[0])}", ""]
-            lines += [_wrapped(f"Not compared: {plain(str(step))}."), ""]
+            lines += [wrapped(f"Not compared: {plain(str(step))}."), ""]
     return lines
 
 
@@ -336,7 +330,7 @@ def _paper_section() -> list[str]:
     lines = [
         "## The A100 over the V100",
         "",
-        _wrapped("""Svedin et al. (2021, arXiv 2106.04979) expect of a new GPU at least the smaller
+        wrapped("""Svedin et al. (2021, arXiv 2106.04979) expect of a new GPU at least the smaller
         of two ratios, that of the FLOP rates and that of the bandwidths, and find that the A100
         delivers less. `python -m plots expect` prints the analysis with every value that they
         quote, `--out` draws it, and `python -m plots figure balance` draws their Fig. 1."""),
@@ -362,7 +356,7 @@ def _paper_section() -> list[str]:
         "",
         "### Which V100",
         "",
-        _wrapped(expect.module_of_table1() + _MODULES),
+        wrapped(expect.module_of_table1() + _MODULES),
         "",
         *(f"- {sentence}" for sentence in expect.other_module().sentences()),
         "",
@@ -385,7 +379,7 @@ def _specifications() -> list[str]:
     lines = [
         "## Data sheets",
         "",
-        _wrapped("""What the vendor promises, without tensor cores
+        wrapped("""What the vendor promises, without tensor cores
         (`inputs/specifications/gpus.csv`). They are held against measurements and enter no floor.
         – is what the source does not state."""),
         "",
@@ -413,10 +407,10 @@ def gpus_of(results: Results) -> list[str]:
 def render(results: Results) -> str:
     """The page; of every GPU with comparison groups."""
     gpus = gpus_of(results)
-    lines = [_HEAD, "## Styles on one chip", "", _wrapped(_STYLES), ""]
+    lines = [_HEAD, "## Styles on one chip", "", wrapped(_STYLES), ""]
     if gpus:
         lines += [f"![gain of each style over Volta's, by case]({PICTURE})", ""]
-        lines += [_wrapped(_INTERVALS), "", _wrapped(_MOVEMENT), ""]
+        lines += [wrapped(_INTERVALS), "", wrapped(_MOVEMENT), ""]
     else:
         lines += ["Nothing is recorded yet.", ""]
     for gpu in reversed(gpus):

@@ -4,15 +4,14 @@ took."""
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from plots import expect
 from plots.errors import PlotsError
 from plots.load import Results, strategy_order
-from plots.markdown import plain
+from plots.markdown import plain, table, wrapped
 from plots.prediction import evaluation as ev
 from plots.prediction.model import EQUATIONS, SOURCES, Machine
 from plots.prediction.traits import FAMILIES
@@ -28,17 +27,8 @@ GAIN_MEDIAN, GAIN_NINETIETH, TIME_MEDIAN = 0.05, 0.15, 0.15
 ADVICE_SHARE, ADVICE_COST, OTHER_GPU_MEDIAN = 0.90, 0.02, 0.10
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False)
-
-
 def _percent(value: float, digits: int = 1) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %"
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rule = ["---", *["--:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
 
 
 def _met(met: bool) -> str:
@@ -173,7 +163,7 @@ def _goals(e: ev.Evaluation) -> str:
         ["gains inside their 90 % interval", f"{gains.count:,}", _percent(gains.covered),
          "90 %", "–", "–"],
     ]  # fmt: skip
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _best_fixed(e: ev.Evaluation) -> tuple[str, str]:
@@ -222,7 +212,7 @@ def _by_family(frame: pd.DataFrame, what: str) -> str:
          *_error_cells(frame[(frame["app"] == app) & (frame["family"] == name)])]
         for app, name in _families(frame)
     ]  # fmt: skip
-    return _table(["app and family", what, *_ERRORS[1:]], lines)
+    return table(["app and family", what, *_ERRORS[1:]], lines)
 
 
 def _by_app_and_strategy(frame: pd.DataFrame) -> str:
@@ -235,7 +225,7 @@ def _by_app_and_strategy(frame: pd.DataFrame) -> str:
             errors = ev.errors_in(mine)
             cells.append(f"{_percent(errors.median)} of {errors.count}" if errors.count else "–")
         lines.append([app, *cells])
-    return _table(["app", *names], lines)
+    return table(["app", *names], lines)
 
 
 def _gain_medians(frame: pd.DataFrame) -> str:
@@ -253,7 +243,7 @@ def _gain_medians(frame: pd.DataFrame) -> str:
                 else "–"
             )
         lines.append([f"{app} {family}", *cells])
-    return _table(["app and family", *names], lines)
+    return table(["app and family", *names], lines)
 
 
 def _bound(frame: pd.DataFrame) -> str:
@@ -266,7 +256,7 @@ def _bound(frame: pd.DataFrame) -> str:
         "launch": "by launches",
     }
     parts = [f"{counts[k]} {v}" for k, v in said.items() if counts.get(k)]
-    return _wrapped(f"By the model {', '.join(parts)}.")
+    return wrapped(f"By the model {', '.join(parts)}.")
 
 
 def _advice_by_family(advice: pd.DataFrame) -> str:
@@ -278,7 +268,7 @@ def _advice_by_family(advice: pd.DataFrame) -> str:
             [f"{app} {name}", f"{found.within} of {found.cases}", _percent(found.share, 0),
              _percent(found.mean_cost)]
         )  # fmt: skip
-    return _table(["app and family", "within 5 %", "share", "mean cost"], lines)
+    return table(["app and family", "within 5 %", "share", "mean cost"], lines)
 
 
 def _misses(advice: pd.DataFrame) -> str:
@@ -298,7 +288,7 @@ def _misses(advice: pd.DataFrame) -> str:
         .rename(columns={"count": "size"})
         .itertuples()
     ]
-    return _table(["schedule", "named first", "the fastest", "cases", "mean cost"], lines)
+    return table(["schedule", "named first", "the fastest", "cases", "mean cost"], lines)
 
 
 def _constants(e: ev.Evaluation) -> str:
@@ -306,7 +296,7 @@ def _constants(e: ev.Evaluation) -> str:
         [app, "∞" if math.isinf(c.power) else f"{c.power:g}", f"{c.trips:g}"]
         for app, c in sorted(e.constants.items())
     ]
-    return _table(["app left out", "power", "trips"], lines)
+    return table(["app left out", "power", "trips"], lines)
 
 
 def _value(value: object) -> str:
@@ -326,7 +316,7 @@ def _undeclared(e: ev.Evaluation) -> str:
     if not e.undeclared:
         return "Traits are declared of every recorded row."
     listed = ", ".join(f"{plain(k)} ({v})" for k, v in sorted(e.undeclared.items()))
-    return _wrapped(f"Not predicted, because no traits are declared: {listed}.")
+    return wrapped(f"Not predicted, because no traits are declared: {listed}.")
 
 
 def _why(e: ev.Evaluation) -> str:
@@ -351,7 +341,7 @@ def _why(e: ev.Evaluation) -> str:
     near = _near(e.gains)
     if near:
         said.append(near)
-    return _wrapped(" ".join(said))
+    return wrapped(" ".join(said))
 
 
 def _near(gains: pd.DataFrame) -> str:
@@ -390,7 +380,7 @@ def _answered(lines: pd.DataFrame, which: str) -> list[str]:
     errors = ev.errors_in(gains)
     times = ev.errors_of(lines["time"], lines["predicted_time"])
     advice = ev.quality(lines.drop_duplicates("twin").dropna(subset=["cost"]))
-    text = _wrapped(
+    text = wrapped(
         f"{which} "
         f"Gains: {errors.count}, median error {_percent(errors.median)}, 90th percentile "
         f"{_percent(errors.ninetieth)}, inside their interval {_percent(errors.covered, 0)}. "
@@ -399,7 +389,7 @@ def _answered(lines: pd.DataFrame, which: str) -> list[str]:
         f"{advice.within} of {advice.cases} twins ({_percent(advice.share, 0)}), at a mean cost of "
         f"{_percent(advice.mean_cost)}. (`advise` asks the twin, not the model.)"
     )
-    by_strategy = _table(
+    by_strategy = table(
         ["strategy", "gains", "median error", "90th percentile", "predicted / measured",
          "in interval"],
         [
@@ -458,7 +448,7 @@ def _other_gpu(found: ev.Transfer) -> list[str]:
     rows = found.rows
     head = f"### {plain(found.gpu)} from {plain(found.of)}"
     if rows.empty:
-        return [head, _wrapped("No row of the same config, size and mode is recorded on both.")]
+        return [head, wrapped("No row of the same config, size and mode is recorded on both.")]
     errors = ev.errors_of(rows["measured"], rows["predicted"])
     unchanged = ev.errors_of(rows["measured"], rows["unchanged"])
     met = _met(errors.median <= OTHER_GPU_MEDIAN)
@@ -488,7 +478,7 @@ def _other_gpu(found: ev.Transfer) -> list[str]:
                "as on the other"]  # fmt: skip
     apps = [line(a, rows[rows["app"] == a]) for a in APPS if (rows["app"] == a).any()]
     bound = [line(f"bound by {b}", rows[rows["bound"] == b]) for b in sorted(set(rows["bound"]))]
-    return [head, _wrapped(text), _table(head_of, [*apps, *bound])]
+    return [head, wrapped(text), table(head_of, [*apps, *bound])]
 
 
 def _forecast(results: Results, e: ev.Evaluation) -> list[str]:
@@ -514,18 +504,18 @@ def _forecast(results: Results, e: ev.Evaluation) -> list[str]:
             )
         parts += [
             f"### {plain(spec.name)}, by its data sheet",
-            _wrapped(
+            wrapped(
                 f"As long as it is not recorded: its memory has {factor:.2f} of the bandwidth by "
                 "the data sheets, all else is taken to be the same. What rows are then predicted "
                 "to take over what they take here, the median and the middle 80 %:"
             ),
-            _table(["app and family", "rows", "time", "middle 80 %"], lines),
+            table(["app and family", "rows", "time", "middle 80 %"], lines),
         ]
     return parts
 
 
 def _other_gpus(results: Results, e: ev.Evaluation) -> list[str]:
-    text = _wrapped(
+    text = wrapped(
         "A time on another GPU is the time on this one, scaled by what the model says of the two: "
         "by the ratio of whichever resource binds the row. Nothing that was measured of an app on "
         "the other GPU has part in it."
@@ -585,24 +575,24 @@ def render(results: Results) -> str:
     e = ev.evaluate(results, ev.home_of(results))
     parts = [
         _HEAD.rstrip(),
-        _wrapped(_RULES.split("\n\n")[0]),
-        _wrapped(_RULES.split("\n\n")[1]),
+        wrapped(_RULES.split("\n\n")[0]),
+        wrapped(_RULES.split("\n\n")[1]),
         f"## {plain(e.gpu)}",
         _goals(e),
         advice_line(e),
         _why(e),
-        _wrapped(_LIMITS),
-        _wrapped(_HONESTY),
-        *(_wrapped(part) for part in _FOUND.split("\n\n")),
+        wrapped(_LIMITS),
+        wrapped(_HONESTY),
+        *(wrapped(part) for part in _FOUND.split("\n\n")),
         "## The model",
-        _wrapped(
+        wrapped(
             "A run is a list of launches; a block does its steps one after another, a step being "
             "what a tile, a stage or a row-block is in the app. In cycles of an SM, with *n* the "
             "steps of all its blocks, *alone* a step of a block that has the SM to itself, and "
             "*waves* the blocks one after another where an SM holds several:"
         ),
         EQUATIONS,
-        _wrapped(
+        wrapped(
             "*travel* is the latency of the copy by which the strategy moves data, *flight* how "
             "many steps ahead it is asked for. Bandwidth follows from the bytes that are in flight "
             "on an SM (Little's law, as memory/in_flight has measured it). Fitted, with the app "
@@ -625,7 +615,7 @@ def render(results: Results) -> str:
         "Median gain, predicted / measured:",
         _gain_medians(e.gains),
         "## Advice",
-        _wrapped(
+        wrapped(
             "The strategy that the model says is fastest at a schedule, held against the one that "
             "was; equal predictions go to the strategy that stands first in the order of the "
             "tables."
