@@ -2,7 +2,7 @@
 // kernel; in the persistent schedule a piece of the next slice is fetched while a chunk is
 // multiplied and stored while the next chunk is, so that a thread holds two pieces, not sixteen.
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/original.cuh"
+#include "apps/gemm/own_elements.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
@@ -15,14 +15,15 @@ struct ThroughRegisters : SharedTiles<1> {
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;
   static constexpr int shared_bytes = pair_bytes, bytes_in_flight = pair_bytes;
-  OwnElements own;
+  NextElements own;
 
   __device__ ThroughRegisters(unsigned char* shared, View, const Problem& p, std::int64_t row,
                               std::int64_t column, int)
-      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own(p, row, column) {}
-  __device__ void acquire(int s) const {
-    a_tile(s)[threadIdx.x] = own.has_a(s) ? own.a.at(own.row, own.a_column(s)) : 0.0f;
-    b_tile(s)[threadIdx.x] = own.has_b(s) ? own.b.at(own.b_row(s), own.column) : 0.0f;
+      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {}
+  __device__ void acquire(int s) {
+    a_tile(s)[threadIdx.x] = own.a.has(s) ? *own.a.next : 0.0f;
+    b_tile(s)[threadIdx.x] = own.b.has(s) ? *own.b.next : 0.0f;
+    own.move_on();
     __syncthreads();
   }
   __device__ void release(int) const { __syncthreads(); }
@@ -59,8 +60,7 @@ struct Staging {
     finish();
   }
   __device__ static bool due(int chunk) { return Pieces<Tile>::due(chunk); }
-  __device__ void load(int slot) {
-    Source& from = ahead.pieces_from(per_chunk, thread);
+  __device__ void load(int slot, Source& from) {
 #pragma unroll
     for (int i = 0; i < per_chunk; ++i) held[slot][i] = *static_cast<const int4*>(from.take());
   }
@@ -71,8 +71,9 @@ struct Staging {
   // Without a branch, which would have each load waited for where paths join: behind the last slice
   // it is loaded once more, into the stage that nobody reads.
   __device__ void between(int chunk) {
+    Source& from = ahead.pieces_from(per_chunk, thread);
     if (chunk >= HELD) store(chunk % HELD);
-    load(chunk % HELD);
+    load(chunk % HELD, from);
   }
   __device__ void finish() {
 #pragma unroll

@@ -1,7 +1,7 @@
 // gemm/dsm: two blocks, one below the other, need the same slices of B. Each brings half of every
 // one and hands it to both, at iso by remote stores, in the persistent schedule by multicast boxes.
 #include "apps/gemm/boxes.cuh"
-#include "apps/gemm/original.cuh"
+#include "apps/gemm/own_elements.cuh"
 #include "apps/gemm/shared.cuh"
 #include "variants/ptx/cluster.cuh"
 #include "variants/ptx/mbarrier.cuh"
@@ -16,22 +16,23 @@ struct HalfEach : SharedTiles<2> {
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = pair, stages = 2;
   static constexpr int shared_bytes = stages * pair_bytes, bytes_in_flight = pair_bytes;
-  OwnElements own;
+  NextElements own;
 
   __device__ HalfEach(unsigned char* shared, View, const Problem& p, std::int64_t row,
                       std::int64_t column, int)
-      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own(p, row, column) {
+      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {
     dsm::cluster_sync();  // nobody stores into a block that has not begun
   }
-  __device__ void acquire(int s) const {
-    a_tile(s)[threadIdx.x] = own.has_a(s) ? own.a.at(own.row, own.a_column(s)) : 0.0f;
+  __device__ void acquire(int s) {
+    a_tile(s)[threadIdx.x] = own.a.has(s) ? *own.a.next : 0.0f;
     if (tile_row() / (side / pair) == static_cast<int>(dsm::rank())) {
-      const float b = own.has_b(s) ? own.b.at(own.b_row(s), own.column) : 0.0f;
+      const float b = own.b.has(s) ? *own.b.next : 0.0f;
 #pragma unroll
       for (unsigned peer = 0; peer < pair; ++peer) {
         dsm::store(dsm::remote_address(b_tile(s) + threadIdx.x, peer), b);
       }
     }
+    own.move_on();
     dsm::cluster_sync();  // the tiles are whole; those of s - 1 are read by all
   }
   __device__ void release(int) const {}

@@ -1,7 +1,7 @@
 // gemm/overlap: a ring of slices by cp.async; while one is multiplied the next ones are on their
 // way (Svedin et al. 2021, algorithm 2).
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/original.cuh"
+#include "apps/gemm/own_elements.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
@@ -14,31 +14,26 @@ struct TwoStages : SharedTiles<2> {
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 2;
   static constexpr int shared_bytes = stages * pair_bytes, bytes_in_flight = pair_bytes;
-  OwnElements own;
-  int tiles;
+  NextElements own;
 
   __device__ TwoStages(unsigned char* shared, View, const Problem& p, std::int64_t row,
-                       std::int64_t column, int count)
-      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own(p, row, column), tiles(count) {
+                       std::int64_t column, int)
+      : SharedTiles<2>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {
     copy(0);
   }
-  __device__ void copy(int s) const {
-    if (s < tiles) {
-      async::copy<4>(a_tile(s) + threadIdx.x,
-                     own.has_a(s) ? &own.a.at(own.row, own.a_column(s)) : own.a.data,
-                     own.has_a(s) ? 4 : 0);
-      async::copy<4>(b_tile(s) + threadIdx.x,
-                     own.has_b(s) ? &own.b.at(own.b_row(s), own.column) : own.b.data,
-                     own.has_b(s) ? 4 : 0);
-    }
+  __device__ void copy(int s) {
+    async::copy<4>(a_tile(s) + threadIdx.x, own.a.next, own.a.has(s) ? 4 : 0);
+    async::copy<4>(b_tile(s) + threadIdx.x, own.b.next, own.b.has(s) ? 4 : 0);
+    own.move_on();
     async::commit();
   }
-  __device__ void acquire(int s) const {
-    copy(s + 1);
+  __device__ void acquire(int s) {
+    copy(s + 1);  // nothing, after the last tile
     async::wait<1>();
     __syncthreads();
   }
   __device__ void release(int) const { __syncthreads(); }
+  __device__ void leave() const { async::wait<0>(); }
 };
 
 template <class TileT, class WalkT = Walk>

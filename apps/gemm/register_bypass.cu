@@ -1,7 +1,7 @@
 // gemm/register_bypass: slices by cp.async, waited for at once (Svedin et al. 2021, algorithm 1).
 // One stage per block; what hides its latency is the other block of the SM.
 #include "apps/gemm/mma_tile.cuh"
-#include "apps/gemm/original.cuh"
+#include "apps/gemm/own_elements.cuh"
 #include "apps/gemm/shared.cuh"
 #include "apps/gemm/staged.cuh"
 #include "variants/ptx/bulk.cuh"
@@ -14,18 +14,15 @@ struct AtOnceTiles : SharedTiles<1> {
   static View view(const Problem&) { return {}; }
   static constexpr int cluster = 1, stages = 1;
   static constexpr int shared_bytes = pair_bytes, bytes_in_flight = pair_bytes;
-  OwnElements own;
+  NextElements own;
 
   __device__ AtOnceTiles(unsigned char* shared, View, const Problem& p, std::int64_t row,
                          std::int64_t column, int)
-      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own(p, row, column) {}
-  __device__ void acquire(int s) const {
-    async::copy<4>(a_tile(s) + threadIdx.x,
-                   own.has_a(s) ? &own.a.at(own.row, own.a_column(s)) : own.a.data,
-                   own.has_a(s) ? 4 : 0);
-    async::copy<4>(b_tile(s) + threadIdx.x,
-                   own.has_b(s) ? &own.b.at(own.b_row(s), own.column) : own.b.data,
-                   own.has_b(s) ? 4 : 0);
+      : SharedTiles<1>{reinterpret_cast<float*>(shared)}, own({p, row, column}) {}
+  __device__ void acquire(int s) {
+    async::copy<4>(a_tile(s) + threadIdx.x, own.a.next, own.a.has(s) ? 4 : 0);
+    async::copy<4>(b_tile(s) + threadIdx.x, own.b.next, own.b.has(s) ? 4 : 0);
+    own.move_on();
     async::commit();
     async::wait<0>();
     __syncthreads();

@@ -33,12 +33,6 @@ ACCEPTED = [
     Accepted("gemm/drop_off", r"original<", "iso: a row per thread, one element ahead at most"),
     Accepted(
         "gemm/baseline",
-        r"product<.*Fp32Tile.*SharedWalk",
-        "to be mended: two of its four loads share a scoreboard with loads from shared memory, "
-        "and are waited for with those",
-    ),
-    Accepted(
-        "gemm/baseline",
         r"product<.*WgmmaStaging",
         "at the end of a tile alone: where the next one lies is a division, a call, which waits "
         "for all loads; within a tile a slice's multiplication hides them",
