@@ -15,7 +15,9 @@
 #
 # The order is that of worth: the sizes of README first, the microbenchmarks and the sweep last. Finished parts are
 # not measured again, even if the code has changed since: remove their file then (a test says which are of older
-# code). A wrong result is kept in its file, is told at the end, and gives the exit status 1. Exit statuses are amasia's; 130: the time was over, call it again.
+# code). A wrong result is kept in its file, is told at the end, and gives the exit status 1. An app that could not be
+# tuned, because another process computed on the GPU, is not measured: the next call tunes it again. Exit statuses are
+# amasia's; 130: the time was over, call it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -73,7 +75,8 @@ status=0
 [[ -z $minutes ]] || end=$(awk "BEGIN { printf \"%d\", $(date +%s) + 60 * $minutes + 0.5 }")
 # measure WHAT ARGUMENT...: one call of the program, within the time that is left.
 measure() {
-  local what=$1 ended=0 limit=() command
+  local what=$1 limit=() command
+  ended=0
   shift
   command="$program $*" # of hundreds of kernels as long as they are
   if [[ -n $minutes ]]; then
@@ -105,20 +108,29 @@ once() {
   code=$("$program" list --sources | grep "\"$2[/\"]" || sha256sum "$program")
   [[ $(cat "$done" 2>/dev/null) != "$code" ]] || return 0
   measure "$1 $2" "${@:3}"
-  printf '%s\n' "$code" >"$done"
+  [[ $ended == 4 ]] || printf '%s\n' "$code" >"$done"
 }
+untuned=" "
 tune() {
   local app
   for app in "${apps[@]}"; do
+    ended=0
     # Not what an earlier preset tuned: its winners have been measured since.
     once "tune-$1" "$app" tune "$app" --missing --preset "$1" --tuning "$to/tuning.json" "${seconds[@]}"
+    [[ $ended != 4 ]] || untuned+="$app "
   done
+}
+# waits WHAT APP: not without all its winners.
+waits() {
+  [[ $untuned == *" $2 "* ]] || return 1
+  say "$1 of $2 is left to the next call: it could not be tuned"
 }
 # study NAME: a file for each app, with the winners of the tuner.
 study() {
   local app
   for app in "${apps[@]}"; do
-    measure "$1 of $app" study "$1" "$app" --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
+    ! waits "$1" "$app" || continue
+    measure "$1 of $app" study "$1" "$app" --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
       --out "$to/$1-$app.json" --resume
   done
 }
@@ -129,13 +141,15 @@ tune paper
 study paper
 for app in "${apps[@]}"; do
   [[ " $crossed " == *" $app "* ]] || continue # its configs are not divided into schedule and movement
-  measure "cross of $app" cross "$app" --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
+  ! waits cross "$app" || continue
+  measure "cross of $app" cross "$app" --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
     --out "$to/cross-$app.json" --resume
 done
 for main_size in $main_sizes; do
   app=${main_size%%:*} before=$status
   [[ " ${apps[*]} " == *" $app "* ]] || continue
   # Without Nsight Compute, or without permission, it says so and there are no counters.
+  ! waits counters "$app" || continue
   measure "counters of $app" profile "$app" --size "${main_size#*:}" --tuning "$to/tuning.json" \
     --out "$to/profile-$app.json" --resume
   status=$before # what is wrong was found where it was timed
@@ -143,7 +157,7 @@ done
 for question in $questions; do
   effort=()
   [[ $question != twin ]] || effort=(--max-rounds 11)
-  measure "$question" run "$question/*" --preset paper --records "$to" "${effort[@]}" \
+  measure "$question" run "$question/*" --strict --preset paper --records "$to" "${effort[@]}" \
     --out "$to/$question.json" --resume
 done
 if [[ " $questions " == *" twin "* ]]; then
@@ -154,7 +168,7 @@ if [[ " $questions " == *" twin "* ]]; then
     while read -r kernel; do by_lot+=(--traits "$kernel"); done \
       < <(python3 -m plots.drawn_twins "${option[@]}")
     [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.drawn_twins named no kernels"
-    measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --records "$to" --max-rounds 11 \
+    measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --strict --records "$to" --max-rounds 11 \
       --out "$to/twin-$which.json" --resume
   done
 fi
@@ -163,6 +177,6 @@ study sweep
 if [[ $status == 0 ]]; then
   say "all of it is in $to; CONTRIBUTING.md says which pages are made of it"
 else
-  say "all of it is in $to, but a result was wrong or a measurement invalid: status $status, see above"
+  say "what was measured is in $to, but a result was wrong or a measurement invalid: status $status, see above"
 fi
 exit "$status"

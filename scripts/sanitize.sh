@@ -8,7 +8,7 @@
 #   -p  sizes to verify at (smoke: the small and odd ones)
 #   -z  one size instead, for the variants of one app, e.g. rows=131,cols=4099 (repeatable)
 #   -j  runs at the same time on the one GPU (4)
-#   -s  limit of one run in seconds (300)
+#   -s  limit of one run in seconds (300); what a run that is ended leaves on the GPU is ended, too
 #   -o  folder for the logs and for summary.md (out/sanitizer)
 #   PATTERN  variants by glob, as for amasia (all)
 #
@@ -63,17 +63,29 @@ mapfile -t variants < <(sed -nE 's@^  ([a-z0-9_]+/[a-z0-9_]+) .*@\1@p' <<<"$list
 ((${#variants[@]})) || fail 2 "no variant matches: $*"
 mkdir -p "$folder"
 
+# end_marked MARK: ends every process that has this in its environment.
+end_marked() {
+  local environment
+  for environment in /proc/[0-9]*/environ; do
+    if grep -qz "^AMASIA_SANITIZED=$1" "$environment" 2>/dev/null; then
+      kill -KILL "$(basename "$(dirname "$environment")")" 2>/dev/null || true
+    fi
+  done
+}
+
 # check TOOL VARIANT: writes the table's cell, one word or a few, to FOLDER/TOOL-APP-STRATEGY.cell.
 check() {
   local tool=$1 variant=$2 log=$folder/$1-${2/\//-} status=0 options=() errors
   # initcheck judges reads of global memory; memcheck also what was never freed.
   [[ $tool != memcheck ]] || options+=(--leak-check full)
   rm -f "$log".*
-  timeout "$seconds" "$sanitizer" --tool "$tool" "${options[@]}" --target-processes application-only \
-    --error-exitcode 99 --log-file "$log.log" \
+  AMASIA_SANITIZED=$$-$tool-$variant. timeout "$seconds" "$sanitizer" --tool "$tool" "${options[@]}" \
+    --target-processes application-only --error-exitcode 99 --log-file "$log.log" \
     "$binary" verify --in-process "${sizes[@]}" "$variant" >"$log.out" 2>&1 || status=$?
+  # compute-sanitizer that is ended leaves the program at work (6 of 10, on an H100).
+  [[ $status != 124 ]] || end_marked "$$-$tool-$variant\\."
   # "ERROR SUMMARY: 2 errors", or "RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)"
-  errors=$(sed -nE 's/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p' "$log.log" 2>/dev/null | tail -n 1)
+  errors=$(sed -nE 's/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p' "$log.log" 2>/dev/null | tail -n 1) || true
   if [[ $status == 124 ]]; then
     echo "over $seconds s"
   elif [[ -z $errors ]]; then
@@ -93,7 +105,7 @@ check() {
 }
 
 # A run left behind would hold the GPU: whatever ends this script ends its runs.
-trap 'trap - TERM; kill -- $(jobs -p) 2>/dev/null || true; exit 1' INT TERM
+trap 'trap - TERM; kill -- $(jobs -p) 2>/dev/null || true; end_marked "$$-"; exit 1' INT TERM
 
 printf 'sanitize.sh: %s, %d variants, tools: %s\n' "$binary" ${#variants[@]} "${tools[*]}" >&2
 for tool in "${tools[@]}"; do

@@ -27,7 +27,8 @@ inline constexpr std::array exit_meanings{
     ExitMeaning{exit_wrong_result, "a wrong result, a crash, or something that could not be done"},
     ExitMeaning{exit_usage, "a mistake in the command line, or a file that cannot be used"},
     ExitMeaning{exit_no_device, "no usable GPU, or a program built without CUDA"},
-    ExitMeaning{exit_invalid_measurement, "a measurement is not valid (only with --strict)"},
+    ExitMeaning{exit_invalid_measurement,
+                "a measurement is not valid (only with --strict, or where `tune` has no winner)"},
     ExitMeaning{exit_output, "standard output could not be written"},
     ExitMeaning{exit_interrupted, "interrupted; what was finished is kept"},
 };

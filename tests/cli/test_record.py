@@ -106,6 +106,19 @@ def test_a_wrong_result_is_kept_and_told(recorder: Recorder) -> None:
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
 
 
+BUSY = {"wait_us": [2000, 1200, 800], "cycles": [8000], "memory_us": [10]}
+
+
+def test_what_could_not_be_tuned_is_left_to_the_next_call(recorder: Recorder) -> None:
+    done = recorder.record("stub", script={"probe": BUSY})
+    assert done.returncode == 4
+    assert "quick of stub is left to the next call: it could not be tuned" in done.stderr
+    assert recorder.files() == {}
+    done = recorder.record("stub")
+    assert done.returncode == 0, done.stderr
+    assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
+
+
 WITH_A_TWIN = """\
 import json, os, subprocess, sys
 stub, log, arguments = os.environ["STUB"], os.environ["TWIN_LOG"], sys.argv[1:]

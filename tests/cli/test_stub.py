@@ -418,6 +418,15 @@ def test_without_strict_it_is_said_and_no_failure(stub: Stub) -> None:
     assert result.returncode == 0 and "INVALID stub n=1000" in result.stderr
 
 
+def test_a_search_in_company_has_no_winner_and_ends_so(stub: Stub) -> None:
+    command = ("tune", "stub/tma", "--size", "n=1000", "--tuning", "tuning.json")
+    result = stub.run(*command, script={"probe": company(100)})
+    assert result.returncode == 4, result.stderr
+    assert "no winner is recorded" in result.stderr
+    assert not (stub.folder / "tuning.json").exists()
+    assert stub.run(*command, script={"probe": QUIET}).returncode == 0
+
+
 def test_a_quiet_group_is_measured_once(stub: Stub) -> None:
     result = stub.measure("--strict", script={"probe": QUIET, **FAST_TMA})
     assert result.returncode == 0, result.stderr

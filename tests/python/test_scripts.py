@@ -373,6 +373,10 @@ while [[ $1 == --* ]]; do
     *) echo "unknown option $1" >&2; exit 1 ;;
   esac
 done
+if [[ -n ${LINGERS:-} ]]; then # as the true one when it is ended: the program is in a session of its own
+  setsid sleep 60 &
+  echo $! >"$LINGERS"; wait
+fi
 status=0; "$@" || status=$?
 errors=0; [[ "$tool $*" != *"${FAULTY:-none}"* ]] || errors=3
 if [[ -z ${SILENT:-} ]]; then
@@ -431,6 +435,15 @@ def test_sanitize_mistrusts_silence(
     result, table = sanitize(tmp_path, "-t", "memcheck", **environment)
     assert result.returncode == code
     assert table == [f"| hotspot/tma | {cell} |", f"| hotspot/dsm | {cell} |"]
+
+
+def test_sanitize_leaves_nobody_on_the_gpu(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    result, table = sanitize(tmp_path, "-t", "racecheck", "-s", "1", "-j", "1", LINGERS=str(left))
+    assert result.returncode == 1
+    assert table == ["| hotspot/tma | over 1 s |", "| hotspot/dsm | over 1 s |"]
+    state = Path(f"/proc/{left.read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ ExitStatus tune(TuneRequest& r) {
   const std::string path = r.tuning.empty() ? default_tuning_path(device) : r.tuning;
   check_writable(path, 1 << 20);
   int failed = 0;
+  bool without_winner = false;
   Circumstances around;
   around.state_at_start = queried.device_state;
   for (const PlannedGroup& group : left(TuningTable::read(path), device)) {
@@ -105,6 +106,7 @@ ExitStatus tune(TuneRequest& r) {
     if (!result.invalid.empty()) {
       print_prose("INVALID {}: {}; no winner is recorded\n", group.key.to_string(),
                   to_string(result.invalid.front()));
+      without_winner = true;
       continue;
     }
     std::vector<TuningEntry> winners;
@@ -125,6 +127,8 @@ ExitStatus tune(TuneRequest& r) {
   print_prose("winners are in {}\n", path);
   say_next(with_patterns("amasia run", c.patterns),
            "compares the variants with these winners for the role best");
+  // Rather this than that a config is wrong: it has to be done again, the rest is recorded.
+  if (without_winner) return exit_invalid_measurement;
   return failed == 0 ? exit_ok : exit_wrong_result;
 }
 
@@ -159,8 +163,8 @@ const bool tune_registered = register_command(
      .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
                    {"amasia tune 'hotspot/*' --preset quick --dry-run",
                     "how many configs that would be, and how long"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
-               exit_interrupted},
+     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
+               exit_output, exit_interrupted},
      .declare = declare_tune});
 
 }  // namespace
