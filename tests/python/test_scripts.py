@@ -373,7 +373,7 @@ while [[ $1 == --* ]]; do
     *) echo "unknown option $1" >&2; exit 1 ;;
   esac
 done
-if [[ -n ${LINGERS:-} ]]; then # as the true one when it is ended: the program is in a session of its own
+if [[ -n ${LINGERS:-} ]]; then # its program is in a session of its own
   setsid sleep 60 &
   echo $! >"$LINGERS"; wait
 fi

@@ -71,7 +71,7 @@ def test_the_program_has_the_commands_of_its_sources() -> None:
 def test_every_exit_status_is_named_with_its_meaning() -> None:
     header = read("harness/cli/exit_status.hpp")
     number = dict(re.findall(r"(exit_\w+) = (\d+)", header))
-    meaning = dict(re.findall(r'ExitMeaning\{(exit_\w+), "([^"]+)"\}', header))
+    meaning = dict(re.findall(r'ExitMeaning\{(exit_\w+),\s+"([^"]+)"\}', header))
     assert set(number) == set(meaning) and len(number) > 5
     expected = {number[name]: [text] for name, text in meaning.items()}
     assert rows("exit status") == expected
