@@ -777,8 +777,8 @@ def _histogram_partitioned(machine: Machine, row: Row) -> list[Phase]:
 # a row of B for each of 32 products, two for 16 bytes of A that all lanes read, four where each
 # lane has its own.
 _GEMM_ISO = {
-    "baseline": (111, 48), "register_bypass": (118, 48), "overlap": (134, 48),
-    "drop_off": (197, 32 + 8 * 4), "tma": (101, 48), "dsm": (132, 48),
+    "baseline": (98, 48), "register_bypass": (93, 48), "overlap": (105, 48),
+    "drop_off": (157, 32 + 8 * 4), "tma": (101, 48), "dsm": (121, 48),
 }  # fmt: skip
 
 
