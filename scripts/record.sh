@@ -89,7 +89,8 @@ measure() {
   "${limit[@]}" "$program" "$@" >/dev/null || ended=$?
   case $ended in
     0) ;;
-    1 | 4) status=$ended ;;
+    1) status=1 ;;
+    4) [[ $status == 1 ]] || status=4 ;;
     124 | 130 | 137) stop "$what" ;;
     *)
       say "$what ended with status $ended"
@@ -148,8 +149,8 @@ done
 for main_size in $main_sizes; do
   app=${main_size%%:*} before=$status
   [[ " ${apps[*]} " == *" $app "* ]] || continue
-  # Without Nsight Compute, or without permission, it says so and there are no counters.
   ! waits counters "$app" || continue
+  # Without Nsight Compute, or without permission, it says so and there are no counters.
   measure "counters of $app" profile "$app" --size "${main_size#*:}" --tuning "$to/tuning.json" \
     --out "$to/profile-$app.json" --resume
   status=$before # what is wrong was found where it was timed

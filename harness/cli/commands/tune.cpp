@@ -127,7 +127,8 @@ ExitStatus tune(TuneRequest& r) {
   print_prose("winners are in {}\n", path);
   say_next(with_patterns("amasia run", c.patterns),
            "compares the variants with these winners for the role best");
-  // Rather this than that a config is wrong: it has to be done again, the rest is recorded.
+  // This outweighs a config that failed: that one is known now, these groups have to be searched
+  // again.
   if (without_winner) return exit_invalid_measurement;
   return failed == 0 ? exit_ok : exit_wrong_result;
 }

@@ -80,7 +80,7 @@ TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
       ++held;
     }
   }
-  EXPECT_GE(held, 150u);
+  EXPECT_GE(held, 150u);  // so many at least are recorded: a reader that finds few holds nothing
   // What was measured beside a process that multiplied matrices all the while.
   EXPECT_FALSE(doubtful_ceilings({ceiling("copy_bandwidth", 1610)}, h200(), records).empty());
 }
