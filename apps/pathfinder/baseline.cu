@@ -103,10 +103,11 @@ const bool registered = register_variant<Problem>(
      pyramid_config("ahead", pyramid_ahead, sizeof(int) * (WallTile::elements + RowTile::elements),
                     {{"rows_in_flight", Iso::height}}),
      strips<Tall2, Movement<28, 1, 0, 1>>(), strips<Tall2, Movement<14, 1, 0, 1>>(),
-     strips<Tall2, Movement<28, 2, 4>>(), strips<Tall3, Movement<36, 2, 4>>(),
-     strips<Tall3Close, Movement<40, 2, 4>>(), strips<Middle, Movement<4, 2, 0, 1>>(),
-     strips<Middle, Movement<8, 2, 4>>(), strips<MiddleClose, Movement<8, 2, 4>>(),
-     strips<Wide8, Movement<2, 2>>(), strips<Wide25, Movement<1, 2, 0, 1>>()});
+     strips<Tall2, Movement<28, 2, 4>>(), strips<Tall2, Movement<14, 2, 4>>(),
+     strips<Tall3, Movement<36, 2, 4>>(), strips<Tall3Close, Movement<40, 2, 4>>(),
+     strips<Middle, Movement<4, 2, 0, 1>>(), strips<Middle, Movement<8, 2, 4>>(),
+     strips<MiddleClose, Movement<8, 2, 4>>(), strips<Wide8, Movement<2, 2>>(),
+     strips<Wide25, Movement<1, 2, 0, 1>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder

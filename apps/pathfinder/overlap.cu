@@ -119,10 +119,10 @@ const bool registered = register_variant<Problem>(
     {pyramid_config("", pyramid, sizeof(int) * StageTile::elements * iso_stages,
                     {{"stage_rows", iso_rows}, {"stages", iso_stages}}),
      strips<Tall2, Movement<28, 3>>(), strips<Tall2, Movement<14, 3>>(),
-     strips<Tall2, Movement<28, 4, 2>>(), strips<Tall3, Movement<18, 5, 2>>(),
-     strips<Tall3Close, Movement<40, 3, 2>>(), strips<Middle, Movement<4, 6, 2>>(),
-     strips<MiddleClose, Movement<4, 6, 2>>(), strips<Wide8, Movement<1, 5, 2>>(),
-     strips<Wide25, Movement<1, 5, 7>>()});
+     strips<Tall2, Movement<28, 4, 2>>(), strips<Tall2, Movement<14, 4, 2>>(),
+     strips<Tall3, Movement<18, 5, 2>>(), strips<Tall3Close, Movement<40, 3, 2>>(),
+     strips<Middle, Movement<4, 6, 2>>(), strips<MiddleClose, Movement<4, 6, 2>>(),
+     strips<Wide8, Movement<1, 5, 2>>(), strips<Wide25, Movement<1, 5, 7>>()});
 
 }  // namespace
 }  // namespace amasia::pathfinder
