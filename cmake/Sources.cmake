@@ -65,10 +65,10 @@ function(amasia_runs_from source result)
   endif()
 endfunction()
 
-# amasia_add_app_objects(APP SOURCE...): the object libraries of an app, named in objects_of_<app>. What no GPU before
-# some architecture runs is compiled for that and newer ones; where the build is for none such, for those that it is
-# for, because the program lists every variant.
-function(amasia_add_app_objects app)
+# amasia_add_app_objects(APP PART SOURCE...): object libraries of a part of an app, added to objects_of_<app>. What no GPU
+# before some architecture runs is compiled for that and newer ones; where the build is for none such, for those that it
+# is for, because the program lists every variant.
+function(amasia_add_app_objects app part)
   set(limits 0)
   foreach(source IN LISTS ARGN)
     amasia_runs_from(${source} limit)
@@ -76,12 +76,12 @@ function(amasia_add_app_objects app)
     list(APPEND sources_from_${limit} ${source})
   endforeach()
   list(REMOVE_DUPLICATES limits)
-  set(objects "")
+  set(objects ${objects_of_${app}})
   foreach(limit IN LISTS limits)
     if(NOT sources_from_${limit})
       continue()
     endif()
-    set(target apps_${app})
+    set(target apps_${app}_${part})
     set(able ${CMAKE_CUDA_ARCHITECTURES})
     if(limit)
       string(APPEND target _from_${limit})
@@ -131,9 +131,25 @@ foreach(app IN LISTS app_folders)
     amasia_fail("AMASIA_APPS names '${app}', but there is no folder apps/${app}.")
   endif()
   amasia_sources_in(apps/${app} sources)
-  if(sources)
-    amasia_add_app_objects(${app} ${sources})
-  endif()
+  set(variants_of_${app} "")
+  set(problem_of_${app} "")
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} registers REGEX "register_(variant|comparator)<" LIMIT_COUNT 1)
+    if(registers)
+      list(APPEND variants_of_${app} ${source})
+    else()
+      list(APPEND problem_of_${app} ${source})
+    endif()
+  endforeach()
+endforeach()
+# The variants of all apps take long and come first, for the reason that Harness.cmake gives: where the short ones come
+# last, fewer cores wait at the end.
+foreach(part variants problem)
+  foreach(app IN LISTS app_folders)
+    if(${part}_of_${app})
+      amasia_add_app_objects(${app} ${part} ${${part}_of_${app}})
+    endif()
+  endforeach()
 endforeach()
 
 file(GLOB question_folders RELATIVE ${PROJECT_SOURCE_DIR}/microbench CONFIGURE_DEPENDS

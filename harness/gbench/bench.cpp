@@ -245,7 +245,7 @@ void Bench::run(benchmark::State& state, const std::string& name, const Group& g
     time_ms.add(run.timed.time_ms);
     clock_mhz.add(run.timed.sm_clock_mhz);
   }
-  verify_again(index, prepared.row, *rows_);
+  judge_again(prepared.row, rows_->verify(index));
   if (prepared.row.status != RowStatus::ok) {
     return end(state, name, prepared.row.status, with_mismatch(prepared.row));
   }

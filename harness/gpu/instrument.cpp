@@ -95,6 +95,19 @@ class CudaGroup : public GroupInstrument {
 
   Verdict verify(int index) override { return verdict_of(runs_.at(index), challenges_.at(index)); }
 
+  std::vector<Verdict> verify_all(const std::vector<int>& rows,
+                                  const std::function<void(int)>& begins) override {
+    std::vector<Judged> judged;
+    for (const int index : rows) {
+      judged.push_back({[&, index] {
+                          begins(index);
+                          sampler_.run_once(runs_.at(index), *instance_);
+                        },
+                        challenges_.at(index)});
+    }
+    return verdicts_of(*instance_, judged);
+  }
+
   Verdict verify_nothing() override {
     instance_->reset(sampler_.stream());
     AMASIA_CUDA(cudaStreamSynchronize(sampler_.stream()));

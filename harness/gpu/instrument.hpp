@@ -4,10 +4,12 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/device.hpp"
 #include "harness/gpu/probe.hpp"
@@ -35,6 +37,17 @@ class GroupInstrument {
   virtual void count(int index) = 0;
   /// Runs once more and compares the output.
   virtual Verdict verify(int index) = 0;
+  /// The same of several rows, in their order. `begins` is told each before it runs, which may be
+  /// several times.
+  virtual std::vector<Verdict> verify_all(const std::vector<int>& rows,
+                                          const std::function<void(int)>& begins) {
+    std::vector<Verdict> verdicts;
+    for (const int index : rows) {
+      begins(index);
+      verdicts.push_back(verify(index));
+    }
+    return verdicts;
+  }
   /// Restores and poisons the outputs, runs nothing and compares them: what a variant that does
   /// nothing would get, asked behind a right run.
   virtual Verdict verify_nothing() = 0;

@@ -2,10 +2,13 @@
 // code: beside its variants its own verification is tried, which must not pass what did nothing.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,21 +20,39 @@ namespace amasia {
 /// done.
 using Performed = std::function<void()>;
 
-/// Of that many challenges and of the timed input, which comes last: its outputs stay.
-inline Verdict verdict_of(Instance& instance, int challenges, const Performed& run) {
-  Verdict verdict;
-  verdict.passed = true;
-  std::int64_t checked = 0;
-  for (int left = challenges; left >= 0; --left) {
-    instance.pose(left);
-    if (!verdict.passed) continue;  // the timed input is put back all the same
-    run();
-    verdict = instance.verify();
-    checked += verdict.checked;
-    if (left > 0 && !verdict.passed) verdict.norm += fmt::format(", on challenge {}", left);
+/// A run to judge, on so many challenges and on the timed input.
+struct Judged {
+  Performed run{};
+  int challenges = 0;
+};
+
+/// The verdict of each run. Every challenge is posed once for all of them, because that can take
+/// longer than a run; the timed input comes last, and the outputs of the last run on it stay.
+inline std::vector<Verdict> verdicts_of(Instance& instance, const std::vector<Judged>& runs) {
+  std::vector<Verdict> verdicts(runs.size());
+  int most = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    verdicts[i].passed = true;
+    most = std::max(most, runs[i].challenges);
   }
-  verdict.checked = checked;
-  return verdict;
+  for (int posed = most; posed >= 0; --posed) {
+    instance.pose(posed);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (posed > runs[i].challenges || !verdicts[i].passed) continue;
+      const std::int64_t before = verdicts[i].checked;
+      runs[i].run();
+      verdicts[i] = instance.verify();
+      verdicts[i].checked += before;
+      if (posed > 0 && !verdicts[i].passed) {
+        verdicts[i].norm += fmt::format(", on challenge {}", posed);
+      }
+    }
+  }
+  return verdicts;
+}
+
+inline Verdict verdict_of(Instance& instance, int challenges, const Performed& run) {
+  return verdicts_of(instance, {{run, challenges}}).front();
 }
 
 /// A few values can be right by chance: a score of -1 is what poison is, and the decomposition of a

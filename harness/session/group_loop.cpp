@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -82,9 +83,7 @@ class GroupLoop {
       return std::move(result_);
     }
     if (!plan_.effort.verify_only) time_all();
-    for (const int index : active_) {
-      if (!plan_.effort.verify_only && row(index).status == RowStatus::ok) verify_again(index);
-    }
+    if (!plan_.effort.verify_only) verify_again();
     export_outputs();
     for (Row& row : result_.rows) {
       if (row.status == RowStatus::ok) continue;
@@ -354,10 +353,20 @@ class GroupLoop {
     });
   }
 
-  void verify_again(int index) {
+  void verify_again() {
+    std::vector<int> timed;
+    std::copy_if(active_.begin(), active_.end(), std::back_inserter(timed),
+                 [&](int index) { return row(index).status == RowStatus::ok; });
+    std::vector<Verdict> verdicts = group_->verify_all(timed, [&](int index) {
+      report(index,
+             fmt::format("verifying {} {} again", row(index).variant, word_of(row(index).role)));
+    });
+    for (std::size_t i = 0; i < timed.size(); ++i) conclude(timed[i], std::move(verdicts[i]));
+  }
+
+  void conclude(int index, Verdict after) {
     Row& row = this->row(index);
-    report(index, fmt::format("verifying {} {} again", row.variant, word_of(row.role)));
-    amasia::verify_again(index, row, *group_);
+    judge_again(row, std::move(after));
     probe(std::max(0, result_.rounds - 1), probes_of_row);
     if (row.status != RowStatus::ok) {
       spoiled_.insert(row.variant);

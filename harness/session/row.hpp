@@ -25,8 +25,8 @@ Row row_of(const PlannedRow& planned);
 /// skip it. Throws what else the instrument throws.
 void verify_first(int index, Row& row, GroupInstrument& group, Instrument& instrument);
 
-/// Runs the row once more and compares the output: where that is wrong, the row has failed.
-void verify_again(int index, Row& row, GroupInstrument& group);
+/// What another run behind the timed ones showed: where that is wrong, the row has failed.
+void judge_again(Row& row, Verdict after);
 
 /// A run whose time may count.
 struct ValidRun {

@@ -23,6 +23,7 @@ class HostInstance : public Instance {
   int challenges() const override { return 1; }
   void pose(int challenge) override {
     posed = challenge;
+    ++times_posed;
     fill();
   }
   Verdict verify() override {
@@ -33,7 +34,7 @@ class HostInstance : public Instance {
   }
 
   std::vector<int> x, y;
-  int posed = 0;
+  int posed = 0, times_posed = 0;
   bool poisons = true, reads_outputs = true;
 
  private:
@@ -79,6 +80,43 @@ TEST(Verification, AChallengeFindsWhatTheTimedInputHides) {
   EXPECT_FALSE(wrong.passed);
   EXPECT_TRUE(contains(wrong.norm, "on challenge 1"));
   EXPECT_EQ(instance.posed, 0) << "the timed input is put back";
+}
+
+TEST(Verification, OfSeveralRunsPosesEachChallengeOnce) {
+  HostInstance instance;
+  std::string order;
+  const auto run = [&](char name, Way work) {
+    return Performed([&, name, work = std::move(work)] {
+      order += name;
+      instance.reset(nullptr);
+      work(instance);
+    });
+  };
+  const Way magnitudes = [](HostInstance& h) {
+    for (std::size_t i = 0; i < h.x.size(); ++i) h.y[i] = 2 * std::abs(h.x[i]);
+  };
+  const std::vector<Verdict> verdicts = verdicts_of(instance, {{run('a', double_all), 1},
+                                                               {run('b', magnitudes), 1},
+                                                               {run('c', magnitudes), 0},
+                                                               {run('d', double_all), 1}});
+  EXPECT_EQ(order, "abdacd") << "the challenge first, who is wrong runs no more";
+  EXPECT_EQ(instance.times_posed, 2);
+  EXPECT_EQ(instance.posed, 0);
+  ASSERT_EQ(verdicts.size(), 4U);
+  const auto n = static_cast<std::int64_t>(elements);
+  EXPECT_TRUE(verdicts[0].passed && verdicts[2].passed && verdicts[3].passed);
+  EXPECT_EQ(verdicts[0].checked, 2 * n);
+  EXPECT_EQ(verdicts[2].checked, n) << "a search is not challenged";
+  EXPECT_FALSE(verdicts[1].passed);
+  EXPECT_EQ(verdicts[1].checked, n);
+  EXPECT_TRUE(contains(verdicts[1].norm, "on challenge 1"));
+}
+
+TEST(Verification, OfNoRunPutsTheTimedInputBack) {
+  HostInstance instance;
+  instance.pose(1);
+  EXPECT_TRUE(verdicts_of(instance, {}).empty());
+  EXPECT_EQ(instance.posed, 0);
 }
 
 TEST(Verification, AVariantThatDoesNothingIsWrong) {
