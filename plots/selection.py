@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,39 @@ from plots.load import Results, load, main_cache, main_launch, main_size
 EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherwise
 
 
+# Notes of which a folder with many sessions has dozens, by what their lines hold, and the one line
+# that is told where there are more than a few. The report lists all of them.
+_OF_MANY = (
+    (
+        re.compile(r"(?P<what>.+) is in .+ and in .+ counts\."),
+        "{} groups are in more than one file or session: of each the one with more variants "
+        "counts, else of the same code the one with more rounds, else the later one.",
+    ),
+    (
+        re.compile(r"(?P<what>.+) is no result file and was left out\."),
+        "{} JSON files are no result files and were left out: tuning tables and the like.",
+    ),
+)
+_FEW = 3
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Tells notes about files on stderr, those of a kind that are more than a few in one line."""
+    left = list(notes)
+    for pattern, summary in _OF_MANY:
+        found = [(note, match) for note in left if (match := pattern.fullmatch(note))]
+        if len(found) > _FEW:
+            taken = {note for note, _ in found}
+            left = [note for note in left if note not in taken]
+            left.append(summary.format(len({match["what"] for _, match in found})))
+    for note in left:
+        print(note, file=sys.stderr)
+
+
 def load_aloud(paths: Sequence[str]) -> Results:
     """The results, with what was left out told on stderr."""
     results = load(paths)
-    for note in results.notes:
-        print(note, file=sys.stderr)
+    tell(results.notes)
     return results
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import Command, register
 from plots.load import find_files, load
 from plots.profiles import paths_beside
+from plots.selection import tell
 from plots.tree import PACKAGE, ROOT
 
 
@@ -62,8 +62,8 @@ def page_of(
         cache.forget_unused()
     else:
         page = json.loads(stored)
-    for note in page["notes"] if not quiet else ():
-        print(note, file=sys.stderr)
+    if not quiet:
+        tell(page["notes"])
     return page["html"]
 
 

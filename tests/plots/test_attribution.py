@@ -478,8 +478,8 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     found = attributions(results, profiles)
     assert not [a.sentence for a in found if a.verdict == "no counters"]
     assert {a.app for a in found} == set(APPS)
-    # With each session smaller differences are resolved, down to what counting twice differs by. Where
-    # more than half of one is a single part, that part is large enough to be named from here on.
+    # With each session smaller differences are resolved, down to what counting twice differs by.
+    # From here on a part that is half of one is large enough to be named.
     large = [a for a in found if abs(math.log(a.ratio)) > 2 * LEAST]
     assert len(large) > 60 and all(a.verdict == "explained" for a in large)
     assert 100 * sum(a.verdict == "explained" for a in found) >= 80 * len(found)

@@ -192,6 +192,27 @@ def test_what_was_left_out_goes_to_stderr(capsys, save):
     assert status == 0 and "tuning.json is no result file" in err and "tuning" not in out
 
 
+@pytest.mark.parametrize("command", ["advise", "report"])
+@pytest.mark.parametrize("many", [False, True])
+def test_notes_of_a_kind_are_one_line_where_they_are_many(capsys, save, tmp_path, command, many):
+    sizes = range(4, 4 + (4 if many else 3))
+    groups = [synthetic.group("nw", {"n": n}, 1.0) for n in sizes]
+    for day in (1, 2):
+        document = synthetic.document(groups, date=f"2026-01-0{day}T00:00:00Z")
+        folder = save(document, f"r/{day}.json").parent
+    for name in "abcd" if many else "a":
+        save({"schema": "amasia-tuning"}, f"r/{name}-tuning.json")
+    rest = ["--out", tmp_path / "r.html"] if command == "report" else []
+    status, _, err = run(capsys, command, folder, *rest)
+    assert status == 0
+    if many:
+        assert "4 groups are in more than one file or session" in err
+        assert "4 JSON files are no result files" in err and ".json is" not in err
+    else:
+        assert err.count("1.json and in ") == 3 and "a-tuning.json is no result file" in err
+        assert "more than one file" not in err
+
+
 def test_it_runs_as_a_module_from_the_repository():
     done = subprocess.run(
         [sys.executable, "-m", "plots", "expect", "V100", "A100"],
