@@ -65,9 +65,9 @@ function(amasia_runs_from source result)
   endif()
 endfunction()
 
-# amasia_add_app_objects(APP PART SOURCE...): object libraries of a part of an app, added to objects_of_<app>. What no GPU
-# before some architecture runs is compiled for that and newer ones; where the build is for none such, for those that it
-# is for, because the program lists every variant.
+# amasia_add_app_objects(APP PART SOURCE...): object libraries of a part of an app, added to objects_of_<app>. What no
+# GPU before some architecture runs is compiled for that and newer ones; where the build is for none such, for those
+# that it is for, because the program lists every variant.
 function(amasia_add_app_objects app part)
   set(limits 0)
   foreach(source IN LISTS ARGN)

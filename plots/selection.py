@@ -20,7 +20,7 @@ EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherw
 # that is told where there are more than a few. The report lists all of them.
 _OF_MANY = (
     (
-        re.compile(r"(?P<what>.+) is in .+ and in .+ counts\."),
+        re.compile(r"(?P<what>.+) is in .+ and in [^;]+; the [^,;]+ counts\."),
         "{} groups are in more than one file or session: of each the one with more variants "
         "counts, else of the same code the one with more rounds, else the later one.",
     ),
