@@ -34,6 +34,15 @@ if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(amasia_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+  # GCC looks for garbage as soon as it holds some ten megabytes. What it compiles here needs less than one gigabyte and
+  # a half, and an eighth to a sixth less time without.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(keep_garbage --param=ggc-min-heapsize=1000000)  # kilobytes
+    target_compile_options(amasia_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${keep_garbage}>)
+    if(NOT CMAKE_CUDA_HOST_COMPILER)
+      target_compile_options(amasia_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${keep_garbage}>)
+    endif()
+  endif()
 endif()
 target_compile_options(amasia_options INTERFACE
   # Error messages quote file names; they should not quote where this checkout lies.
@@ -111,17 +120,12 @@ if(AMASIA_CUDA)
     add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
   endif()
 
-  # The -O of nvcc is for host code alone, and of that .cu files hold what launches. -O1 instead of -O3 spares a tenth of
-  # the compiler's time; what is not timed does without, which spares another twentieth. Line numbers, which profilers
-  # and debuggers ask for and no test or first look does, are a tenth, too, and three quarters of what is linked.
-  # Kernels, and the digests of the sources, are the same in all cases.
+  # The -O of nvcc is for host code alone, and of that .cu files hold what launches. -Og instead of -O3 spares a seventh
+  # of the compiler's time. Line numbers, which profilers and debuggers ask for and no test or first look does, are a
+  # tenth, and three quarters of what is linked. Kernels, and the digests of the sources, are the same in all cases.
   set(amasia_timed_cuda_flags "${CMAKE_CUDA_FLAGS_RELEASE}")
   set(device_options ${amasia_device_options})
-  set(host_optimisation -O1)
-  if(NOT AMASIA_TIMED)
-    set(host_optimisation -O0)
-  endif()
-  string(REGEX REPLACE "-O[23]" ${host_optimisation} CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
+  string(REGEX REPLACE "-O[23]" "-Xcompiler=-Og" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
   if(NOT AMASIA_LINE_NUMBERS)
     list(REMOVE_ITEM device_options -lineinfo)
   endif()

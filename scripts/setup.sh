@@ -181,6 +181,8 @@ install_python() {
   if ! stamped amasia-stamp "${wanted[@]}"; then
     pip_install "${wanted[@]}" || fail "pip could not install: ${wanted[*]}"
     stamp_of "${wanted[@]}" >.venv/amasia-stamp
+    # Bytecode and matplotlib's list of fonts, for which nobody is to wait when there is something to draw.
+    .venv/bin/python -c 'import matplotlib.font_manager, plots.commands.report' >&2 || true
   fi
   [[ $1 == tests ]] || return 0
   mapfile -t wanted < <(requirements test)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 
@@ -62,9 +61,12 @@ std::optional<Sections> sections_of(std::string_view file, const Elf64_Ehdr& hea
 }  // namespace
 
 Cubins::Cubins(const std::string& executable, int architecture) {
-  std::ifstream file(executable, std::ios::binary);
-  if (!file) return;
-  text_.assign(std::istreambuf_iterator<char>(file), {});
+  std::ifstream file(executable, std::ios::binary | std::ios::ate);
+  if (!file || file.tellg() < 0) return;
+  text_.resize(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(text_.data(), static_cast<std::streamsize>(text_.size()));
+  text_.resize(static_cast<std::size_t>(file.gcount()));
   constexpr std::string_view magic(
       "\x7f"
       "ELF\x02\x01",

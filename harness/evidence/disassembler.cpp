@@ -110,19 +110,24 @@ bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
                   const std::vector<std::size_t>& modules, KernelCodes& found) {
   const ScratchFolder folder;
   if (folder.path().empty()) return false;
-  std::vector<KernelCodes> listed(modules.size());
+  // The largest first, so that no core is left with one of them at the end.
+  std::vector<std::size_t> order = modules;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cubins.bytes(a).size() > cubins.bytes(b).size();
+  });
+  std::vector<KernelCodes> listed(order.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     bool all = true;
-    for (std::size_t i = next++; i < modules.size(); i = next++) {
-      const fs::path path = folder.path() / (std::to_string(modules[i]) + ".cubin");
-      std::ofstream(path, std::ios::binary) << cubins.bytes(modules[i]);
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      const fs::path path = folder.path() / (std::to_string(order[i]) + ".cubin");
+      std::ofstream(path, std::ios::binary) << cubins.bytes(order[i]);
       all = list_kernels({cuobjdump, "-sass"}, path, {}, listed[i]) && all;
     }
     return all;
   };
   const std::size_t count =
-      std::min<std::size_t>(modules.size(), std::max(1U, std::thread::hardware_concurrency()));
+      std::min<std::size_t>(order.size(), std::max(1U, std::thread::hardware_concurrency()));
   std::vector<std::future<bool>> workers;
   for (std::size_t i = 0; i < count; ++i) {
     workers.push_back(std::async(std::launch::async, work));

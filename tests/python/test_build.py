@@ -202,8 +202,7 @@ def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     """Each is in one unit, and in none are two of one namespace. Alone if there is one question."""
     options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=90a-real")
     options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF")
-    fast = ("-DAMASIA_TIMED=OFF", "-DAMASIA_LINE_NUMBERS=OFF")
-    result = configure(tmp_path, *options, *fast)
+    result = configure(tmp_path, *options, "-DAMASIA_LINE_NUMBERS=OFF")
     assert result.returncode == 0, result.stderr
     left_out = re.findall(r"Leaving out (\S+):", result.stdout)
     files = {str(path.relative_to(ROOT)) for path in ROOT.glob("microbench/*/*.cu")}
@@ -220,21 +219,42 @@ def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     assert not any(name.endswith(".cu") for name in sources_of(tmp_path) if "microb" in name)
     commands = json.loads((tmp_path / "compile_commands.json").read_text())
     units = [c["command"] for c in commands if "microbench/units/unit_" in c["file"]]
-    assert units and all(" -O0 " in command for command in units)
-    assert not any(" -lineinfo " in command for command in units)
-    untimed = (tmp_path / "generated/provenance/code_options.txt").read_text()
+    assert units and not any(" -lineinfo " in command for command in units)
+    without = (tmp_path / "generated/provenance/code_options.txt").read_text()
 
-    timed = ("-DAMASIA_TIMED=ON", "-DAMASIA_LINE_NUMBERS=ON")
-    result = configure(tmp_path, *timed, "-DAMASIA_MICROBENCHMARKS=dpx")
+    result = configure(tmp_path, "-DAMASIA_LINE_NUMBERS=ON", "-DAMASIA_MICROBENCHMARKS=dpx")
     assert result.returncode == 0, result.stderr
     commands = json.loads((tmp_path / "compile_commands.json").read_text())
     single = {c["file"]: c["command"] for c in commands if "/microbench/" in c["file"]}
     assert str(ROOT / "microbench/dpx/blocks.cu") in single
     assert not any("unit_" in file for file in single)
-    assert " -O1 " in single[str(ROOT / "microbench/dpx/blocks.cu")]
     assert " -lineinfo " in single[str(ROOT / "microbench/dpx/blocks.cu")]
-    # What is compiled quickly for tests counts as the code that is timed: its kernels are the same.
-    assert (tmp_path / "generated/provenance/code_options.txt").read_text() == untimed
+    # What is compiled without line numbers counts as the code that is timed: the kernels are.
+    assert (tmp_path / "generated/provenance/code_options.txt").read_text() == without
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_what_poses_and_judges_problems_is_compiled_as_one(tmp_path: Path) -> None:
+    """Of all apps, but for kernels of apps that have options of their own."""
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;100-real")
+    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
+    result = configure(tmp_path, *options, "-DAMASIA_CLUSTERS_ONLY=100-real")
+    assert result.returncode == 0, result.stderr
+    apps = {path.parent for path in ROOT.glob("apps/*/instance.cu")}
+    own = {app for app in apps if (app / "options.cmake").exists()}
+    assert own and own != apps
+    units = list((tmp_path / "apps/units").glob("*.cu"))
+    included = re.findall(r'^#include "(.*)"', "".join(u.read_text() for u in units), re.MULTILINE)
+    assert sorted(included) == sorted(str(app / "instance.cu") for app in apps - own)
+    commands = json.loads((tmp_path / "compile_commands.json").read_text())
+    compiled = {c["file"]: c["command"] for c in commands}
+    assert all(str(app / "instance.cu") in compiled for app in own)
+    assert not any(file in compiled for file in included)
+    for unit in units:
+        assert re.findall(r"code=\[?sm_(\w+)", compiled[str(unit)]) == ["80", "90a"]
+    (host,) = [file for file in compiled if "/apps_problems.dir/Unity/" in file]
+    together = Path(host).read_text()
+    assert all(f'"{path}"' in together for path in ROOT.glob("apps/*/*.cpp"))
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
@@ -250,9 +270,9 @@ def test_what_an_architecture_cannot_run_is_not_compiled_for_it(tmp_path: Path) 
             r"code=\[?sm_(\w+)", c["command"]
         )
         for c in commands
-        if "/apps/" in c["file"] and c["file"].endswith(".cu")
+        if c["file"].startswith(str(ROOT / "apps")) and c["file"].endswith(".cu")
     }
-    for name in ("baseline", "overlap", "cuda_pipeline", "instance"):
+    for name in ("baseline", "overlap", "cuda_pipeline"):
         assert compiled_for[f"hotspot/{name}.cu"] == ["80", "90a"], name
     for name in ("tma", "dsm", "cuda_barrier"):
         assert compiled_for[f"hotspot/{name}.cu"] == ["90a"], name
