@@ -67,9 +67,10 @@ AMASIA_HD inline unsigned row_of(unsigned x, unsigned word) {
   for (int i = 0; i < operations; ++i) x = (x ^ 0x85EBCA6BU) * 5U;
   return x;
 }
-/// The word of a stage that thread `thread` of `warps` warps needs in row `row`.
-AMASIA_HD constexpr int place_of(int row, int thread, int warps, int bytes) {
-  return (row * 32 * warps + thread) % (bytes / 4);
+/// The word of a stage that thread `thread` of `warps` warps needs in row `row`: of the first
+/// kilobyte, so that the way there is the same for all stages.
+AMASIA_HD constexpr int place_of(int row, int thread, int warps) {
+  return row % (8 / warps) * 32 * warps + thread;
 }
 
 __global__ void fill(unsigned* words) {
@@ -77,11 +78,12 @@ __global__ void fill(unsigned* words) {
   words[i] = word_at(i);
 }
 
-template <int WARPS, int BYTES>
-__device__ unsigned computed(unsigned x, const unsigned* stage) {
+/// Not inlined: whatever brings the stage, the instructions that compute on it are the same.
+template <int WARPS>
+__device__ __noinline__ unsigned computed(unsigned x, const unsigned* stage) {
 #pragma unroll 8
   for (int r = 0; r < rows; ++r) {
-    x = row_of(x, stage[place_of(r, static_cast<int>(threadIdx.x), WARPS, BYTES)]);
+    x = row_of(x, stage[place_of(r, static_cast<int>(threadIdx.x), WARPS)]);
   }
   return x;
 }
@@ -182,7 +184,7 @@ __global__ void __launch_bounds__(threads_of(WAY, WARPS))
           ++state;
         }
         const int current = WAY == Way::none ? first : n;
-        x = computed<WARPS, BYTES>(x, reinterpret_cast<const unsigned*>(stage(current)));
+        x = computed<WARPS>(x, reinterpret_cast<const unsigned*>(stage(current)));
         if constexpr (WAY == Way::registers) {
           if (more) store(held, n + 1);
         } else if constexpr (WAY == Way::cp_async) {
@@ -218,7 +220,7 @@ __global__ void __launch_bounds__(threads_of(WAY, WARPS))
         } else {
           Stages::consumer_wait(state);
         }
-        x = computed<WARPS, BYTES>(x, reinterpret_cast<const unsigned*>(stage(n)));
+        x = computed<WARPS>(x, reinterpret_cast<const unsigned*>(stage(n)));
         if constexpr (engine) {
           __syncwarp();
           if (thread % 32 == 0) tma::arrive(&empty[state.index]);
@@ -290,7 +292,7 @@ std::vector<unsigned> expected_of(const Case& c) {
         const std::size_t from =
             static_cast<std::size_t>(current) * static_cast<std::size_t>(c.bytes) % source_bytes;
         for (int r = 0; r < rows; ++r) {
-          const int place = place_of(r, static_cast<int>(t), c.warps, c.bytes);
+          const int place = place_of(r, static_cast<int>(t), c.warps);
           x[t] = row_of(x[t], word_at(from / 4 + static_cast<std::size_t>(place)));
         }
       }
