@@ -78,9 +78,10 @@ __global__ void fill(unsigned* words) {
   words[i] = word_at(i);
 }
 
-/// Not inlined: whatever brings the stage, the instructions that compute on it are the same.
+/// Whatever brings the stage, nothing of it is read before.
 template <int WARPS>
-__device__ __noinline__ unsigned computed(unsigned x, const unsigned* stage) {
+__device__ __forceinline__ unsigned computed(unsigned x, const unsigned* stage) {
+  asm volatile("" ::: "memory");
 #pragma unroll 8
   for (int r = 0; r < rows; ++r) {
     x = row_of(x, stage[place_of(r, static_cast<int>(threadIdx.x), WARPS)]);
