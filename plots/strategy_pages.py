@@ -27,6 +27,7 @@ from plots.strategies import (
 
 COMMAND = "python -m plots strategies results -o docs/strategies"
 _TABLE = "docs/strategies.md"
+STAGE_COST = "async_copy/stage_cost"
 _MOST = 5  # cases that are named for and against a strategy
 
 # What it is and what to look for in a kernel. No figure stands here: those come from the record.
@@ -226,12 +227,49 @@ def _of_gpu(record: _Record, strategy: str, root: Path) -> list[str]:
         "of its longest pass. Lines that are neither blank nor comments; all files involved "
         "are those of the app and of `variants/` that the variant includes.",
         _costs(record.main, strategy, root),
+        *_stage_cost(record.points, strategy),
         "### When it won here",
         _named_first(strategy, record.advice),
     ]
     if strategy != "baseline":
         parts += _won(strategy, record.gains)
     return parts
+
+
+# The ways of async_copy/stage_cost in which a strategy brings a stage: the warps that compute, or
+# a warp beside them.
+_STAGE_WAYS = {
+    "baseline": "registers", "register_bypass": "cp_async", "overlap": "cp_async", "tma": "bulk",
+    "dsm": "bulk",
+}  # fmt: skip
+
+
+def _stage_cost(points: pd.DataFrame, strategy: str) -> list[str]:
+    """A sentence on what a stage costs those who compute; none where that is not recorded."""
+    of_stages = points[(points["microbenchmark"] == STAGE_COST) & (points["status"] == "ok")]
+    values = {
+        (at["way"], at["warps"], at["bytes"]): float(value)
+        for at, value in zip(of_stages["at"], of_stages["median"], strict=True)
+    }
+    way = _STAGE_WAYS.get(strategy)
+    costs = [
+        sorted(
+            value - values["none", warps, size]
+            for (brought, warps, size), value in values.items()
+            if brought == who and ("none", warps, size) in values
+        )
+        for who in (way, f"{way}_producer")
+    ]
+    if not all(costs):
+        return []
+    (least, *_, most), (least_beside, *_, most_beside) = costs
+    sizes = sorted({int(size) for _, _, size in values})
+    return [
+        f"A stage of {sizes[0] // 1024} to {sizes[-1] // 1024} KiB that comes this way makes a "
+        f"chain of dependent operations {least:.0f} to {most:.0f} cycles longer when the warps "
+        f"that compute see to it, and {least_beside:.0f} to {most_beside:.0f} when a warp beside "
+        f"them does (`{STAGE_COST}`: nobody waits for a copy there)."
+    ]
 
 
 def _page(records: list[_Record], strategy: str, root: Path) -> str:

@@ -384,6 +384,25 @@ std::vector<Point> points(const Device&, Scope scope) {
   return all;
 }
 
+/// What each way costs beside computing.
+std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& measured) {
+  std::vector<Finding> found;
+  for (const MeasuredPoint& p : measured) {
+    if (value_of(p.at, "way") == name_of(Way::none)) continue;
+    Coordinates beside = p.at;
+    for (auto& [name, value] : beside) {
+      if (name == "way") value = name_of(Way::none);
+    }
+    for (const MeasuredPoint& none : measured) {
+      if (none.at != beside) continue;
+      const double cost = p.value - none.value;
+      found.push_back({p.at, "cost", p.unit, cost, cost, cost,
+                       "Cycles by which a stage takes longer than where none is brought"});
+    }
+  }
+  return found;
+}
+
 const bool registered = register_microbenchmark(
     {"async_copy/stage_cost",
      "How much longer does a chain take because its stages are brought meanwhile?",
@@ -391,7 +410,7 @@ const bool registered = register_microbenchmark(
      "through registers, by cp.async or by a bulk copy, which they or a warp beside them see to; "
      "cycles of a stage, the slope over two numbers of stages. The cost of a "
      "way is the difference to none. Every thread's result is checked.",
-     points});
+     points, findings});
 
 }  // namespace
 }  // namespace amasia::stage_cost
