@@ -227,7 +227,7 @@ def _of_gpu(record: _Record, strategy: str, root: Path) -> list[str]:
         "of its longest pass. Lines that are neither blank nor comments; all files involved "
         "are those of the app and of `variants/` that the variant includes.",
         _costs(record.main, strategy, root),
-        *_stage_cost(record.points, strategy),
+        *_stage_cost(record.main.points, strategy),
         "### When it won here",
         _named_first(strategy, record.advice),
     ]
@@ -262,13 +262,16 @@ def _stage_cost(points: pd.DataFrame, strategy: str) -> list[str]:
     ]
     if not all(costs):
         return []
-    (least, *_, most), (least_beside, *_, most_beside) = costs
-    sizes = sorted({int(size) for _, _, size in values})
+
+    def span(of: list[float]) -> str:
+        return " to ".join(dict.fromkeys(f"{value:.0f}" for value in (of[0], of[-1])))
+
+    own, beside = costs
+    kib = sorted(int(size) / 1024 for _, _, size in values)
     return [
-        f"A stage of {sizes[0] // 1024} to {sizes[-1] // 1024} KiB that comes this way makes a "
-        f"chain of dependent operations {least:.0f} to {most:.0f} cycles longer when the warps "
-        f"that compute see to it, and {least_beside:.0f} to {most_beside:.0f} when a warp beside "
-        f"them does (`{STAGE_COST}`: nobody waits for a copy there)."
+        f"A stage of {span(kib)} KiB that comes this way makes a chain of dependent operations "
+        f"{span(own)} cycles longer when the warps that compute see to it, and {span(beside)} when "
+        f"a warp beside them does (`{STAGE_COST}`: nobody waits for a copy there)."
     ]
 
 

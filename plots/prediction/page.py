@@ -109,11 +109,14 @@ not, the errors of the other apps on an H200 choose both, whichever app but hist
 without histogram they choose the second alone, by 0.0005 of a logarithm, and so they do on an H100
 without any app but gemm, by less than 0.003. Tried and left, because errors of apps left out rose:
 passes in every step; the longer of waiting and issuing in place of both; the longer of a warp's
-instructions and its latencies in place of their sum, or the root of their squares. Left for other
-reasons: bytes in flight of histogram's sample (its steps have that latency already); panels that
-blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were
-better, gains worse); instructions of copies beside the products of the same warps (overlap on
-tensor cores was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
+instructions and its latencies in place of their sum, or the root of their squares; what a stage
+costs who computes, by who brings it (async_copy/stage_cost), in place of barriers in pathfinder's
+strips (the gains of tma and dsm are half as far off there then, those of drop_off twice as far).
+Left for other reasons: bytes in flight of histogram's sample (its steps have that latency already);
+panels that blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some
+schedules were better, gains worse); instructions of copies beside the products of the same warps
+(overlap on tensor cores was then said to be slower than tma, as it is, but by a third and not by 3
+to 13 %).
 """
 
 _LIMITS = """

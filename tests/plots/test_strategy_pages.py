@@ -48,6 +48,31 @@ def test_costs_are_beside_those_of_baseline(pages, load_groups):
     assert "| gemm | – (–) | – (–) | – (–) | " in pages["tma.md"]
 
 
+def test_what_a_stage_costs_is_told_where_it_is_recorded(pages, save):
+    def row(way: str, size: int, cycles: float) -> dict:
+        at = {"way": way, "warps": "2", "bytes": str(size)}
+        return synthetic.micro_row(at, cycles)
+
+    cycles = {"none": (900, 1000), "bulk": (1150, 1300), "bulk_producer": (1020, 1111)}
+    rows = [
+        row(way, size, values[i])
+        for way, values in cycles.items()
+        for i, size in enumerate((1024, 8192))
+    ]
+    rows += [row("cp_async", 1024, 950.0)]  # and nobody beside
+    document = synthetic.document([synthetic.matched_group("nw", {"n": 64}, 1.0)])
+    document["microbenchmarks"] = [synthetic.microbenchmark(strategy_pages.STAGE_COST, rows, [])]
+    told = strategy_pages.pages(load([save(document)]))
+    for name in ("tma", "dsm"):
+        assert (
+            "A stage of 1 to 8 KiB that comes this way makes a chain of dependent operations 250 "
+            "to 300 cycles longer when the warps that compute see to it, and 111 to 120 when a "
+            "warp beside them does"
+        ) in told[f"{name}.md"]
+    for name in ("baseline", "register_bypass", "overlap", "drop_off"):
+        assert told[f"{name}.md"] == pages[f"{name}.md"]
+
+
 def test_what_a_strategy_won_is_that_of_the_advice_and_of_movement(pages):
     assert "names it first in 1 of 1 cases, in 1 of them alone" in pages["tma.md"] + pages["dsm.md"]
     assert "| nw | 1 of 1: 1.30 (1.30 to 1.30) |" in pages["tma.md"]
