@@ -48,7 +48,7 @@ else
   note "a first look at $gpu_name: every variant verified, timed and compared; amasia study quick takes longer"
   wait_for_python # an installation beside the study would disturb its times
   status=0
-  "build/$preset/amasia" study quick --launch stream --max-rounds 17 --out "$result" \
+  "build/$preset/amasia" study quick --launch stream --max-rounds 15 --out "$result" \
     --overwrite || status=$?
   # A wrong result or an invalid measurement is in the file too, and the report shows it.
   if [[ $status == [14] && -f $result ]] || [[ $status == 0 ]]; then

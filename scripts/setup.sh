@@ -161,10 +161,9 @@ stamped() {
   [[ $(cat ".venv/$1" 2>/dev/null) == "$(stamp_of "${@:2}")" ]] && .venv/bin/python -c '' 2>/dev/null
 }
 
-# Makes the environment .venv, empty, unless there is one with the right packages; sets base_python.
+# Makes the environment .venv, empty, unless there is one with the right packages.
 make_environment() {
   local wanted
-  base_python=$(find_python)
   mapfile -t wanted < <(requirements "")
   if ! stamped amasia-stamp "${wanted[@]}"; then
     [[ ! -L .venv ]] ||
@@ -172,6 +171,7 @@ make_environment() {
     say "making the Python environment .venv with $base_python"
     "$base_python" -m venv --clear .venv || fail "$base_python could not make a virtual environment"
   fi
+  : >.venv/amasia-made
 }
 
 # install_python answer|tests: the packages that are missing in .venv.
@@ -192,9 +192,16 @@ install_python() {
   fi
 }
 
-# Python's packages and the disassemblers are installed beside the compiler: before their first use the end
-# must be awaited.
+# The environment is made, and Python's packages and the disassemblers are installed, beside the compiler:
+# before their first use the end must be awaited.
 python_jobs=()
+wait_for_environment() {
+  until [[ -f .venv/amasia-made ]]; do
+    kill -0 "${python_jobs[0]}" 2>/dev/null || [[ -f .venv/amasia-made ]] ||
+      fail "the Python environment .venv could not be made (see above)"
+    sleep 0.1
+  done
+}
 wait_for_python() {
   local job
   for job in "${python_jobs[@]}"; do
@@ -210,6 +217,7 @@ install_wheels() {
   mapfile -t wanted < <(requirements "$2")
   [[ $(cat "$folder/amasia-stamp" 2>/dev/null) == "$(printf '%s\n' "${wanted[@]}")" ]] && return
   say "installing into $folder: ${wanted[*]}"
+  wait_for_environment
   rm -rf "$folder" "$folder.part"
   pip_install --no-deps --target "$folder.part" "${wanted[@]}" ||
     fail "pip could not install: ${wanted[*]}"
@@ -340,8 +348,12 @@ purpose=${1:-tests}
 [[ $purpose == tests || $purpose == answer ]] || fail "'$purpose' is neither tests nor answer"
 find_gpu
 install_packages python
-make_environment
-install_python "$purpose" &
+base_python=$(find_python)
+rm -f .venv/amasia-made
+{
+  make_environment
+  install_python "$purpose"
+} &
 python_jobs+=($!)
 install_packages "$purpose"
 [[ $purpose != tests ]] || install_slurm
@@ -353,7 +365,8 @@ else
 fi
 PATH=$PWD/.venv/bin:$PATH
 export PATH
-python_version=$(.venv/bin/python -c 'import platform; print(platform.python_version())')
+[[ $purpose == answer ]] || wait_for_environment
+python_version=$("$base_python" -c 'import platform; print(platform.python_version())')
 say "Python $python_version," "${CUDACXX:+nvcc $(nvcc_version "$CUDACXX") ($CUDACXX),}" \
   "GPU: ${gpu_name:-none}${gpu_capability:+ (sm_$gpu_capability)}"
 [[ -z $gpu_obstacle ]] || say "nothing built here will run on that GPU: $gpu_obstacle"
