@@ -236,12 +236,10 @@ def _of_gpu(record: _Record, strategy: str, root: Path) -> list[str]:
     return parts
 
 
-# The ways of async_copy/stage_cost in which a strategy brings a stage: the warps that compute, or
-# a warp beside them.
-_STAGE_WAYS = {
-    "baseline": "registers", "register_bypass": "cp_async", "overlap": "cp_async", "tma": "bulk",
-    "dsm": "bulk",
-}  # fmt: skip
+# The ways of async_copy/stage_cost that are a strategy's own: the next stage comes while this one
+# is computed on. register_bypass waits at once, drop_off has slots of a thread's own and dsm sends
+# to a cluster, none of which is measured there.
+_STAGE_WAYS = {"baseline": "registers", "overlap": "cp_async", "tma": "bulk"}
 
 
 def _stage_cost(points: pd.DataFrame, strategy: str) -> list[str]:
