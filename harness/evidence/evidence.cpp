@@ -51,12 +51,20 @@ void CodeEvidence::read(const std::vector<std::string>& mangled_names) {
   for (const std::string& name : mangled_names) {
     if (asked_.insert(name).second) fresh.push_back(name);
   }
-  // Where one kernel had no SASS the others have none either: the kept PTX is read once, whole.
-  if (!fresh.empty() && reason_.empty()) disassemble(fresh);
+  if (fresh.empty()) return;
+  if (kept_) {  // where one kernel had no SASS the others have none either
+    read_kept(fresh);
+  } else if (reason_.empty()) {
+    disassemble(std::move(fresh));
+  }
 }
 
 void CodeEvidence::read_all() {
-  if (reason_.empty()) disassemble({});
+  if (kept_) {
+    read_kept({});
+  } else if (reason_.empty()) {
+    disassemble({});
+  }
 }
 
 void CodeEvidence::read_ahead(const std::vector<std::string>& namespaces) {
@@ -122,8 +130,13 @@ void CodeEvidence::disassemble(std::vector<std::string> kernels) {
   }
   std::error_code ignored;
   const fs::path folder = fs::absolute(executable_, ignored).parent_path() / "code";
-  std::map<std::string, Kernel> kept = kept_ptx(folder, binary_version_);
-  if (kept.empty()) reason_ += ", and there is no PTX beside the executable";
+  kept_.emplace(folder, binary_version_);
+  if (kept_->empty()) reason_ += ", and there is no PTX beside the executable";
+  read_kept(kernels);
+}
+
+void CodeEvidence::read_kept(const std::vector<std::string>& kernels) {
+  std::map<std::string, Kernel> kept = kernels.empty() ? kept_->all() : kept_->of(kernels);
   kernels_.merge(kept);  // what was read as SASS before stays
 }
 

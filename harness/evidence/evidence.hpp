@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/evidence/cubins.hpp"
+#include "harness/evidence/kept_ptx.hpp"
 #include "harness/evidence/kernel_code.hpp"
 
 namespace amasia {
@@ -32,7 +33,7 @@ class CodeEvidence {
   /// ($CUOBJDUMP, on PATH, $CUDA_HOME/bin, beside nvcc, /usr/local/cuda/bin): the modules that
   /// define them, about half a second each and as many at a time as there are cores. Without
   /// cuobjdump, or when the executable holds no such machine code, reads the PTX in <folder of
-  /// executable>/code/. Never throws: what could not be had is in reason().
+  /// executable>/code/ that has these kernels. Never throws: what could not be had is in reason().
   void read(const std::vector<std::string>& mangled_names);
   /// Reads the modules with kernels of these namespaces of ours, as many at a time as there are
   /// cores, so that read() finds them. What cannot be had now is read() to say.
@@ -53,7 +54,9 @@ class CodeEvidence {
   const std::string& reason() const { return reason_; }
 
  private:
+  /// Without names: every kernel. The same below.
   void disassemble(std::vector<std::string> kernels);
+  void read_kept(const std::vector<std::string>& kernels);
   const Cubins& cubins();
   /// False when one of these modules cannot be listed.
   bool list(const std::string& cuobjdump, std::set<std::size_t> modules);
@@ -64,6 +67,7 @@ class CodeEvidence {
   std::string executable_;
   int binary_version_ = 0;
   std::optional<Cubins> cubins_;           // read when first needed
+  std::optional<KeptPtx> kept_;            // once there was no machine code to read
   std::set<std::size_t> listed_;           // of them
   std::set<std::string> asked_;            // names given to read() so far
   std::map<std::string, Kernel> kernels_;  // by mangled name

@@ -53,29 +53,54 @@ void count_module(const ptx::Module& module, KernelCodes& kernels) {
   }
 }
 
-KernelCodes kept_ptx(const fs::path& folder, int binary_version) {
+KeptPtx::KeptPtx(const fs::path& folder, int binary_version) {
   struct Kept {
     int target;
     fs::file_time_type written;
-    ptx::Module module;
+    fs::path path;
+    std::vector<std::string> kernels;
   };
-  std::vector<Kept> modules;
+  std::vector<Kept> found;
   std::error_code error;
   for (fs::recursive_directory_iterator file(folder, error), end; !error && file != end;
        file.increment(error)) {
     if (file->path().extension() != ".ptx") continue;
     const auto text = read_text(file->path());
     if (!text) continue;
-    Kept kept{0, file->last_write_time(error), ptx::parse(*text)};
-    kept.target = kept.module.target;
-    if (kept.target <= binary_version) modules.push_back(std::move(kept));
+    ptx::Contents contents = ptx::contents(*text);
+    if (contents.target > binary_version) continue;
+    found.push_back(
+        {contents.target, file->last_write_time(error), file->path(), std::move(contents.kernels)});
   }
-  // Later ones overwrite: the closest architecture, of equals the file written last.
-  std::sort(modules.begin(), modules.end(), [](const Kept& a, const Kept& b) {
+  std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
     return std::pair(a.target, a.written) < std::pair(b.target, b.written);
   });
+  for (Kept& kept : found) {
+    for (std::string& kernel : kept.kernels) having_[std::move(kernel)].insert(modules_.size());
+    modules_.push_back(std::move(kept.path));
+  }
+}
+
+KernelCodes KeptPtx::of(const std::vector<std::string>& kernels) const {
+  std::set<std::size_t> wanted;
+  for (const std::string& kernel : kernels) {
+    const auto having = having_.find(kernel);
+    if (having != having_.end()) wanted.insert(having->second.begin(), having->second.end());
+  }
+  return read(wanted);
+}
+
+KernelCodes KeptPtx::all() const {
+  std::set<std::size_t> every;
+  for (std::size_t i = 0; i < modules_.size(); ++i) every.insert(every.end(), i);
+  return read(every);
+}
+
+KernelCodes KeptPtx::read(const std::set<std::size_t>& modules) const {
   KernelCodes kernels;
-  for (const Kept& kept : modules) count_module(kept.module, kernels);
+  for (const std::size_t module : modules) {  // in their order: later ones overwrite
+    if (const auto text = read_text(modules_[module])) count_module(ptx::parse(*text), kernels);
+  }
   return kernels;
 }
 

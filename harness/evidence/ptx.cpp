@@ -37,6 +37,17 @@ std::string trimmed(std::string_view s) {
   return std::string(s);
 }
 
+int target_of(std::string_view name) {
+  constexpr int most = 99999;  // beyond any: what names more is no target
+  int version = 0;
+  for (char c : name.substr(std::min<std::size_t>(3, name.size()))) {  // "sm_"
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
+    if (version > most / 10) return 0;
+    version = 10 * version + (c - '0');
+  }
+  return version;
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -46,7 +57,7 @@ class Reader {
     while (pos_ < text_.size()) {
       const std::string_view word = next_word();
       if (word == ".target") {
-        m.target = target(next_word());
+        m.target = target_of(next_word());
       } else if (word == ".entry" || word == ".func") {
         function(m, word == ".entry");
       } else if (word == ".section") {  // debug information, in braces, holds labels and bytes
@@ -58,17 +69,6 @@ class Reader {
   }
 
  private:
-  static int target(std::string_view name) {
-    constexpr int most = 99999;  // beyond any: what names more is no target
-    int version = 0;
-    for (char c : name.substr(std::min<std::size_t>(3, name.size()))) {  // "sm_"
-      if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
-      if (version > most / 10) return 0;
-      version = 10 * version + (c - '0');
-    }
-    return version;
-  }
-
   void advance() {
     if (text_[pos_] == '\n') ++line_;
     ++pos_;
@@ -197,6 +197,29 @@ class Reader {
 Module parse(std::string_view text) {
   const std::string code = without_comments(text);
   return Reader(code).module();
+}
+
+Contents contents(std::string_view text) {
+  Contents found;
+  // Whether the line up to `at` has nothing that makes what follows a comment.
+  const auto is_code = [text](std::size_t at) {
+    const std::size_t line = text.rfind('\n', at) + 1;
+    return text.substr(line, at - line).find("//") == std::string_view::npos;
+  };
+  const auto word_after = [text](std::size_t at) {
+    while (at < text.size() && is_space(text[at])) ++at;
+    std::size_t end = at;
+    while (end < text.size() && is_name(text[end])) ++end;
+    return text.substr(at, end - at);
+  };
+  constexpr std::string_view target = ".target ", entry = ".entry ";
+  const std::size_t named = text.find(target);
+  if (named != std::string_view::npos) found.target = target_of(word_after(named + target.size()));
+  for (std::size_t at = text.find(entry); at != std::string_view::npos;
+       at = text.find(entry, at + entry.size())) {
+    if (is_code(at)) found.kernels.emplace_back(word_after(at + entry.size()));
+  }
+  return found;
 }
 
 std::string operation_of(std::string_view opcode) {

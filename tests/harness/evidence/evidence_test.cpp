@@ -192,6 +192,29 @@ TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
   ASSERT_EQ(module.functions[2].body.size(), 1U);
 }
 
+TEST(Ptx, ListsTheKernelsOfAModuleWithoutReadingIt) {
+  const std::string text =
+      "// .entry commented()\n.version 9.0\n.target sm_90a, debug\n"
+      ".func (.param .b32 result) helper(.param .b32 a)\n{\nret;\n}\n"
+      ".visible .entry _Z1kPi(\n\t.param .u64 p\n)\n{\n\tret; // .entry none()\n}\n.entry "
+      "second()\n{\n}";
+  const ptx::Contents contents = ptx::contents(text);
+  EXPECT_EQ(contents.target, 90);
+  EXPECT_EQ(contents.kernels, (std::vector<std::string>{"_Z1kPi", "second"}));
+  EXPECT_TRUE(ptx::contents("").kernels.empty());
+  EXPECT_EQ(ptx::contents(".entry ").kernels, std::vector<std::string>{""});
+
+  // What it lists of a compiler's text is what parse() finds there.
+  const std::string compiled = read_text(golden + "kernels.sm_90.ptx");
+  std::vector<std::string> kernels;
+  for (const ptx::Function& function : ptx::parse(compiled).functions) {
+    if (function.entry) kernels.push_back(function.name);
+  }
+  EXPECT_FALSE(kernels.empty());
+  EXPECT_EQ(ptx::contents(compiled).kernels, kernels);
+  EXPECT_EQ(ptx::contents(compiled).target, ptx::parse(compiled).target);
+}
+
 TEST(Ptx, ATargetThatIsNoneIsNone) {
   for (const char* name : {"sm_99999999999", "sm_123456", "sm_", "sm", "", "s"}) {
     EXPECT_EQ(ptx::parse(std::string(".version 8.0\n.target ") + name + "\n").target, 0) << name;
@@ -438,12 +461,19 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
   ampere.read({"k"});
   EXPECT_EQ(ampere.of("k").source, "ptx");
   EXPECT_EQ(ampere.of("k").instructions.at("ld.global"), 2);
+  ampere.read({"other"});  // in a module that had not to be read so far
   EXPECT_EQ(ampere.of("other").instructions.at("ld.global"), 1);
   EXPECT_NE(ampere.reason().find("no machine code for sm_86"), std::string::npos)
       << ampere.reason();
   CodeEvidence hopper(executable(), 90);
   hopper.read({"k"});
   EXPECT_EQ(hopper.of("k").instructions.at("ld.global"), 3);
+  CodeEvidence whole(executable(), 90);
+  whole.read({"k"});
+  whole.read_all();
+  EXPECT_EQ(whole.of("other").source, "ptx");
+  hopper.read({"none"});
+  EXPECT_EQ(hopper.kernels().size(), 1U);
   CodeEvidence volta(executable(), 70);
   volta.read({"k"});
   EXPECT_EQ(volta.of("k").source.rfind("none: ", 0), 0U);
