@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks_per_sm) dsm_strip(PassVi
   Exchange<S> pipeline(slots, inboxes, pass, run, column, S::lane_finishes(in_cluster, lane),
                        in_cluster);
   stream<S>(pipeline, run.blocks, pass);
-  dsm::cluster_sync();  // shared memory must outlive the neighbours' stores to it
+  // A block that leaves has received all that is ever sent to it: no neighbour needs it any more.
 }
 
 // Two blocks: more wait for the slowest, and their columns divide a grid more coarsely.

@@ -1,7 +1,11 @@
 // dsm's windows, which recompute no halo inside a cluster. Private slots as in drop_off. After each
 // row-block the outermost finishing lane of a window sends all it holds, 2 STEPS rows of four
 // cells, to the halo lane of the window beside, in this block or the next. Receivers wait on an
-// mbarrier of their own: neighbours go in step, the cluster does not.
+// mbarrier of their own, which counts the bytes: neighbours go in step, the cluster does not.
+//
+// Plain stores and an arrival that releases them would do as well, but to another block that is a
+// fence over all of the device's memory, which waits for the results on their way there; and its
+// acquire empties the L1 through which the halos of the cluster's ends come.
 #pragma once
 
 #include "apps/hotspot/slots.cuh"
@@ -18,9 +22,12 @@ struct Inbox {                      // of one warp, for alternating row-blocks
 
 template <class S>
 struct Exchange : Slots<S> {
+  static constexpr unsigned sent_bytes = 2 * S::steps * sizeof(float4);  // to one neighbour
+
   Inbox<S>& inbox;
   bool sends, receives;
   unsigned to_rows, to_full;  // in the neighbour's inbox, of stage 0
+  unsigned expected;          // bytes
   PipelineState<2> turn;
 
   // `window` counts the windows of the cluster.
@@ -28,41 +35,41 @@ struct Exchange : Slots<S> {
                       const RowRun& run, int column, bool finishes, int window)
       : Slots<S>(slots, pass, run, column, finishes), inbox(inboxes[window % S::warps]) {
     const int lane = threadIdx.x % lanes;
-    const bool to_west = window > 0 && lane <= 1;
-    const bool to_east = window < S::windows - 1 && lane >= lanes - 2;
+    const bool has_west = window > 0, has_east = window < S::windows - 1;
+    const bool to_west = has_west && lane <= 1;
+    const bool to_east = has_east && lane >= lanes - 2;
     sends = (lane == 1 && to_west) || (lane == lanes - 2 && to_east);
     receives = (lane == 0 && to_west) || (lane == lanes - 1 && to_east);
     const int neighbour = to_west ? window - 1 : to_east ? window + 1 : window;
     const Inbox<S>& beside = inboxes[neighbour % S::warps];
     to_rows = dsm::remote_address(&beside.rows[0][to_west], neighbour / S::warps);
     to_full = dsm::remote_address(&beside.full[0], neighbour / S::warps);
+    expected = (has_west ? sent_bytes : 0) + (has_east ? sent_bytes : 0);
     if (lane == 0) {
-      const int neighbours = (window > 0) + (window < S::windows - 1);
-      for (tma::Barrier& full : inbox.full) tma::init(&full, 2 * neighbours);
+      for (tma::Barrier& full : inbox.full) tma::init(&full, 1);
       tma::fence_init();
     }
     dsm::cluster_sync();  // every inbox is ready
   }
-  // Two lanes arrive at a neighbour's barrier: the one that has sent the state of this row-block,
-  // and the one that has read what the neighbour sent for the last. So a neighbour that has
-  // received this row-block's may overwrite the inbox of the last, and two inboxes need no other
-  // hand-shake.
+  static __device__ int4 bits_of(const float (&cells)[columns_per_lane]) {
+    return make_int4(__float_as_int(cells[0]), __float_as_int(cells[1]), __float_as_int(cells[2]),
+                     __float_as_int(cells[3]));
+  }
+  // A window sends the state of row-block n when it has received that of n - 1, which its neighbour
+  // sent after it had read that of n - 2. So two inboxes need no other hand-shake.
   __device__ void exchange(CascadeOf<S>& cascade) {
-    __syncwarp();
+    __syncwarp();  // the lanes that read the last message have, before another one sends
+    if (threadIdx.x % lanes == 0) tma::expect(&inbox.full[turn.index], expected);
     if (sends) {
       const unsigned to = to_rows + turn.index * static_cast<unsigned>(sizeof(inbox.rows[0]));
+      const unsigned full = to_full + turn.index * static_cast<unsigned>(sizeof(tma::Barrier));
 #pragma unroll
       for (int s = 0; s < S::steps; ++s) {
-        const float* older = cascade.older[s];
-        const float* newer = cascade.newer[s];
-        dsm::store(to + 32 * s, make_float4(older[0], older[1], older[2], older[3]));
-        dsm::store(to + 32 * s + 16, make_float4(newer[0], newer[1], newer[2], newer[3]));
+        dsm::store_async(to + 32 * s, bits_of(cascade.older[s]), full);
+        dsm::store_async(to + 32 * s + 16, bits_of(cascade.newer[s]), full);
       }
     }
-    if (sends || receives) {
-      dsm::arrive_remote(to_full + turn.index * static_cast<unsigned>(sizeof(tma::Barrier)));
-    }
-    tma::warp_wait_cluster(&inbox.full[turn.index], turn.phase);
+    tma::warp_wait(&inbox.full[turn.index], turn.phase);
     if (receives) {
       const float4* from = inbox.rows[turn.index][threadIdx.x % lanes != 0];
 #pragma unroll
