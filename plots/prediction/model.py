@@ -111,7 +111,6 @@ SOURCES = {
     "fence": "launch/barriers: cluster, a further warp",
     "remote": "dsm/latency: the next block's shared memory",
     "hand_over": "dsm/handover: st.async to the next block",
-    "released": "dsm/handover: stores and an arrival that releases them",
     "word": "launch/flags: a word through L2, any two SMs",
     "store_read": "tma/latency: bulk store of 1 KiB, until its bytes are read",
     "round": "tma/bandwidth: a thread's interval of boxes of 1 KiB, each with its own wait",
@@ -154,7 +153,6 @@ class Machine:
     cluster_barrier: tuple[tuple[float, float], ...]
     remote: float
     hand_over: float
-    released: float
     word: float
     store_read: float
     round: float
@@ -309,7 +307,6 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "fence": _a_further_warp(cluster_barrier),
         "remote": latency("dsm/latency", access="load", distance="1"),
         "hand_over": latency("dsm/handover", way="st_async", distance="1"),
-        "released": latency("dsm/handover", way="mbarrier", distance="1"),
         "word": latency("launch/flags", where="any two SMs", carry="word"),
         "store_read": latency(
             "tma/latency", operation="store", way="flat", box="1024", completion="read"

@@ -80,14 +80,15 @@ writes shared memory lane by lane (drop_off in gemm's tiles); what baseline load
 streams is spilled in some passes, by the machine code, and then waited for at once; Rodinia's
 elimination in lud goes product by product through shared memory, 225 and 240 in a row; of two loops
 of hotspot's squares the one at the edge of the grid had been taken for all; a cluster's barrier is
-a fence for each of its warps, of which launch/barriers says what a further warp takes; hotspot's
-streams hand over by stores and an arrival that releases them, which takes twice as long as
-st.async; remote counters of a histogram are random words, to which an SM adds at a fifth of the
-rate of adjacent ones; the multiply-adds of lud's chain had been counted a second time in the update
-beside it, and dsm executes 8 % more instructions there than tma. Instructions and passes through
+a fence for each of its warps, of which launch/barriers says what a further warp takes; remote
+counters of a histogram are random words, to which an SM adds at a fifth of the rate of adjacent
+ones; the multiply-adds of lud's chain had been counted a second time in the update beside it, and
+dsm executes 8 % more instructions there than tma. Instructions and passes through
 shared memory of gemm's FP32 tiles, of its sample and of the tiles of lud and hotspot, and lud's
 instructions for a multiply-add, are as counted on an H100, at one size; nothing of their times is
-in them.
+in them. Once the fault was the kernel's: that dsm took up to a third longer in hotspot's streams
+than predicted led to a fence that waited for the results on their way to memory, at every
+hand-over; since 2026-11-28 its windows send messages, which need none.
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
 while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that

@@ -424,8 +424,10 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
         shuffles = stage_rows * warps * (2.0 * length + 4)
         if row.strategy == "dsm":
-            latency += machine.released
-            shuffles += warps * machine.fence
+            # A window sends two rows of each step to either side, a message each.
+            latency += machine.hand_over
+            instructions += 4.0 * length
+            shuffles += warps * 4.0 * length
         if row.strategy not in ("drop_off", "dsm"):
             latency += machine.barrier(32 * warps)
         flight = 0.0
