@@ -59,6 +59,10 @@ sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin:/usr/local/cuda/bin \
   fail 3 "no compute-sanitizer on PATH or in the CUDA toolkit: it is part of NVIDIA's full toolkit"
 
 listing=$("$binary" list "$@") || exit 2
+# By its own count synccheck expects too few mbarriers of a block, and what overflows its table ends the kernel
+# (2025.3, hotspot/dsm). Older ones have no such option.
+barriers=()
+if "$sanitizer" --help 2>/dev/null | grep -q -- --num-cuda-barriers; then barriers=(--num-cuda-barriers 4096); fi
 mapfile -t variants < <(sed -nE 's@^  ([a-z0-9_]+/[a-z0-9_]+) .*@\1@p' <<<"$listing")
 ((${#variants[@]})) || fail 2 "no variant matches: $*"
 mkdir -p "$folder"
@@ -78,6 +82,7 @@ check() {
   local tool=$1 variant=$2 log=$folder/$1-${2/\//-} status=0 options=() errors
   # initcheck judges reads of global memory; memcheck also what was never freed.
   [[ $tool != memcheck ]] || options+=(--leak-check full)
+  [[ $tool != synccheck ]] || options+=("${barriers[@]}")
   rm -f "$log".*
   AMASIA_SANITIZED=$$-$tool-$variant. timeout "$seconds" "$sanitizer" --tool "$tool" "${options[@]}" \
     --target-processes application-only --error-exitcode 99 --log-file "$log.log" \

@@ -370,6 +370,8 @@ while [[ $1 == --* ]]; do
     --log-file) log=$2; shift 2 ;;
     --error-exitcode) error_exit=$2; shift 2 ;;
     --leak-check | --target-processes) shift 2 ;;
+    --help) echo "${OPTIONS:-}"; exit ;;
+    --num-cuda-barriers) [[ $tool == synccheck ]] || exit 1; echo "$2" >>"$OPTIONS_USED"; shift 2 ;;
     *) echo "unknown option $1" >&2; exit 1 ;;
   esac
 done
@@ -435,6 +437,18 @@ def test_sanitize_mistrusts_silence(
     result, table = sanitize(tmp_path, "-t", "memcheck", **environment)
     assert result.returncode == code
     assert table == [f"| hotspot/tma | {cell} |", f"| hotspot/dsm | {cell} |"]
+
+
+@pytest.mark.parametrize("options", ["--num-cuda-barriers arg (=0)", "--nvtx arg"])
+def test_sanitize_tells_synccheck_of_many_barriers_where_it_can(
+    tmp_path: Path, options: str
+) -> None:
+    used = tmp_path / "used"
+    result, table = sanitize(tmp_path, OPTIONS=options, OPTIONS_USED=str(used))
+    assert result.returncode == 0, result.stderr
+    assert table == ["| hotspot/tma | 0 | 0 | 0 | 0 |", "| hotspot/dsm | 0 | 0 | 0 | 0 |"]
+    assert used.exists() == ("barriers" in options)
+    assert not used.exists() or used.read_text().split() == ["4096"] * 2
 
 
 def test_sanitize_leaves_nobody_on_the_gpu(tmp_path: Path) -> None:
