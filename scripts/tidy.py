@@ -103,7 +103,8 @@ def main() -> int:
     # The wheel has no headers of its own compiler; those of g++ serve.
     headers = output("g++", "-print-file-name=include").strip()
     command = [tool, "--quiet", f"--extra-arg=-isystem{headers}", "-p", build]
-    command += ["--extra-arg=-Wno-unknown-warning-option"]  # g++ has warnings of its own
+    # g++ has warnings and parameters of its own.
+    command += ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments"]
     if options.all:
         # A room includes its sources, which then see each other's aliases. (g++ warns of shadows.)
         command += ["--checks=-bugprone-suspicious-include", "--extra-arg=-Wno-shadow"]

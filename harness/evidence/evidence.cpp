@@ -83,7 +83,7 @@ const Cubins& CodeEvidence::cubins() {
   return *cubins_;
 }
 
-bool CodeEvidence::list(const std::string& cuobjdump, std::set<std::size_t> modules) {
+bool CodeEvidence::list(const std::string& cuobjdump, const std::set<std::size_t>& modules) {
   std::vector<std::size_t> fresh;
   std::set_difference(modules.begin(), modules.end(), listed_.begin(), listed_.end(),
                       std::back_inserter(fresh));
@@ -100,7 +100,7 @@ std::vector<std::string> CodeEvidence::list_their_modules(const std::string& cuo
   for (const std::string& kernel : kernels) {
     for (const std::size_t module : cubins().of(kernel)) wanted.insert(module);
   }
-  list(cuobjdump, std::move(wanted));
+  list(cuobjdump, wanted);
   std::erase_if(kernels, [this](const std::string& kernel) { return kernels_.contains(kernel); });
   return kernels;
 }

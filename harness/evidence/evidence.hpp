@@ -59,7 +59,7 @@ class CodeEvidence {
   void read_kept(const std::vector<std::string>& kernels);
   const Cubins& cubins();
   /// False when one of these modules cannot be listed.
-  bool list(const std::string& cuobjdump, std::set<std::size_t> modules);
+  bool list(const std::string& cuobjdump, const std::set<std::size_t>& modules);
   /// Returns those that no module of the executable was found to define.
   std::vector<std::string> list_their_modules(const std::string& cuobjdump,
                                               std::vector<std::string> kernels);

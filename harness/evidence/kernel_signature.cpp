@@ -193,7 +193,8 @@ std::uint64_t number_in(std::string_view word) {
 
 /// ".f32" -> 4: the digits behind the letter are bits. 0 for what is no type.
 std::size_t bytes_of_type(std::string_view word) {
-  if (word.size() < 3 || word[0] != '.' || std::string_view("bsuf").find(word[1]) == word.npos) {
+  if (word.size() < 3 || word[0] != '.' ||
+      std::string_view("bsuf").find(word[1]) == std::string_view::npos) {
     return 0;
   }
   return number_in(word.substr(2)) / 8;

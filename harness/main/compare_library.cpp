@@ -59,6 +59,7 @@ Callables callables_of(const Json& request, amasia_callback callback) {
     };
   }
   if (const Json& stream = request.at("stream"); !stream.is_null()) {
+    // A handle travels through JSON as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
     c.stream = reinterpret_cast<Stream>(stream.get<std::uintptr_t>());
   }
   c.size.clear();

@@ -13,7 +13,7 @@ extern "C" {
 enum { AMASIA_RESET = -1, AMASIA_VERIFY = -2, AMASIA_PROGRESS = -3 };
 /// What comes back: done, outputs wrong (AMASIA_VERIFY only), or that everything is to end.
 enum { AMASIA_DONE = 0, AMASIA_WRONG = 1, AMASIA_STOP = 2 };
-typedef int (*amasia_callback)(int what, void* stream, char* text, unsigned long size);
+using amasia_callback = int (*)(int what, void* stream, char* text, unsigned long size);
 
 /// Of the suite, "0.1.0".
 const char* amasia_compare_version(void);

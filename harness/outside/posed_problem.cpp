@@ -190,9 +190,11 @@ bool PosedProblem::Buffer::is_judged() const {
   return about->role == BufferRole::output || about->role == BufferRole::in_place;
 }
 
-PosedProblem::PosedProblem(const Description& description, Parameters parameters,
-                           std::uint64_t seed, std::unique_ptr<Machine> machine)
-    : description_(description), parameters_(std::move(parameters)), machine_(std::move(machine)) {
+PosedProblem::PosedProblem(Description description, Parameters parameters, std::uint64_t seed,
+                           std::unique_ptr<Machine> machine)
+    : description_(std::move(description)),
+      parameters_(std::move(parameters)),
+      machine_(std::move(machine)) {
   bool drawn = false;     // other inputs can be drawn from another seed
   bool recorded = false;  // what a file expects is right for the timed input alone
   for (const BufferDescription& b : description_.buffers) {

@@ -25,7 +25,7 @@ class PosedProblem : public Instance {
  public:
   /// Allocates and fills the buffers. Throws UsageError "path:line: ..." for a file that is not as
   /// long as its buffer.
-  PosedProblem(const Description& description, Parameters parameters, std::uint64_t seed,
+  PosedProblem(Description description, Parameters parameters, std::uint64_t seed,
                std::unique_ptr<Machine> machine);
 
   /// Takes what files and `reference` give as what outputs must be, for each input that is posed.

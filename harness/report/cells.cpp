@@ -36,7 +36,7 @@ std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
 std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions) {
   std::set<std::string> gpus;
   for (const SessionValue& session : sessions) gpus.insert(session.gpu);
-  const std::string runs =
+  std::string runs =
       sessions.size() < 2
           ? "one run"
           : fmt::format("{} runs on {}", sessions.size(),

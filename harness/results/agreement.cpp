@@ -65,7 +65,7 @@ std::optional<std::string> disagreement(const Provenance& a, const Provenance& b
   if (same_gpu && a.device.uuid_hash != b.device.uuid_hash) {
     return phrase("GPU (hash of its UUID)", a.device.uuid_hash, b.device.uuid_hash);
   }
-  if (const auto why = difference_of_machine(a, b, /*host_code=*/true)) return why;
+  if (auto why = difference_of_machine(a, b, /*host_code=*/true)) return why;
   if (a.harness_digest != b.harness_digest) {
     return phrase("sources of the harness", a.harness_digest, b.harness_digest);
   }

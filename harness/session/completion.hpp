@@ -39,7 +39,7 @@ class Completion {
   void prove(MicrobenchmarkRow& row, const Point& point);
 
  private:
-  static void count_instructions(CodeEvidence& code,
+  static void count_instructions(CodeEvidence& counted,
                                  const std::vector<std::vector<KernelEvidence>*>& evidence);
 
   Device device_;

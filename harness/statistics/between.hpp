@@ -55,7 +55,7 @@ class Pool {
 
   /// The same without a row, which must be of the pool, as it is in it. A row of no session leaves
   /// the pool as it is.
-  Pool without(const std::vector<SessionValue>& row) const;
+  Pool without(const std::vector<SessionValue>& sessions) const;
 
   /// What all of them say.
   Components components() const;
@@ -108,12 +108,13 @@ Components pooled_components(const std::vector<std::vector<SessionValue>>& rows)
 /// A session on another GPU of the model, from the row and from what the others of its kind say
 /// (Pool::without); nothing where neither it nor another was measured on two. Throws
 /// std::invalid_argument for a row of no session or a confidence outside (0, 1).
-std::optional<Prediction> predict(const std::vector<SessionValue>& row, const Components& kind,
+std::optional<Prediction> predict(const std::vector<SessionValue>& sessions, const Components& kind,
                                   double confidence);
 
 /// A further session on this very GPU; nothing where the row was not measured on it, or neither it
 /// nor another of the kind twice on one. Throws as predict().
-std::optional<Prediction> predict_on(const std::string& gpu, const std::vector<SessionValue>& row,
+std::optional<Prediction> predict_on(const std::string& gpu,
+                                     const std::vector<SessionValue>& sessions,
                                      const Components& kind, double confidence);
 
 /// The difference of the logarithms of two rows, as far as sessions tell it from none.
