@@ -87,7 +87,11 @@ KernelCodes KeptPtx::of(const std::vector<std::string>& kernels) const {
     const auto having = having_.find(kernel);
     if (having != having_.end()) wanted.insert(having->second.begin(), having->second.end());
   }
-  return read(wanted);
+  KernelCodes found = read(wanted);
+  // What else the modules have may be in a newer one, which nobody has read.
+  const std::set<std::string> asked(kernels.begin(), kernels.end());
+  std::erase_if(found, [&asked](const auto& kernel) { return !asked.contains(kernel.first); });
+  return found;
 }
 
 KernelCodes KeptPtx::all() const {

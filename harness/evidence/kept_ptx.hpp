@@ -26,8 +26,8 @@ class KeptPtx {
 
   /// No module for this architecture or an older one.
   bool empty() const { return modules_.empty(); }
-  /// These (mangled) kernels and those of the same modules, each as in the module for the newest
-  /// architecture; of equals, the one written last. Without the kernels that no module has.
+  /// These (mangled) kernels, each as in the module for the newest architecture; of equals, the one
+  /// written last. Without the kernels that no module has.
   KernelCodes of(const std::vector<std::string>& kernels) const;
   KernelCodes all() const;
 

@@ -474,6 +474,14 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
   EXPECT_EQ(whole.of("other").source, "ptx");
   hopper.read({"none"});
   EXPECT_EQ(hopper.kernels().size(), 1U);
+  // A module for an older architecture beside the kernel asked for says nothing of another kernel.
+  write_text(folder_ / "code" / "apps" / "b" / "both.compute_75.ptx",
+             module(75, "k", 5) + module(75, "beside", 1));
+  CodeEvidence beside(executable(), 90);
+  beside.read({"beside"});
+  beside.read({"k"});
+  EXPECT_EQ(beside.of("beside").instructions.at("ld.global"), 1);
+  EXPECT_EQ(beside.of("k").instructions.at("ld.global"), 3);
   CodeEvidence volta(executable(), 70);
   volta.read({"k"});
   EXPECT_EQ(volta.of("k").source.rfind("none: ", 0), 0U);
