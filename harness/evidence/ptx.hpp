@@ -38,8 +38,8 @@ struct Contents {
   std::vector<std::string> kernels;  // mangled, in program order
 };
 
-/// What a module is for and holds, by its target and ".entry" lines alone: a thousandth of the time
-/// that parse() takes.
+/// What a module is for and holds, by its target and ".entry" lines alone, which is far less work
+/// than parse().
 Contents contents(std::string_view text);
 
 /// "ld.relaxed.gpu.global.u32" -> "ld.global": the operation and, for memory operations, the state

@@ -86,8 +86,8 @@ ones; the multiply-adds of lud's chain had been counted a second time in the upd
 dsm executes 8 % more instructions there than tma. Instructions and passes through
 shared memory of gemm's FP32 tiles, of its sample and of the tiles of lud and hotspot, and lud's
 instructions for a multiply-add, are as counted on an H100, at one size; nothing of their times is
-in them. Once the fault was the kernel's: that dsm took up to a third longer in hotspot's streams
-than predicted led to a fence that waited for the results on their way to memory, at every
+in them. Once the fault was the kernel's: that dsm took longer in hotspot's streams than was
+predicted led to a fence that waited for the results on their way to memory, at every
 hand-over; since 2026-11-28 its windows send messages, which need none.
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
