@@ -17,9 +17,9 @@ namespace amasia {
 void count_module(const ptx::Module& module, KernelCodes& kernels);
 
 /// The PTX that nvcc --keep left under a folder, for architectures up to `binary_version`: machine
-/// code for sm_86 may come from PTX for compute_80. To read all that a build for three architectures
-/// keeps takes 3 s, so modules are looked through for the names of their kernels first, and only
-/// those are read whose kernels are asked for.
+/// code for sm_86 may come from PTX for compute_80. To read all that a build for three
+/// architectures keeps takes 3 s, so modules are looked through for the names of their kernels
+/// first, and only those are read whose kernels are asked for.
 class KeptPtx {
  public:
   KeptPtx(const std::filesystem::path& folder, int binary_version);
