@@ -50,7 +50,7 @@ __device__ void pass_on_releases(int tiles, MulticastStorage<C>& shared) {
   for (int n = 0; n + C::stages < tiles; ++n, ++state) {
     tma::wait(&shared.read[state.index], state.phase);
     if (lane < dsm::size()) {
-      dsm::arrive_remote(dsm::remote_address(&shared.empty[state.index], lane));
+      dsm::arrive_read(dsm::remote_address(&shared.empty[state.index], lane));
     }
     __syncwarp();
   }
@@ -68,7 +68,7 @@ __device__ void produce_multicast(const Run& run, int tiles, MulticastStorage<C>
     if (n + tiles_to_l2 < tiles) {
       tma::prefetch_bytes(run.tile<C>(n + tiles_to_l2) + first, bytes);
     }
-    if (n >= C::stages) dsm::wait_cluster(&shared.empty[state.index], state.phase ^ 1);
+    if (n >= C::stages) tma::wait(&shared.empty[state.index], state.phase ^ 1);
     tma::expect(&shared.full[state.index], C::tile_bytes);
     dsm::load_bytes_multicast(shared.tiles[state.index] + first, run.tile<C>(n) + first, bytes,
                               &shared.full[state.index],

@@ -28,6 +28,27 @@ struct SpreadCounters {
   }
 };
 
+/// Counts all keys as count_directly() does, but reads them as what no kernel writes: ptxas cannot
+/// tell that an addition in the cluster's window does not change them, and would ask for every word
+/// after the addition for the one before has left. Read so, several are asked for together, as
+/// where additions stay in the block.
+template <class Keys, int STEP>
+__device__ __forceinline__ void count_unchanged(const OriginalRun& run,
+                                                const SpreadCounters<Keys>& counters) {
+  constexpr std::int64_t all = original_blocks * original_threads;
+  const std::int64_t thread = std::int64_t{blockIdx.x} * original_threads + threadIdx.x;
+  const std::int64_t words = run.template words<Keys>();
+  std::int64_t first = 0;
+  if constexpr (STEP == 16) {
+    const auto* chunks = reinterpret_cast<const uint4*>(run.keys);
+    for (std::int64_t c = thread; c < words / 4; c += all) counters.add_chunk(__ldg(chunks + c));
+    first = words / 4 * 4;
+  }
+  for (std::int64_t w = first + thread; w < words; w += all) counters.add_word(__ldg(run.keys + w));
+  const std::int64_t key = words * Keys::per_word + thread;
+  if (key < run.count) counters.add(Keys::counter_at(run.keys, key, run.binning));
+}
+
 // iso: the sample's geometry; a pair of blocks keeps one set of six sub-histograms, half each.
 inline constexpr int original_cluster = 2;
 
@@ -39,8 +60,8 @@ __global__ void __launch_bounds__(original_threads) dsm_original(OriginalRun run
   for (int i = threadIdx.x; i < original_warps * kept; i += original_threads) counters[i] = 0;
   dsm::cluster_sync();
   // Main loop
-  count_directly<Keys, STEP>(
-      run, 0, SpreadCounters<Keys>{counters + threadIdx.x / 32 * kept, 1, run.binning});
+  count_unchanged<Keys, STEP>(
+      run, SpreadCounters<Keys>{counters + threadIdx.x / 32 * kept, 1, run.binning});
   // Epilogue
   __syncwarp();         // threads leave the loop one by one, the barrier wants whole warps
   dsm::cluster_sync();  // all increments are done, everywhere

@@ -1,6 +1,7 @@
 // hotspot/dsm: neighbouring blocks of a cluster tell each other their halos through distributed
 // shared memory instead of recomputing them: the ghost zone that a pass of several steps needs
 // exists only at the two ends of a cluster.
+#include "apps/hotspot/borders.cuh"
 #include "apps/hotspot/exchange.cuh"
 #include "apps/hotspot/pyramid.cuh"
 #include "variants/ptx/cluster.cuh"
@@ -8,11 +9,10 @@
 namespace amasia::hotspot {
 namespace {
 
-// iso, iso-walk: the tiles of eight blocks lie side by side, 16 columns each without overlap. A
-// thread at the side of a tile reads its neighbour's cell from the block beside; in the row
-// direction, where no cluster reaches, Rodinia's pyramid stays. Two copies of the tile, so that one
-// cluster barrier per step suffices. Walking, a thread holds its cells of the next tile, as
-// baseline.
+// iso, iso-walk: the tiles of eight blocks lie side by side, 16 columns each without overlap, and
+// tell each other the columns at their sides in every step (borders.cuh). In the row direction,
+// where no cluster reaches, Rodinia's pyramid stays. Walking, a thread holds its cells of the next
+// tile, as baseline.
 inline constexpr int pyramid_cluster = 8;  // the portable maximum
 inline constexpr int pyramid_columns =
     pyramid_cluster * tile_size - 2 * pyramid_height;  // finished
@@ -22,7 +22,7 @@ using ClusterWalk = Walk<pyramid_cluster, pyramid_columns>;
 
 template <class Tiles>
 __global__ void __launch_bounds__(tile_threads) dsm_pyramid(PyramidView v) {
-  __shared__ alignas(16) float tile[2][tile_threads];  // (2, 16, 16)
+  __shared__ BorderStorage shared;
   const int rank = static_cast<int>(dsm::rank());
   const auto origin_of = [&](const Tiles& tiles) {
     const TileOrigin whole = tiles.origin();
@@ -30,47 +30,41 @@ __global__ void __launch_bounds__(tile_threads) dsm_pyramid(PyramidView v) {
   };
 
   // Prologue
+  Borders pipeline(shared, rank, pyramid_cluster);
   Tiles tiles(v);
   float kelvin = load_cell(v.temperature, origin_of(tiles));
   float watt = load_cell(v.power, origin_of(tiles));
+  pipeline.begin();
 
   // Main loop
   while (!tiles.done()) {
     const TileCell cell(origin_of(tiles), threadIdx.x, v.result.rows, v.result.columns);
     const float source = source_term(watt, v.coefficients);
     float value = kelvin;
-    tile[0][threadIdx.x] = value;
     tiles.next();
     if (!tiles.done()) {
       kelvin = load_cell(v.temperature, origin_of(tiles));
       watt = load_cell(v.power, origin_of(tiles));
     }
-    dsm::cluster_sync();
-    const int in_row = threadIdx.x % tile_size;
-    const bool from_west = in_row == 0 && rank > 0 && cell.column > 0;
-    const bool from_east =
-        in_row == tile_size - 1 && rank < pyramid_cluster - 1 && cell.column < v.result.columns - 1;
+    const bool west_beside = pipeline.receives_west() && cell.column > 0;
+    const bool east_beside = pipeline.receives_east() && cell.column < v.result.columns - 1;
+#pragma unroll 1
     for (int step = 0; step < v.steps; ++step) {
-      const float* own = &tile[step % 2][threadIdx.x];
-      const float west = from_west
-                             ? dsm::load_float(dsm::remote_address(own + tile_size - 1, rank - 1))
-                             : own[cell.west];
-      const float east = from_east
-                             ? dsm::load_float(dsm::remote_address(own - tile_size + 1, rank + 1))
-                             : own[cell.east];
+      pipeline.exchange(value);
+      const float* own = pipeline.own();
+      const float west = west_beside ? pipeline.from_west() : own[cell.west];
+      const float east = east_beside ? pipeline.from_east() : own[cell.east];
       value = advance(value, own[cell.north], own[cell.south], west, east, source, v.coefficients);
-      tile[(step + 1) % 2][threadIdx.x] = value;
-      // After the last step it keeps a block from leaving, or from bringing its next tile, while
-      // others read this one.
-      dsm::cluster_sync();
+      pipeline.release();
     }
-    const int in_cluster = rank * tile_size + in_row;
+    const int in_cluster = rank * tile_size + static_cast<int>(threadIdx.x) % tile_size;
     if (in_cluster >= pyramid_height && in_cluster < pyramid_height + pyramid_columns &&
         TileCell::in_core(threadIdx.x / tile_size) && cell.row < v.result.rows &&
         cell.column < v.result.columns) {
       v.result.at(cell.row, cell.column) = value;
     }
   }
+  // A block that leaves has received all that is ever sent to it: no neighbour needs it any more.
 }
 
 // Streaming: private slots, and what windows tell each other (exchange.cuh).

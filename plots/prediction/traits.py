@@ -293,7 +293,7 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
 # eight executes, or half of them, counts so much less.
 _HOTSPOT_ISO = {
     "baseline": (146, 121), "register_bypass": (142, 124), "overlap": (146, 143),
-    "drop_off": (151, 151), "tma": (118, 129), "dsm": (275, 253),
+    "drop_off": (151, 151), "tma": (118, 129), "dsm": (265, 243),
 }  # fmt: skip
 
 
@@ -302,7 +302,7 @@ _HOTSPOT_ISO = {
 # a time, which meet in banks where rows are 20 cells apart (tma). As counted (profile-hotspot).
 _HOTSPOT_PASSED = {
     "baseline": 104.0, "register_bypass": 149.0, "overlap": 150.0, "drop_off": 166.0, "tma": 188.0,
-    "dsm": 152.0,
+    "dsm": 128.0,
 }  # fmt: skip
 
 
@@ -316,10 +316,10 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     instructions = float(_HOTSPOT_ISO[row.strategy][walks])
     # of a step: the neighbours, the sum, a barrier before and after the store
     latency = 2 * (machine.shared + 5 * machine.op + 2 * machine.barrier(256))
-    fences = 0.0
-    if row.strategy == "dsm":  # the neighbour's cell, and one more of the cluster's barriers
-        latency = 2 * (5 * machine.op + machine.remote) + 3 * machine.linked(256)
-        fences = 3 * 8 * machine.fence
+    fences = start = 0.0
+    if row.strategy == "dsm":  # the cells at the sides are sent; the cluster meets once at first
+        latency = 2 * (5 * machine.op + machine.hand_over)
+        start, fences = machine.linked(256), 8 * machine.fence
     elif row.strategy == "tma":  # barriers are ready; the result is complete, and has been read
         latency += 2 * machine.barrier(256) + machine.store_read
     launches = math.ceil(steps / 2)
@@ -342,7 +342,8 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
         phases.append(
             Phase(
                 launches=times, blocks=blocks, steps=of_block, warps=8, instructions=instructions,
-                latency=latency, wavefronts=_HOTSPOT_PASSED[row.strategy] + fences,
+                latency=latency + start / of_block,
+                wavefronts=_HOTSPOT_PASSED[row.strategy] + fences / of_block,
                 travel=travel, flight=flight,
                 read=read, l2=l2, write=0.0 if cached else 4 * 144.0, resident=row.blocks_per_sm,
                 persistent=walks, rounds=1.0 if row.strategy == "tma" else 0.0,
@@ -663,7 +664,7 @@ def _histogram_iso(machine: Machine, row: Row) -> list[Phase]:
     barrier = machine.barrier(192)
     latency, flight, group = machine.shared, 0.0, 1.0
     match row.strategy:
-        case "baseline":
+        case "baseline" | "dsm":
             group, latency = 4.0, 0.0  # four loads of the unrolled loop are asked for together
         case "register_bypass":
             latency += 2 * barrier
@@ -673,11 +674,9 @@ def _histogram_iso(machine: Machine, row: Row) -> list[Phase]:
             flight = 2.0
         case "tma":
             latency, flight = latency + barrier, 2.0
-        case "dsm":  # half of the counters are the neighbour's: additions through the cluster
-            group, latency = 4.0, machine.hand_over
     adds = 192 * load / key_bytes
     wavefronts = adds / 32 * 2 + tile / 128 * 2
-    if row.strategy == "dsm":
+    if row.strategy == "dsm":  # half of the counters are the neighbour's; nobody waits for them
         wavefronts += adds / 2 / machine.remote_adds
     if row.strategy == "baseline":
         wavefronts -= tile / 128 * 2
@@ -796,10 +795,8 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
         flight = 1.0
     if row.strategy in ("baseline", "register_bypass", "overlap"):
         latency += barrier  # before a slice is copied where another one was read
-    fences = 0.0
-    if row.strategy == "dsm":  # everybody's part of B is there
-        latency += machine.linked(1024)
-        fences = 32 * machine.fence
+    if row.strategy == "dsm":  # the other block's half of B is there
+        latency += machine.hand_over
     l2 = 2 * 4096.0
     stored = 2 * 32.0
     if row.strategy == "drop_off":  # every thread copies the row of A that it multiplies
@@ -813,7 +810,7 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     return [
         Phase(
             launches=1, blocks=blocks, steps=k / 32, warps=32, instructions=instructions,
-            latency=latency, wavefronts=32 * reads + stored + fences, travel=travel, flight=flight,
+            latency=latency, wavefronts=32 * reads + stored, travel=travel, flight=flight,
             group=group, l2=l2, start=machine.memory, resident=max(1.0, row.blocks_per_sm),
             rounds=1.0 if row.strategy == "tma" else 0.0,
             read=4 * (m + n) * k / blocks / (k / 32), write=4 * m * n / blocks / (k / 32),
