@@ -52,7 +52,6 @@ ACCEPTED = [
     ),
     Accepted("histogram/(baseline|overlap)", r"with_producers<", PRODUCERS),
     Accepted("hotspot/baseline", r"baseline_strip<.*MovementILi[23]E.*ELi4EEE", PRODUCERS),
-    Accepted("hotspot/dsm", r"dsm_pyramid<", "iso: halos are read from the neighbours' tiles"),
     Accepted(
         "lud/baseline",
         r"product<.*(Solve|Chain|Block)Tile",
