@@ -7,7 +7,7 @@
 
 #include "apps/hotspot/pyramid.hpp"
 #include "variants/geometry/pipeline_state.hpp"
-#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/cluster_begin.cuh"
 #include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
@@ -47,7 +47,7 @@ struct Borders {
       for (tma::Barrier& full : shared.full) tma::init(&full, 1);
       tma::fence_init();
     }
-    dsm::cluster_arrive();
+    dsm::cluster_arrive_initialised();
   }
   /// Whether the thread's neighbour in its row is a cell of the block beside, which wants its cell.
   __device__ bool receives_west() const { return has_west && in_row == 0; }

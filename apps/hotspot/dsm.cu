@@ -17,11 +17,14 @@ inline constexpr int pyramid_cluster = 8;  // the portable maximum
 inline constexpr int pyramid_columns =
     pyramid_cluster * tile_size - 2 * pyramid_height;  // finished
 
+// As many on an SM as of the other strategies' kernels, which need no bound for that.
+inline constexpr int pyramid_blocks = 8;
+
 using OneClusterTile = OneTile<pyramid_cluster, pyramid_columns>;
 using ClusterWalk = Walk<pyramid_cluster, pyramid_columns>;
 
 template <class Tiles>
-__global__ void __launch_bounds__(tile_threads) dsm_pyramid(PyramidView v) {
+__global__ void __launch_bounds__(tile_threads, pyramid_blocks) dsm_pyramid(PyramidView v) {
   __shared__ BorderStorage shared;
   const int rank = static_cast<int>(dsm::rank());
   const auto origin_of = [&](const Tiles& tiles) {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "apps/hotspot/slots.cuh"
-#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/cluster_begin.cuh"
 #include "variants/ptx/warp_wait.cuh"
 
 namespace amasia::hotspot {
@@ -49,7 +49,8 @@ struct Exchange : Slots<S> {
       for (tma::Barrier& full : inbox.full) tma::init(&full, 1);
       tma::fence_init();
     }
-    dsm::cluster_sync();  // every inbox is ready
+    dsm::cluster_arrive_initialised();
+    dsm::cluster_wait();  // every inbox is ready
   }
   static __device__ int4 bits_of(const float (&cells)[columns_per_lane]) {
     return make_int4(__float_as_int(cells[0]), __float_as_int(cells[1]), __float_as_int(cells[2]),

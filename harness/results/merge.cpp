@@ -1,6 +1,7 @@
 #include "harness/results/merge.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -196,6 +197,20 @@ bool complete_each_other(const Session& a, const Session& b) {
   return std::none_of(of_b.begin(), of_b.end(), [&](const auto& c) { return of_a.contains(c); });
 }
 
+/// Takes rows out of groups, and groups that have no more.
+void erase_rows(std::vector<GroupResult>& groups, double confidence,
+                const std::function<bool(const Row&)>& goes) {
+  for (GroupResult& group : groups) {
+    if (std::erase_if(group.rows, goes) == 0) continue;
+    group.rounds = 0;
+    for (const Row& row : group.rows) {
+      if (!row.samples.empty()) group.rounds = std::max(group.rounds, row.samples.back().round + 1);
+    }
+    recompute(group, confidence);
+  }
+  std::erase_if(groups, [](const GroupResult& group) { return group.rows.empty(); });
+}
+
 /// Takes out of a session what is of other code than in the newest session, and says so.
 class SameCode {
  public:
@@ -215,21 +230,9 @@ class SameCode {
 
   void keep(Session& session, std::vector<std::string>& notes) const {
     std::map<std::string, std::string> out;  // variant -> whose code it differs from
-    for (GroupResult& group : session.groups) {
-      const std::size_t before = group.rows.size();
-      std::erase_if(group.rows, [&](const Row& row) {
-        return !same(row.variant, digest_of(session, row.variant, row.source_digest), out);
-      });
-      if (group.rows.size() == before) continue;
-      group.rounds = 0;
-      for (const Row& row : group.rows) {
-        if (!row.samples.empty()) {
-          group.rounds = std::max(group.rounds, row.samples.back().round + 1);
-        }
-      }
-      recompute(group, asked_confidence(session.provenance));
-    }
-    std::erase_if(session.groups, [](const GroupResult& group) { return group.rows.empty(); });
+    erase_rows(session.groups, asked_confidence(session.provenance), [&](const Row& row) {
+      return !same(row.variant, digest_of(session, row.variant, row.source_digest), out);
+    });
     std::erase_if(session.microbenchmarks, [&](const MicrobenchmarkResult& m) {
       return !same(m.name, digest_of(session, m.name, m.source_digest), out);
     });
@@ -406,6 +409,15 @@ ResultFile only_apps(ResultFile file, const std::set<std::string>& apps) {
     return others.contains(source.first.substr(0, source.first.find('/')));
   });
   file.microbenchmarks.clear();
+  drop_empty_sessions(file);
+  return file;
+}
+
+ResultFile without_variants(ResultFile file, const std::set<std::string>& variants) {
+  erase_rows(file.groups, asked_confidence(file.provenance),
+             [&](const Row& row) { return variants.contains(row.variant); });
+  std::erase_if(file.provenance.sources,
+                [&](const auto& source) { return variants.contains(source.first); });
   drop_empty_sessions(file);
   return file;
 }

@@ -38,6 +38,10 @@ Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string
 /// do not.
 ResultFile only_apps(ResultFile file, const std::set<std::string>& apps);
 
+/// A file without the rows of some variants, and the rest as if they had not been there: intervals
+/// of a group hold jointly, for as many claims as it has. For rows whose code has changed.
+ResultFile without_variants(ResultFile file, const std::set<std::string>& variants);
+
 /// The file alone.
 ResultFile merge_files(const std::vector<ResultFile>& files, const std::vector<std::string>& names);
 

@@ -261,6 +261,42 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     assert "'nm'" in line and "lud, nw" in line
 
 
+def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_path):
+    recorded = ROOT / "results" / "h100-80gb-hbm3" / "cross-hotspot.json"
+    rest, again = tmp_path / "rest.json", tmp_path / "again.json"
+    out = ("--without", "hotspot/tma", "--out", str(rest))
+    assert amasia("merge", str(recorded), *out).returncode == 0
+    before, after = (json.loads(path.read_text(encoding="utf-8")) for path in (recorded, rest))
+    of_all = [row["variant"] for group in before["groups"] for row in group["rows"]]
+    left = [row["variant"] for group in after["groups"] for row in group["rows"]]
+    assert "hotspot/tma" in of_all and left == [name for name in of_all if name != "hotspot/tma"]
+    for group in after["groups"]:
+        for comparison in group["comparisons"]:
+            assert "hotspot/tma" not in (comparison["variant"], comparison["against"])
+    assert "hotspot/tma" in before["provenance"]["sources"]
+    assert "hotspot/tma" not in after["provenance"]["sources"]
+    # Fewer claims hold jointly: an interval computed for more of them is refused, and this is none.
+    assert amasia("merge", str(rest), "--out", str(again)).returncode == 0
+    assert again.read_bytes() == rest.read_bytes()
+    coverage = [
+        {
+            (place, c["variant"], c["role"], c["schedule"]): c["speedup"]["coverage"]
+            for place, group in enumerate(whole["groups"])
+            for c in group["comparisons"]
+        }
+        for whole in (before, after)
+    ]
+    assert coverage[0].keys() > coverage[1].keys()
+    assert all(coverage[1][claim] <= coverage[0][claim] for claim in coverage[1])
+    assert any(coverage[1][claim] < coverage[0][claim] for claim in coverage[1])
+    for names in (["hotspot/tna"], ["hotspot/tma", "hotspot/tna"]):
+        asked = [word for name in names for word in ("--without", name)]
+        line = one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
+        assert "'hotspot/tna'" in line and "hotspot/tma" in line
+    asked = [word for name in set(of_all) for word in ("--without", name)]
+    assert "nothing" in one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
+
+
 def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
     recorded = ROOT / "results" / "h200" / "quick.json"
     out = ("--out", str(tmp_path / "again.json"))

@@ -36,7 +36,6 @@ KNOWN_AT_ISO = {
     ("lud", "iso-walk", "overlap"): "as register_bypass",
     ("lud", "iso-walk", "drop_off"): "as register_bypass",
     ("lud", "iso-walk", "dsm"): "as register_bypass",
-    ("hotspot", "iso-walk", "dsm"): "42, the next cells among them; 32 were not measured",
     ("pathfinder", "iso", "overlap"): "39; 32 are slower: pathfinder/README.md",
     # 240 blocks in all, as in the CUDA sample: two on an SM.
     ("histogram", "iso", "register_bypass"): "the baseline's 16 bytes a step; 240 blocks in all",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,7 +19,7 @@ namespace amasia {
 namespace {
 
 ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
-                        const std::set<std::string>& apps) {
+                        const std::set<std::string>& apps, const std::set<std::string>& without) {
   std::vector<ResultFile> files = read_result_files(inputs);
   if (!apps.empty()) {
     std::set<std::string> seen;
@@ -39,6 +40,26 @@ ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
       inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
     }
   }
+  std::set<std::string> measured;
+  for (const ResultFile& file : files) {
+    for (const GroupResult& group : file.groups) {
+      for (const Row& row : group.rows) measured.insert(row.variant);
+    }
+  }
+  for (const std::string& variant : without) {
+    if (measured.contains(variant)) continue;
+    throw UsageError(
+        fmt::format("no input has a row of the variant '{}'; they have: {}", variant,
+                    measured.empty() ? "none" : fmt::format("{}", fmt::join(measured, ", "))));
+  }
+  if (!without.empty()) {
+    for (ResultFile& file : files) file = without_variants(std::move(file), without);
+    if (std::all_of(files.begin(), files.end(), [](const ResultFile& file) {
+          return file.groups.empty() && file.microbenchmarks.empty();
+        })) {
+      throw UsageError("nothing would be left: the inputs have no other variants");
+    }
+  }
   check_writable(out, 1 << 20);
   const Merged merged = merge(files, inputs);
   for (const std::string& note : merged.notes) print_prose("note: {}\n", note);
@@ -57,8 +78,15 @@ Action declare_merge(CLI::App& options) {
   options.add_option("--app", *apps, "only what the inputs have of this app (repeatable)")
       ->default_str("all")
       ->type_name("APP");
-  return [inputs, out, apps](const Invocation&) {
-    return merge_inputs(*inputs, *out, {apps->begin(), apps->end()});
+  auto without = std::make_shared<std::vector<std::string>>();
+  options
+      .add_option("--without", *without,
+                  "all but the rows of this variant, as when its code has changed (repeatable)")
+      ->default_str("none")
+      ->type_name("VARIANT");
+  return [inputs, out, apps, without](const Invocation&) {
+    return merge_inputs(*inputs, *out, {apps->begin(), apps->end()},
+                        {without->begin(), without->end()});
   };
 }
 

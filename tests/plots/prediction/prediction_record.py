@@ -13,7 +13,7 @@ from plots.prediction.evaluation import ROLES, home_of, row_of
 from plots.prediction.model import Machine
 from plots.prediction.traits import Row
 
-GPU = "NVIDIA H100 80GB HBM3"
+GPU = "NVIDIA H200"
 
 
 @functools.cache

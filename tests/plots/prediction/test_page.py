@@ -75,7 +75,7 @@ def test_one_gpu_says_what_is_missing_and_two_are_compared(text, monkeypatch):
     alone = text if len(gpus) == 1 else page.render(results.where(gpu=GPU))
     assert "Not recorded: there is no second GPU." in alone
     # What it will be is written down before it is known, and not afterwards.
-    assert "### H200 SXM, by its data sheet" in alone and "1.43 of the bandwidth" in alone
+    assert "### H100 SXM, by its data sheet" in alone and "0.70 of the bandwidth" in alone
     assert "by its data sheet" not in two
 
 
