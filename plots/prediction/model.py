@@ -109,6 +109,7 @@ SOURCES = {
     "block_barrier": "launch/barriers: block, by threads",
     "cluster_barrier": "launch/barriers: cluster, by threads of a block",
     "fence": "launch/barriers: cluster, a further warp",
+    "meeting": "launch/barriers: cluster, relaxed, by threads of a block",
     "remote": "dsm/latency: the next block's shared memory",
     "hand_over": "dsm/handover: st.async to the next block",
     "word": "launch/flags: a word through L2, any two SMs",
@@ -151,6 +152,7 @@ class Machine:
     received: float
     block_barrier: tuple[tuple[float, float], ...]
     cluster_barrier: tuple[tuple[float, float], ...]
+    meeting: tuple[tuple[float, float], ...]
     remote: float
     hand_over: float
     word: float
@@ -225,6 +227,10 @@ class Machine:
         """Cycles of a cluster's barrier, its blocks of so many threads."""
         return _between(self.cluster_barrier, threads)
 
+    def met(self, threads: float) -> float:
+        """Cycles of a cluster's barrier that orders nothing: no fence."""
+        return _between(self.meeting, threads)
+
     def read_bandwidth(self, in_flight: float) -> float:
         """GB/s that so many bytes in flight on every SM bring (Little's law, as measured)."""
         x, y = (np.log(side) for side in zip(*self.in_flight, strict=True))
@@ -277,6 +283,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
     barriers = points.all("launch/barriers", "latency", scope="block", order="acq_rel")
     linked = points.all("launch/barriers", "latency", scope="cluster", order="acq_rel")
     cluster_barrier = points.means("threads", linked)
+    meeting = points.all("launch/barriers", "latency", scope="cluster", order="relaxed")
     flights = points.all("memory/in_flight", "bandwidth", level="memory")
     found = {
         "sms": sms,
@@ -305,6 +312,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "block_barrier": points.curve("threads", barriers),
         "cluster_barrier": cluster_barrier,
         "fence": _a_further_warp(cluster_barrier),
+        "meeting": points.means("threads", meeting),
         "remote": latency("dsm/latency", access="load", distance="1"),
         "hand_over": latency("dsm/handover", way="st_async", distance="1"),
         "word": latency("launch/flags", where="any two SMs", carry="word"),

@@ -76,21 +76,25 @@ Since hardware counters are recorded (`results/*/profile-*.json`), counts can be
 of a profiler, and where a strategy was far off its code was read again. Found so: a copy of 16
 bytes by `cp.async` that goes past L1 brings a sector for every lane, also where all lanes want the
 same (drop_off in gemm's sample: 64 times the bytes of its rows of A), and one that goes through L1
-writes shared memory lane by lane (drop_off in gemm's tiles); what baseline loads ahead in hotspot's
-streams is spilled in some passes, by the machine code, and then waited for at once; Rodinia's
-elimination in lud goes product by product through shared memory, 225 and 240 in a row; of two loops
-of hotspot's squares the one at the edge of the grid had been taken for all; a cluster's barrier is
-a fence for each of its warps, of which launch/barriers says what a further warp takes; remote
-counters of a histogram are random words, to which an SM adds at a fifth of the rate of adjacent
-ones; the multiply-adds of lud's chain had been counted a second time in the update beside it, and
-dsm executes 8 % more instructions there than tma. Instructions and passes through
+writes shared memory lane by lane (drop_off in gemm's tiles); what baseline holds ahead in hotspot's
+streams leaves its steps few registers, so that in some passes their chains follow one another, for
+197 cycles of a row in which a warp issues nothing where the others have 38, and it waits for what
+it spills (by stalls and waits of the loop's machine code; until 2026-11-28 it stood here that the
+loads ahead are spilled and waited for at once, which is false); Rodinia's elimination in lud goes
+product by product through shared memory, 225 and 240 in a row; of two loops of hotspot's squares
+the one at the edge of the grid had been taken for all; a cluster's barrier is a fence for each of
+its warps, of which launch/barriers says what a further warp takes, unless it is relaxed, as where a
+cluster begins in hotspot's tiles since 2026-11-28 (99 cycles for 918 on an H100 and for 380 on an
+H200); remote counters of a histogram are random words, to which an SM adds at a fifth of the rate
+of adjacent ones; the multiply-adds of lud's chain had been counted a second time in the update
+beside it, and dsm executes 8 % more instructions there than tma. Instructions and passes through
 shared memory of gemm's FP32 tiles, of its sample and of the tiles of lud and hotspot, and lud's
 instructions for a multiply-add, are as counted on an H100, at one size; nothing of their times is
 in them. Once the fault was the kernel's: that dsm took longer in hotspot's streams than was
-predicted led to a fence that waited for the results on their way to memory, at every
-hand-over; since 2026-11-28 its windows send messages, which need none,
-and so do dsm's blocks at `iso` in hotspot and gemm, whose new times were predicted before they were
-measured (gemm 136 ms for 126 at 8192, hotspot 10.6 for 10.7).
+predicted led to a fence that waited for the results on their way to memory, at every hand-over;
+since 2026-11-28 its windows send messages, which need none, and so do dsm's blocks at `iso` in
+hotspot and gemm, whose new times were predicted before they were measured (gemm 136 ms for 126 at
+8192, hotspot 10.6 for 10.7).
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
 while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that
@@ -114,7 +118,12 @@ without any app but gemm, by less than 0.003. Tried and left, because errors of 
 passes in every step; the longer of waiting and issuing in place of both; the longer of a warp's
 instructions and its latencies in place of their sum, or the root of their squares; what a stage
 costs who computes, by who brings it (async_copy/stage_cost), in place of barriers in pathfinder's
-strips (the gains of tma and dsm are half as far off there then, those of drop_off twice as far).
+strips (the gains of tma and dsm are half as far off there then, those of drop_off twice as far);
+the cycles of a row of its tall strips by the machine code (25, where instructions and chain are 46:
+shuffles are under way while a warp works on another row) and those of an exchange (tma's times are
+right then, the others' a fifth too short); instructions and passes of hotspot's streams as counted
+(4 to 10 % fewer instructions, but in drop_off 7 % more, and up to 2.3 times the passes: advice on
+an H200 347 for 376 of 399, because the parts of a pass hide better than the model has them hide).
 Left for other reasons: bytes in flight of histogram's sample (its steps have that latency already);
 panels that blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some
 schedules were better, gains worse); instructions of copies beside the products of the same warps

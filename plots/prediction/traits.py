@@ -316,10 +316,10 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
     instructions = float(_HOTSPOT_ISO[row.strategy][walks])
     # of a step: the neighbours, the sum, a barrier before and after the store
     latency = 2 * (machine.shared + 5 * machine.op + 2 * machine.barrier(256))
-    fences = start = 0.0
+    start = 0.0
     if row.strategy == "dsm":  # the cells at the sides are sent; the cluster meets once at first
         latency = 2 * (5 * machine.op + machine.hand_over)
-        start, fences = machine.linked(256), 8 * machine.fence
+        start = machine.met(256)
     elif row.strategy == "tma":  # barriers are ready; the result is complete, and has been read
         latency += 2 * machine.barrier(256) + machine.store_read
     launches = math.ceil(steps / 2)
@@ -343,7 +343,7 @@ def _hotspot_iso(machine: Machine, row: Row) -> list[Phase]:
             Phase(
                 launches=times, blocks=blocks, steps=of_block, warps=8, instructions=instructions,
                 latency=latency + start / of_block,
-                wavefronts=_HOTSPOT_PASSED[row.strategy] + fences / of_block,
+                wavefronts=_HOTSPOT_PASSED[row.strategy],
                 travel=travel, flight=flight,
                 read=read, l2=l2, write=0.0 if cached else 4 * 144.0, resident=row.blocks_per_sm,
                 persistent=walks, rounds=1.0 if row.strategy == "tma" else 0.0,
@@ -380,13 +380,29 @@ _HOTSPOT_ROW = {
 }  # fmt: skip
 
 
-# Bytes that a thread of baseline spills in a pass of so many steps, by the machine code: registers
-# of the row-block that it loaded for the next turn. A spilled value has to be there to be stored,
-# so that the loads are waited for at once. (Others spill 16 bytes at most.)
-_HOTSPOT_SPILLED = {
-    ("4-warps", 5): 80.0, ("4-warps", 8): 72.0, ("4-warps", 12): 56.0, ("4-warps-roomy", 12): 56.0,
-    ("4-warps-8-steps", 8): 72.0, ("8-warps", 5): 80.0, ("8-warps-5-steps", 5): 80.0,
+# Cycles of a row in which a warp issues nothing, even if nothing has to come from memory: stalls
+# that the assembler set, and waits for shared memory (machine code of sm_90, 26 to 51 of others
+# than dsm, in whose loop messages stand, too).
+_HOTSPOT_STALLS = {
+    "register_bypass": 38.0, "overlap": 38.0, "drop_off": 38.0, "tma": 38.0, "dsm": 80.0,
+    "baseline": 38.0,  # by producer warps
 }  # fmt: skip
+# baseline holds the next row-block in registers, and its steps have what that leaves: their chains
+# follow each other, and in some passes they spill. By schedule and steps: such cycles of a row,
+# and bytes of a thread that are stored and loaded again in a row-block. (Others spill 16 at most.)
+_HOTSPOT_BASELINE = {
+    ("4-warps", 1): (140.0, 0.0), ("4-warps", 5): (197.0, 80.0), ("4-warps", 8): (181.0, 72.0),
+    ("4-warps", 12): (147.0, 56.0), ("4-warps-roomy", 1): (42.0, 0.0),
+    ("4-warps-roomy", 5): (73.0, 0.0), ("4-warps-roomy", 8): (76.0, 0.0),
+    ("4-warps-roomy", 12): (147.0, 56.0), ("4-warps-8-steps", 1): (58.0, 0.0),
+    ("4-warps-8-steps", 4): (103.0, 0.0), ("4-warps-8-steps", 8): (181.0, 72.0),
+    ("8-warps", 1): (140.0, 0.0), ("8-warps", 5): (197.0, 80.0), ("8-warps", 8): (76.0, 0.0),
+    ("8-warps", 12): (81.0, 0.0), ("8-warps-5-steps", 1): (140.0, 0.0),
+    ("8-warps-5-steps", 5): (197.0, 80.0),
+}  # fmt: skip
+# Of what is spilled: times a row that a warp waits for it, by the machine code, and the share that
+# L1 has lost by then (sm_read_bytes of profile-hotspot, beyond those of the grids).
+_HOTSPOT_RELOADS, _HOTSPOT_LOST = 0.9, 0.5
 
 
 def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
@@ -417,12 +433,14 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         cached = _cached(machine, row, footprint, index > 0)
         travel = _travel(machine, row, cached)
         instructions = stage_rows * (22.0 * length + _HOTSPOT_ROW[row.strategy])
-        spilled = 0.0
+        stalls, spilled = _HOTSPOT_STALLS[row.strategy], 0.0
         if row.strategy == "baseline" and not producers:
-            spilled = _HOTSPOT_SPILLED.get((row.schedule, length), 0.0)
+            stalls, spilled = _HOTSPOT_BASELINE.get((row.schedule, length), (stalls, 0.0))
         instructions += 2 * spilled / 4  # stored and loaded once a row-block
-        # The steps of a row follow one another: a shuffle and two additions each.
-        latency = stage_rows * length * (machine.shared / 2 + 2 * machine.op) / 2
+        if spilled:
+            reload = (1 - _HOTSPOT_LOST) * machine.shared + _HOTSPOT_LOST * machine.l2
+            stalls += _HOTSPOT_RELOADS * reload
+        latency = stage_rows * stalls
         shuffles = stage_rows * warps * (2.0 * length + 4)
         if row.strategy == "dsm":
             # A window sends two rows of each step to either side, a message each.
@@ -434,7 +452,7 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         flight = 0.0
         if row.strategy in ("overlap", "tma", "dsm", "drop_off") or producers:
             flight = max(1.0, row.moves("stages", 2) - 1)
-        elif row.strategy == "baseline" and not spilled:
+        elif row.strategy == "baseline":
             flight = 1.0  # the next row-block travels to registers meanwhile
         columns = warps * (128 - 2 * halo) + 2 * halo
         finished = rows * cols / blocks / (streamed / stage_rows)

@@ -26,6 +26,7 @@ MACHINE = Machine(
     launch_graph_us=0.5, memory=600.0, l2=200.0, load_memory=650.0, load_l2=250.0, shared=30.0,
     copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0, received=90.0,
     block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=((32.0, 300.0), (1024.0, 610.0)),
+    meeting=((32.0, 80.0), (1024.0, 160.0)),
     remote=190.0, hand_over=350.0, word=700.0, store_read=100.0, round=150.0,
     box=40.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)), own_adds=32.0, random_adds=8.0,
     remote_adds=0.5, tensor=(("mma bf16", 1e5),), fence=10.0,

@@ -93,36 +93,46 @@ def test_a_hand_over_longer_than_its_step_is_waited_for():
 
 
 def test_a_clusters_barriers_are_fences_of_its_warps():
+    known = row("nw", "dsm", size={"rows": 320, "cols": 320}, geometry={"tiles": 1.0})
+    (with_fence,) = traits._nw_iso(MACHINE, known)
+    (without,) = traits._nw_iso(replace(MACHINE, fence=0.0), known)
+    assert with_fence.wavefronts - without.wavefronts == 2 * MACHINE.fence
+
+
+def test_a_cluster_that_only_meets_pays_no_fence():
     size = {"rows": 1200, "cols": 1240, "steps": 2}
-    (with_fence,) = traits._hotspot_iso(MACHINE, row("hotspot", "dsm", size=size))
-    (without,) = traits._hotspot_iso(replace(MACHINE, fence=0.0), row("hotspot", "dsm", size=size))
-    assert with_fence.wavefronts - without.wavefronts == 8 * MACHINE.fence
-    # one barrier of the cluster, before the first step
+    (known,) = traits._hotspot_iso(MACHINE, row("hotspot", "dsm", size=size))
+    fenced = replace(MACHINE, fence=1e3, cluster_barrier=((32.0, 1e4), (1024.0, 1e4)))
+    assert traits._hotspot_iso(fenced, row("hotspot", "dsm", size=size)) == [known]
+    # one meeting of the cluster, before the first step
     more = 100.0
-    later = replace(
-        MACHINE, cluster_barrier=tuple((x, y + more) for x, y in MACHINE.cluster_barrier)
-    )
+    later = replace(MACHINE, meeting=tuple((x, y + more) for x, y in MACHINE.meeting))
     (longer,) = traits._hotspot_iso(later, row("hotspot", "dsm", size=size))
-    assert longer.latency - with_fence.latency == pytest.approx(more)
+    assert longer.latency - known.latency == pytest.approx(more)
 
 
-def test_a_row_block_that_is_spilled_does_not_travel_meanwhile():
-    """What ptxas says of the passes of hotspot/baseline (cuobjdump -res-usage)."""
-    flights = {}
-    for schedule, steps in (("4-warps", 5), ("4-warps-roomy", 5), ("8-warps", 12)):
+def test_a_row_block_in_registers_travels_meanwhile_and_costs_the_steps_their_registers():
+    """What the machine code has of the passes of hotspot/baseline."""
+
+    def phase_of(schedule, steps, strategy="baseline", **more):
         known = row(
-            "hotspot", "baseline", schedule=schedule, size={"rows": 4096, "cols": 4096,
-            "steps": steps}, geometry={"warps": float(schedule[0]), "steps_per_pass": 12},
+            "hotspot", strategy, schedule=schedule, size={"rows": 4096, "cols": 4096,
+            "steps": steps}, geometry={"warps": float(schedule[0]), "steps_per_pass": 12}, **more,
         )  # fmt: skip
         (phase,) = traits._hotspot_stream(MACHINE, known)
-        flights[schedule] = phase.flight
-    assert flights == {"4-warps": 0.0, "4-warps-roomy": 1.0, "8-warps": 1.0}
+        return phase
+
+    squeezed, roomy = phase_of("4-warps", 5), phase_of("4-warps-roomy", 5)
+    assert squeezed.flight == roomy.flight == phase_of("8-warps", 12).flight == 1.0
+    # Four rows, in which a warp stands for longer and waits for what it spilled, half of it in L2.
+    reload = (MACHINE.shared + MACHINE.l2) / 2
+    assert squeezed.latency - roomy.latency == pytest.approx(4 * (197 - 73 + 0.9 * reload))
+    assert squeezed.instructions - roomy.instructions == 2 * 80 / 4
     # Producer warps hold nothing for those that compute.
-    known = replace(
-        known, schedule="8-warps-5-steps", movement={"producer_warps": 4.0},
-        geometry={"warps": 8.0, "steps_per_pass": 5}, size={**known.size, "steps": 5},
-    )  # fmt: skip
-    assert traits._hotspot_stream(MACHINE, known)[0].flight == 1.0
+    producers = phase_of("8-warps-5-steps", 5, movement={"producer_warps": 4.0})
+    others = phase_of("8-warps-5-steps", 5, "register_bypass")
+    assert producers.flight == 1.0 and producers.latency == others.latency
+    assert producers.instructions < phase_of("8-warps-5-steps", 5).instructions
 
 
 def test_lanes_that_want_the_same_bring_a_sector_each_past_l1():
