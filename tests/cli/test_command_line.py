@@ -293,6 +293,12 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
         asked = [word for name in names for word in ("--without", name)]
         line = one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
         assert "'hotspot/tna'" in line and "hotspot/tma" in line
+    # An input of which nothing is left is no session that lacks every case.
+    alone = tmp_path / "alone.json"
+    others = [word for name in set(of_all) - {"hotspot/tma"} for word in ("--without", name)]
+    assert amasia("merge", str(recorded), *others, "--out", str(alone)).returncode == 0
+    done = amasia("merge", str(alone), str(rest), *out[:2], "--out", str(again))
+    assert done.returncode == 0 and again.read_bytes() == rest.read_bytes()
     asked = [word for name in set(of_all) for word in ("--without", name)]
     assert "nothing" in one_line(amasia("merge", str(recorded), *asked, "--out", str(again)), 2)
 

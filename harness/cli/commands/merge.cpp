@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +17,24 @@
 namespace amasia {
 namespace {
 
+/// An input that has nothing any more is no session without a case.
+void drop_empty(std::vector<ResultFile>& files, std::vector<std::string>& inputs) {
+  for (std::size_t f = files.size(); f-- > 0;) {
+    if (!files[f].groups.empty() || !files[f].microbenchmarks.empty()) continue;
+    files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
+    inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
+  }
+}
+
+void require_seen(const std::set<std::string>& asked, const std::set<std::string>& seen,
+                  const char* what) {
+  for (const std::string& name : asked) {
+    if (seen.contains(name)) continue;
+    throw UsageError(fmt::format("no input has {} '{}'; they have: {}", what, name,
+                                 seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
+  }
+}
+
 ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
                         const std::set<std::string>& apps, const std::set<std::string>& without) {
   std::vector<ResultFile> files = read_result_files(inputs);
@@ -26,39 +43,21 @@ ExitStatus merge_inputs(std::vector<std::string> inputs, const std::string& out,
     for (const ResultFile& file : files) {
       for (const GroupResult& group : file.groups) seen.insert(group.key.app);
     }
-    for (const std::string& app : apps) {
-      if (seen.contains(app)) continue;
-      throw UsageError(
-          fmt::format("no input has a group of the app '{}'; they have: {}", app,
-                      seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, ", "))));
-    }
-    // Inputs that have nothing of them are no sessions without a case.
-    for (std::size_t f = files.size(); f-- > 0;) {
-      files[f] = only_apps(std::move(files[f]), apps);
-      if (!files[f].groups.empty()) continue;
-      files.erase(files.begin() + static_cast<std::ptrdiff_t>(f));
-      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(f));
-    }
-  }
-  std::set<std::string> measured;
-  for (const ResultFile& file : files) {
-    for (const GroupResult& group : file.groups) {
-      for (const Row& row : group.rows) measured.insert(row.variant);
-    }
-  }
-  for (const std::string& variant : without) {
-    if (measured.contains(variant)) continue;
-    throw UsageError(
-        fmt::format("no input has a row of the variant '{}'; they have: {}", variant,
-                    measured.empty() ? "none" : fmt::format("{}", fmt::join(measured, ", "))));
+    require_seen(apps, seen, "a group of the app");
+    for (ResultFile& file : files) file = only_apps(std::move(file), apps);
+    drop_empty(files, inputs);
   }
   if (!without.empty()) {
-    for (ResultFile& file : files) file = without_variants(std::move(file), without);
-    if (std::all_of(files.begin(), files.end(), [](const ResultFile& file) {
-          return file.groups.empty() && file.microbenchmarks.empty();
-        })) {
-      throw UsageError("nothing would be left: the inputs have no other variants");
+    std::set<std::string> seen;
+    for (const ResultFile& file : files) {
+      for (const GroupResult& group : file.groups) {
+        for (const Row& row : group.rows) seen.insert(row.variant);
+      }
     }
+    require_seen(without, seen, "a row of the variant");
+    for (ResultFile& file : files) file = without_variants(std::move(file), without);
+    drop_empty(files, inputs);
+    if (files.empty()) throw UsageError("nothing would be left: the inputs have no other variants");
   }
   check_writable(out, 1 << 20);
   const Merged merged = merge(files, inputs);
