@@ -380,9 +380,10 @@ _HOTSPOT_ROW = {
 }  # fmt: skip
 
 
-# Cycles of a row in which a warp issues nothing, even if nothing has to come from memory: stalls
-# that the assembler set, and waits for shared memory (machine code of sm_90, 26 to 51 of others
-# than dsm, in whose loop messages stand, too).
+# Cycles of a row in which a warp issues nothing, even if nothing has to come from memory: by the
+# machine code of sm_90, the stalls that the assembler set on the way of a row-block inside the
+# grid, and waits for shared memory (33 cycles) and shuffles (24). 26 to 51 over all passes, but for
+# dsm (50 to 99), in whose loop messages stand, too, and for baseline.
 _HOTSPOT_STALLS = {
     "register_bypass": 38.0, "overlap": 38.0, "drop_off": 38.0, "tma": 38.0, "dsm": 80.0,
     "baseline": 38.0,  # by producer warps
