@@ -248,6 +248,7 @@ def _stage_cost(points: pd.DataFrame, strategy: str) -> list[str]:
     values = {
         (at["way"], at["warps"], at["bytes"]): float(value)
         for at, value in zip(of_stages["at"], of_stages["median"], strict=True)
+        if at.get("producers", "0") in ("0", "1")
     }
     way = _STAGE_WAYS.get(strategy)
     costs = [

@@ -7,15 +7,18 @@
 // comes, from 1 MiB that L1 does not hold. The value is cycles of a stage, the slope between two
 // numbers of stages; what a way costs is the difference to way=none, which computes on one stage
 // again and again. Ways: `registers`, the warps that compute load before and store behind their
-// rows, __syncthreads(); `registers_producer`, another warp does, and stages are handed over at
-// named barriers; `cp_async` and `cp_async_producer`, the same by cp.async; `bulk`, one thread of
-// those that compute asks for a bulk copy, an mbarrier tells that it is there and __syncthreads()
-// that the stage may be overwritten; `bulk_producer`, a thread of another warp asks, and another
-// mbarrier tells it that the stage was read. All lanes' results must be what the CPU computes.
+// rows, __syncthreads(); `registers_producer`, `producers` other warps do, and stages are handed
+// over at named barriers; `cp_async` and `cp_async_producer`, the same by cp.async; `bulk`, one
+// thread of those that compute asks for a bulk copy, an mbarrier tells that it is there and
+// __syncthreads() that the stage may be overwritten; `bulk_producer`, a thread of another warp
+// asks, and another mbarrier tells it that the stage was read. What few threads would have to hold
+// in more than 64 registers is left out. All lanes' results must be what the CPU computes.
 
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "microbench/walks.cuh"
@@ -56,7 +59,34 @@ constexpr const char* name_of(Way w) {
 constexpr bool has_producer(Way w) {
   return w == Way::registers_producer || w == Way::cp_async_producer || w == Way::bulk_producer;
 }
-constexpr int threads_of(Way w, int warps) { return 32 * (warps + (has_producer(w) ? 1 : 0)); }
+constexpr bool through_registers(Way w) {
+  return w == Way::registers || w == Way::registers_producer;
+}
+
+/// A point: so many warps compute on stages of so many bytes, and so many others bring them.
+struct Case {
+  Way way;
+  int warps;
+  int bytes;
+  int producers;
+};
+constexpr int threads_of(const Case& c) { return 32 * (c.warps + c.producers); }
+/// Chunks of 16 bytes that a thread of those that copy brings of a stage.
+constexpr int chunks_of(const Case& c) {
+  const int copying = 32 * (c.producers > 0 ? c.producers : c.warps);
+  return (c.bytes / 16 + copying - 1) / copying;
+}
+constexpr int most_held = 16;  // chunks that a thread has registers for
+/// One thread asks the copy engine, so that a second warp would have nothing to do.
+constexpr bool exists(const Case& c) {
+  if (!has_producer(c.way))
+    return c.producers == 0 && (!through_registers(c.way) || chunks_of(c) <= most_held);
+  if (c.way == Way::bulk_producer) return c.producers == 1;
+  return c.producers > 0 && (!through_registers(c.way) || chunks_of(c) <= most_held);
+}
+constexpr std::array all_warps{2, 4};
+constexpr std::array all_bytes{1024, 4096, 8192, 16384, 32768};
+constexpr std::array all_producers{0, 1, 4};
 
 AMASIA_HD constexpr unsigned word_at(std::size_t i) {
   return static_cast<unsigned>(i) * 2654435761U ^ 0x9E3779B9U;
@@ -89,14 +119,10 @@ __device__ __forceinline__ unsigned computed(unsigned x, const unsigned* stage) 
   return x;
 }
 
-/// Chunks of 16 bytes that a thread of those that copy brings of a stage.
-template <int THREADS, int BYTES>
-constexpr int chunks = (BYTES / 16 + THREADS - 1) / THREADS;
-
 template <int THREADS, int BYTES, class Copy>
 __device__ void each_chunk(int thread, Copy copy) {
 #pragma unroll
-  for (int c = 0; c < chunks<THREADS, BYTES>; ++c) {
+  for (int c = 0; c < (BYTES / 16 + THREADS - 1) / THREADS; ++c) {
     const int at = 16 * (c * THREADS + thread);
     if (BYTES / 16 % THREADS == 0 || at < BYTES) copy(c, at);
   }
@@ -107,12 +133,13 @@ struct Held {
   int4 chunk[COUNT];
 };
 
-template <Way WAY, int WARPS, int BYTES>
-__global__ void __launch_bounds__(threads_of(WAY, WARPS))
+template <Way WAY, int WARPS, int BYTES, int PRODUCERS>
+__global__ void __launch_bounds__(32 * (WARPS + PRODUCERS))
     compute_stages(const std::byte* source, Walks walks, Stamp* taken, unsigned* results) {
-  constexpr int threads = threads_of(WAY, WARPS);
-  constexpr int copying = has_producer(WAY) ? 32 : 32 * WARPS;
-  using Share = Held<chunks<copying, BYTES>>;
+  constexpr Case self{WAY, WARPS, BYTES, PRODUCERS};
+  constexpr int threads = threads_of(self);
+  constexpr int copying = 32 * (PRODUCERS > 0 ? PRODUCERS : WARPS);
+  using Share = Held<chunks_of(self)>;
   using Stages = block::NamedStages<depth, threads>;
   extern __shared__ __align__(128) std::byte stages[];
   constexpr bool engine = WAY == Way::bulk || WAY == Way::bulk_producer;
@@ -243,43 +270,29 @@ __global__ void __launch_bounds__(threads_of(WAY, WARPS))
 
 using StageKernel = void (*)(const std::byte*, Walks, Stamp*, unsigned*);
 
-template <int WARPS, int BYTES>
-StageKernel kernel_for(Way w) {
-  switch (w) {
-    case Way::none:
-      return compute_stages<Way::none, WARPS, BYTES>;
-    case Way::registers:
-      return compute_stages<Way::registers, WARPS, BYTES>;
-    case Way::registers_producer:
-      return compute_stages<Way::registers_producer, WARPS, BYTES>;
-    case Way::cp_async:
-      return compute_stages<Way::cp_async, WARPS, BYTES>;
-    case Way::cp_async_producer:
-      return compute_stages<Way::cp_async_producer, WARPS, BYTES>;
-    case Way::bulk:
-      return compute_stages<Way::bulk, WARPS, BYTES>;
-    case Way::bulk_producer:
-      return compute_stages<Way::bulk_producer, WARPS, BYTES>;
+/// The kernel of the case that `c` is, among all those that a list of values spans.
+template <std::size_t WAY, std::size_t WARPS, std::size_t BYTES, std::size_t PRODUCERS>
+void look_at(const Case& c, StageKernel& found) {
+  constexpr Case it{ways[WAY], all_warps[WARPS], all_bytes[BYTES], all_producers[PRODUCERS]};
+  if constexpr (exists(it)) {
+    if (c.way == it.way && c.warps == it.warps && c.bytes == it.bytes &&
+        c.producers == it.producers) {
+      found = compute_stages<it.way, it.warps, it.bytes, it.producers>;
+    }
   }
-  throw std::logic_error("kernel_for: no such way");
 }
-
-struct Case {
-  Way way;
-  int warps;
-  int bytes;
-};
+template <std::size_t... EACH>
+StageKernel kernel_among(const Case& c, std::index_sequence<EACH...>) {
+  constexpr std::size_t p = all_producers.size(), b = all_bytes.size(), w = all_warps.size();
+  StageKernel found = nullptr;
+  (look_at<EACH / p / b / w, EACH / p / b % w, EACH / p % b, EACH % p>(c, found), ...);
+  if (found == nullptr) throw std::logic_error("kernel_of: no such case");
+  return found;
+}
 StageKernel kernel_of(const Case& c) {
-  const bool few = c.warps == 2;
-  switch (c.bytes) {
-    case 1024:
-      return few ? kernel_for<2, 1024>(c.way) : kernel_for<4, 1024>(c.way);
-    case 4096:
-      return few ? kernel_for<2, 4096>(c.way) : kernel_for<4, 4096>(c.way);
-    case 8192:
-      return few ? kernel_for<2, 8192>(c.way) : kernel_for<4, 8192>(c.way);
-  }
-  throw std::logic_error("kernel_of: no such stage");
+  constexpr std::size_t count =
+      ways.size() * all_warps.size() * all_bytes.size() * all_producers.size();
+  return kernel_among(c, std::make_index_sequence<count>());
 }
 
 /// What each thread that computes must have at the end.
@@ -307,7 +320,7 @@ Sampling walked(const Case& c, Stream stream) {
   const StageKernel kernel = kernel_of(c);
   LaunchShape shape;
   shape.grid = dim3(1);
-  shape.block = dim3(static_cast<unsigned>(threads_of(c.way, c.warps)));
+  shape.block = dim3(static_cast<unsigned>(threads_of(c)));
   shape.dynamic_shared_bytes = static_cast<std::size_t>(depth * c.bytes);
   allow_launch(reinterpret_cast<const void*>(kernel), shape);
   auto source = std::make_shared<DeviceArray<unsigned>>(source_bytes / sizeof(unsigned));
@@ -359,25 +372,29 @@ std::vector<Claim> claims_of(Way w) {
 
 std::vector<Point> points(const Device&, Scope scope) {
   std::vector<Point> all;
-  for (const int warps : {2, 4}) {
-    for (const int bytes : {1024, 4096, 8192}) {
+  for (const int warps : all_warps) {
+    for (const int bytes : all_bytes) {
       for (const Way way : ways) {
-        if (scope == Scope::quick && (warps != 2 || bytes != 4096)) continue;
-        const Case c{way, warps, bytes};
-        Point p;
-        p.at = {{"way", name_of(way)},
-                {"warps", std::to_string(warps)},
-                {"bytes", std::to_string(bytes)}};
-        p.quantity = "latency";
-        p.unit = "cycles";
-        const bool asynchronous = way == Way::cp_async || way == Way::cp_async_producer;
-        const bool engine = way == Way::bulk || way == Way::bulk_producer;
-        p.runs_from = engine ? 90 : asynchronous ? 80 : 0;
-        p.kernels = {{reinterpret_cast<const void*>(kernel_of(c)), threads_of(way, warps),
-                      static_cast<std::size_t>(depth * bytes)}};
-        p.claims = claims_of(way);
-        p.prepare = [c](const Device&, Stream stream) { return walked(c, stream); };
-        all.push_back(std::move(p));
+        for (const int producers : all_producers) {
+          const Case c{way, warps, bytes, producers};
+          if (!exists(c)) continue;
+          if (scope == Scope::quick && (warps != 2 || bytes != 4096 || producers > 1)) continue;
+          Point p;
+          p.at = {{"way", name_of(way)},
+                  {"warps", std::to_string(warps)},
+                  {"bytes", std::to_string(bytes)},
+                  {"producers", std::to_string(producers)}};
+          p.quantity = "latency";
+          p.unit = "cycles";
+          const bool asynchronous = way == Way::cp_async || way == Way::cp_async_producer;
+          const bool engine = way == Way::bulk || way == Way::bulk_producer;
+          p.runs_from = engine ? 90 : asynchronous ? 80 : 0;
+          p.kernels = {{reinterpret_cast<const void*>(kernel_of(c)), threads_of(c),
+                        static_cast<std::size_t>(depth * bytes)}};
+          p.claims = claims_of(way);
+          p.prepare = [c](const Device&, Stream stream) { return walked(c, stream); };
+          all.push_back(std::move(p));
+        }
       }
     }
   }
@@ -392,6 +409,7 @@ std::vector<Finding> findings(const Device&, const std::vector<MeasuredPoint>& m
     Coordinates beside = p.at;
     for (auto& [name, value] : beside) {
       if (name == "way") value = name_of(Way::none);
+      if (name == "producers") value = "0";
     }
     for (const MeasuredPoint& none : measured) {
       if (none.at != beside) continue;
@@ -407,7 +425,7 @@ const bool registered = register_microbenchmark(
     {"async_copy/stage_cost",
      "How much longer does a chain take because its stages are brought meanwhile?",
      "Warps compute row by row what takes longer than a copy from L2, while the next stage comes: "
-     "through registers, by cp.async or by a bulk copy, which they or a warp beside them see to; "
+     "through registers, by cp.async or by a bulk copy, which they or warps beside them see to; "
      "cycles of a stage, the slope over two numbers of stages. The cost of a "
      "way is the difference to none. Every thread's result is checked.",
      points, findings});
