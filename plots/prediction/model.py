@@ -83,6 +83,9 @@ class _Points:
 
 FED = "wgmma bf16 fed"  # a rate of Machine.tensor
 
+# Places of a microbenchmark, and a value at each, in order.
+Curve = tuple[tuple[float, float], ...]
+
 # What a machine is described by, and of which microbenchmark it is; the page lists it.
 SOURCES = {
     "sms": "device: SMs",
@@ -112,6 +115,7 @@ SOURCES = {
     "meeting": "launch/barriers: cluster, relaxed, by threads of a block",
     "remote": "dsm/latency: the next block's shared memory",
     "hand_over": "dsm/handover: st.async to the next block",
+    "stages": "async_copy/stage_cost: of a way, warps that compute and producer warps, by bytes",
     "word": "launch/flags: a word through L2, any two SMs",
     "store_read": "tma/latency: bulk store of 1 KiB, until its bytes are read",
     "round": "tma/bandwidth: a thread's interval of boxes of 1 KiB, each with its own wait",
@@ -155,6 +159,7 @@ class Machine:
     meeting: tuple[tuple[float, float], ...]
     remote: float
     hand_over: float
+    stages: tuple[tuple[str, Curve], ...]
     word: float
     store_read: float
     round: float
@@ -222,6 +227,21 @@ class Machine:
         # The step T = besides + idle + (share - idle) x share / T.
         own = besides + idle
         return (own + math.sqrt(own**2 + 4 * share * (share - idle))) / 2 - besides
+
+    def stage(self, way: str, producers: float, warps: float, size: float) -> float:
+        """Cycles by which a stage of so many bytes lengthens the chain of those warps that compute
+        on it: brought by ``way`` (registers, cp_async, bulk) by the same warps, or by producers."""
+        curves = dict(self.stages)
+
+        def beside(count: str) -> float:
+            if producers == 0:
+                return _between(curves[f"{way} {count} 0"], size)
+            named = f"{way}_producer {count}"
+            several = producers > 1 and f"{named} 4" in curves
+            return _between(curves[f"{named} {4 if several else 1}"], size)
+
+        share = (min(max(warps, 2.0), 4.0) - 2.0) / 2.0
+        return (1 - share) * beside("2") + share * beside("4")
 
     def linked(self, threads: float) -> float:
         """Cycles of a cluster's barrier, its blocks of so many threads."""
@@ -315,6 +335,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "meeting": points.means("threads", meeting),
         "remote": latency("dsm/latency", access="load", distance="1"),
         "hand_over": latency("dsm/handover", way="st_async", distance="1"),
+        "stages": _stage_costs(points),
         "word": latency("launch/flags", where="any two SMs", carry="word"),
         "store_read": latency(
             "tma/latency", operation="store", way="flat", box="1024", completion="read"
@@ -330,6 +351,22 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "tensor": _tensor_rates(points),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _stage_costs(points: _Points) -> tuple[tuple[str, Curve], ...] | None:
+    """ "way warps producers" -> cycles by which a stage takes longer than where none is brought, by
+    its bytes; None where that is not recorded."""
+    found = points.all("async_copy/stage_cost", "latency")
+    taken = {
+        (at["way"], at["warps"], at.get("producers", ""), float(at["bytes"])): float(cycles)
+        for at, cycles in zip(found["at"], found["median"], strict=True)
+    }
+    curves: dict[str, dict[float, float]] = {}
+    for (way, warps, producers, size), cycles in taken.items():
+        none = taken.get(("none", warps, "0", size))
+        if way != "none" and none is not None:
+            curves.setdefault(f"{way} {warps} {producers}", {})[size] = cycles - none
+    return tuple((name, tuple(sorted(curve.items()))) for name, curve in curves.items()) or None
 
 
 def _slope(short: float | None, long: float | None, more: float) -> float | None:

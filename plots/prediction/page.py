@@ -13,7 +13,7 @@ from plots.errors import PlotsError
 from plots.load import Results, strategy_order
 from plots.markdown import plain, table, wrapped
 from plots.prediction import evaluation as ev
-from plots.prediction.model import EQUATIONS, SOURCES, Machine
+from plots.prediction.model import EQUATIONS, SOURCES, Curve, Machine
 from plots.prediction.traits import FAMILIES
 from plots.strategies import APPS, NAMES
 from plots.twin import NAME as TWIN
@@ -107,7 +107,16 @@ other SMs ask meanwhile, which is as often as this one does, and else as fast as
 SM receive (92 bytes a cycle on an H100, in place of a share of 32). Nothing is fitted in this last
 one, but it was written down when gemm's gains had been seen, and no other app has it: by it alone
 the gains of its tiles, which had been 11.9 % off on an H100 (90th percentile 31.5), came to 7.2
-(18.7), and on an H200 from 7.4 (19.0) to 8.2 (17.8).
+(18.7), and on an H200 from 7.4 (19.0) to 8.2 (17.8). In pathfinder's strips and nw's bands what a
+stage costs those who compute on it, by who brings it (async_copy/stage_cost), stands in place of
+barriers; a row of tall strips takes the 25.5 cycles of its machine code, in which shuffles are
+under way while a warp works on another row, where instructions and chain had been 46; bands ask as
+far ahead as their config says, and producers that wait for what they have asked for (there,
+register_bypass) first store scores and copy, at the cycles of their machine code, and then wait at
+the rate at which memory is read and written at once. Of these the first two had been tried one at a
+time and left, because tma's times came out right and the others' did not. Together they bring the
+90th percentile of all gains on an H200 from 16.8 to 15.9 %, on an H100 from 15.2 to 14.7,
+and nw's times, which had been a fifth too short, to a tenth.
 
 Two forms were changed: a step whose copies are asked for ahead no longer waits for the instructions
 of the block's other warps, which are in what an SM issues already; and a step that waits for its
@@ -116,19 +125,20 @@ not, the errors of the other apps on an H200 choose both, whichever app but hist
 without histogram they choose the second alone, by 0.0005 of a logarithm, and so they do on an H100
 without any app but gemm, by less than 0.003. Tried and left, because errors of apps left out rose:
 passes in every step; the longer of waiting and issuing in place of both; the longer of a warp's
-instructions and its latencies in place of their sum, or the root of their squares; what a stage
-costs who computes, by who brings it (async_copy/stage_cost), in place of barriers in pathfinder's
-strips (the gains of tma and dsm are half as far off there then, those of drop_off twice as far);
-the cycles of a row of its tall strips by the machine code (25, where instructions and chain are 46:
-shuffles are under way while a warp works on another row) and those of an exchange (tma's times are
-right then, the others' a fifth too short); instructions and passes of hotspot's streams as counted
-(4 to 10 % fewer instructions, but in drop_off 7 % more, and up to 2.3 times the passes: advice on
-an H200 347 for 376 of 399, because the parts of a pass hide better than the model has them hide).
-Left for other reasons: bytes in flight of histogram's sample (its steps have that latency already);
-panels that blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some
-schedules were better, gains worse); instructions of copies beside the products of the same warps
-(overlap on tensor cores was then said to be slower than tma, as it is, but by a third and not by 3
-to 13 %).
+instructions and its latencies in place of their sum, or the root of their squares; 1.4 to 3 cycles
+for an instruction of a warp alone, as its stalls have it; how long a block's batch of copies
+arrives where nothing else on its SM is under way (strips: better on an H200, worse on an H100); a
+power for what waits and another for what is throughput, or one for copies that are asked for ahead,
+or for blocks that stay (the median of gains fell by half a percent at most, and 2 to 24 cases of
+the advice were lost); what a stage costs in lud's chain (no difference); instructions and passes of
+hotspot's streams as counted (4 to 10 % fewer instructions, but in drop_off 7 % more, and up to 2.3
+times the passes: advice on an H200 347 for 376 of 399, because the parts of a pass hide better than
+the model has them hide); those of pathfinder's pyramids and of histogram's walks as counted (advice
+412 for 425 of 460). Left for other reasons: bytes in flight of histogram's sample (its steps have
+that latency already); panels that blocks share at the rate of tensor_core/wgmma_tma in place of
+L2's (times of some schedules were better, gains worse); instructions of copies beside the products
+of the same warps (overlap on tensor cores was then said to be slower than tma, as it is, but by a
+third and not by 3 to 13 %).
 """
 
 _LIMITS = """
@@ -314,9 +324,15 @@ def _constants(e: ev.Evaluation) -> str:
     return table(["app left out", "power", "trips"], lines)
 
 
+def _cell(value: float | Curve) -> str:
+    if isinstance(value, tuple):  # a curve, from its first place to its last
+        return " to ".join(dict.fromkeys(f"{y:,.0f}" for _, y in (value[0], value[-1])))
+    return f"{value:,.0f}"
+
+
 def _value(value: object) -> str:
     if isinstance(value, tuple):
-        return ", ".join(f"{k if isinstance(k, str) else f'{k:g}'}: {v:,.0f}" for k, v in value)
+        return ", ".join(f"{k if isinstance(k, str) else f'{k:g}'}: {_cell(v)}" for k, v in value)
     return f"{value:,.4g}" if isinstance(value, float) and value < 1e4 else f"{value:,.0f}"
 
 

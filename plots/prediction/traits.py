@@ -85,6 +85,19 @@ def _travel(machine: Machine, row: Row, cached: bool) -> float:
     return machine.copy_l2 if cached else machine.copy_memory
 
 
+# How a strategy brings stages, as async_copy/stage_cost names it. drop_off copies what its own
+# threads read.
+_BROUGHT = {
+    "baseline": "registers", "register_bypass": "cp_async", "overlap": "cp_async",
+    "drop_off": "cp_async", "tma": "bulk", "dsm": "bulk",
+}  # fmt: skip
+
+
+def _stage(machine: Machine, row: Row, producers: float, warps: float, size: float) -> float:
+    """Cycles that a stage of so many bytes costs the warps that compute on it."""
+    return machine.stage(_BROUGHT[row.strategy], producers, warps, size)
+
+
 # A footprint up to this share of L2 is found there: beyond it the chase of memory/latency leaves
 # the latency of L2 on Hopper, whose L2 has two halves.
 _ROOM = 0.5
@@ -131,31 +144,47 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
     ]  # fmt: skip
 
 
+# Cycles in which a thread of a producer warp stores 16 bytes of scores and copies as many of ref,
+# by the stalls of its machine code and the waits for what it has read: 63 to 130, by loop.
+_NW_MOVED = 100.0
+
+
 def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
     """A walk of 32 lanes, four columns a step; a band follows the one above it (geometry.hpp)."""
     height, columns = row.has("band_rows", 128), row.number("cols")
     bands = math.ceil(row.number("rows") / height)
-    batch = 64.0 if "pairs" in row.config else 32.0
+    batch = 32 * row.moves("batch", 2.0 if "pairs" in row.config else 1.0)
     lane_rows = height / 32
     # Of the walk's main loop, a step.
     instructions = 72.0 if lane_rows > 2 else 44.0
     period = batch / 4  # steps that a stage lasts
+    stage = 4 * height * batch  # its bytes, of ref; as many of scores go the other way
     # The cells on the way from one lane's row above to the next lane's, and the shuffle between.
     chain = (lane_rows + 3) * machine.op + machine.shared
+    producers = row.moves("producer_warps")
+    copied = 0.0
     if row.strategy == "drop_off":  # the walker copies its own ref
-        instructions += 3 * lane_rows
-    hand_back = 2 * machine.op if row.engine else machine.barrier(row.threads)
-    latency = chain + hand_back / period
-    ahead = {"baseline": 1.0, "register_bypass": 1.0}.get(row.strategy, 2.0)
+        producers, copied = 0.0, 3 * lane_rows
+    instructions += copied
+    # What a copy costs beside its instructions, those of the walker's own.
+    handed = _stage(machine, row, producers, 1, stage) / period - copied
+    latency = chain + max(0.0, handed)
+    ahead = max(1.0, row.moves("depth"))
     lag = 31 + 8 + 1 + 8
     held = machine.sms * row.blocks_per_sm
     deep = min(bands, held)
     steps = math.ceil(bands / held) * columns / 4 + 35 + (deep - 1) * lag
     # A word of the band above is waited for where it travels longer than it was asked for ahead.
-    step = instructions + latency
+    step = instructions + chain
     late = max(0.0, (machine.hand_over if row.strategy == "dsm" else machine.word) - 8 * step)
     cells = bands * height * columns
     travel = _travel(machine, row, _cached(machine, row, 8 * cells, False))
+    if row.strategy == "register_bypass":
+        # A producer stores scores, copies ref and waits for all of it, while as much is written.
+        travel += stage / 16 / (32 * max(1.0, producers)) * _NW_MOVED
+        travel += machine.arrival(
+            stage, travel, stage * min(deep, machine.sms) * machine.clock_ghz / machine.copy_gb_s
+        )
     # What of the way of a stage its period does not cover, on each step of it.
     exposed = max(0.0, travel - ahead * period * step) / period
     return [
@@ -594,6 +623,9 @@ def _pathfinder_iso(machine: Machine, row: Row) -> list[Phase]:
 # Instructions of a warp for a row of its window, four and twelve columns a lane; and, where the
 # computing warps copy, of a 16-byte chunk.
 _STRIP_ROW = {4: 19.5, 12: 45.0}
+# Cycles of a row of four columns a lane, those of its instructions included: by the machine code,
+# the loop of stages of 18 rows less that of 14. Shuffles are under way meanwhile.
+_TALL_ROW = 25.5
 _STRIP_CHUNK = {"baseline": 10.0, "register_bypass": 8.0, "overlap": 8.0, "drop_off": 9.0}
 
 
@@ -614,18 +646,18 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
     round_ = row.has("round", 1)
     # of a row: a shuffle every `round` rows, a minimum and a sum
     chain = (machine.shared + machine.op) / round_ + 2 * machine.op
+    if tall:
+        chain = _TALL_ROW - _STRIP_ROW[4]
     instructions = _STRIP_ROW[4 if tall else 12] * stage_rows
     chunks = stage_rows * tile / 4 / (32 * warps)  # of a thread and stage
     if row.strategy == "drop_off":
         chunks = stage_rows * lane_columns / 4
-    if not producers:
-        instructions += chunks * _STRIP_CHUNK.get(row.strategy, 0.0) + 20
-    else:
-        instructions += 12
-    latency = chain * stage_rows
-    if row.strategy in ("baseline", "register_bypass", "overlap"):
-        latency += machine.barrier(32 * (warps + producers)) * (2 if producers or stages < 2 else 1)
-    elif row.engine:
+    copied = 0.0 if producers else chunks * _STRIP_CHUNK.get(row.strategy, 0.0)
+    instructions += 12 if producers else copied + 20
+    # What a stage costs beside the instructions of those that copy it for themselves.
+    handed = _stage(machine, row, producers, warps, 4 * stage_rows * tile) - copied
+    latency = chain * stage_rows + max(0.0, handed)
+    if not row.engine:  # which reads the next stage while costs travel
         latency += machine.shared
     # Exchanges: inside a block or cluster every `halo` rows, with others every `outer` rows.
     inner = machine.hand_over if row.strategy == "dsm" and cluster > 1 else (

@@ -9,8 +9,9 @@ between. A load ahead that turns out not to be needed may be overtaken: what cou
 is used afterwards.
 
 The waits are in the control bits of an instruction (since sm_70: bits 105 to 125 of 128; Jia et
-al. 2018, arXiv 1804.06826): the scoreboard that it releases when its result is there, and a mask of
-those that must be clear before it issues.
+al. 2018, arXiv 1804.06826): the cycles until the next one may issue, the scoreboards that it
+releases when its result is there and when its operands have been read, and a mask of those that
+must be clear before it issues.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Instruction(NamedTuple):
     text: str
     sets: int  # scoreboard, 7 for none
     waits: int  # mask of scoreboards
+    stall: int = 1  # cycles until the next one may issue
+    holds: int = _NO_SCOREBOARD  # scoreboard that says that its operands have been read
 
     @property
     def operation(self) -> str:
@@ -120,7 +123,8 @@ def listing(text: str) -> Iterator[tuple[str, list[Instruction]]]:
             first = int(found.group(1), 16), found.group(2)
         elif first and (found := _SECOND.match(line)):
             control = int(found.group(1), 16) >> 41
-            instructions.append(Instruction(*first, control >> 5 & 7, control >> 11 & 63))
+            fields = (control >> 5 & 7, control >> 11 & 63, control & 15, control >> 8 & 7)
+            instructions.append(Instruction(*first, *fields))
             first = None
     if name:
         yield name, instructions

@@ -27,7 +27,21 @@ MACHINE = Machine(
     copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0, received=90.0,
     block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=((32.0, 300.0), (1024.0, 610.0)),
     meeting=((32.0, 80.0), (1024.0, 160.0)),
-    remote=190.0, hand_over=350.0, word=700.0, store_read=100.0, round=150.0,
+    remote=190.0, hand_over=350.0,
+    stages=(
+        ("registers 2 0", ((1024.0, 100.0), (4096.0, 400.0))),
+        ("registers 4 0", ((1024.0, 80.0), (4096.0, 200.0))),
+        ("registers_producer 2 1", ((1024.0, 120.0),)),
+        ("registers_producer 4 1", ((1024.0, 160.0),)),
+        ("registers_producer 2 4", ((1024.0, 110.0),)),
+        ("registers_producer 4 4", ((1024.0, 130.0),)),
+        ("cp_async 2 0", ((1024.0, 70.0),)), ("cp_async 4 0", ((1024.0, 90.0),)),
+        ("cp_async_producer 2 1", ((1024.0, 135.0),)),
+        ("cp_async_producer 4 1", ((1024.0, 140.0),)),
+        ("bulk 2 0", ((1024.0, 270.0),)), ("bulk 4 0", ((1024.0, 275.0),)),
+        ("bulk_producer 2 1", ((1024.0, 115.0),)), ("bulk_producer 4 1", ((1024.0, 125.0),)),
+    ),
+    word=700.0, store_read=100.0, round=150.0,
     box=40.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)), own_adds=32.0, random_adds=8.0,
     remote_adds=0.5, tensor=(("mma bf16", 1e5),), fence=10.0,
 )  # fmt: skip
@@ -42,6 +56,16 @@ def test_instructions_are_issued_by_four_schedulers():
     # 200 blocks on 100 SMs: 2 x 8 warps x 500 instructions / 4 a cycle
     found = parts(blocks=200, warps=8, instructions=500, resident=2)
     assert found.issue.sum() == pytest.approx(2 * 8 * 500 / 4 * 1e-3 * MICROSECOND)
+
+
+def test_what_a_stage_costs_is_of_its_bytes_its_warps_and_of_who_brings_it():
+    assert MACHINE.stage("registers", 0, 2, 1024) == 100
+    assert MACHINE.stage("registers", 0, 2, 2560) == pytest.approx(250)  # half way
+    assert MACHINE.stage("registers", 0, 3, 1024) == pytest.approx(90)
+    assert MACHINE.stage("registers", 0, 25, 65536) == 200  # the most that is measured
+    assert MACHINE.stage("registers", 1, 1, 1024) == 120
+    assert MACHINE.stage("registers", 2, 4, 1024) == 130  # several producers are as four
+    assert MACHINE.stage("bulk", 2, 2, 1024) == 115  # where one asks, more do not
 
 
 def test_a_step_that_waits_pays_the_way_and_one_that_asked_ahead_does_not():

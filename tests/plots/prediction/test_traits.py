@@ -12,7 +12,7 @@ from prediction_record import GPU, recorded, rows_with_groups
 from test_model import MACHINE
 
 from plots.prediction import traits
-from plots.prediction.model import parts_of
+from plots.prediction.model import Phase, parts_of
 from plots.prediction.traits import FAMILIES, Row, family_of, numbers
 from plots.strategies import APPS, NAMES
 
@@ -219,6 +219,62 @@ def test_bands_wait_for_those_above_them():
     assert times[128] == 4096 / 4 + 35
     assert times[128 * 64] == times[128] + 63 * 48
     assert math.isfinite(phase.read) and phase.read > 0
+
+
+def _band(strategy, cols=4096, rows=128 * 64, **movement) -> Phase:
+    known = row(
+        "nw", strategy, size={"rows": rows, "cols": cols}, geometry={"band_rows": 128},
+        movement={"producer_warps": 2, "depth": 3, "batch": 1, **movement}, config="bands",
+    )  # fmt: skip
+    (phase,) = traits._nw_bands(MACHINE, known)
+    return phase
+
+
+def test_a_band_pays_for_each_stage_what_those_who_bring_it_cost():
+    # 32 columns are a stage, 8 steps of 4.
+    by_bulk = _band("tma").latency
+    by_copies = _band("overlap").latency
+    assert by_copies - by_bulk == pytest.approx((135 - 115) / 8)
+    # What the walker copies for itself is in its instructions, as far as it is no more than those.
+    own = _band("drop_off", producer_warps=0)
+    assert own.instructions == 72 + 12 and own.latency == pytest.approx(by_bulk - 115 / 8)
+
+
+def test_producers_that_wait_at_once_keep_a_band_waiting():
+    shallow = {"producer_warps": 6, "depth": 1}
+    beside = _band("overlap", **shallow).latency
+    few, many = (_band("register_bypass", rows=128 * n, **shallow).latency for n in (1, 100))
+    assert few > beside  # it stores, copies and waits, all in one period
+    assert many > few  # and the more bands there are, the longer
+    batched = _band("register_bypass", rows=128 * 100, **{**shallow, "batch": 2}).latency
+    assert batched < many  # of a longer period less is left
+
+
+def _strip(strategy, warps=2, lane_columns=4, **movement) -> Phase:
+    known = row(
+        "pathfinder", strategy, size={"rows": 10001, "cols": 9600},
+        geometry={
+            "warps": warps, "lane_columns": lane_columns, "owned_columns": 96, "halo": 28,
+            "outer_halo": 56, "round": 2,
+        },
+        movement={"stage_rows": 14, "stages": 3, **movement},
+    )  # fmt: skip
+    (phase,) = traits._pathfinder_strips(MACHINE, known)
+    return phase
+
+
+def test_a_stage_of_tall_strips_is_its_rows_and_what_who_brings_it_costs():
+    by_bulk, by_copies = (_strip(name, producer_warps=1) for name in ("tma", "overlap"))
+    assert by_bulk.instructions == by_copies.instructions
+    # the engine's next stage is read while costs travel
+    assert by_copies.latency - by_bulk.latency == pytest.approx(135 - 115 + MACHINE.shared)
+    longer = _strip("tma", producer_warps=1, stage_rows=28)
+    exchanges = by_bulk.latency - 115 - 14 * (25.5 - 19.5)
+    assert longer.latency == pytest.approx(115 + 28 * (25.5 - 19.5) + 2 * exchanges)
+    own = _strip("overlap")  # 22 copies of a thread, eight instructions each: more than they cost
+    chunks = 14 * (72 + 128) / 4 / 64
+    assert own.instructions == pytest.approx(by_copies.instructions - 12 + 20 + 8 * chunks)
+    assert by_copies.latency - own.latency == pytest.approx(135)
 
 
 _TILES = [
