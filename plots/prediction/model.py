@@ -233,15 +233,23 @@ class Machine:
         on it: brought by ``way`` (registers, cp_async, bulk) by the same warps, or by producers."""
         curves = dict(self.stages)
 
-        def beside(count: str) -> float:
-            if producers == 0:
-                return _between(curves[f"{way} {count} 0"], size)
-            named = f"{way}_producer {count}"
-            several = producers > 1 and f"{named} 4" in curves
-            return _between(curves[f"{named} {4 if several else 1}"], size)
+        def cost(count: str) -> float | None:
+            """By so many warps; None where that is not recorded, as of a quick run."""
+            names = [f"{way} {count} 0"]
+            if producers > 0:
+                several = [f"{way}_producer {count} 4"] if producers > 1 else []
+                names = [*several, f"{way}_producer {count} 1"]
+            known = [curves[name] for name in names if name in curves]
+            return _between(known[0], size) if known else None
 
+        two, four = cost("2"), cost("4")
+        if two is None or four is None:
+            found = two if four is None else four
+            if found is None:
+                raise PlotsError(f"async_copy/stage_cost is not recorded for {way} of {self.gpu}")
+            return found
         share = (min(max(warps, 2.0), 4.0) - 2.0) / 2.0
-        return (1 - share) * beside("2") + share * beside("4")
+        return (1 - share) * two + share * four
 
     def linked(self, threads: float) -> float:
         """Cycles of a cluster's barrier, its blocks of so many threads."""

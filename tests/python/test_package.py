@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The fewest recorded files that the model of `predict` and the twin of `advise` are content with.
 RECORDED = (
     "dsm", "instruction", "launch", "memory", "paper-histogram", "paper-lud", "paper-nw",
-    "tensor_core", "tma", "twin",
+    "stage_cost", "tensor_core", "tma", "twin",
 )  # fmt: skip
 NW = "results/paper-nw.json"
 SAME_AS_IN_THE_CLONE = [

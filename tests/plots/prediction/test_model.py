@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from plots.errors import PlotsError
 from plots.prediction.model import (
     FED,
     Constants,
@@ -66,6 +67,10 @@ def test_what_a_stage_costs_is_of_its_bytes_its_warps_and_of_who_brings_it():
     assert MACHINE.stage("registers", 1, 1, 1024) == 120
     assert MACHINE.stage("registers", 2, 4, 1024) == 130  # several producers are as four
     assert MACHINE.stage("bulk", 2, 2, 1024) == 115  # where one asks, more do not
+    quick = replace(MACHINE, stages=(("bulk 2 0", ((4096.0, 272.0),)),))
+    assert quick.stage("bulk", 0, 4, 1024) == 272  # the only point of a quick run
+    with pytest.raises(PlotsError, match="stage_cost is not recorded for cp_async of a GPU"):
+        quick.stage("cp_async", 0, 2, 1024)
 
 
 def test_a_step_that_waits_pays_the_way_and_one_that_asked_ahead_does_not():
