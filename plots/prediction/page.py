@@ -129,7 +129,7 @@ instructions and its latencies in place of their sum, or the root of their squar
 for an instruction of a warp alone, as its stalls have it; how long a block's batch of copies
 arrives where nothing else on its SM is under way (strips: better on an H200, worse on an H100); a
 power for what waits and another for what is throughput, or one for copies that are asked for ahead,
-or for blocks that stay (the median of gains fell by half a percent at most, and 2 to 24 cases of
+or for blocks that stay (the median of gains fell by half a percent at most, and up to 24 cases of
 the advice were lost); what a stage costs in lud's chain (no difference); instructions and passes of
 hotspot's streams as counted (4 to 10 % fewer instructions, but in drop_off 7 % more, and up to 2.3
 times the passes: advice on an H200 347 for 376 of 399, because the parts of a pass hide better than
