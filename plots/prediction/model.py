@@ -26,7 +26,9 @@ EQUATIONS = """\
     issue   = warps x instructions / schedulers            of all that an SM issues
     shared  = wavefronts of shared memory                  one a cycle
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
-    parts   = steps x (issue x n / SMs, shared x n / SMs, alone x waves + start, bytes x n)
+    engine  = boxes x box                                  where a step waits for its own copy
+    parts   = steps x (max(issue, shared) x n / SMs, engine x n / SMs, bytes x n,
+                       alone x waves + start)
     launch  = (sum of parts ^ power) ^ (1 / power)         power: how well parts hide each other
     launch  = the largest part                             where tensor cores multiply by themselves
     time    = sum of launches x (launch + cost of an empty launch + trips x latency of memory)"""
@@ -431,13 +433,14 @@ class Phase:
     start: float = 0.0  # cycles before the first step and after the last
     in_flight: float = 0.0  # bytes on their way that a block may have; 0: as many as it likes
     resident: float = 1.0  # blocks on an SM
+    copies: float = 0.0  # boxes that the engine moves in and out, where that is more than either
     seconds: float = 0.0  # of all launches together, where a rate says it: a floor of the phase
     persistent: bool = False  # blocks stay until all is done: no waves, part of a step is a step
     beside: bool = False  # nobody does two things in turn: the longest part hides the others
 
 
 # What a launch spends its time with.
-PARTS = ("launch", "bytes", "issue", "shared", "wait")
+PARTS = ("launch", "bytes", "issue", "shared", "wait", "engine")
 
 
 @dataclass(frozen=True)
@@ -461,6 +464,7 @@ class Parts:
     issue: np.ndarray
     shared: np.ndarray
     wait: np.ndarray
+    engine: np.ndarray
     beside: np.ndarray  # bool: Phase.beside
     launch: float = 0.0  # launches of empty kernels
     trip: float = 0.0  # a latency of memory for each of them
@@ -468,7 +472,7 @@ class Parts:
 
     def resources(self) -> np.ndarray:
         """(resources, shapes)."""
-        return np.stack([self.bytes, self.issue, self.shared, self.wait])
+        return np.stack([self.bytes, self.issue, self.shared, self.wait, self.engine])
 
     def of_launches(self, power: float) -> float:
         """ms of all launches, but for what a launch costs."""
@@ -493,12 +497,15 @@ class Parts:
 
 
 def combined(resources: np.ndarray, power: float, beside: np.ndarray) -> np.ndarray:
-    """Parts that hide behind each other as ``power`` says, along the first axis, and wholly where
-    ``beside``."""
+    """Parts that hide behind each other as ``power`` says, and wholly where ``beside``.
+    Instructions and the passes that they make through shared memory hide each other in any case.
+    ``resources``: as Parts.resources has them."""
     most = resources.max(axis=0)
     if math.isinf(power):
         return most
-    scaled = resources / np.where(most > 0, most, 1.0)
+    bytes_, issue, shared, wait, engine = resources
+    parts = np.stack([bytes_, np.maximum(issue, shared), wait, engine])
+    scaled = parts / np.where(most > 0, most, 1.0)
     return np.where(beside, most, most * np.sum(scaled**power, axis=0) ** (1 / power))
 
 
@@ -526,6 +533,9 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         alone = phase.travel / phase.group + max(full, phase.wavefronts, step)
     issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
     shared = on_sm * phase.steps * phase.wavefronts
+    # Boxes that are asked for ahead are in `alone`, at the interval of the thread that asks.
+    boxes = 0.0 if phase.flight > 0 else max(phase.copies, phase.rounds, phase.boxes)
+    engine = on_sm * phase.steps * boxes * machine.box
     wait = waves * phase.steps * alone + phase.start
     asked = phase.in_flight * resident if phase.in_flight > 0 else math.inf
     reading = np.array(
@@ -545,6 +555,7 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
         launches * np.maximum(issue * ms, least),
         launches * shared * ms,
         launches * wait * ms,
+        launches * engine * ms,
         launches,
         np.full(launches.shape, phase.beside),
     ]
@@ -554,11 +565,11 @@ def parts_of(machine: Machine, phases: Sequence[Phase], launch: str, queued: boo
     """What the phases of a run take on a machine. ``launch``: "graph" or "stream"; ``queued``: the
     launches of a stream wait on the GPU when the first begins, so that the host is no bound."""
     columns = [_of_phase(machine, phase) for phase in phases]
-    bytes_, issue, shared, wait, launches, beside = (
-        np.concatenate([c[i] for c in columns]) for i in range(6)
+    bytes_, issue, shared, wait, engine, launches, beside = (
+        np.concatenate([c[i] for c in columns]) for i in range(7)
     )
     count = float(launches.sum())
     host = 0.0 if launch == "graph" or queued else count * machine.launch_stream_us / 1e3
     trip = count * machine.memory * 1e-6 / machine.clock_ghz
     empty = count * machine.launch_graph_us / 1e3
-    return Parts(bytes_, issue, shared, wait, beside, empty, trip, host)
+    return Parts(bytes_, issue, shared, wait, engine, beside, empty, trip, host)

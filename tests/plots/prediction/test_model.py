@@ -11,6 +11,7 @@ import pytest
 from plots.errors import PlotsError
 from plots.prediction.model import (
     FED,
+    PARTS,
     Constants,
     Machine,
     Parts,
@@ -165,16 +166,28 @@ def test_shapes_of_launches_are_added_up():
     assert found.launch == pytest.approx(4 * 0.5 * MICROSECOND)
 
 
+def resources(**parts) -> np.ndarray:
+    """As Parts.resources() has them, of one shape of launch."""
+    return np.array([[float(parts.get(name, 0))] for name in PARTS if name != "launch"])
+
+
 def test_parts_hide_each_other_as_the_power_says():
-    two, in_turn = np.array([[3.0], [4.0]]), np.array([False])
+    two, in_turn = resources(bytes=3, wait=4), np.array([False])
     assert combined(two, math.inf, in_turn) == pytest.approx([4])
     assert combined(two, 2, in_turn) == pytest.approx([5])
     assert combined(two, 1, in_turn) == pytest.approx([7])
-    assert combined(np.zeros((2, 1)), 2, in_turn) == pytest.approx([0])
+    assert combined(resources(engine=3, wait=4), 2, in_turn) == pytest.approx([5])
+    assert combined(resources(), 2, in_turn) == pytest.approx([0])
+
+
+def test_instructions_and_their_passes_through_shared_memory_hide_each_other():
+    in_turn = np.array([False])
+    assert combined(resources(issue=3, shared=2), 1, in_turn) == pytest.approx([3])
+    assert combined(resources(issue=3, shared=4, wait=3), 2, in_turn) == pytest.approx([5])
 
 
 def test_where_nobody_does_two_things_in_turn_the_longest_part_is_all():
-    two = np.array([[3.0, 3.0], [4.0, 4.0]])
+    two = np.tile(resources(bytes=3, wait=4), 2)
     assert combined(two, 2, np.array([True, False])) == pytest.approx([4, 5])
     phases = [
         Phase(launches=1, blocks=100, read=3e6, latency=4e5, beside=beside)
@@ -184,7 +197,18 @@ def test_where_nobody_does_two_things_in_turn_the_longest_part_is_all():
     assert found.of_launches(2.0) == pytest.approx(0.4 + 0.5)
 
 
+def test_boxes_that_blocks_wait_for_take_turns_in_the_engine_of_an_sm():
+    # 200 blocks on 100 SMs, 3 boxes each, 40 cycles a box
+    found = parts(blocks=200, steps=5, copies=3, rounds=1, resident=2, latency=10)
+    assert found.engine.sum() == pytest.approx(2 * 5 * 3 * 40 * 1e-3 * MICROSECOND)
+    fewer = parts(blocks=200, steps=5, rounds=1, resident=2, latency=10)
+    assert fewer.engine.sum() == pytest.approx(found.engine.sum() / 3)
+    # Asked for ahead, they are in what a block takes.
+    assert parts(blocks=200, steps=5, copies=3, flight=1).engine.sum() == 0
+
+
 def test_what_binds_is_named():
+    assert parts(copies=1e6, latency=10).bound_by(Constants()) == "engine"
     assert parts(read=1e6, latency=10).bound_by(Constants()) == "bytes"
     assert parts(read=10, latency=1e6).bound_by(Constants()) == "wait"
     assert parts(wavefronts=1e6, latency=10).bound_by(Constants()) == "shared"
