@@ -113,10 +113,12 @@ barriers; a row of tall strips takes the 25.5 cycles of its machine code, in whi
 under way while a warp works on another row, where instructions and chain had been 46; bands ask as
 far ahead as their config says, and producers that wait for what they have asked for (there,
 register_bypass) first store scores and copy, at the cycles of their machine code, and then wait at
-the rate at which memory is read and written at once. Of these the first two had been tried one at a
+the rate at which memory is read and written at once. And whoever waits for a stage of strips at
+once waits until all of it has been received (tma/latency), and producers that do so copy the next
+one only then, at the cycles of their machine code. The first two of these had been tried one at a
 time and left, because tma's times came out right and the others' did not. Together they brought the
-90th percentile of all gains on an H200 from 16.8 to 15.9 %, on an H100 from 15.2 to 14.7,
-and nw's times, which had been a fifth too short, to a tenth.
+90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100 from 15.2 to 14.6, and nw's
+times, which had been a fifth too short, to a tenth.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that
@@ -128,8 +130,8 @@ the passes that they make through shared memory hide each other wholly, where th
 power, and boxes that blocks wait for take turns in the engine of an SM (tma/bandwidth): in
 hotspot's tiles, where engine and waiting together make tma slower than it issues. By the times of
 other apps the new form is no better (on an H200 by 0.004 of a logarithm worse, on an H100 by 0.002
-better); it was taken for the gains, which had been seen: their median error came from 6.9 to 5.9 %
-on an H200 and from 6.2 to 5.4 on an H100, and those of register_bypass, overlap and drop_off at
+better); it was taken for the gains, which had been seen: their median error came from 6.8 to 5.9 %
+on an H200 and from 5.9 to 5.4 on an H100, and those of register_bypass, overlap and drop_off at
 hotspot's `iso`, predicted 6 to 10 % too low, are 2 to 4 % too low. Tried and left, because errors
 of apps left out rose: passes in every step; the longer of waiting and issuing in place of both; the
 longer of a warp's instructions and its latencies in place of their sum, or the root of their
@@ -141,11 +143,11 @@ at most, and up to 24 cases of the advice were lost); what a stage costs in lud'
 difference); instructions and passes of hotspot's streams as counted (4 to 10 % fewer instructions,
 but in drop_off 7 % more, and up to 2.3 times the passes: advice on an H200 347 for 376 of 399,
 because the parts of a pass hide better than the model has them hide); those of pathfinder's
-pyramids and of histogram's walks as counted (advice 412 for 426 of 460). Left for other reasons:
-bytes in flight of histogram's sample (its steps have that latency already); panels that blocks
-share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were better,
-gains worse); instructions of copies beside the products of the same warps (overlap on tensor cores
-was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
+pyramids and of histogram's walks as counted (14 cases of the advice were lost). Left for other
+reasons: bytes in flight of histogram's sample (its steps have that latency already); panels that
+blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were
+better, gains worse); instructions of copies beside the products of the same warps (overlap on
+tensor cores was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
 """
 
 _LIMITS = """

@@ -627,6 +627,8 @@ _STRIP_ROW = {4: 19.5, 12: 45.0}
 # Cycles of a row of four columns a lane, those of its instructions included: by the machine code,
 # the loop of stages of 18 rows less that of 14. Shuffles are under way meanwhile.
 _TALL_ROW = 25.5
+# Cycles in which a thread of a producer warp copies 16 bytes, by the machine code (12 to 28).
+_STRIP_COPIED = 15.0
 _STRIP_CHUNK = {"baseline": 10.0, "register_bypass": 8.0, "overlap": 8.0, "drop_off": 9.0}
 
 
@@ -656,7 +658,8 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
     copied = 0.0 if producers else chunks * _STRIP_CHUNK.get(row.strategy, 0.0)
     instructions += 12 if producers else copied + 20
     # What a stage costs beside the instructions of those that copy it for themselves.
-    handed = _stage(machine, row, producers, warps, 4 * stage_rows * tile) - copied
+    size = 4 * stage_rows * tile
+    handed = _stage(machine, row, producers, warps, size) - copied
     latency = chain * stage_rows + max(0.0, handed)
     if not row.engine:  # which reads the next stage while costs travel
         latency += machine.shared
@@ -675,6 +678,11 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
         flight = max(1.0, stages - 1)
     elif producers or row.moves("depth"):
         flight = 1.0
+    if row.strategy in ("baseline", "register_bypass") and producers:
+        # They stand still until all of a stage is there, and only then copy the next one.
+        travel += size / 16 / (32 * producers) * _STRIP_COPIED + size / machine.received
+    elif flight == 0:  # as do those who compute
+        travel += size / machine.received
     launches = 1.0 if persistent else math.ceil((rows - 1) / outer)
     steps = (rows - 1) / stage_rows / launches
     return [
@@ -685,8 +693,8 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
             + stage_rows * (2 * warps * window if row.strategy == "drop_off" else tile) * 4 / 128,
             rounds=1.0 if row.engine else 0.0, boxes=math.ceil(tile / 256) if row.engine else 0.0,
             travel=travel, flight=flight, read=0.0 if cached else 4 * stage_rows * cols / blocks,
-            l2=4 * stage_rows * tile, start=2 * travel, resident=resident,
-            in_flight=4 * stage_rows * tile * max(flight, 1.0), persistent=persistent,
+            l2=size, start=2 * travel, resident=resident,
+            in_flight=size * max(flight, 1.0), persistent=persistent,
         )
     ]  # fmt: skip
 

@@ -107,3 +107,16 @@ def test_producers_of_bands_take_as_long_as_the_model_has_it() -> None:
         pieces[batch, warps] = cycles(loop) / count(loop, "LDGSTS")
     assert min(pieces.values()) < traits._NW_MOVED < max(pieces.values()), pieces
     assert all(60 < piece < 135 for piece in pieces.values()), pieces
+
+
+@needs_code
+def test_producers_of_strips_take_as_long_as_the_model_has_it() -> None:
+    pieces = {}
+    for movement in ("MiddleCloseENS0_8MovementILi8E", "Tall2ENS0_8MovementILi14E"):
+        (loop,) = [
+            loop
+            for loop in listed("pathfinder/register_bypass", f"{movement}.*HandedWall")
+            if count(loop, "LDGSTS") and not count(loop, "SHFL")
+        ]
+        pieces[movement] = cycles(loop) / count(loop, "LDGSTS")
+    assert min(pieces.values()) < traits._STRIP_COPIED < max(pieces.values()), pieces

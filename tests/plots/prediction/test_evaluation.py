@@ -14,7 +14,7 @@ from prediction_record import GPU, recorded
 from plots.errors import PlotsError
 from plots.load import Results
 from plots.prediction import evaluation as ev
-from plots.prediction.model import SOURCES, Constants, Machine, Parts
+from plots.prediction.model import PARTS, SOURCES, Constants, Machine, Parts
 from plots.strategies import NAMES
 from plots.twin import Measured, Twin
 
@@ -29,7 +29,7 @@ def rows(noise=0.0, seed=1, truth=TRUE) -> ev.Rows:
     for app in APPS:
         for case in range(20):
             for strategy in NAMES[:3]:
-                resources = random.uniform(0.1, 1.0, size=(4, 2))
+                resources = random.uniform(0.1, 1.0, size=(len(PARTS) - 1, 2))
                 launch, trip = random.uniform(0.01, 0.3, size=2)
                 in_turn = np.zeros(2, dtype=bool)
                 found = Parts(*resources, in_turn, launch=float(launch), trip=float(trip))

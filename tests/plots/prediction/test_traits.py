@@ -277,6 +277,22 @@ def test_a_stage_of_tall_strips_is_its_rows_and_what_who_brings_it_costs():
     assert by_copies.latency - own.latency == pytest.approx(135)
 
 
+def test_who_waits_for_a_stage_of_strips_waits_for_all_of_it():
+    size = 4 * 14 * (72 + 128)
+    received = size / MACHINE.received
+    for name, latency in (
+        ("baseline", MACHINE.load_memory),
+        ("register_bypass", MACHINE.copy_memory),
+    ):
+        own = _strip(name, stages=2)
+        assert own.flight == 0 and own.travel == pytest.approx(latency + received)
+        beside = _strip(name, producer_warps=2, stages=2)  # who copy it, too
+        copied = size / 16 / 64 * traits._STRIP_COPIED
+        assert beside.flight == 1 and beside.travel == pytest.approx(latency + received + copied)
+    # Others have asked for it stages ago.
+    assert _strip("overlap", producer_warps=2).travel == MACHINE.copy_memory
+
+
 _TILES = [
     ("128x128-shared/2-stages", "fp32"),
     ("128x256-producer/3-stages", "fp32"),
