@@ -113,12 +113,13 @@ barriers; a row of tall strips takes the 25.5 cycles of its machine code, in whi
 under way while a warp works on another row, where instructions and chain had been 46; bands ask as
 far ahead as their config says, and producers that wait for what they have asked for (there,
 register_bypass) first store scores and copy, at the cycles of their machine code, and then wait at
-the rate at which memory is read and written at once. And whoever waits for a stage of strips at
-once waits until all of it has been received (tma/latency), and producers that do so copy the next
-one only then, at the cycles of their machine code. The first two of these had been tried one at a
-time and left, because tma's times came out right and the others' did not. Together they brought the
-90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100 from 15.2 to 14.6, and nw's
-times, which had been a fifth too short, to a tenth.
+the rate at which memory is read and written at once. And whoever waits for a tile or a stage of
+several KiB at once waits until all of it has been received (tma/latency): in strips and pyramids,
+lud's blocks, the tiles of gemm and histogram, and hotspot's squares. Producers of strips that do so
+copy the next one only then, at the cycles of their machine code. The first two of these had been
+tried one at a time and left, because tma's times came out right and the others' did not. Together
+they brought the 90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100 from 15.2
+to 14.1, and nw's times, which had been a fifth too short, to a tenth.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that
@@ -129,9 +130,9 @@ do on an H100 without any app but gemm, by less than 0.003. And since 2026-11-28
 the passes that they make through shared memory hide each other wholly, where they had added by the
 power, and boxes that blocks wait for take turns in the engine of an SM (tma/bandwidth): in
 hotspot's tiles, where engine and waiting together make tma slower than it issues. By the times of
-other apps the new form is no better (on an H200 by 0.004 of a logarithm worse, on an H100 by 0.002
-better); it was taken for the gains, which had been seen: their median error came from 6.8 to 5.9 %
-on an H200 and from 5.9 to 5.4 on an H100, and those of register_bypass, overlap and drop_off at
+other apps the new form is no better (on an H200 by 0.003 of a logarithm worse, on an H100 by 0.002
+better); it was taken for the gains, which had been seen: their median error came from 6.7 to 5.8 %
+on an H200 and from 5.7 to 5.3 on an H100, and those of register_bypass, overlap and drop_off at
 hotspot's `iso`, predicted 6 to 10 % too low, are 2 to 4 % too low. Tried and left, because errors
 of apps left out rose: passes in every step; the longer of waiting and issuing in place of both; the
 longer of a warp's instructions and its latencies in place of their sum, or the root of their
@@ -634,8 +635,9 @@ def render(results: Results) -> str:
         ),
         EQUATIONS,
         wrapped(
-            "*travel* is the latency of the copy by which the strategy moves data, *flight* how "
-            "many steps ahead it is asked for. Bandwidth follows from the bytes that are in flight "
+            "*travel* is the latency of the copy by which the strategy moves data, of a batch that "
+            "is waited for at once until all of it has been received, *flight* how many steps "
+            "ahead it is asked for. Bandwidth follows from the bytes that are in flight "
             "on an SM (Little's law, as memory/in_flight has measured it). Fitted, with the app "
             "left out, are the power and the trips of a launch, by the least absolute error of "
             "the logarithm, the median of each family and the mean of those:"

@@ -85,6 +85,12 @@ def _travel(machine: Machine, row: Row, cached: bool) -> float:
     return machine.copy_l2 if cached else machine.copy_memory
 
 
+def _received(machine: Machine, size: float) -> float:
+    """Cycles from the first of so many bytes to the last, where nothing else is on its way to the
+    SM: what a batch that is waited for at once takes beside the way of a copy."""
+    return size / machine.received
+
+
 # How a strategy brings stages, as async_copy/stage_cost names it. drop_off copies what its own
 # threads read.
 _BROUGHT = {
@@ -282,11 +288,14 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     side = np.arange(panels - 1, 0, -1, dtype=float)
     linked = machine.linked(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
+    # A slice of a small tile is four squares of 32 x 32, of a strip five. Who waits for slices at
+    # once, one or two of them, waits until all of them have been received.
+    slice_, together = 4.5 * 32 * 32 * 4, 1.0 if row.strategy == "register_bypass" else 2.0
+    waited = travel + (0.0 if flight > 0 else _received(machine, together * slice_))
     chain: dict[str, Any] = dict(
         launches=1, blocks=2 * 4 * side, warps=4, instructions=_LUD_SMALL_PRODUCTS * each,
-        travel=travel, flight=flight,
-        group=1.0 if row.strategy == "register_bypass" else 2.0,
-        latency=2 * machine.barrier(128) + machine.shared + linked / 4, l2=2 * 128 * 32 * 4,
+        travel=waited, flight=flight, group=together,
+        latency=2 * machine.barrier(128) + machine.shared + linked / 4, l2=slice_,
         start=2 * travel, resident=row.blocks_per_sm, rounds=1.0 if row.engine else 0.0,
     )  # fmt: skip
     # Four slices of a panel, and of as many strips as a group has panels, half of them on average.
@@ -307,7 +316,8 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     rest = Phase(
         launches=max(1.0, panels / group), blocks=blocks, steps=slices / max(1.0, panels / group),
         warps=4, instructions=_LUD_PRODUCTS * each,
-        latency=machine.shared + machine.barrier(128), travel=travel, flight=flight, group=1.0,
+        latency=machine.shared + machine.barrier(128), flight=flight, group=1.0,
+        travel=travel + (0.0 if flight > 0 else _received(machine, 2 * 128 * 32 * 4)),
         wavefronts=4 * _FP32_PASSES,
         l2=2 * 128 * 32 * 4, write=0.0 if cached else 4 * 128 * 128 / (4 * group),
         read=0.0 if cached else 4 * 128 * 128 / (4 * group),
@@ -568,7 +578,8 @@ def _hotspot_square(machine: Machine, row: Row) -> list[Phase]:
         phases.append(
             Phase(
                 launches=times, blocks=blocks, warps=8, instructions=once + each * of_step,
-                latency=each * step, travel=_travel(machine, row, cached),
+                latency=each * step,
+                travel=_travel(machine, row, cached) + _received(machine, 8 * 4096),
                 wavefronts=8 * each * 14, read=0.0 if cached else 8 * useful * useful,
                 l2=8 * 4096, write=0.0 if cached else 4 * useful * useful,
                 resident=per_sm,
@@ -609,8 +620,9 @@ def _pathfinder_iso(machine: Machine, row: Row) -> list[Phase]:
         latency += machine.hand_over - machine.barrier(256)
     elif strategy == "drop_off":
         waits, flight, start = travel, max(1.0, row.moves("slots", 2)), travel
-    else:
-        start = travel + (20 if strategy == "overlap" else 0) * machine.op
+    else:  # all rows of the launch, before the first or, by groups, before each
+        start = travel + _received(machine, 20 * 256 * 4)
+        start += (20 if strategy == "overlap" else 0) * machine.op
     start += outside * 2
     return [
         Phase(
@@ -680,9 +692,9 @@ def _pathfinder_strips(machine: Machine, row: Row) -> list[Phase]:
         flight = 1.0
     if row.strategy in ("baseline", "register_bypass") and producers:
         # They stand still until all of a stage is there, and only then copy the next one.
-        travel += size / 16 / (32 * producers) * _STRIP_COPIED + size / machine.received
+        travel += size / 16 / (32 * producers) * _STRIP_COPIED + _received(machine, size)
     elif flight == 0:  # as do those who compute
-        travel += size / machine.received
+        travel += _received(machine, size)
     launches = 1.0 if persistent else math.ceil((rows - 1) / outer)
     steps = (rows - 1) / stage_rows / launches
     return [
@@ -797,6 +809,8 @@ def _histogram_walk(machine: Machine, row: Row) -> list[Phase]:
     latency = machine.shared
     if row.strategy in ("overlap", "register_bypass"):
         latency += machine.barrier(threads) * (2 if row.strategy == "register_bypass" else 1)
+    if flight == 0:
+        travel += _received(machine, tile)
     merge = bins * copies / threads * 4 + machine.l2
     # A cluster waits until all its blocks have counters, and until none reads them any more.
     together = 2 * machine.linked(threads) if row.strategy == "dsm" else 0.0
@@ -960,6 +974,8 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         l2=(tile_m + tile_n / 2) * slice_k * element if row.strategy == "dsm" else bytes_in,
         read=(m + n) * k * element / blocks / steps, write=4 * m * n / blocks / steps,
     )  # fmt: skip
+    if waits:
+        common["travel"] += _received(machine, bytes_in)
     phases = []
     if mode == "fp32":
         warps = tile_m * tile_n / 4096  # 64 x 64 elements of a warp, 128 of a lane
