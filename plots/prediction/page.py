@@ -119,7 +119,10 @@ lud's blocks, the tiles of gemm and histogram, and hotspot's squares. Producers 
 copy the next one only then, at the cycles of their machine code. The first two of these had been
 tried one at a time and left, because tma's times came out right and the others' did not. Together
 they brought the 90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100 from 15.2
-to 14.1, and nw's times, which had been a fifth too short, to a tenth.
+to 14.1, and nw's times, which had been a fifth too short, to a tenth. In nw's tiles, whose blocks
+are a warp each, an instruction of straight code takes the 2.65 cycles of its machine code, and dsm
+waits at two barriers that are fences, not at one (as counted: 14 % of its stalls): tma's gains
+there, 13 % too low before, are 6 to 8 % too low.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that
@@ -136,19 +139,19 @@ on an H200 and from 5.7 to 5.3 on an H100, and those of register_bypass, overlap
 hotspot's `iso`, predicted 6 to 10 % too low, are 2 to 4 % too low. Tried and left, because errors
 of apps left out rose: passes in every step; the longer of waiting and issuing in place of both; the
 longer of a warp's instructions and its latencies in place of their sum, or the root of their
-squares; 1.4 to 3 cycles for an instruction of a warp alone, as its stalls have it; how long a
-block's batch of copies arrives where nothing else on its SM is under way (strips: better on an
-H200, worse on an H100); a power for what waits and another for what is throughput, or one for
-copies that are asked for ahead, or for blocks that stay (the median of gains fell by half a percent
-at most, and up to 24 cases of the advice were lost); what a stage costs in lud's chain (no
-difference); instructions and passes of hotspot's streams as counted (4 to 10 % fewer instructions,
-but in drop_off 7 % more, and up to 2.3 times the passes: advice on an H200 347 for 376 of 399,
-because the parts of a pass hide better than the model has them hide); those of pathfinder's
-pyramids and of histogram's walks as counted (14 cases of the advice were lost). Left for other
-reasons: bytes in flight of histogram's sample (its steps have that latency already); panels that
-blocks share at the rate of tensor_core/wgmma_tma in place of L2's (times of some schedules were
-better, gains worse); instructions of copies beside the products of the same warps (overlap on
-tensor cores was then said to be slower than tma, as it is, but by a third and not by 3 to 13 %).
+squares; 1.4 to 3 cycles for an instruction of a warp in every app; how long a block's batch of
+copies arrives where nothing else on its SM is under way (strips: better on an H200, worse on an
+H100); a power for what waits and another for what is throughput, or one for copies that are asked
+for ahead, or for blocks that stay (the median of gains fell by half a percent at most, and up to 24
+cases of the advice were lost); what a stage costs in lud's chain (no difference); instructions and
+passes of hotspot's streams as counted (4 to 10 % fewer instructions, but in drop_off 7 % more, and
+up to 2.3 times the passes: advice on an H200 347 for 376 of 399, because the parts of a pass hide
+better than the model has them hide); those of pathfinder's pyramids and of histogram's walks as
+counted (14 cases of the advice were lost). Left for other reasons: bytes in flight of histogram's
+sample (its steps have that latency already); panels that blocks share at the rate of
+tensor_core/wgmma_tma in place of L2's (times of some schedules were better, gains worse);
+instructions of copies beside the products of the same warps (overlap on tensor cores was then said
+to be slower than tma, as it is, but by a third and not by 3 to 13 %).
 """
 
 _LIMITS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 
 import pytest
 from built_code import CUOBJDUMP, architectures, code_for_90a, objects, written
@@ -11,6 +12,7 @@ from loop_cycles import count, cycles, loops
 from machine_code import Instruction, listing
 
 from plots.prediction import traits
+from plots.strategies import NAMES
 
 ADD = ("FADD R8, R8, R9", 7, 0)
 AGAIN = ("@P1 BRA 0x0", 7, 0)
@@ -57,16 +59,21 @@ def test_loops_are_those_of_backward_branches() -> None:
     assert count([Instruction(0, "LDGSTS.E [R4], [R2]", 7, 0)], "LDG") == 0
 
 
-def listed(variant: str, pattern: str) -> list[list[Instruction]]:
-    """The loops of the kernel of a variant whose name matches."""
+def kernels_of(variant: str, pattern: str) -> list[list[Instruction]]:
+    """The kernels of a variant whose names match."""
     app, _, strategy = variant.partition("/")
     name = f"{strategy}.cu.o"
     (file,) = [f for f in objects("apps") if f.parent.name == app and f.name == name]
-    (kernel,) = [
+    return [
         kernel
         for mangled, kernel in listing(code_for_90a(file))
         if re.search(pattern, kernel_name(mangled))
     ]
+
+
+def listed(variant: str, pattern: str) -> list[list[Instruction]]:
+    """The loops of the kernel of a variant whose name matches."""
+    (kernel,) = kernels_of(variant, pattern)
     return [list(loop) for loop in loops(kernel)]
 
 
@@ -120,3 +127,19 @@ def test_producers_of_strips_take_as_long_as_the_model_has_it() -> None:
         ]
         pieces[movement] = cycles(loop) / count(loop, "LDGSTS")
     assert min(pieces.values()) < traits._STRIP_COPIED < max(pieces.values()), pieces
+
+
+@needs_code
+def test_straight_code_of_nws_tiles_takes_as_long_as_the_model_has_it() -> None:
+    stalls = []
+    for strategy in NAMES:
+        for kernel in kernels_of(f"nw/{strategy}", "^diagonal"):
+            inside = {i.address for loop in loops(kernel) for i in loop}
+            outside = [
+                max(1, i.stall)
+                for i in kernel
+                if i.address not in inside and not i.operation.startswith("NOP")
+            ]
+            stalls.append(statistics.mean(outside))
+    assert len(stalls) >= 2 * len(NAMES)
+    assert statistics.median(stalls) == pytest.approx(traits._STRAIGHT, abs=0.2)
