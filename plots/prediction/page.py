@@ -122,7 +122,10 @@ they brought the 90th percentile of all gains on an H200 from 16.8 to 15.3 %, on
 to 14.1, and nw's times, which had been a fifth too short, to a tenth. In nw's tiles, whose blocks
 are a warp each, an instruction of straight code takes the 2.65 cycles of its machine code, and dsm
 waits at two barriers that are fences, not at one (as counted: 14 % of its stalls): tma's gains
-there, 13 % too low before, are 6 to 8 % too low.
+there, 13 % too low before, are 6 to 8 % too low. The same cycles have instructions of histogram's
+sample, whose schedulers are idle most of the time. And the model has what a test of the machine
+code says of lud's blocks (tests/python/test_early_waits.py): baseline waits for a slice as soon as
+it has asked for it, and dsm for C.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that
