@@ -105,27 +105,27 @@ memory/latency; several boxes for one barrier are asked for no faster than four 
 (tma/bandwidth); a slice that wgmma waits for arrives at its SM's share of L2 only as far as the
 other SMs ask meanwhile, which is as often as this one does, and else as fast as tma/latency has one
 SM receive (92 bytes a cycle on an H100, in place of a share of 32). Nothing is fitted in this last
-one, but it was written down when gemm's gains had been seen, and no other app has it: by it alone
-the gains of its tiles, which had been 11.9 % off on an H100 (90th percentile 31.5), came to 7.2
-(18.7), and on an H200 from 7.4 (19.0) to 8.2 (17.8). In pathfinder's strips and nw's bands what a
-stage costs those who compute on it, by who brings it (async_copy/stage_cost), stands in place of
+one, but it was written down when gemm's gains had been seen, and no other app had it then: by it
+alone the gains of its tiles, which had been 11.9 % off on an H100 (90th percentile 31.5), came to
+7.2 (18.7), and on an H200 from 7.4 (19.0) to 8.2 (17.8). In pathfinder's strips and nw's bands what
+a stage costs those who compute on it, by who brings it (async_copy/stage_cost), stands in place of
 barriers; a row of tall strips takes the 25.5 cycles of its machine code, in which shuffles are
 under way while a warp works on another row, where instructions and chain had been 46; bands ask as
-far ahead as their config says, and producers that wait for what they have asked for (there,
-register_bypass) first store scores and copy, at the cycles of their machine code, and then wait at
-the rate at which memory is read and written at once. And whoever waits for a tile or a stage of
-several KiB at once waits until all of it has been received (tma/latency): in strips and pyramids,
-lud's blocks, the tiles of gemm and histogram, and hotspot's squares. Producers of strips that do so
-copy the next one only then, at the cycles of their machine code. The first two of these had been
-tried one at a time and left, because tma's times came out right and the others' did not. Together
-they brought the 90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100 from 15.2
-to 14.1, and nw's times, which had been a fifth too short, to a tenth. In nw's tiles, whose blocks
-are a warp each, an instruction of straight code takes the 2.65 cycles of its machine code, and dsm
-waits at two barriers that are fences, not at one (as counted: 14 % of its stalls): tma's gains
-there, 13 % too low before, are 6 to 8 % too low. The same cycles have instructions of histogram's
-sample, whose schedulers are idle most of the time. And the model has what a test of the machine
-code says of lud's blocks (tests/python/test_early_waits.py): baseline waits for a slice as soon as
-it has asked for it, and dsm for C.
+far ahead as their config says, and producers that wait for what they have asked for (there, of
+baseline and register_bypass) first store scores and copy, at the cycles of their machine code, and
+then wait at the rate at which memory is read and written at once. And whoever waits for a tile or a
+stage of several KiB at once waits until all of it has been received (tma/latency): in strips and
+pyramids, lud's blocks, the tiles of gemm and histogram, and hotspot's squares. Producers of strips
+that do so copy the next one only then, at the cycles of their machine code. The first two of these
+had been tried one at a time and left, because tma's times came out right and the others' did not.
+Together they brought the 90th percentile of all gains on an H200 from 16.8 to 15.3 %, on an H100
+from 15.2 to 14.1, and nw's times, which had been a fifth too short, to a tenth. In nw's tiles,
+whose blocks are a warp each, an instruction of straight code takes the 2.65 cycles of its machine
+code, and dsm waits at two barriers that are fences, not at one (as counted: 14 % of its stalls):
+tma's gains there, 13 % too low before, are 6 to 8 % too low. The same cycles have instructions of
+histogram's sample, whose schedulers are idle most of the time. And the model has what a test of the
+machine code says of lud's blocks (tests/python/test_early_waits.py): baseline waits for a slice as
+soon as it has asked for it, and dsm for C.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that
@@ -146,15 +146,15 @@ squares; 1.4 to 3 cycles for an instruction of a warp in every app; how long a b
 copies arrives where nothing else on its SM is under way (strips: better on an H200, worse on an
 H100); a power for what waits and another for what is throughput, or one for copies that are asked
 for ahead, or for blocks that stay (the median of gains fell by half a percent at most, and up to 24
-cases of the advice were lost); what a stage costs in lud's chain (no difference); instructions and
-passes of hotspot's streams as counted (4 to 10 % fewer instructions, but in drop_off 7 % more, and
-up to 2.3 times the passes: advice on an H200 347 for 376 of 399, because the parts of a pass hide
-better than the model has them hide); those of pathfinder's pyramids and of histogram's walks as
-counted (14 cases of the advice were lost). Left for other reasons: bytes in flight of histogram's
-sample (its steps have that latency already); panels that blocks share at the rate of
-tensor_core/wgmma_tma in place of L2's (times of some schedules were better, gains worse);
-instructions of copies beside the products of the same warps (overlap on tensor cores was then said
-to be slower than tma, as it is, but by a third and not by 3 to 13 %).
+cases of the advice were lost); what a stage costs in lud's chain (no difference); instructions of
+hotspot's streams as counted (4 to 10 % fewer, but in drop_off 6 % more: 21 cases of the advice were
+lost; their passes are up to 2.3 times what the model has, which since the last form matters no
+more); those of pathfinder's pyramids and of histogram's walks as counted (14 cases of the advice
+were lost). Left for other reasons: bytes in flight of histogram's sample (its steps have that
+latency already); panels that blocks share at the rate of tensor_core/wgmma_tma in place of L2's
+(times of some schedules were better, gains worse); instructions of copies beside the products of
+the same warps (overlap on tensor cores was then said to be slower than tma, as it is, but by a
+third and not by 3 to 13 %).
 """
 
 _LIMITS = """

@@ -186,11 +186,12 @@ def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
     deep = min(bands, held)
     steps = math.ceil(bands / held) * columns / 4 + 35 + (deep - 1) * lag
     # A word of the band above is waited for where it travels longer than it was asked for ahead.
+    # What handing a stage over costs is no part of the time that hides a copy: both meet for it.
     step = instructions + chain
     late = max(0.0, (machine.hand_over if row.strategy == "dsm" else machine.word) - 8 * step)
     cells = bands * height * columns
     travel = _travel(machine, row, _cached(machine, row, 8 * cells, False))
-    if row.strategy == "register_bypass":
+    if row.strategy in ("baseline", "register_bypass"):
         # A producer stores scores, copies ref and waits for all of it, while as much is written.
         travel += stage / 16 / (32 * max(1.0, producers)) * _NW_MOVED
         travel += machine.arrival(
@@ -753,7 +754,7 @@ def _histogram_iso(machine: Machine, row: Row) -> list[Phase]:
             flight = 2.0
         case "tma":
             latency, flight = latency + barrier, 2.0
-    latency += (_STRAIGHT - 1) * instructions  # warps wait nine tenths of the time: none is in turn
+    latency += (_STRAIGHT - 1) * instructions  # few warps, most of which wait
     adds = 192 * load / key_bytes
     wavefronts = adds / 32 * 2 + tile / 128 * 2
     if row.strategy == "dsm":  # half of the counters are the neighbour's; nobody waits for them
