@@ -148,12 +148,7 @@ struct ThroughRegisters {
         t(tile),
         left_to_load(tile.depth / Tile::k),
         next(ring) {
-    // Nothing is multiplied yet: the whole slice at once, in the registers of the sums.
-    Share<Tile> slice[Tile::chunks];
-#pragma unroll
-    for (int chunk = 0; chunk < Tile::chunks; ++chunk) slice[chunk].load(pieces, chunk);
-#pragma unroll
-    for (const Share<Tile>& part : slice) part.store(next);
+    bring_slice();  // in the registers of the sums
     go_on();
   }
   // Without a branch where it matters, which would have each load waited for where paths join: only
@@ -162,6 +157,29 @@ struct ThroughRegisters {
   __device__ void between(int chunk) {
     if (chunk > 0) share.store(next);
     share.load(pieces, chunk);
+  }
+  /// A wait for every three shares: more are more registers than there are.
+  __device__ void between_all() {
+    if (left_to_load <= 0) return;
+    constexpr int at_once = 3;
+#pragma unroll 1
+    for (int first = 0; first < Pieces<Tile>::most_chunks; first += at_once) {
+      Share<Tile> shares[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) shares[i].load(pieces, first + i);
+#pragma unroll
+      for (const Share<Tile>& part : shares) part.store(next);
+    }
+  }
+  /// All shares at once.
+  __device__ __forceinline__ void bring_slice() {
+    Share<Tile> slice[Pieces<Tile>::most_chunks];
+#pragma unroll
+    for (int chunk = 0; chunk < Pieces<Tile>::most_chunks; ++chunk) {
+      slice[chunk].load(pieces, chunk);
+    }
+#pragma unroll
+    for (const Share<Tile>& part : slice) part.store(next);
   }
   /// To the next slice and stage.
   __device__ void go_on() {

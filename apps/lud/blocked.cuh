@@ -6,8 +6,8 @@
 // Strategies differ in the Mover, a template of the tile, that brings operands to shared memory and
 // results back:
 //
-// A tile has advance(acc, slice, its number, scratch, ...), which takes a slice of the operands,
-// and scratch_bytes of shared memory for it, which lie before the mover's. A mover has:
+// A tile has advance(acc, slice, its number, scratch, ..., between), which takes a slice of the
+// operands, and scratch_bytes of shared memory for it, which lie before the mover's. A mover has:
 //
 // - View, view(problem): what its kernels get besides the problem, nothing or tensor maps
 // - cluster, stages, shared_bytes: blocks of a cluster, and what the mover of a tile's block takes
@@ -15,7 +15,10 @@
 // - Diagonal: how the diagonal block comes, load() into DiagonalBlock::lu (false: this block is
 //   done), whether it pads an incomplete one, and how many blocks take part
 // - Mover(shared, ...): starts the first copies of a tile
-// - acquire(), slice(), between(chunk), release(): the next slice of the operands
+// - acquire(), slice(), release(): the next slice of the operands
+// - between(chunk): what it does while one is multiplied; between_all(): where a warp has nothing
+// to
+//   multiply
 // - finish(acc, thread): the result to global memory
 #pragma once
 
@@ -54,6 +57,14 @@ __device__ __forceinline__ void admit_successor() {
 #endif
 }
 
+/// What a mover does while its tile takes a slice.
+template <class Mover>
+struct Between {
+  Mover& mover;
+  __device__ __forceinline__ void operator()(int chunk) const { mover.between(chunk); }
+  __device__ __forceinline__ void all() const { mover.between_all(); }
+};
+
 template <class Mover>
 __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_sm)
     product(const __grid_constant__ typename Mover::View view, const Problem p,
@@ -71,8 +82,7 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
 #pragma unroll 1
   for (int slice = 0; slice < slices; ++slice) {
     mover.acquire();
-    Tile::advance(acc, mover.slice(), slice, scratch, t, thread,
-                  [&](int chunk) { mover.between(chunk); });
+    Tile::advance(acc, mover.slice(), slice, scratch, t, thread, Between<Mover>{mover});
     mover.release();
   }
   admit_successor();

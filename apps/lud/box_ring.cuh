@@ -92,6 +92,7 @@ struct BoxRing {
     return first_slice + static_cast<unsigned>(consumer.index * Tile::slice_bytes);
   }
   __device__ void between(int) const {}
+  __device__ void between_all() const {}
 };
 
 }  // namespace

@@ -198,6 +198,10 @@ struct OwnSlots {
     copy(chunk);
     if (chunk == Tile::chunks - 1 && left_to_copy >= 0) async::wait<0>();
   }
+  __device__ void between_all() {
+#pragma unroll 1
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
+  }
   __device__ void release() {
     end_slice();
     ring.step(ring.here);

@@ -98,8 +98,7 @@ struct Ring {
         left_to_copy(tile.depth / Tile::k) {
 #pragma unroll 1
     for (int s = 0; s < stages - 1; ++s) {
-#pragma unroll Tile::shares_unrolled
-      for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
+      between_all();
       end_slice();
     }
   }
@@ -107,6 +106,10 @@ struct Ring {
     if (left_to_copy <= 0) return;
     const unsigned stage = ring.at(ring.next);
     pieces.share(chunk, [&](unsigned to, const float* from) { async::copy16(stage + to, from); });
+  }
+  __device__ void between_all() {
+#pragma unroll Tile::shares_unrolled
+    for (int chunk = 0; chunk < Tile::chunks; ++chunk) between(chunk);
   }
   __device__ void end_slice() {
     async::commit();

@@ -27,6 +27,7 @@ struct Pieces<BlockTile> {
   static constexpr int of_b = Tile::b_bytes / 16 / Tile::threads;
   static constexpr int count = of_a + of_b;
   static constexpr int per_chunk = count / Tile::chunks;
+  static constexpr int most_chunks = Tile::chunks;  // of a slice that bring any
   static constexpr int a_rows = Tile::threads / (Tile::k / 4);
   static constexpr int b_rows = Tile::threads / (Tile::n / 4);
   static constexpr int stride = a_rows * Tile::k * 4;
@@ -95,6 +96,7 @@ template <>
 struct Pieces<ChainTile> {
   using Tile = ChainTile;
   static constexpr int per_chunk = 2;
+  static constexpr int most_chunks = Tile::most_boxes;
   static constexpr int rows_at_once = Tile::box / per_chunk;
   static constexpr int stride = Tile::box_bytes / per_chunk;
   static_assert(Tile::threads * 16 == stride && Tile::most_boxes <= Tile::chunks);

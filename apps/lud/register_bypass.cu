@@ -57,6 +57,7 @@ struct AtOnce {
   }
   __device__ unsigned slice() const { return stage.slice(); }
   __device__ void between(int) const {}
+  __device__ void between_all() const {}
   __device__ void release() const { __syncthreads(); }
   __device__ void finish(const typename Tile::Accumulator& acc, int thread) const {
     finish_in_global<Tile>(acc, problem.matrix, t, thread);

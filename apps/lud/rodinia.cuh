@@ -47,14 +47,18 @@ struct RowOfTiles {
   }
 };
 
+/// The e-th 16 bytes of a tile; zero where they lie beyond the matrix.
+__device__ inline int4 load_chunk(const RodiniaStep& s, TileOrigin from, int e) {
+  const Grid<const float> m = s.source();
+  const Chunk c = chunk_of<RodiniaTile>(e, m, from);
+  return c.inside > 0 ? *reinterpret_cast<const int4*>(m.data + c.grid_offset) : int4{};
+}
+
 /// A tile on its way through registers, 16 bytes to each of the first threads; zero past `end`.
 struct HeldTile {
   int4 chunk;
   __device__ HeldTile(const RodiniaStep& s, int i, int end, int thread) : chunk{} {
-    if (thread >= RodiniaTile::chunks || i >= end) return;
-    const Grid<const float> m = s.source();
-    const Chunk c = chunk_of<RodiniaTile>(thread, m, s.beside(i));
-    if (c.inside > 0) chunk = *reinterpret_cast<const int4*>(m.data + c.grid_offset);
+    if (thread < RodiniaTile::chunks && i < end) chunk = load_chunk(s, s.beside(i), thread);
   }
   __device__ void store(float* to, int thread) const {
     if (thread < RodiniaTile::chunks) reinterpret_cast<int4*>(to)[thread] = chunk;

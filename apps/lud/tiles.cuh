@@ -195,7 +195,9 @@ struct ChainTile {
   }
 };
 
-/// A tile of a panel: what a product would bring to shared memory is solved with, slice by slice.
+/// A tile of a panel: what a product would bring to shared memory is solved with, slice by slice. A
+/// warp whose square is solved, or is not due yet, multiplies nothing; between.all() is what a
+/// mover does then.
 struct SolveTile : ChainTile {
   // For four an SM's registers leave 128 to a thread, and these kernels need more.
   static constexpr int blocks_per_sm = 3;
@@ -242,8 +244,7 @@ struct SolveTile : ChainTile {
       return;
     }
     if (warp == step) keep_solution(acc, scratch, lane);
-#pragma unroll 1
-    for (int chunk = 0; chunk < chunks; ++chunk) between(chunk);
+    between.all();
   }
 
   /// The scratch holds a square of X with the permutation of A.

@@ -11,7 +11,9 @@
 //   nw/tma.
 #include "apps/nw/dsm_diagonals.cuh"
 #include "apps/nw/dsm_link.cuh"
+#include "apps/nw/dsm_tickets.cuh"
 #include "apps/nw/tma_stages.cuh"
+#include "variants/ptx/cluster_begin.cuh"
 
 namespace amasia::nw {
 namespace {
@@ -20,6 +22,7 @@ template <class B>
 struct SharedStorage {
   TmaSharedStorage<B> tma;
   Inbox<B> inbox;
+  TicketBox tickets;
 };
 
 template <class B>
@@ -33,17 +36,20 @@ __global__ void __launch_bounds__(tma_threads)
   const int count = B::bands(run.ref.rows);
   ClusterLink<B> link(shared.inbox, run, tag);
   init_pipeline(shared.tma);
-  ClusterLink<B>::init(shared.inbox);
+  if (threadIdx.x == 0) {
+    ClusterTickets::init(shared.tickets);
+    ClusterLink<B>::init(shared.inbox);
+    tma::fence_init();
+  }
+  dsm::cluster_arrive_initialised();
   TmaConsumer<B> consumer(shared.tma, run.ref.columns);
   TmaProducer<B> producer(shared.tma, ref_map, score_map, run.ref.columns);
+  ClusterTickets tickets(shared.tickets);
   const int size = static_cast<int>(link.size), rank = static_cast<int>(link.rank);
+  dsm::cluster_wait();  // every block's barriers are ready
   // Main loop
   for (;;) {
-    // A ticket is for a whole cluster, taken by its first block
-    if (rank == 0 && threadIdx.x == 0) shared.tma.ticket = take_ticket(run);
-    dsm::cluster_sync();
-    const int ticket = dsm::load(dsm::remote_address(&shared.tma.ticket, 0));
-    dsm::cluster_sync();  // all have read it
+    const int ticket = tickets.next(run);
     const int band = ticket * size + rank;
     if (ticket * size >= count) break;
     if (band < count) {
@@ -56,6 +62,7 @@ __global__ void __launch_bounds__(tma_threads)
     __syncthreads();
   }
   // Epilogue
+  dsm::cluster_sync();  // no block leaves while others arrive at its barriers
   if (rank == 0 && threadIdx.x == 0) finish_run(run, gridDim.x / size);
 }
 

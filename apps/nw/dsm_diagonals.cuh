@@ -4,12 +4,40 @@
 
 #include "apps/nw/diagonals.cuh"
 #include "variants/copies/tile_through_registers.cuh"
-#include "variants/ptx/cluster.cuh"
+#include "variants/ptx/cluster_begin.cuh"
+#include "variants/ptx/mbarrier.cuh"
 
 namespace amasia::nw {
 
+/// Scores that the first block of a cluster of two sends to the second, one by each thread. There
+/// an mbarrier counts them, so that no barrier of the cluster follows, which would be a fence over
+/// all of the device's memory.
+struct Handing {
+  tma::Barrier full;
+
+  /// By all threads of both; dsm::cluster_wait() follows, before send().
+  __device__ void begin() {
+    if (threadIdx.x == 0) {
+      tma::init(&full, 1);
+      tma::fence_init();
+      tma::expect(&full, tile16 * sizeof(int));
+    }
+    dsm::cluster_arrive_initialised();
+  }
+  /// `to`: in this block's shared memory, what the score is sent to in the other's.
+  __device__ void send(int& to, int score) {
+    dsm::store_async(dsm::remote_address(&to, 1), score, dsm::remote_address(&full, 1));
+  }
+  /// The second block, and if it has no tile: it may not leave before all have come.
+  __device__ void wait() { tma::wait(&full, 0); }
+};
+
 struct EdgeSharedStorage : TileSharedStorage<Iso> {
   int handed[tile16];  // right edge of the tile between this one and its neighbour
+  Handing handing;
+};
+struct RowSharedStorage : TileSharedStorage<Iso> {
+  Handing handing;
 };
 
 __device__ __forceinline__ void load_ref(RefTile& ref, const DiagonalRun& run, const Tile16& tile) {
@@ -21,6 +49,7 @@ inline __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
   __shared__ EdgeSharedStorage shared;
   const unsigned rank = dsm::rank();
   const int t = threadIdx.x;
+  shared.handing.begin();
   // Prologue: the right edge of the tile above this one is the left border of the next block's
   const Tile16 tile = tile_of_block<Iso>(run, 0);
   // A launch of an odd number of tiles ends with a block that has none
@@ -33,28 +62,28 @@ inline __global__ void __launch_bounds__(tile16) diagonal(DiagonalRun run) {
         *(hands ? &run.score.at(tile.row - tile16 + t, tile.column + tile16 - 1) : run.score.data);
     Borders<> borders(run, tile, true, !receives);
     load_ref(shared.ref[0], run, tile);
-    shared.handed[t] = edge;
     borders.store(shared.scores);
   }
-  dsm::cluster_sync();
-  if (receives) {
-    shared.scores[t + 1][0] = dsm::load(dsm::remote_address(&shared.handed[t], 0));
-  }
-  dsm::cluster_arrive();  // and read: its block may end
-  // Main loop
-  if (exists) {
-    __syncthreads();
-    WholeRef ref{shared.ref[0]};
-    sweep(shared.scores, ref, run.penalty);
-    store_scores(shared.scores, run, tile);
-  }
-  // Epilogue
   dsm::cluster_wait();
+  if (rank == 0) {
+    shared.handing.send(shared.handed[t], edge);
+  } else {
+    shared.handing.wait();
+  }
+  if (!exists) return;
+  if (receives) shared.scores[t + 1][0] = shared.handed[t];
+  // Main loop
+  __syncthreads();
+  WholeRef ref{shared.ref[0]};
+  sweep(shared.scores, ref, run.penalty);
+  // Epilogue
+  store_scores(shared.scores, run, tile);
 }
 
 inline __global__ void __launch_bounds__(tile16) diagonal_of_pairs(DiagonalRun run) {
-  __shared__ TileSharedStorage<Iso> shared;
+  __shared__ RowSharedStorage shared;
   Scores& scores = shared.scores;
+  shared.handing.begin();
   // Prologue: two blocks share a column of the launch
   const unsigned rank = dsm::rank();
   const std::int64_t column = run.first_column + blockIdx.x / IsoPairs::tiles;
@@ -67,16 +96,14 @@ inline __global__ void __launch_bounds__(tile16) diagonal_of_pairs(DiagonalRun r
     borders.store_left(scores);
   }
   __syncthreads();
-  // Main loop
+  dsm::cluster_wait();
+  // Main loop: the lower tile waits for the row that the upper one ends with
   WholeRef ref{shared.ref[0]};
-  if (rank == 0) sweep(scores, ref, run.penalty);
-  dsm::cluster_sync();  // the upper tile is done
-  if (rank == 1) {
-    scores[0][threadIdx.x + 1] =
-        dsm::load(dsm::remote_address(&scores[tile16][threadIdx.x + 1], 0));
+  if (rank == 1) shared.handing.wait();
+  sweep(scores, ref, run.penalty);
+  if (rank == 0) {
+    shared.handing.send(scores[0][threadIdx.x + 1], scores[tile16][threadIdx.x + 1]);
   }
-  dsm::cluster_sync();  // and read: its block may end
-  if (rank == 1) sweep(scores, ref, run.penalty);
   // Epilogue
   store_scores(scores, run, tile);
 }

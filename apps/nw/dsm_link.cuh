@@ -54,14 +54,12 @@ struct ClusterLink {
         below_inbox(held(dsm::remote_address(box.row, sends ? rank + 1 : rank) + 16 * lane)),
         below_full(held(dsm::remote_address(box.full, sends ? rank + 1 : rank))) {}
 
+  /// One thread; tma::fence_init() and a cluster barrier follow.
   __device__ static void init(Box& box) {
-    if (threadIdx.x == 0) {
-      for (int s = 0; s < Box::stages; ++s) {
-        tma::init(&box.full[s], 1);
-        tma::init(&box.empty[s], 1);
-      }
-      tma::fence_init();
-      for (int s = 0; s < Box::stages; ++s) tma::expect(&box.full[s], Box::stage_bytes);
+    for (int s = 0; s < Box::stages; ++s) {
+      tma::init(&box.full[s], 1);
+      tma::init(&box.empty[s], 1);
+      tma::expect(&box.full[s], Box::stage_bytes);
     }
   }
   __device__ void begin(int band) {

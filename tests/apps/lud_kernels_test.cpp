@@ -24,6 +24,12 @@ namespace {
 
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();  // never to be read as data
 
+/// Slices are brought by nobody in particular.
+struct NothingBetween {
+  void operator()(int) const {}
+  void all() const {}
+};
+
 /// A matrix with the pitch that the strategies have, and the scratch blocks.
 class Run {
  public:
@@ -98,7 +104,7 @@ class Run {
         __syncthreads();
         if (thread == 0) load_slice(t, slice * SolveTile::k);
         __syncthreads();
-        SolveTile::advance(acc, SolveTile::scratch_bytes, slice, 0, t, thread, [](int) {});
+        SolveTile::advance(acc, SolveTile::scratch_bytes, slice, 0, t, thread, NothingBetween{});
       }
       const int row = SolveTile::first_row(t, thread) - t.c_row;
       const int column = SolveTile::first_column(t, thread) - t.c_column;

@@ -17,7 +17,9 @@ tiles.
   since. What an mbarrier says is not followed, and neither are bulk copies.
 
 Only waits in a loop that has the load, too, count: what is loaded before the first tile and drained
-behind the last one has nothing to hide behind.
+behind the last one has nothing to hide behind. A loop is what lies between a branch back and its
+target, less what is passed once: ptxas puts the second try of a wait behind the kernel, and the
+branch from there back to the loop has all that follows the loop in between.
 
 Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop
 in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.
@@ -106,6 +108,40 @@ def _ways(kernel: list[Instruction]) -> tuple[list[list[int]], list[Loop]]:
     return after, loops
 
 
+def _components(after: list[list[int]]) -> list[int]:
+    """A number for each instruction, the same for those that can follow each other again and again
+    (strongly connected components, by Tarjan's algorithm, 1972)."""
+    component = [-1] * len(after)
+    number, lowest = [-1] * len(after), [0] * len(after)
+    path: list[int] = []
+    count = 0
+    for root in range(len(after)):
+        if number[root] >= 0:
+            continue
+        ways = [(root, iter(after[root]))]
+        number[root] = lowest[root] = count
+        count += 1
+        path.append(root)
+        while ways:
+            i, following = ways[-1]
+            for j in following:
+                if number[j] < 0:
+                    number[j] = lowest[j] = count
+                    count += 1
+                    path.append(j)
+                    ways.append((j, iter(after[j])))
+                    break
+                if component[j] < 0:
+                    lowest[i] = min(lowest[i], number[j])
+            else:
+                ways.pop()
+                if ways:
+                    lowest[ways[-1][0]] = min(lowest[ways[-1][0]], lowest[i])
+                while lowest[i] == number[i] and component[i] < 0:
+                    component[path.pop()] = i
+    return component
+
+
 def _polls(kernel: list[Instruction], loop: Loop) -> bool:
     """Whether a loop does nothing but wait for others."""
     return not any(
@@ -151,12 +187,14 @@ def early_waits(kernel: list[Instruction]) -> list[EarlyWait]:
         return []
     after, loops = _ways(kernel)
     loops = [loop for loop in loops if not _polls(kernel, loop)]
+    component = _components(after)
     innermost: dict[int, Loop] = {}
     outermost: dict[int, Loop] = {}
     for loop in sorted(loops, key=Loop.length, reverse=True):
         for i in range(loop.first, loop.last + 1):
-            innermost[i] = loop
-            outermost.setdefault(i, loop)
+            if component[i] == component[loop.last]:
+                innermost[i] = loop
+                outermost.setdefault(i, loop)
     sizes = {i: size for i in innermost if (size := bytes_at_once(kernel[i]))}
     widest = max(sizes.values(), default=0)
     found = []
