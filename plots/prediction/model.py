@@ -113,9 +113,7 @@ SOURCES = {
     "received": "tma/latency: bytes a cycle by which copies of 4 and 16 KiB to one SM differ",
     "block_barrier": "launch/barriers: block, by threads",
     "cluster_barrier": "launch/barriers: cluster, by threads of a block",
-    "fence": "launch/barriers: cluster, a further warp",
     "meeting": "launch/barriers: cluster, relaxed, by threads of a block",
-    "remote": "dsm/latency: the next block's shared memory",
     "hand_over": "dsm/handover: st.async to the next block",
     "stages": "async_copy/stage_cost: of a way, warps that compute and producer warps, by bytes",
     "word": "launch/flags: a word through L2, any two SMs",
@@ -159,7 +157,6 @@ class Machine:
     block_barrier: tuple[tuple[float, float], ...]
     cluster_barrier: tuple[tuple[float, float], ...]
     meeting: tuple[tuple[float, float], ...]
-    remote: float
     hand_over: float
     stages: tuple[tuple[str, Curve], ...]
     word: float
@@ -171,7 +168,6 @@ class Machine:
     random_adds: float
     remote_adds: float
     tensor: tuple[tuple[str, float], ...]
-    fence: float = 0.0  # needs two points of launch/barriers: not counted where there is one
     schedulers: int = 4  # of an SM, each of which issues an instruction a cycle
 
     @classmethod
@@ -180,7 +176,7 @@ class Machine:
         if results.files[results.files["gpu"] == gpu].empty:
             raise PlotsError(f"no file is recorded of {gpu}")
         recorded = _recorded(results, gpu)
-        missing = [SOURCES[name] for name in SOURCES if name not in {*recorded, "fence"}]
+        missing = [SOURCES[name] for name in SOURCES if name not in recorded]
         if missing:
             raise PlotsError(
                 f"the model needs microbenchmarks that are not recorded of {gpu}: "
@@ -341,9 +337,7 @@ def _recorded(results: Results, gpu: str) -> dict[str, Any]:
         "received": _slope(copied("flat", "l2", "4096"), copied("flat", "l2", "16384"), 12288.0),
         "block_barrier": points.curve("threads", barriers),
         "cluster_barrier": cluster_barrier,
-        "fence": _a_further_warp(cluster_barrier),
         "meeting": points.means("threads", meeting),
-        "remote": latency("dsm/latency", access="load", distance="1"),
         "hand_over": latency("dsm/handover", way="st_async", distance="1"),
         "stages": _stage_costs(points),
         "word": latency("launch/flags", where="any two SMs", carry="word"),
@@ -382,14 +376,6 @@ def _stage_costs(points: _Points) -> tuple[tuple[str, Curve], ...] | None:
 def _slope(short: float | None, long: float | None, more: float) -> float | None:
     """So much more in so many more cycles; None where one of the two is not known."""
     return None if short is None or long is None or long <= short else more / (long - short)
-
-
-def _a_further_warp(curve: tuple[tuple[float, float], ...] | None) -> float | None:
-    """Cycles by which a warp of each block makes a barrier longer; None of a single point."""
-    if curve is None or len(curve) < 2:
-        return None
-    (least, short), *_, (most, long) = curve
-    return 32 * (long - short) / (most - least)
 
 
 def _tensor_rates(points: _Points) -> tuple[tuple[str, float], ...] | None:

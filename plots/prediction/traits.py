@@ -120,7 +120,7 @@ def _cached(machine: Machine, row: Row, footprint: float, visited: bool) -> bool
 # overlap, which has a loop for copies, as counted (profile-nw).
 _NW_ISO = {
     "baseline": (634, 15.5), "register_bypass": (617, 15.5), "overlap": (611, 19.5),
-    "drop_off": (510, 28.5), "tma": (212, 17), "dsm": (690, 15.5),
+    "drop_off": (510, 28.5), "tma": (212, 17), "dsm": (693, 15.5),
 }  # fmt: skip
 # Cycles of an instruction outside loops where a warp has its scheduler for itself, as the only one
 # of a block of nw's tiles has: the median of its kernels by the stalls in their machine code, which
@@ -138,10 +138,9 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
     outside, diagonal = _NW_ISO[row.strategy]
     cell = machine.shared + 2 * machine.op + machine.barrier(32)
     travel = _travel(machine, row, _cached(machine, row, 8 * down * across * 256 * tiles, False))
-    latency, fences = 31 * cell + (_STRAIGHT - 1) * outside, 0.0
-    if row.strategy == "dsm":  # a cluster that is ready, the neighbour's edge, one that has read it
-        latency += 2 * machine.linked(32) + machine.remote
-        fences = 2.0
+    latency = 31 * cell + (_STRAIGHT - 1) * outside
+    if row.strategy == "dsm":  # a cluster that is ready, the neighbour's edge
+        latency += machine.met(32) + machine.hand_over
     if row.strategy == "overlap":  # three barriers more, a wait for each group of rows
         latency += 4 * machine.barrier(32)
     return [
@@ -149,7 +148,7 @@ def _nw_iso(machine: Machine, row: Row) -> list[Phase]:
             launches=times.astype(float), blocks=counts.astype(float), steps=tiles, warps=1,
             instructions=outside + 31 * diagonal, latency=latency, travel=travel,
             read=1024 + 128, write=1024, resident=row.blocks_per_sm,
-            wavefronts=31 * 4 + 2 * 16 + fences * machine.fence,
+            wavefronts=31 * 4 + 2 * 16,
             rounds=1.0 if row.strategy == "tma" else 0.0,
         )
     ]  # fmt: skip
@@ -216,7 +215,7 @@ def _nw_bands(machine: Machine, row: Row) -> list[Phase]:
 # copy nothing); what the perimeter and the diagonal do besides their elimination.
 _LUD_ISO = {
     "baseline": (130, 280, 200), "register_bypass": (148, 480, 250), "overlap": (181, 480, 250),
-    "drop_off": (194, 420, 260), "tma": (106, 200, 170), "dsm": (203, 330, 260),
+    "drop_off": (194, 420, 260), "tma": (106, 200, 170), "dsm": (179, 330, 260),
 }  # fmt: skip
 
 
@@ -233,12 +232,10 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
     product, division = machine.shared + machine.op, machine.divide + 2 * machine.shared
     factored = 225 * product + 15 * division
     solved = 240 * product + 16 * division
-    # Each block of a cluster brings a share of the tile that all need: a barrier, the others'
-    # shares, a barrier; inside, the second one is waited for at the end.
+    # Each block of a cluster that is ready sends its share of the tile that all need.
     dsm = row.strategy == "dsm"
-    shares = 2 * machine.linked(32) + machine.remote if dsm else 0.0
-    linked = machine.linked(256) + machine.remote if dsm else 0.0
-    fences = 2 * machine.fence if dsm else 0.0
+    shares = machine.met(32) + machine.hand_over if dsm else 0.0
+    linked = machine.met(256) + machine.hand_over if dsm else 0.0
     flight = 2.0 if per_block > 1 and row.strategy in ("overlap", "tma") else 0.0
     # An element of C is loaded when its product is known, but for these, which copy it, too.
     asked = 1.0 if row.strategy in ("drop_off", "tma") else 0.5
@@ -257,8 +254,9 @@ def _lud_iso(machine: Machine, row: Row) -> list[Phase]:
         ),
         Phase(
             launches=1, blocks=blocks, steps=per_block, warps=8, instructions=internal,
-            latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op + linked,
-            wavefronts=8 * 20 + 8 * fences, travel=travel, flight=flight, read=read, l2=l2,
+            latency=2 * machine.barrier(256) + machine.shared + 16 * machine.op
+            + linked / per_block,
+            wavefronts=8 * 20, travel=travel, flight=flight, read=read, l2=l2,
             write=written, resident=row.blocks_per_sm, persistent=per_block > 1, group=asked,
         ),
     ]  # fmt: skip
@@ -276,6 +274,12 @@ _LUD_PER_PRODUCT = {
     "baseline": 1.217, "register_bypass": 1.146, "overlap": 1.209, "drop_off": 1.256, "tma": 1.155,
     "dsm": 1.252,
 }  # fmt: skip
+# The same of a small tile, by machine code: the loop over a slice and what is around it, of the
+# copies what four or five of eight chunks bring, and of drop_off's not those of its own elements.
+_LUD_PER_SMALL_PRODUCT = {
+    "baseline": 1.48, "register_bypass": 1.54, "overlap": 1.53, "drop_off": 1.55, "tma": 1.32,
+    "dsm": 1.32,
+}  # fmt: skip
 # Of a warp and slice of 32 columns: a tile of the update, and a small one of the chain.
 _LUD_PRODUCTS, _LUD_SMALL_PRODUCTS = 4096.0, 1024.0
 # Passes of its 192 reads of 16 bytes a lane through shared memory (as counted).
@@ -292,16 +296,16 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     # A column of a diagonal block: a barrier, a division, a read and a product of each row.
     column = 2 * machine.barrier(256) + 2 * machine.shared + 8 * machine.op
     side = np.arange(panels - 1, 0, -1, dtype=float)
-    # dsm's cluster meets once a tile, and it waits for the elements of C where it subtracts from
-    # them (tests/python/test_early_waits.py).
-    linked = machine.linked(128) + machine.load_l2 if row.strategy == "dsm" else 0.0
+    # dsm's cluster meets once a tile, and neither block leaves before the other has read.
+    linked = 2 * machine.met(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
     # A slice of a small tile is four squares of 32 x 32, of a strip five. Who waits for a slice at
     # once, as baseline does by the same test, waits until all of it has been received.
     slice_ = 4.5 * 32 * 32 * 4
     waited = travel + (0.0 if flight > 0 else _received(machine, slice_))
     chain: dict[str, Any] = dict(
-        launches=1, blocks=2 * 4 * side, warps=4, instructions=_LUD_SMALL_PRODUCTS * each,
+        launches=1, blocks=2 * 4 * side, warps=4,
+        instructions=_LUD_SMALL_PRODUCTS * _LUD_PER_SMALL_PRODUCT[row.strategy],
         travel=waited, flight=flight,
         latency=2 * machine.barrier(128) + machine.shared + linked / 4, l2=slice_,
         start=2 * travel, resident=row.blocks_per_sm, rounds=1.0 if row.engine else 0.0,
@@ -428,14 +432,18 @@ _HOTSPOT_ROW = {
 }  # fmt: skip
 
 
-# Cycles of a row in which a warp issues nothing, even if nothing has to come from memory: by the
-# machine code of sm_90, the stalls that the assembler set on the way of a row-block inside the
-# grid, and waits for shared memory (33 cycles) and shuffles (24). 26 to 51 over all passes, but for
-# dsm (50 to 99), in whose loop messages stand, too, and for baseline.
+# Cycles of a row in which a warp issues nothing, even if nothing has to come from memory, by steps
+# of a pass: by the machine code of sm_90, the stalls that the assembler set on the way of a
+# row-block inside the grid, and waits for shared memory (33 cycles) and shuffles (24). Means over
+# the kernels of a pass, which differ by 10 at most but in dsm's, in whose loop messages stand, too.
 _HOTSPOT_STALLS = {
-    "register_bypass": 38.0, "overlap": 38.0, "drop_off": 38.0, "tma": 38.0, "dsm": 80.0,
-    "baseline": 38.0,  # by producer warps
-}  # fmt: skip
+    "register_bypass": {1: 33.0, 4: 26.0, 5: 48.0, 8: 37.0, 12: 38.0},
+    "overlap": {1: 43.0, 4: 22.0, 5: 42.0, 8: 36.0, 12: 39.0},
+    "drop_off": {1: 24.0, 4: 43.0, 5: 42.0, 8: 35.0, 12: 46.0},
+    "tma": {1: 43.0, 4: 35.0, 5: 45.0, 8: 51.0, 12: 48.0},
+    "dsm": {1: 53.0, 4: 70.0, 5: 90.0, 8: 80.0, 12: 89.0},
+    "baseline": {1: 43.0, 4: 35.0, 5: 45.0, 8: 51.0, 12: 48.0},  # by producer warps: tma's
+}
 # baseline holds the next row-block in registers, and its steps have what that leaves: their chains
 # follow each other, and in some passes they spill. By schedule and steps: such cycles of a row,
 # and bytes of a thread that are stored and loaded again in a row-block. (Others spill 16 at most.)
@@ -482,7 +490,7 @@ def _hotspot_stream(machine: Machine, row: Row) -> list[Phase]:
         cached = _cached(machine, row, footprint, index > 0)
         travel = _travel(machine, row, cached)
         instructions = stage_rows * (22.0 * length + _HOTSPOT_ROW[row.strategy])
-        stalls, spilled = _HOTSPOT_STALLS[row.strategy], 0.0
+        stalls, spilled = _HOTSPOT_STALLS[row.strategy][length], 0.0
         if row.strategy == "baseline" and not producers:
             stalls, spilled = _HOTSPOT_BASELINE.get((row.schedule, length), (stalls, 0.0))
         instructions += 2 * spilled / 4  # stored and loaded once a row-block

@@ -16,7 +16,6 @@ from plots.prediction.model import (
     Machine,
     Parts,
     Phase,
-    _a_further_warp,
     _slope,
     combined,
     parts_of,
@@ -29,7 +28,7 @@ MACHINE = Machine(
     copy_memory=700.0, copy_l2=300.0, bulk_memory=800.0, bulk_l2=350.0, received=90.0,
     block_barrier=((32.0, 10.0), (1024.0, 70.0)), cluster_barrier=((32.0, 300.0), (1024.0, 610.0)),
     meeting=((32.0, 80.0), (1024.0, 160.0)),
-    remote=190.0, hand_over=350.0,
+    hand_over=350.0,
     stages=(
         ("registers 2 0", ((1024.0, 100.0), (4096.0, 400.0))),
         ("registers 4 0", ((1024.0, 80.0), (4096.0, 200.0))),
@@ -45,7 +44,7 @@ MACHINE = Machine(
     ),
     word=700.0, store_read=100.0, round=150.0,
     box=40.0, in_flight=((1000.0, 100.0), (100000.0, 900.0)), own_adds=32.0, random_adds=8.0,
-    remote_adds=0.5, tensor=(("mma bf16", 1e5),), fence=10.0,
+    remote_adds=0.5, tensor=(("mma bf16", 1e5),),
 )  # fmt: skip
 MICROSECOND = 1e-3  # 1,000 cycles at 1 GHz, in ms
 
@@ -244,8 +243,6 @@ def test_a_slope_needs_two_points():
 
 def test_a_clusters_barrier_is_longer_for_every_warp():
     assert MACHINE.linked(32) == 300 and MACHINE.linked(528) == pytest.approx(455)
-    assert _a_further_warp(MACHINE.cluster_barrier) == pytest.approx(10)
-    assert _a_further_warp(((256.0, 900.0),)) is None and _a_further_warp(None) is None
 
 
 def test_fed_tensor_cores_keep_what_bf16_keeps_of_its_rate():

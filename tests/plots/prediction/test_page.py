@@ -54,6 +54,11 @@ def test_goals_stand_beside_what_was_reached(text):
         assert (word == "met") == met or float(value) == float(goal)
 
 
+def test_a_share_is_told_from_a_goal_that_it_misses():
+    assert page._beside(0.0504, 0.05) == "5.04 %" and page._beside(0.05004, 0.05) == "5.004 %"
+    assert page._beside(0.05, 0.05) == "5.0 %" and page._beside(0.056, 0.05) == "5.6 %"
+
+
 def test_tables_are_whole(text):
     blocks = re.findall(r"(?:^\|.*\|\n)+", text, re.M)
     assert len(blocks) >= 10

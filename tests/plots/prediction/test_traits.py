@@ -92,23 +92,25 @@ def test_a_hand_over_longer_than_its_step_is_waited_for():
     assert times["register_bypass"] == pytest.approx(MACHINE.copy_memory)
 
 
-def test_a_clusters_barriers_are_fences_of_its_warps():
-    known = row("nw", "dsm", size={"rows": 320, "cols": 320}, geometry={"tiles": 1.0})
-    (with_fence,) = traits._nw_iso(MACHINE, known)
-    (without,) = traits._nw_iso(replace(MACHINE, fence=0.0), known)
-    assert with_fence.wavefronts - without.wavefronts == 2 * MACHINE.fence
-
-
 def test_a_cluster_that_only_meets_pays_no_fence():
     size = {"rows": 1200, "cols": 1240, "steps": 2}
     (known,) = traits._hotspot_iso(MACHINE, row("hotspot", "dsm", size=size))
-    fenced = replace(MACHINE, fence=1e3, cluster_barrier=((32.0, 1e4), (1024.0, 1e4)))
+    fenced = replace(MACHINE, cluster_barrier=((32.0, 1e4), (1024.0, 1e4)))
     assert traits._hotspot_iso(fenced, row("hotspot", "dsm", size=size)) == [known]
     # one meeting of the cluster, before the first step
     more = 100.0
     later = replace(MACHINE, meeting=tuple((x, y + more) for x, y in MACHINE.meeting))
     (longer,) = traits._hotspot_iso(later, row("hotspot", "dsm", size=size))
     assert longer.latency - known.latency == pytest.approx(more)
+    # nor do blocks that send each other an edge or a tile
+    tiles = row("nw", "dsm", size={"rows": 320, "cols": 320}, geometry={"tiles": 1.0})
+    shared = row("lud", "dsm", size={"n": 64}, geometry={"tiles_per_block": 1.0})
+    for of_app, known in ((traits._nw_iso, tiles), (traits._lud_iso, shared)):
+        for phase, fence, meets in zip(
+            of_app(MACHINE, known), of_app(fenced, known), of_app(later, known), strict=True
+        ):
+            assert fence.latency == phase.latency
+            assert meets.latency - phase.latency == pytest.approx(more)
 
 
 def test_a_row_block_in_registers_travels_meanwhile_and_costs_the_steps_their_registers():
@@ -131,7 +133,7 @@ def test_a_row_block_in_registers_travels_meanwhile_and_costs_the_steps_their_re
     # Producer warps hold nothing for those that compute.
     producers = phase_of("8-warps-5-steps", 5, movement={"producer_warps": 4.0})
     others = phase_of("8-warps-5-steps", 5, "register_bypass")
-    assert producers.flight == 1.0 and producers.latency == others.latency
+    assert producers.flight == 1.0 and producers.latency == others.latency - 4 * (48 - 45)
     assert producers.instructions < phase_of("8-warps-5-steps", 5).instructions
 
 
