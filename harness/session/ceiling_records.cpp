@@ -151,7 +151,7 @@ double tolerance_of(const CeilingRecord& record) {
   for (const double value : record.values) {
     farthest = std::max(farthest, std::abs(value / middle - 1));
   }
-  return std::max(0.05, 3 * farthest);
+  return std::max(0.06, 3 * farthest);
 }
 
 std::vector<CeilingDoubt> doubtful_ceilings(const std::vector<Ceiling>& ceilings,

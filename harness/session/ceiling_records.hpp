@@ -26,7 +26,7 @@ std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const
 double most_by_data_sheet(const std::string& ceiling, const Device& device);
 
 /// How far from the median of earlier runs a value may be, as a share: three times as far as the
-/// farthest of them, and 5 % at least, because GPUs of a model differ by half of that. Nothing is
+/// farthest of them, and 6 % at least, because GPUs of a model differ by half of that. Nothing is
 /// said for less than three runs: 0.
 double tolerance_of(const CeilingRecord& record);
 

@@ -472,7 +472,9 @@ def test_why_refuses_a_damaged_why(capsys, matched):
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     folder = ROOT / "results" / "h100-80gb-hbm3"
     paths = find_profiles([folder])
-    assert {path.stem for path in paths} == {f"profile-{app}" for app in (*APPS, "dosed")}
+    # lud's kernels changed on 2026-11-28, and have been counted on an H200 alone since.
+    counted = {*APPS, "dosed"} - {"lud"}
+    assert {path.stem for path in paths} == {f"profile-{app}" for app in counted}
     profiles, results = load_profiles([folder]), load([folder])
     assert profiles.of_other_code(results) == []
     # Rows that were the match of a strategy's best, which is recorded no more, were not counted.
