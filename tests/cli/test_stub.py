@@ -484,11 +484,11 @@ def test_ceilings_are_held_against_earlier_runs(stub: Stub) -> None:
         script = {"ceilings": {"copy_bandwidth": [value]}}
         assert stub.measure(script=script).returncode == 0
     stub.out = stub.folder / "run.json"
-    low = {"ceilings": {"copy_bandwidth": [940.0]}, "probe": QUIET}
+    low = {"ceilings": {"copy_bandwidth": [930.0]}, "probe": QUIET}
     result = stub.measure("--strict", script=low)
     assert result.returncode == 4
     reason = stub.group()["invalid"][0]["reason"]
-    assert "in 3 earlier runs on this model it was 1000 with a tolerance of 5.0 %" in reason
+    assert "in 3 earlier runs on this model it was 1000 with a tolerance of 6.0 %" in reason
     for records in ("none", str(stub.folder)):  # there are none of them there
         result = stub.measure("--strict", "--overwrite", "--records", records, script=low)
         assert result.returncode == 0, result.stderr
