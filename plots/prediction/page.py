@@ -132,7 +132,7 @@ from 15.2 to 14.1, and nw's times, which had been a fifth too short, to a tenth.
 whose blocks are a warp each, an instruction of straight code takes the 2.65 cycles of its machine
 code: tma's gains there, 13 % too low before, are 6 to 8 % too low. The same cycles have
 instructions of histogram's sample, whose schedulers are idle most of the time. And the model has
-what a test of the machine code says of lud's blocks (tests/python/test_early_waits.py): baseline
+what a test of the machine code says of lud's panels (tests/python/test_early_waits.py): baseline
 waits for a slice as soon as it has asked for it. Cycles of hotspot's rows without an instruction
 are each strategy's by the steps of a pass, as baseline's were, in place of 38 for all, and
 instructions of lud's chain are those of its own tile's machine code, not the average over all of

@@ -300,7 +300,8 @@ def _lud_blocked(machine: Machine, row: Row) -> list[Phase]:
     linked = 2 * machine.met(128) if row.strategy == "dsm" else 0.0
     flight = 0.0 if row.strategy in ("baseline", "register_bypass") else 2.0
     # A slice of a small tile is four squares of 32 x 32, of a strip five. Who waits for a slice at
-    # once, as baseline does by the same test, waits until all of it has been received.
+    # once, as baseline does where it solves panels (tests/python/test_early_waits.py), waits until
+    # all of it has been received.
     slice_ = 4.5 * 32 * 32 * 4
     waited = travel + (0.0 if flight > 0 else _received(machine, slice_))
     chain: dict[str, Any] = dict(
