@@ -61,7 +61,7 @@ ROW_COLUMNS = columns(
     _RUN, _GROUP, ["row", "strategy"], scalars("row"), ["geometry", "movement", "verified"],
     scalars("median_interval"), ["floor_ms", "bound_by"], _KERNEL,
     ["shared_bytes", "instructions", "kernels", "samples", "throttled", "sm_clock_mhz"],
-    ["identity"], _BETWEEN,
+    ["identity", "carried"], _BETWEEN,
 )  # fmt: skip
 SAMPLE_FRAME_COLUMNS = columns(
     ["group", "row", "variant", "strategy", "role", "repeat"], SAMPLE_COLUMNS
@@ -92,7 +92,9 @@ class Results:
     model falls, where that is known from ``sessions``, and ``claim`` what may be said then;
     ``run_ratio`` and so on are of its own run, as the harness wrote them (plots/claims.py has the
     words). Controls are always of their run. A row's ``median``, ``low`` and ``high`` are of its
-    run, ``next_low`` and ``next_high`` of a new session.
+    run, ``next_low`` and ``next_high`` of a new session. Where the variants of a group were
+    measured in several sessions of a file, ``carried`` is what a row's times are multiplied by to
+    stand beside those of the group's first session; else 1.
 
     ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
     are of chosen schedules, so that they mix with no other comparison. ``effects`` holds the study
@@ -525,6 +527,7 @@ def _case(
             **identity,
             **_row_record(row, record, f"{identity['group']}.{r}"),
             "identity": row_identity(run["gpu"], group, row),
+            "carried": 1.0,
         }
         for r, row in enumerate(group["rows"])
     ]
@@ -539,6 +542,64 @@ def _case(
     }
     lengths = [len(row["samples"]["time_ms"]) for row in group["rows"]]
     return _Case(kind, record, rows, comparisons, samples, lengths)
+
+
+def _with_lent(case: _Case, later: _Case) -> _Case:
+    """A case with what a later session of the same file has of variants that it lacks: a variant
+    whose code has changed is measured again beside the baseline alone. Its comparisons are of its
+    own session; of its rows, ``carried`` is what a time is multiplied by to stand beside those of
+    this case: the baseline's time here over its time there, in the same config."""
+
+    def place(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["variant"], row["role"], row["schedule"], row["config"], row["repeat"]
+
+    def base(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
+        return {
+            (r["schedule"], r["config"]): r["median"]
+            for r in rows
+            if r["strategy"] == "baseline" and r["repeat"] == 0 and r["median"] > 0
+        }
+
+    had = {row["variant"] for row in case.rows}
+    lent = {row["variant"] for row in later.rows} - had
+    if not lent:
+        return case
+    here, there = base(case.rows), base(later.rows)
+    carried = {
+        schedule: here[schedule, config] / time
+        for (schedule, config), time in there.items()
+        if (schedule, config) in here
+    }
+    places = {place(row) for row in case.rows}
+    # And the baseline with a schedule that it had no reason to run with here.
+    taken = [
+        r
+        for r, row in enumerate(later.rows)
+        if row["variant"] in lent
+        or (row["strategy"] == "baseline" and row["role"] == "matched" and place(row) not in places)
+    ]
+    of_case = {name: case.group[name] for name in _GROUP}
+    starts = np.cumsum([0, *later.lengths])
+    samples = {
+        name: np.concatenate(
+            [case.samples[name], *(values[starts[r] : starts[r + 1]] for r in taken)]
+        )
+        for name, values in later.samples.items()
+    }
+    rows = [
+        {**row, **of_case, "carried": carried.get(row["schedule"], 1.0)}
+        for row in (later.rows[r] for r in taken)
+    ]
+    comparisons = [{**c, **of_case} for c in later.comparisons if c["variant"] in lent]
+    code = {(variant, digest) for variant, digest in later.group["code"] if variant in lent}
+    return _Case(
+        case.kind,
+        {**case.group, "code": case.group["code"] | code},
+        case.rows + rows,
+        case.comparisons + comparisons,
+        samples,
+        case.lengths + [later.lengths[r] for r in taken],
+    )
 
 
 def _of_file(place: tuple[int, Path]) -> _OfFile:
@@ -660,6 +721,7 @@ def _chosen_cases(
             if other is not None and other.group["file"] == record["file"]:
                 # A later session: the first stands for the case, if it is whole.
                 if not (_is_part_of(other.group, record) or _lacks_rounds(other.group, record)):
+                    chosen[unique] = _with_lent(other, case)
                     continue
             elif other is not None:
                 better, why = _better_of(other.group, record)

@@ -26,8 +26,6 @@ struct SentHalf {
     if (thread == 0) {
       tma::init(full, 1);
       tma::fence_init();
-      const int rows = size > half_rows ? size - half_rows : 0;
-      tma::expect(full, static_cast<unsigned>(rows * ((size + 3) / 4) * 16));
     }
     dsm::cluster_arrive_initialised();
     int4 held[chunks];
@@ -52,6 +50,10 @@ struct SentHalf {
       }
     }
     if (rank != 0) return false;
+    if (thread == 0) {
+      const int rows = size > half_rows ? size - half_rows : 0;
+      tma::expect(full, static_cast<unsigned>(rows * ((size + 3) / 4) * 16));
+    }
     tma::wait(full, 0);
     __syncthreads();
     return true;

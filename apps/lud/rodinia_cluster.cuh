@@ -25,7 +25,6 @@ struct ReceivedTile {
     if (threadIdx.x == 0) {
       tma::init(&full, 1);
       tma::fence_init();
-      tma::expect(&full, RodiniaTile::bytes);
     }
     dsm::cluster_arrive_initialised();
   }
@@ -43,8 +42,12 @@ struct ReceivedTile {
                        dsm::remote_address(&full, block));
     }
   }
-  /// Until all eighths have come. Nobody sends to a block that has left, if it has waited.
-  __device__ void wait() { tma::wait(&full, 0); }
+  /// Until all eighths have come, by all threads of a block. Nobody sends to a block that has left,
+  /// if it has waited.
+  __device__ void wait() {
+    if (threadIdx.x == 0) tma::expect(&full, RodiniaTile::bytes);
+    tma::wait(&full, 0);
+  }
 };
 
 __global__ void __launch_bounds__(32) rodinia_diagonal(RodiniaStep s) {

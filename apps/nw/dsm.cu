@@ -47,6 +47,10 @@ __global__ void __launch_bounds__(tma_threads)
   ClusterTickets tickets(shared.tickets);
   const int size = static_cast<int>(link.size), rank = static_cast<int>(link.rank);
   dsm::cluster_wait();  // every block's barriers are ready
+  if (threadIdx.x == 0) {
+    ClusterTickets::announce(shared.tickets);
+    ClusterLink<B>::announce(shared.inbox);
+  }
   // Main loop
   for (;;) {
     const int ticket = tickets.next(run);

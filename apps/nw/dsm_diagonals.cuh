@@ -20,7 +20,6 @@ struct Handing {
     if (threadIdx.x == 0) {
       tma::init(&full, 1);
       tma::fence_init();
-      tma::expect(&full, tile16 * sizeof(int));
     }
     dsm::cluster_arrive_initialised();
   }
@@ -29,7 +28,10 @@ struct Handing {
     dsm::store_async(dsm::remote_address(&to, 1), score, dsm::remote_address(&full, 1));
   }
   /// The second block, and if it has no tile: it may not leave before all have come.
-  __device__ void wait() { tma::wait(&full, 0); }
+  __device__ void wait() {
+    if (threadIdx.x == 0) tma::expect(&full, tile16 * sizeof(int));
+    tma::wait(&full, 0);
+  }
 };
 
 struct EdgeSharedStorage : TileSharedStorage<Iso> {

@@ -59,8 +59,11 @@ struct ClusterLink {
     for (int s = 0; s < Box::stages; ++s) {
       tma::init(&box.full[s], 1);
       tma::init(&box.empty[s], 1);
-      tma::expect(&box.full[s], Box::stage_bytes);
     }
+  }
+  /// The same thread, behind that barrier.
+  __device__ static void announce(Box& box) {
+    for (tma::Barrier& full : box.full) tma::expect(&full, Box::stage_bytes);
   }
   __device__ void begin(int band) {
     const int pieces = static_cast<int>(words.pitch / B::hand_columns);

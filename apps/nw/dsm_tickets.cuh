@@ -25,8 +25,9 @@ struct ClusterTickets {
   __device__ static void init(TicketBox& box) {
     tma::init(&box.full, 1);
     tma::init(&box.read, dsm::size());
-    tma::expect(&box.full, sizeof(box.ticket));
   }
+  /// The same thread, behind that barrier.
+  __device__ static void announce(TicketBox& box) { tma::expect(&box.full, sizeof(box.ticket)); }
   __device__ int next(const BandRun& run) {
     if (dsm::rank() == 0 && threadIdx.x == 0) {
       tma::wait(&box.read, phase ^ 1);  // the first one overwrites none
@@ -38,7 +39,9 @@ struct ClusterTickets {
     }
     tma::wait(&box.full, phase);
     const int ticket = box.ticket;
-    __syncthreads();  // all have read it
+    // All have read it: the barrier asks for the ticket itself, which no thread has while its load
+    // is under way.
+    __syncthreads_and(ticket >= 0);
     if (threadIdx.x == 0) {
       tma::expect(&box.full, sizeof(box.ticket));
       dsm::arrive_remote_relaxed(dsm::remote_address(&box.read, 0));

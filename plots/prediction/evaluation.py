@@ -82,7 +82,7 @@ class Rows:
 
 
 _COLUMNS = ["app", "family", "size", "size_label", "cache", "launch", "strategy", "group",
-            "schedule", "role", "config", "floor", "measured"]  # fmt: skip
+            "schedule", "role", "config", "floor", "measured", "carried"]  # fmt: skip
 
 
 def rows_of(results: Results, gpu: str, machine: Machine) -> Rows:
@@ -115,7 +115,8 @@ def rows_of(results: Results, gpu: str, machine: Machine) -> Rows:
             schedule = r.schedule or ("iso" if r.role == "iso" else r.geometry)
             lines.append(
                 [r.app, family.name, r.size, r.size_label, r.cache, r.launch, r.strategy, r.group,
-                 schedule, r.role, r.config, float(r.floor_ms), float(r.median)]
+                 schedule, r.role, r.config, float(r.floor_ms), float(r.median),
+                 float(r.carried)]
             )  # fmt: skip
     return Rows(pd.DataFrame(lines, columns=_COLUMNS), tuple(parts), undeclared)
 
@@ -229,9 +230,12 @@ _CASE = ["group", "schedule"]  # an app, size, cache and launch mode; and a sche
 
 def _one_of_each(frame: pd.DataFrame) -> pd.DataFrame:
     """One row of each strategy of a case: where several configs were measured, the one predicted to
-    be the fastest; then in the order of the strategies, so that a tie is no choice."""
+    be the fastest; then in the order of the strategies, so that a tie is no choice. ``beside`` is
+    what was measured, as it stands beside rows of another session (Results.rows: carried)."""
     order = {name: i for i, name in enumerate(NAMES)}
-    placed = frame.assign(place=frame["strategy"].map(order))
+    placed = frame.assign(
+        place=frame["strategy"].map(order), beside=frame["measured"] * frame["carried"]
+    )
     placed = placed.sort_values([*_CASE, "place", "predicted", "config"], kind="stable")
     return placed.drop_duplicates([*_CASE, "strategy"])
 
@@ -243,8 +247,8 @@ def _gains(frame: pd.DataFrame) -> pd.DataFrame:
     others = others[pd.MultiIndex.from_frame(others[_CASE]).isin(base.index)]
     at = pd.MultiIndex.from_frame(others[_CASE])
     gains = {
-        name: base[name].reindex(at).to_numpy() / others[name].to_numpy()
-        for name in ("measured", "predicted")
+        name: base[of].reindex(at).to_numpy() / others[of].to_numpy()
+        for name, of in (("measured", "beside"), ("predicted", "predicted"))
     }
     kept = ["app", "family", "size", "size_label", "cache", "launch", "strategy", *_CASE]
     return others[kept].assign(**gains).reset_index(drop=True)
@@ -275,14 +279,14 @@ def advice_of(frame: pd.DataFrame) -> pd.DataFrame:
         if len(case) < 2:
             continue
         first = case.loc[case["predicted"].idxmin()]
-        best = case.loc[case["measured"].idxmin()]
-        times = {s: float(t) for s, t in zip(case["strategy"], case["measured"], strict=True)}
+        best = case.loc[case["beside"].idxmin()]
+        times = {s: float(t) for s, t in zip(case["strategy"], case["beside"], strict=True)}
         lines.append(
             {
                 "app": first["app"], "family": first["family"], "group": group,
                 "schedule": schedule, "size_label": first["size_label"],
                 "strategies": len(case), "first": first["strategy"], "best": best["strategy"],
-                "cost": float(first["measured"] / best["measured"] - 1), "times": times,
+                "cost": float(first["beside"] / best["beside"] - 1), "times": times,
             }
         )  # fmt: skip
     columns = ["app", "family", "group", "schedule", "size_label", "strategies", "first", "best",

@@ -24,7 +24,7 @@ EQUATIONS = """\
     alone   = travel / group + max(step, issue)            where a step waits for its own copy
     asking  = max(rounds x round, boxes x box)             of the thread that asks the copy engine
     issue   = warps x instructions / schedulers            of all that an SM issues
-    shared  = wavefronts of shared memory                  one a cycle
+    shared  = wavefronts of shared memory + sent           one a cycle; what is sent to others
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
     engine  = boxes x box                                  where a step waits for its own copy
     parts   = steps x (max(issue, shared) x n / SMs, engine x n / SMs, bytes x n,
@@ -408,6 +408,7 @@ class Phase:
     instructions: float = 0.0  # of each of them
     latency: float = 0.0  # cycles of the chain that no other warp of the block can fill
     wavefronts: float = 0.0  # cycles of an SM's shared memory
+    sent: float = 0.0  # the same of what goes to other SMs, for which nobody waits
     rounds: float = 0.0  # barriers for which one thread asks the copy engine
     boxes: float = 0.0  # that one thread asks for, several of which a barrier may wait for
     travel: float = 0.0  # cycles from asking for a step's bytes until they are there
@@ -518,7 +519,7 @@ def _of_phase(machine: Machine, phase: Phase) -> list[np.ndarray]:
     else:
         alone = phase.travel / phase.group + max(full, phase.wavefronts, step)
     issue = on_sm * phase.steps * phase.warps * phase.instructions / machine.schedulers
-    shared = on_sm * phase.steps * phase.wavefronts
+    shared = on_sm * phase.steps * (phase.wavefronts + phase.sent)
     # Boxes that are asked for ahead are in `alone`, at the interval of the thread that asks.
     boxes = 0.0 if phase.flight > 0 else max(phase.copies, phase.rounds, phase.boxes)
     engine = on_sm * phase.steps * boxes * machine.box

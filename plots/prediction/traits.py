@@ -766,16 +766,16 @@ def _histogram_iso(machine: Machine, row: Row) -> list[Phase]:
     latency += (_STRAIGHT - 1) * instructions  # few warps, most of which wait
     adds = 192 * load / key_bytes
     wavefronts = adds / 32 * 2 + tile / 128 * 2
-    if row.strategy == "dsm":  # half of the counters are the neighbour's; nobody waits for them
-        wavefronts += adds / 2 / machine.remote_adds
+    # Half of the counters are the neighbour's.
+    sent = adds / 2 / machine.remote_adds if row.strategy == "dsm" else 0.0
     if row.strategy in ("baseline", "dsm"):  # keys that wait in registers
         wavefronts -= tile / 128 * 2
     return [
         Phase(
             launches=1, blocks=blocks, steps=steps, warps=6, instructions=instructions,
-            latency=latency, wavefronts=wavefronts, travel=travel, flight=flight, group=group,
-            read=tile, start=machine.memory, resident=max(row.blocks_per_sm, 2), persistent=True,
-            rounds=1.0 if row.strategy == "tma" else 0.0,
+            latency=latency, wavefronts=wavefronts, sent=sent, travel=travel, flight=flight,
+            group=group, read=tile, start=machine.memory, resident=max(row.blocks_per_sm, 2),
+            persistent=True, rounds=1.0 if row.strategy == "tma" else 0.0,
         ),
         Phase(launches=1, blocks=math.ceil((bins + 1) / 8), warps=8, instructions=160,
               travel=machine.l2, group=1, l2=8 * 240 * 4, resident=8),

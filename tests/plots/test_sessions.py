@@ -94,6 +94,37 @@ def test_sessions_of_one_file_or_of_several(save, as_one_file):
     assert bool(results.notes) is not as_one_file  # of two files, which one counts is said
 
 
+def test_a_variant_that_a_later_session_alone_has_is_lent_to_the_first(save):
+    """As where a variant was measured again, with the baseline beside it, when its code was new."""
+
+    def of(ms: float, variant: str, date: str) -> dict:
+        speedups = {"baseline": (1.0, 1.0), variant: (1.1, 1.2)}
+        document = synthetic.document([synthetic.group("nw", SIZE, ms, speedups=speedups)])
+        document["provenance"]["date_utc"] = date
+        return document
+
+    first = of(3.0, "overlap", "2026-11-20T10:00:00Z")
+    later = of(6.0, "tma", "2026-11-21T10:00:00Z")
+    alone = {"rest": load([save(first, "a.json")]), "tma": load([save(later, "b.json")])}
+    both = load([save(sessions_of(first, later))])
+    assert len(both.groups) == 1 and set(both.rows["group"]) == set(both.groups["group"])
+    assert both.rows["row"].is_unique
+    own = both.rows[both.rows["variant"] != "nw/tma"]
+    assert own["median"].tolist() == alone["rest"].rows["median"].tolist()
+    assert (own["carried"] == 1).all()
+    lent, there = (r.rows[r.rows["variant"] == "nw/tma"] for r in (both, alone["tma"]))
+    assert len(lent) > 0 and lent["median"].tolist() == there["median"].tolist()
+    # The baseline took twice as long there.
+    assert lent["carried"].tolist() == pytest.approx([0.5] * len(lent), rel=0.05)
+    gains, of_tma = (r.comparisons[r.comparisons["variant"] == "nw/tma"]
+                     for r in (both, alone["tma"]))  # fmt: skip
+    assert len(gains) > 0 and gains["run_ratio"].tolist() == of_tma["run_ratio"].tolist()
+    samples, of_row = (r.samples[r.samples["variant"] == "nw/tma"] for r in (both, alone["tma"]))
+    assert samples["time_ms"].tolist() == of_row["time_ms"].tolist()
+    assert set(samples["row"]) == set(lent["row"])
+    assert len(both.samples) == both.rows["samples"].sum()
+
+
 def test_controls_stay_those_of_their_run(save):
     results = load([save(sessions_of(*three()))])
     controls = results.comparisons[results.comparisons["control"]]

@@ -41,6 +41,7 @@ def rows(noise=0.0, seed=1, truth=TRUE) -> ev.Rows:
                         "group": f"{app} {case}", "schedule": "s", "role": "cross",
                         "config": strategy, "floor": 0.1,
                         "measured": found.time(truth) * math.exp(random.normal(0, noise)),
+                        "carried": 1.0,
                     }
                 )  # fmt: skip
     return ev.Rows(pd.DataFrame(lines), tuple(parts), Counter())
@@ -146,6 +147,7 @@ def case(group="g", schedule="s", app="one", **times: tuple[float, float]) -> li
             "app": app, "family": "f", "size": "", "size_label": "", "cache": "cold",
             "launch": "graph", "strategy": name, "group": group, "schedule": schedule,
             "role": "cross", "config": name, "measured": measured, "predicted": predicted,
+            "carried": 1.0,
         }
         for name, (measured, predicted) in times.items()
     ]  # fmt: skip
@@ -188,6 +190,16 @@ def test_a_gain_is_over_baseline_at_the_same_schedule():
     gains = ev._gains(frame).set_index("schedule")
     assert gains["measured"].to_dict() == {"tall": 1.0, "wide": 2.0}
     assert gains["predicted"].to_dict() == {"tall": 2.0, "wide": 1.5}
+
+
+def test_a_row_of_another_session_stands_beside_the_others_by_its_baseline():
+    frame = pd.DataFrame(case("g", "wide", baseline=(1.0, 1.0), overlap=(0.9, 0.8), tma=(1.6, 0.9)))
+    frame.loc[frame["strategy"] == "tma", "carried"] = 0.5
+    gains = ev._gains(frame).set_index("strategy")
+    assert gains["measured"].to_dict() == pytest.approx({"overlap": 1 / 0.9, "tma": 1 / 0.8})
+    advice = ev.advice_of(frame).iloc[0]
+    assert (advice["first"], advice["best"]) == ("overlap", "tma")
+    assert advice["cost"] == pytest.approx(0.9 / 0.8 - 1)
 
 
 def twin(tile: int, fma: int, tma: float, time: float) -> Twin:

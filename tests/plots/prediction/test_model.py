@@ -98,6 +98,10 @@ def test_other_warps_of_a_block_fill_the_latency_of_one():
     # What all of them take of shared memory follows a copy that is waited for, too.
     found = parts(warps=4, instructions=100, latency=50, wavefronts=700, travel=200)
     assert found.wait.sum() == pytest.approx(900 * 1e-3 * MICROSECOND)
+    # Not what is sent to other SMs: nobody waits for that, but it takes its time.
+    found = parts(warps=4, instructions=100, latency=50, wavefronts=10, sent=690, travel=200)
+    assert found.wait.sum() == pytest.approx(350 * 1e-3 * MICROSECOND)
+    assert found.shared.sum() == pytest.approx(700 * 1e-3 * MICROSECOND)
 
 
 def test_a_step_that_asked_ahead_waits_for_its_own_chain_alone():
