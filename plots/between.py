@@ -100,20 +100,12 @@ class _Row:
 
     gpus: tuple[str, ...]
     means: tuple[float, ...]  # of these
+    mean: float  # of the means
+    between: float  # sum of squares of what they deviate by
     within: float  # sum of squares
     within_degrees: int
     shares: float  # mean over the GPUs of 1 / sessions there
     error: float  # mean variance within the runs
-
-    @property
-    def mean(self) -> float:
-        return fmean(self.means)
-
-    @property
-    def between(self) -> float:
-        """Sum of squares."""
-        mean = self.mean
-        return sum((m - mean) ** 2 for m in self.means)
 
 
 def _of(row: Sequence[SessionValue]) -> _Row:
@@ -124,10 +116,13 @@ def _of(row: Sequence[SessionValue]) -> _Row:
 def _said_by(row: tuple[SessionValue, ...]) -> _Row:
     cells = _by_gpu(row)
     means = tuple(fmean(s.value for s in cell) for cell in cells)
+    mean = fmean(means)
     within = sum((s.value - m) ** 2 for cell, m in zip(cells, means, strict=True) for s in cell)
     return _Row(
         tuple(cell[0].gpu for cell in cells),
         means,
+        mean,
+        sum((m - mean) ** 2 for m in means),
         within,
         sum(len(cell) - 1 for cell in cells),
         fmean(1 / len(cell) for cell in cells),

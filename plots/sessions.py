@@ -191,6 +191,8 @@ class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
+    # By quantity, GPU model and app, "" for all apps; a pool is made when it is asked for.
+    _rows: dict[tuple[str, str, str], list[list[SessionValue]]] = field(default_factory=dict)
     _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
     _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
 
@@ -201,6 +203,7 @@ class Sessions:
         mine = measured.session.gpu, measured.date
         if mine not in ((m.session.gpu, m.date) for m in there):
             there.append(measured)
+            self._rows.clear()
             self._pools.clear()
             self._alike.clear()
 
@@ -220,26 +223,27 @@ class Sessions:
         of the app, or of all apps where few of its rows were measured on two GPUs. A row is
         predicted from the others, and from what it says itself."""
         if self.has_own_kind(quantity, gpu, app):
-            pool = self._pools[quantity, gpu, app]
+            pool = self._pool(quantity, gpu, app)
         else:
-            pool = self._pools.get((quantity, gpu, ""), Pool.of([])).of_others()
+            pool = self._pool(quantity, gpu, "").of_others()
         return pool.without(*(self.of(identity) for identity in but))
 
     def has_own_kind(self, quantity: str, gpu: str, app: str) -> bool:
         """Whether enough rows of an app were measured on two GPUs for a pool of its own."""
-        if not self._pools:
-            self._pool()
-        own = self._pools.get((quantity, gpu, app))
-        return own is not None and own.gpu.rows >= LEAST_ROWS
+        return self._pool(quantity, gpu, app).gpu.rows >= LEAST_ROWS
 
-    def _pool(self) -> None:
-        rows: dict[tuple[str, str, str], list[list[SessionValue]]] = defaultdict(list)
-        for identity, of_row in self.found.items():
-            first = of_row[0]
-            sessions = self.of(identity)
-            for app in (first.app, ""):
-                rows[first.quantity, first.gpu, app].append(sessions)
-        self._pools.update({kind: Pool.of(of_kind) for kind, of_kind in rows.items()})
+    def _pool(self, quantity: str, gpu: str, app: str) -> Pool:
+        if not self._rows:
+            for identity, of_row in self.found.items():
+                first = of_row[0]
+                sessions = self.of(identity)
+                for of_app in (first.app, ""):
+                    at = first.quantity, first.gpu, of_app
+                    self._rows.setdefault(at, []).append(sessions)
+        kind = quantity, gpu, app
+        if kind not in self._pools:
+            self._pools[kind] = Pool.of(self._rows.get(kind, []))
+        return self._pools[kind]
 
     def predicted(self, identity: str) -> Prediction | None:
         """Where a session on another GPU of the model falls; None where that is not known."""

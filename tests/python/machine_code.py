@@ -22,9 +22,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_FUNCTION = re.compile(r"\s*Function : (\S+)")
-_FIRST = re.compile(r"\s*/\*([0-9a-f]{4,6})\*/\s+(.*?)\s*;\s*/\* 0x[0-9a-f]{16} \*/")
-_SECOND = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
+# The begin of a kernel, or an instruction, the second half of whose code has a line of its own.
+_ENTRY = re.compile(
+    r"^[ \t]*(?:Function : (\S+)|/\*([0-9a-f]{4,6})\*/[ \t]+(.*?)[ \t]*;[ \t]*"
+    r"/\* 0x[0-9a-f]{16} \*/[^\n]*\n[ \t]*/\* 0x([0-9a-f]{16}) \*/)",
+    re.MULTILINE,
+)
 _PREDICATE = re.compile(r"@!?U?P\w+\s+")
 _TARGET = re.compile(r"0x([0-9a-f]+)\)?$")
 _NO_SCOREBOARD = 7
@@ -54,7 +57,8 @@ class Instruction(NamedTuple):
 
     @property
     def operation(self) -> str:
-        return _PREDICATE.sub("", self.text, count=1)
+        text = self.text
+        return _PREDICATE.sub("", text, count=1) if text.startswith("@") else text
 
     def guard(self) -> str:
         """The predicate under which it runs, such as P1 or !P1; "" for always."""
@@ -113,19 +117,16 @@ class Instruction(NamedTuple):
 
 def listing(text: str) -> Iterator[tuple[str, list[Instruction]]]:
     """The kernels of the text that `cuobjdump -sass` prints: each name with its instructions."""
-    name, instructions, first = "", [], None
-    for line in text.splitlines():
-        if found := _FUNCTION.match(line):
+    name, instructions = "", []
+    for function, address, operation, code in _ENTRY.findall(text):
+        if function:
             if name:
                 yield name, instructions
-            name, instructions, first = found.group(1), [], None
-        elif found := _FIRST.match(line):
-            first = int(found.group(1), 16), found.group(2)
-        elif first and (found := _SECOND.match(line)):
-            control = int(found.group(1), 16) >> 41
+            name, instructions = function, []
+        else:
+            control = int(code, 16) >> 41
             fields = (control >> 5 & 7, control >> 11 & 63, control & 15, control >> 8 & 7)
-            instructions.append(Instruction(*first, *fields))
-            first = None
+            instructions.append(Instruction(int(address, 16), operation, *fields))
     if name:
         yield name, instructions
 
