@@ -21,10 +21,10 @@ from plots.load import Results
 EQUATIONS = """\
     step    = instructions + latency                       of one warp, its chain
     alone   = max(step, travel / flight, asking)           where copies are asked for ahead
-    alone   = travel / group + max(step, issue)            where a step waits for its own copy
+    alone   = travel / group + max(step, issue, wavefronts)   where a step waits for its own copy
     asking  = max(rounds x round, boxes x box)             of the thread that asks the copy engine
     issue   = warps x instructions / schedulers            of all that an SM issues
-    shared  = wavefronts of shared memory + sent           one a cycle; what is sent to others
+    shared  = wavefronts of shared memory + sent           one a cycle; sent: to other SMs
     bytes   = max(memory / bandwidth(in flight), L2 / bandwidth of L2)
     engine  = boxes x box                                  where a step waits for its own copy
     parts   = steps x (max(issue, shared) x n / SMs, engine x n / SMs, bytes x n,

@@ -609,7 +609,7 @@ def sentence(results: Results) -> str:
         f"of {time}, movement gains {gain} (90th percentile "
         f"{_beside(gains.ninetieth, GAIN_NINETIETH)}); {advice_line(e)}. "
         "[docs/prediction.md](docs/prediction.md) "
-        f"has the model, and which goals it misses.{_of_unseen_kernels(*_recorded(results))}"
+        f"has the model and its goals.{_of_unseen_kernels(*_recorded(results))}"
     )
 
 
