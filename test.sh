@@ -11,7 +11,7 @@ source scripts/setup.sh tests
 architectures="" options=()
 if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
   case $gpu_capability in
-    80) architectures="80-real;90a-real;100-real" options=(-DAMASIA_GPU_TEST_ARCHITECTURES=80-real) ;;
+    80) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=80-real) ;;
     90) ;; # the preset's
     100) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=100-real -DAMASIA_CLUSTERS_ONLY=) ;;
     *)
