@@ -31,7 +31,7 @@ struct ThroughRegisters : SharedTiles<1> {
 
 /// HELD: shares (Pieces::per_chunk) that a thread holds, loaded that many chunks before they are
 /// stored.
-template <class TileT, class WalkT = Walk, int HELD = 1>
+template <class TileT, class WalkT = WalkOf<TileT>, int HELD = 1>
 struct Staging {
   using Tile = TileT;
   using Walk = WalkT;
@@ -99,7 +99,7 @@ struct Staging {
 /// The same for wgmma, which reads shared memory as the engine does, so that each thread fences
 /// what it has stored. While a slice is multiplied, the next one is stored, which a thread held
 /// since the slice before, and the one after it is loaded.
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct WgmmaStaging {
   using Tile = TileT;
   using Walk = WalkT;

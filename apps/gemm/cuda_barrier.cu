@@ -15,7 +15,7 @@ namespace {
 
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct BarrierBoxes : BoxSource<TileT, WalkT> {
   using Tile = TileT;
   using Walk = WalkT;

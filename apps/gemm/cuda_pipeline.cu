@@ -12,7 +12,7 @@ namespace {
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_thread>;
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct PipelineRing {
   using Tile = TileT;
   using Walk = WalkT;

@@ -90,7 +90,7 @@ struct OwnRows {
 template <class TileT>
 struct OwnSlots {
   using Tile = TileT;
-  using Walk = matrix::Walk;
+  using Walk = WalkOf<Tile>;
   using Rows = OwnRows<Tile>;
   using View = NoMaps;
   static View view(const Problem&) { return {}; }
@@ -110,7 +110,7 @@ struct OwnSlots {
   Ahead<Tile, Walk> ahead;  // of B, by `stages - 1` slices
   Target<Tile> target;
   // Of A: `slots` chunks.
-  std::int64_t step;
+  typename Walk::Step step;
   int chunk_of_row = 0, last_chunk, rows_below = 0;
   const unsigned char* a = nullptr;
   unsigned to = 0;

@@ -89,7 +89,7 @@ struct HalfOfB {
   }
 };
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct Multicast : BoxRing<TileT, WalkT> {
   using Tile = TileT;
   using Walk = WalkT;

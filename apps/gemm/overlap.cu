@@ -36,7 +36,7 @@ struct TwoStages : SharedTiles<2> {
   __device__ void leave() const { async::wait<0>(); }
 };
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct Ring {
   using Tile = TileT;
   using Walk = WalkT;
@@ -89,7 +89,7 @@ struct Ring {
 /// The same for wgmma, which reads shared memory as the engine does (the asynchronous proxy), so
 /// that each thread fences what it has copied. A slice is read until the next one's multiplication
 /// has begun, so copies run two slices less ahead than there are stages.
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct WgmmaRing {
   using Tile = TileT;
   using Walk = WalkT;

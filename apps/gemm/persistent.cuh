@@ -3,7 +3,7 @@
 // multiplied. Tiles differ in what computes them (Fp32Tile, MmaTile, Wgmma*Tile), strategies in the
 // Mover that brings slices:
 //
-// - Walk: each sum by one block (tile_walk.hpp), or the last ones shared (sharing.hpp, shared.cuh)
+// - Walk: each sum by one block (walk.hpp), or the last ones shared (sharing.hpp, shared.cuh)
 // - View, view(problem): what the kernel gets besides the problem, nothing or tensor maps
 // - cluster: blocks, one below the other, that share slices of B
 // - shared_bytes(stages), bytes_in_flight(stages)
@@ -17,33 +17,42 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/tile_walk.hpp"
 #include "apps/gemm/fp32_tile.cuh"
+#include "apps/gemm/walk.hpp"
 #include "apps/gemm/wgmma_tile.cuh"
 #include "harness/variant.hpp"
 #include "variants/device/launch.hpp"
 
 namespace amasia::gemm {
 
-using matrix::Range;
-using matrix::TilePlace;
-using matrix::Walk;
-
 namespace {
 
 struct NoMaps {};
 
+/// How whole tiles are walked. FFMA has few that are small, and its loops leave no register to
+/// spare: what stands between two tiles decides how many of its operands meet in a bank
+/// (README.md), and the divisions of the plain walk, which are calls, keep out of its way.
+template <class Tile>
+using WalkOf = std::conditional_t<Tile::mode == Mode::fp32, matrix::Walk, Walk>;
+
 /// The block's place in the walk: its cluster is one of the workers.
-template <class Walk>
-__device__ typename Walk::Step first_step(const Walk& walk) {
-  return static_cast<typename Walk::Step>(blockIdx.x / walk.cluster);
+__device__ inline matrix::Walk::Step first_step(const matrix::Walk& walk) {
+  return blockIdx.x / walk.cluster;
 }
-template <class Walk>
-__device__ typename Walk::Step step_stride(const Walk& walk) {
-  return static_cast<typename Walk::Step>(gridDim.x / walk.cluster);
+__device__ inline matrix::Walk::Step step_stride(const matrix::Walk& walk) {
+  return gridDim.x / walk.cluster;
+}
+__device__ inline int rank_in(const matrix::Walk& walk) {
+  return static_cast<int>(blockIdx.x) % walk.cluster;
+}
+__device__ inline Walk::Step first_step(const Walk& walk) {
+  return static_cast<int>(blockIdx.x) >> walk.log2_cluster;
+}
+__device__ inline Walk::Step step_stride(const Walk& walk) {
+  return static_cast<int>(gridDim.x) >> walk.log2_cluster;
 }
 __device__ inline int rank_in(const Walk& walk) {
-  return static_cast<int>(blockIdx.x) % walk.cluster;
+  return static_cast<int>(blockIdx.x) & (walk.cluster - 1);
 }
 
 /// The slices of a tile whose multiplications are waited for one slice later.
@@ -97,10 +106,14 @@ __device__ __forceinline__ void multiply_steps(const typename Mover::View& view,
   mover.leave();
 }
 
+/// A walk on its own has no successor. shared.cuh has the other kind of walk.
+__device__ inline void admit_successor(const matrix::Walk&) {}
+
 /// A sum to its tile of C. shared.cuh has the other kind of walk, whose sums may be in pieces.
-template <class Tile, class Accumulator>
+template <class Tile, class Accumulator, class Walk>
 __device__ __forceinline__ void store_sum(const Accumulator& acc, const Problem& p,
-                                          const Walk& walk, Walk::Step step, float*, int thread) {
+                                          const Walk& walk, typename Walk::Step step, float*,
+                                          int thread) {
   const TilePlace place = walk.place(step, rank_in(walk));
   Tile::store(acc, p, place.row * Tile::m, place.column * Tile::n, thread);
 }
@@ -118,6 +131,7 @@ __global__ void __launch_bounds__(Mover::Tile::threads, Mover::Tile::blocks_per_
   constexpr bool exists = true;
 #endif
   if constexpr (exists) {
+    admit_successor(walk);
     multiply_steps<Mover>(view, p, walk, stages, [&](const auto& acc, auto step, int thread) {
       store_sum<Tile>(acc, p, walk, step, pieces, thread);
     });
@@ -183,7 +197,7 @@ ConfigInfo persistent_info(std::string_view schedule, const Movement& movement,
            {"producer_warps", KernelOf<Mover>::producer_warps}}};
 }
 
-template <class Tile>
+template <class Tile, class Walk = gemm::Walk>
 Walk walk_of(const Problem& p, int cluster) {
   return {p.m, p.n, p.k, Tile::m, Tile::n, Tile::k, cluster};
 }
@@ -196,7 +210,7 @@ ConfigOf<Problem> persistent(const Movement& movement) {
   ConfigOf<Problem> config;
   config.info = persistent_info<Mover>(Tile::schedule.whole, movement, kernel);
   config.prepare = [stages = movement.stages, kernel](const Problem& p, const Device& d) -> Launch {
-    const Walk walk = walk_of<Tile>(p, Mover::cluster);
+    const auto walk = walk_of<Tile, typename Mover::Walk>(p, Mover::cluster);
     LaunchShape shape{dim3(1), dim3(Kernel::threads), Mover::shared_bytes(stages), Mover::cluster};
     allow_launch(kernel, shape);
     const int resident = resident_blocks(kernel, shape, d.sm_count);

@@ -30,7 +30,7 @@ struct AtOnceTiles : SharedTiles<1> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct AtOnce {
   using Tile = TileT;
   using Walk = WalkT;
@@ -60,7 +60,7 @@ struct AtOnce {
 
 /// The same for wgmma, which reads shared memory as the engine does: each thread fences its copies,
 /// and the multiplication is waited for before the stage is filled again.
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct WgmmaAtOnce {
   using Tile = TileT;
   using Walk = WalkT;

@@ -186,6 +186,7 @@ __global__ void __launch_bounds__(specialised_threads, 1)
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
   const Stages<Tile> stages{shared};
+  admit_successor(walk);
   if (threadIdx.x == 0) stages.init(Producer::arrivals, Producer::cluster * (Tile::threads / 32));
   Producer::enter();
   // The same for all lanes of a warp, which the compiler has to know.
@@ -294,7 +295,7 @@ void each_tile_of_roles(Visit&& visit) {
 /// Do the registers that a producer leaves suffice for the tile?
 template <template <class, class> class Producer, class Tile>
 inline constexpr bool leaves_enough =
-    consumer_registers(Producer<Tile, Walk>::registers) >= Tile::registers;
+    consumer_registers(Producer<Tile, WalkOf<Tile>>::registers) >= Tile::registers;
 
 /// `configs`, and those of all schedules whose warps have roles.
 template <template <class, class> class Producer>
@@ -302,7 +303,7 @@ std::vector<ConfigOf<Problem>> with_roles(std::vector<ConfigOf<Problem>> configs
   each_tile_of_roles([&](auto tile) {
     using Tile = decltype(tile);
     if constexpr (leaves_enough<Producer, Tile>) {
-      using Whole = Specialised<Producer<Tile, Walk>>;
+      using Whole = Specialised<Producer<Tile, WalkOf<Tile>>>;
       configs.push_back(persistent<Whole>({Whole::stages}));
       if constexpr (!Tile::schedule.shared.empty()) {
         configs.push_back(shared<Specialised<Producer<Tile, SharedWalk>>>({Whole::stages}));
@@ -319,7 +320,7 @@ std::vector<Declined> declined_roles() {
   each_tile_of_roles([&](auto tile) {
     using Tile = decltype(tile);
     if constexpr (!leaves_enough<Producer, Tile>) {
-      constexpr int kept = Producer<Tile, Walk>::registers;
+      constexpr int kept = Producer<Tile, WalkOf<Tile>>::registers;
       for (std::string_view name : both({Tile::schedule})) {
         all.push_back(
             {std::string(name), "a slice through the registers of a producing warpgroup takes " +

@@ -50,7 +50,7 @@ struct TwoBoxes : SharedTiles<2> {
   __device__ void release(int) const { __syncthreads(); }
 };
 
-template <class TileT, class WalkT = Walk>
+template <class TileT, class WalkT = WalkOf<TileT>>
 struct Boxes : BoxRing<TileT, WalkT> {
   using Tile = TileT;
   using Walk = WalkT;

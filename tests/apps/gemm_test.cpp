@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/divisor.hpp"
 #include "apps/common/tile_walk.hpp"
 #include "apps/gemm/cpu_reference.hpp"
 #include "apps/gemm/fragments.hpp"
 #include "apps/gemm/gemm.hpp"
 #include "apps/gemm/sharing.hpp"
 #include "apps/gemm/turns.hpp"
+#include "apps/gemm/walk.hpp"
 #include "harness/registry.hpp"
 #include "variants/geometry/box.hpp"
 
@@ -32,7 +34,55 @@ Parameters size(std::int64_t m, std::int64_t n, std::int64_t k, const std::strin
                                         {"layout", mode == "e4m3" ? "tn" : "nn"}});
 }
 
-// ---- tile_walk.hpp
+// ---- divisor.hpp
+
+TEST(Divisor, DividesAsTheProcessorDoes) {
+  constexpr int largest = std::numeric_limits<int>::max();
+  std::vector<int> divisors{1 << 30, (1 << 30) - 1, (1 << 29) + 1, 641, 6700417, 715827883};
+  for (int d = 1; d <= 600; ++d) divisors.push_back(d);
+  for (int d : divisors) {
+    const Divisor by(d);
+    EXPECT_EQ(by.value, d);
+    for (int x = 0; x < 3000; ++x) ASSERT_EQ(by.quotient(x), x / d) << x << " / " << d;
+    // Around multiples, where a reciprocal that is a little off shows.
+    for (std::int64_t q = 1; q * d - 1 <= largest; q = q * 3 / 2 + 1) {
+      for (std::int64_t x = q * d - 1; x <= q * d + 1 && x <= largest; ++x) {
+        ASSERT_EQ(by.quotient(static_cast<int>(x)), x / d) << x << " / " << d;
+      }
+    }
+    for (int x = largest; x > largest - 1000; --x) ASSERT_EQ(by.quotient(x), x / d) << x;
+  }
+  EXPECT_EQ(Divisor().quotient(7), 7);
+}
+
+// ---- walk.hpp
+
+TEST(Walk, GoesTheWayOfTileWalk) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  for (const auto& [m, n, tile_m, tile_n] : {std::tuple{std::int64_t{1}, std::int64_t{1}, 128, 256},
+                                             {std::int64_t{2049}, std::int64_t{300}, 128, 128},
+                                             {std::int64_t{5000}, std::int64_t{7001}, 64, 128},
+                                             {most, most, 64, 128},
+                                             {most - 64, std::int64_t{1}, 64, 128},
+                                             {std::int64_t{1}, most, 256, 64}}) {
+    for (int cluster : {1, 2}) {
+      const Walk walk(m, n, 100, tile_m, tile_n, 32, cluster);
+      const matrix::Walk plain(m, n, 100, tile_m, tile_n, 32, cluster);
+      ASSERT_EQ(walk.steps(), plain.steps());
+      const int stride = walk.steps() / 5000 + 1;
+      for (int step = 0; step < walk.steps(); step += stride) {
+        const TilePlace place = walk.place(step, cluster - 1);
+        const TilePlace expected = plain.place(step, cluster - 1);
+        ASSERT_TRUE(place.row == expected.row && place.column == expected.column)
+            << m << " x " << n << ", step " << step;
+      }
+      const int last = walk.steps() - 1;
+      EXPECT_EQ(walk.place(last, 0).row, plain.place(last, 0).row);
+      EXPECT_EQ(walk.place(last, 0).column, plain.place(last, 0).column);
+      EXPECT_TRUE(walk.has(last) && !walk.has(last + 1));
+    }
+  }
+}
 
 TEST(Walk, EveryTileIsComputedOnce) {
   for (int cluster : {1, 2, 4}) {
@@ -40,7 +90,7 @@ TEST(Walk, EveryTileIsComputedOnce) {
          {std::pair{1, 1}, {129, 257}, {2048, 4096}, {2049, 300}, {5000, 5000}}) {
       const Walk walk(m, n, 100, 128, 256, 32, cluster);
       std::set<std::pair<int, int>> seen;
-      for (std::int64_t step = 0; step < walk.steps(); ++step) {
+      for (int step = 0; step < walk.steps(); ++step) {
         for (int rank = 0; rank < cluster; ++rank) {
           const TilePlace p = walk.place(step, rank);
           EXPECT_TRUE(seen.emplace(p.row, p.column).second);
@@ -58,7 +108,7 @@ TEST(Walk, EveryTileIsComputedOnce) {
 
 TEST(Walk, BlocksOfAClusterLieOneBelowTheOther) {
   const Walk walk(10000, 7000, 100, 128, 256, 32, 2);
-  for (std::int64_t step = 0; step < walk.steps(); ++step) {
+  for (int step = 0; step < walk.steps(); ++step) {
     EXPECT_EQ(walk.place(step, 1).row, walk.place(step, 0).row + 1);
     EXPECT_EQ(walk.place(step, 1).column, walk.place(step, 0).column);
   }
