@@ -37,6 +37,15 @@ struct WgmmaAccumulator {
   }
 };
 
+/// Of 16 neighbouring columns of a row of C, of which wgmma leaves every lane of four two of the
+/// `first` eight and two of the `other`: four, of the first in even lanes and of the others in odd.
+__device__ inline float4 four_columns(float2 first, float2 other, bool odd) {
+  const float2 mine = odd ? other : first, theirs = odd ? first : other;
+  const float x = __shfl_xor_sync(0xffffffffu, theirs.x, 1);
+  const float y = __shfl_xor_sync(0xffffffffu, theirs.y, 1);
+  return odd ? make_float4(x, y, mine.x, mine.y) : make_float4(mine.x, mine.y, x, y);
+}
+
 /// An M x N tile of C by WARPGROUPS warpgroups, each of which has as many rows of it, as blocks of
 /// 64. A slice is 128 bytes deep; a row of A has these 128 bytes. In layout tn a column of B has
 /// them as well, and wgmma takes both as they are (Major::k), in any mode; in layout nn B comes as
@@ -102,23 +111,37 @@ struct WgmmaTile {
     wgmma::wait<1>();
   }
 
+  /// Whether lanes exchange columns so that each stores four instead of two. Where a block stores
+  /// and nobody multiplies meanwhile, as its warpgroups compute a tile together or it has but one,
+  /// that takes a microsecond less; by turns it disturbs the other warpgroup (README.md).
+  static constexpr bool exchanged = WARPGROUPS == 2 || M == 64;
+
   static __device__ __forceinline__ void store(const Accumulator& acc, const Problem& p,
                                                int tile_row, int tile_column, int thread) {
+    const bool odd = thread % 2 == 1;
     const int first_row =
         tile_row + thread / 128 * (blocks * 64) + thread % 128 / 32 * 16 + thread % 32 / 4;
-    const int first_column = tile_column + thread % 4 * 2;
+    const int first_column =
+        tile_column + (exchanged ? (odd ? 8 : 0) + thread % 4 / 2 * 4 : thread % 4 * 2);
     const int columns_left = static_cast<int>(p.n) - first_column;
 #pragma unroll
     for (int half = 0; half < 2 * blocks; ++half) {
       const int row = first_row + half / 2 * 64 + half % 2 * 8;
-      if (row >= p.m) break;
+      const bool inside = row < p.m;
+      if (!exchanged && !inside) break;  // all lanes exchange, those below C, too
       float* const c = &p.c.at(row, first_column);
 #pragma unroll
-      for (int j = 0; j < n / 8; ++j) {
-        // A pair that begins inside may end in the padding.
-        if (8 * j < columns_left) {
-          const float* x = &acc.c[half / 2][4 * j + half % 2 * 2];
-          *reinterpret_cast<float2*>(c + 8 * j) = make_float2(p.alpha * x[0], p.alpha * x[1]);
+      for (int j = 0; j < n / 8; j += exchanged ? 2 : 1) {
+        // Two or four that begin inside may end in the padding.
+        const bool stores = inside && 8 * j < columns_left;
+        const float* x = &acc.c[half / 2][4 * j + half % 2 * 2];
+        const float2 two = make_float2(p.alpha * x[0], p.alpha * x[1]);
+        if constexpr (exchanged) {
+          const float2 next = make_float2(p.alpha * x[4], p.alpha * x[5]);
+          const float4 four = four_columns(two, next, odd);
+          if (stores) *reinterpret_cast<float4*>(c + 8 * j) = four;
+        } else if (stores) {
+          *reinterpret_cast<float2*>(c + 8 * j) = two;
         }
       }
     }

@@ -31,13 +31,6 @@ ACCEPTED = [
     Accepted("gemm/dsm", r"original<", ORIGINAL),
     Accepted("gemm/drop_off", r"original<", "iso: a row per thread, one element ahead at most"),
     Accepted(
-        "gemm/baseline",
-        r"product<.*WgmmaStaging",
-        "at the end of a tile alone: where the next one lies is a division, a call, which waits "
-        "for all loads; within a tile a slice's multiplication hides them",
-    ),
-    Accepted("gemm/baseline", r"specialised<.*RegisterProducer", PRODUCERS),
-    Accepted(
         "gemm/overlap",
         r"specialised<.*CopyProducer",
         "at the end of the walk alone: behind the last slice a producer has no more to ask for",
