@@ -472,7 +472,9 @@ def test_why_refuses_a_damaged_why(capsys, matched):
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     folder = ROOT / "results" / "h100-80gb-hbm3"
     paths = find_profiles([folder])
-    assert {path.stem for path in paths} == {f"profile-{app}" for app in (*APPS, "dosed")}
+    apps = {path.stem.removeprefix("paper-") for path in folder.glob("paper-*.json")}
+    assert len(apps) >= 5
+    assert {path.stem for path in paths} == {f"profile-{app}" for app in (*apps, "dosed")}
     profiles, results = load_profiles([folder]), load([folder])
     assert profiles.of_other_code(results) == []
     # Rows that were the match of a strategy's best, which is recorded no more, were not counted.
@@ -485,11 +487,11 @@ def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
         if a.role != "matched" or tuple(getattr(a, part) for part in case) in matched
     ]
     assert not [a.sentence for a in found if a.verdict == "no counters"]
-    assert {a.app for a in found} == set(APPS)
+    assert {a.app for a in found} == apps
     # With each session smaller differences are resolved, down to what counting twice differs by.
     # From here on a part that is half of one is large enough to be named.
     large = [a for a in found if abs(math.log(a.ratio)) > 2 * LEAST]
-    assert len(large) > 60 and all(a.verdict == "explained" for a in large)
+    assert len(large) > 50 and all(a.verdict == "explained" for a in large)
     assert 100 * sum(a.verdict == "explained" for a in found) >= 80 * len(found)
     # A share of many times the difference would be one of what other parts cancel.
     shares = [int(s) for a in found for s in re.findall(r"\((\d+) % of the diff", a.sentence)]

@@ -54,7 +54,7 @@ def test_a_figure_is_laid_out_and_drawn_once(tmp_path: Path, suffix):
 @pytest.mark.parametrize("name", [k.name for k in FIGURES.values() if k.at_main_sizes])
 def test_a_figure_of_every_app_shows_each_at_its_main_size(name):
     def panels(size: str | None) -> int:
-        selection = Selection((), gpu="NVIDIA H100 80GB HBM3", size=size)
+        selection = Selection((), gpu="NVIDIA H200", size=size)
         selection.__dict__["results"] = whole_record()
         figure = FIGURES[name].of_selection(selection)
         return sum(ax.get_visible() for ax in figure.axes)
