@@ -107,8 +107,8 @@ and the model was changed when the new times were known.
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
 while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that
-falls), and a tile's sums are stored at the bandwidth of writes while nobody multiplies, but for
-warpgroups that take turns; loads of a warp travel as long as memory/in_flight has 512 bytes on
+falls), and a tile's sums are stored at L2's rate while nobody multiplies, but for warpgroups that
+take turns; loads of a warp travel as long as memory/in_flight has 512 bytes on
 their way, a tenth longer from memory and a third longer from L2 than the single words of
 memory/latency; several boxes for one barrier are asked for no faster than four threads of an SM do
 (tma/bandwidth); a slice that wgmma waits for arrives at its SM's share of L2 only as far as the
@@ -140,9 +140,12 @@ lud: the gains came from 5.08 to 5.04 % on an H200 and stayed at 4.7 on an H100,
 7.6 to 7.3. With gemm's kernels of
 2026-11-29, which divide nothing before their first copy and store four columns a lane, and 37 gains
 of theirs more, the median error on an H200 went from 4.998 to 5.14 % and the 90th percentile from
-14.4 to 15.2: both aims, met by little before, are missed. Those stores take 1.6 us for a tile where
-the model has 3.7; at L2's rate, which would be 1.8, and with the barriers of a cluster's begin and
-end gemm's times were 6.4 % off for 7.2, all times 10.4 for 10.3 and the gains 5.12: left.
+14.4 to 15.2: both aims, met by little before, were missed. Looked through again, gemm's panels had
+come from L2 wherever they are read by many blocks. Who asks first waits for memory, and the others,
+who ask at the same time, wait with it; every other app had that. So the gains are 5.05 % off (14.9
+at the 90th percentile) and all times 10.0 for 10.3. And those stores take 1.6 us for a tile where
+the bandwidth of writes, which the model had, gives 3.7, and L2's rate 1.8: gemm's times are 5.5 %
+off for 7.2, and the gains 5.04 (14.7). The aim of 5 stays missed by that.
 
 Three forms were changed: a step whose copies are asked for ahead no longer waits for the
 instructions of the block's other warps, which are in what an SM issues already; and a step that

@@ -875,11 +875,22 @@ _GEMM_ISO = {
 }  # fmt: skip
 
 
+_ELEMENT_BYTES = {"bf16": 2.0, "e4m3": 1.0}
+
+
+def _gemm_travel(machine: Machine, row: Row) -> float:
+    """A panel is read by many blocks, all at about one time: whoever asks first waits for memory,
+    and the others with it, unless both matrices were in L2 before."""
+    m, n, k = row.number("m"), row.number("n"), row.number("k")
+    element = _ELEMENT_BYTES.get(str(row.size.get("mode", "fp32")), 4.0)
+    return _travel(machine, row, _cached(machine, row, (m + n) * k * element, False))
+
+
 def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
     m, n, k = row.number("m"), row.number("n"), row.number("k")
     instructions, passes = _GEMM_ISO[row.strategy]
     blocks = math.ceil(m / 32) * math.ceil(n / 32)
-    travel = _travel(machine, row, True)  # panels are read by many blocks
+    travel = _gemm_travel(machine, row)
     barrier = machine.barrier(1024)
     latency = machine.shared + barrier
     flight, group = 0.0, 1.0
@@ -907,8 +918,6 @@ def _gemm_iso(machine: Machine, row: Row) -> list[Phase]:
         )
     ]  # fmt: skip
 
-
-_ELEMENT_BYTES = {"bf16": 2.0, "e4m3": 1.0}
 
 # Instructions of a warp for a slice of wgmma, where the threads that multiply copy, too (12 pieces
 # of 16 bytes each): tf32 in layout nn, bf16 in nn, all types in tn.
@@ -956,7 +965,7 @@ def _wgmma_chain(
     multiplied = 0.0 if producers else 2 * tile_m * tile_n * slice_k / rate + barrier
     if row.strategy in ("baseline", "register_bypass"):
         waits = barrier + (stored if row.strategy == "baseline" else multiplied)
-        besides = _travel(machine, row, True) + found["instructions"] + waits
+        besides = _gemm_travel(machine, row) + found["instructions"] + waits
         share = bytes_in / (machine.l2_gb_s / machine.sms / machine.clock_ghz)
         arrives = machine.arrival(bytes_in, besides, share)
         return {**found, "flight": 0.0, "latency": arrives + waits}
@@ -985,7 +994,7 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
     waits = row.strategy == "register_bypass" and not producers
     barrier = machine.barrier(row.threads) * (2 if waits else 1)
     common: dict[str, Any] = dict(
-        launches=1, blocks=blocks, steps=steps, travel=_travel(machine, row, True),
+        launches=1, blocks=blocks, steps=steps, travel=_gemm_travel(machine, row),
         flight=0.0 if waits else max(1.0, stages - 1), start=2 * machine.memory, resident=per_sm,
         persistent=True, rounds=1.0 if row.engine else 0.0,
         # Two blocks share the columns of B.
@@ -1018,8 +1027,9 @@ def _gemm_tiles(machine: Machine, row: Row) -> list[Phase]:
         if wgmma:
             chain = _wgmma_chain(machine, row, tile_m, tile_n, slice_k, bytes_in)
             # A tile's sums are stored by those who multiply, all blocks at about one time; only
-            # where two warpgroups take turns does the other one multiply meanwhile.
-            each = 4 * tile_m * tile_n * machine.sms / machine.write_gb_s / 1e9
+            # where two warpgroups take turns does the other one multiply meanwhile. L2 takes them
+            # as fast as it gives, and has the rest of the tile to send them on.
+            each = 4 * tile_m * tile_n * machine.sms / machine.l2_gb_s / 1e9
             stored = each * (1.0 if "ping-pong" in row.config else max(1.0, waves))
             common["start"] += stored * machine.clock_ghz * 1e9
             phases.append(
