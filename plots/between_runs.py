@@ -75,30 +75,30 @@ def _coverage_cells(checked: list[Checked]) -> list[str]:
 
 
 def _table(columns: list[str], lines: list[list[str]]) -> str:
-    texts = {"app", "quantity", "GPU left out", "row", "case", "what the files say of the two"}
+    texts = {"rows of", "quantity", "GPU left out", "row", "case", "what the files say of the two"}
     rule = "|".join("---" if name in texts else "--:" for name in columns)
     cells = [" | ".join(line) for line in (columns, *lines)]
     return "\n".join([f"| {cells[0]} |", f"|{rule}|", *(f"| {line} |" for line in cells[1:])])
 
 
-def _components(sessions: Sessions, gpu: str, apps: list[str]) -> str:
+def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
     lines = []
     for quantity, word in QUANTITIES.items():
-        for app in apps:
-            kind = sessions.kind(quantity, gpu, app)
+        for pool in pools:
+            kind = sessions.kind(quantity, gpu, pool)
             spread = math.sqrt(kind.gpu_variance), math.sqrt(kind.session_variance)
             lines.append(
                 [
-                    app,
+                    pool,
                     word,
                     f"{100 * spread[0]:.2f} %",
                     f"{kind.gpu_rows}"
-                    + ("" if sessions.has_own_kind(quantity, gpu, app) else ", of all apps"),
+                    + ("" if sessions.has_own_kind(quantity, gpu, pool) else ", of all apps"),
                     f"{100 * spread[1]:.2f} %" + ("" if kind.session_rows else ", within a run"),
                     f"{kind.session_rows}",
                 ]
             )
-    columns = ["app", "quantity", "between GPUs", "rows", "between sessions on one", "rows"]
+    columns = ["rows of", "quantity", "between GPUs", "rows", "between sessions on one", "rows"]
     return _table(columns, lines)
 
 
@@ -324,17 +324,18 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
         parts.append("No row was measured on two GPUs: nothing can be said of another.")
         return parts
     checked = list(left_out(sessions))
-    apps = sorted({row[0].app for row in rows})
+    pools = sorted({row[0].pool for row in rows})
     parts += [
         "### How far rows move",
         wrapped(
-            "Standard deviations of the logarithm, pooled over the rows of an app: between GPUs of",
-            "the model, and between sessions on one GPU (the error within a run included). No row",
-            f"counts with more than {WINSOR} times the typical one. An app with fewer than",
-            f"{LEAST_ROWS} rows on two GPUs takes the pool of all apps. Where no row was measured",
-            "twice on one GPU, what stands there is the error *within a run* and no more is known.",
+            "Standard deviations of the logarithm, pooled over the rows of an app, those on tensor",
+            "cores by the type of their inputs apart: between GPUs of the model, and between",
+            "sessions on one GPU (the error within a run included). No row counts with more than",
+            f"{WINSOR} times the typical one. A pool with fewer than {LEAST_ROWS} rows on two GPUs",
+            "takes that of all apps. Where no row was measured twice on one GPU, what stands there",
+            "is the error *within a run* and no more is known.",
         ),
-        _components(sessions, model, apps),
+        _components(sessions, model, pools),
         "### Do the intervals hold?",
         wrapped(
             "Each GPU is left out in turn, with every session on it, and its sessions are",

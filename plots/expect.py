@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.between import Difference, difference
+from plots.between import Components, Difference, Pool, difference
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
-from plots.sessions import levelled, pool_of_all
+from plots.sessions import Sessions, levelled, pool_of_all
 from plots.statistics import (
     benjamini_hochberg,
     geometric_mean,
@@ -331,12 +331,17 @@ def _judge(new: Results, old: Results) -> _Judged:
     # from what all of them differ by: that is what is to be judged.
     alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
     known = levelled(old.sessions, new.sessions) if alike else old.sessions
-    both_sessions = (known, new.sessions)
-    pools = {
-        (gpu, app): pool_of_all("time", gpu, app, *both_sessions)
-        for gpu in {new.gpus[0], old.gpus[0]}
-        for app in set(both["app"])
-    }
+
+    @cache
+    def pool_on(gpu: str, pool: str) -> Pool:
+        return pool_of_all("time", gpu, pool, known, new.sessions)
+
+    def kind_without(gpu: str, sessions: Sessions, identity: str) -> Components:
+        of_row = sessions.found.get(identity)
+        return (
+            pool_on(gpu, of_row[0].pool).without(sessions.of(identity)) if of_row else Components()
+        )
+
     judged = []
     for row in matched:
         sides = []
@@ -344,7 +349,7 @@ def _judge(new: Results, old: Results) -> _Judged:
             (old, known, row.identity_old),
             (new, new.sessions, row.identity_new),
         ):
-            kind = pools[results.gpus[0], row.app].without(pooled.of(identity))
+            kind = kind_without(results.gpus[0], pooled, identity)
             sides += [results.sessions.of(identity), kind]
         between = None
         if sides[0] and sides[2]:

@@ -87,8 +87,7 @@ def _time_ends(
     sessions: Sessions, row: Any, times: np.ndarray, confidence: float
 ) -> tuple[float, float]:
     """Where the next session of a row falls, in ms; within its run where that is not known."""
-    kind = sessions.kind("time", row.gpu, row.app, row.identity)
-    known = between_runs(sessions.of(row.identity), kind)
+    known = between_runs(sessions.of(row.identity), sessions.kind_of(row.identity))
     if known is not None:
         return ends_of_logs(*known.ends(confidence))
     found = median_interval(times, confidence)

@@ -12,6 +12,7 @@ from plots.generations import Step, steps
 from plots.inconsistencies import inconsistencies
 from plots.load import Results, main_cache, main_launch, strategy_order
 from plots.markdown import plain, table, wrapped
+from plots.sessions import TENSOR_KINDS
 from plots.statistics import geometric_mean
 from plots.strategies import APPS, NAMES
 from plots.styles import AMPERE, HOPPER, QUESTIONS, WIDEST, Case, StyleGain, Summary, summary
@@ -93,7 +94,7 @@ def _labels(cases: Sequence[Case], results: Results) -> dict[str, list[Case]]:
         for tensor in (False, True):
             of = [
                 c for c in cases
-                if c.app == app and (kinds[c.group] in ("tf32", "bf16", "e4m3")) == tensor
+                if c.app == app and (kinds[c.group] in TENSOR_KINDS) == tensor
             ]  # fmt: skip
             if of:
                 found[app + (_TENSOR if tensor else "")] = of

@@ -69,6 +69,22 @@ class Measured:
     temperature_c: float = math.nan  # when the session began
     tenth_ms: float = math.nan  # a tenth of the samples took less
     ninetieth_ms: float = math.nan  # a tenth took more
+    pool: str = ""  # its rows tell how far this one may move; the app where none is named
+
+    def __post_init__(self) -> None:
+        if not self.pool:
+            object.__setattr__(self, "pool", self.app)
+
+
+# What computes where tensor cores do: the types of their inputs.
+TENSOR_KINDS = ("tf32", "bf16", "e4m3")
+
+
+def pool_of(app: str, kind: str) -> str:
+    """Whose rows tell how far a row may move, as in harness/results/sessions.cpp: those of its app,
+    and where tensor cores compute, those of the same inputs, "gemm bf16". There it is often the
+    power limit that moves a row, by times what the others of the app move."""
+    return f"{app} {kind}" if kind in TENSOR_KINDS else app
 
 
 def row_identity(gpu: str, group: Record, row: Record) -> str:
@@ -166,6 +182,7 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             clock,
             temperature,
             *ends,
+            pool_of(key["app"], group["work"]["kind"]),
         )
 
     rows = [row for row in group["rows"] if row["status"] == "ok" and row.get("time_ms")]
@@ -191,7 +208,7 @@ class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
-    # By quantity, GPU model and app, "" for all apps; a pool is made when it is asked for.
+    # By quantity, GPU model and pool, "" for all; a pool is made when it is asked for.
     _rows: dict[tuple[str, str, str], list[list[SessionValue]]] = field(default_factory=dict)
     _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
     _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
@@ -218,29 +235,38 @@ class Sessions:
                 self._alike.setdefault(_sort_of(row[0]), []).append(row)
         return self._alike.get(_sort_of(measured), [])
 
-    def kind(self, quantity: str, gpu: str, app: str, *but: str) -> Components:
-        """What is known of the rows of an app, ``but`` those with these identities: from the pool
-        of the app, or of all apps where few of its rows were measured on two GPUs. A row is
-        predicted from the others, and from what it says itself."""
-        if self.has_own_kind(quantity, gpu, app):
-            pool = self._pool(quantity, gpu, app)
+    def kind(self, quantity: str, gpu: str, pool: str, *but: str) -> Components:
+        """What is known of the rows of a pool, ``but`` those with these identities: from the pool
+        itself, or from all apps where few of its rows were measured on two GPUs. A row is predicted
+        from the others, and from what it says itself."""
+        if self.has_own_kind(quantity, gpu, pool):
+            found = self._pool(quantity, gpu, pool)
         else:
-            pool = self._pool(quantity, gpu, "").of_others()
-        return pool.without(*(self.of(identity) for identity in but))
+            found = self._pool(quantity, gpu, "").of_others()
+        return found.without(*(self.of(identity) for identity in but))
 
-    def has_own_kind(self, quantity: str, gpu: str, app: str) -> bool:
-        """Whether enough rows of an app were measured on two GPUs for a pool of its own."""
-        return self._pool(quantity, gpu, app).gpu.rows >= LEAST_ROWS
+    def kind_of(self, identity: str, *others: str) -> Components:
+        """The same of the rows that one is like, it and ``others`` left out; nothing where it is
+        not among these."""
+        of_row = self.found.get(identity)
+        if not of_row:
+            return Components()
+        first = of_row[0]
+        return self.kind(first.quantity, first.gpu, first.pool, identity, *others)
 
-    def _pool(self, quantity: str, gpu: str, app: str) -> Pool:
+    def has_own_kind(self, quantity: str, gpu: str, pool: str) -> bool:
+        """Whether enough rows of a pool were measured on two GPUs."""
+        return self._pool(quantity, gpu, pool).gpu.rows >= LEAST_ROWS
+
+    def _pool(self, quantity: str, gpu: str, pool: str) -> Pool:
         if not self._rows:
             for identity, of_row in self.found.items():
                 first = of_row[0]
                 sessions = self.of(identity)
-                for of_app in (first.app, ""):
-                    at = first.quantity, first.gpu, of_app
+                for name in (first.pool, ""):
+                    at = first.quantity, first.gpu, name
                     self._rows.setdefault(at, []).append(sessions)
-        kind = quantity, gpu, app
+        kind = quantity, gpu, pool
         if kind not in self._pools:
             self._pools[kind] = Pool.of(self._rows.get(kind, []))
         return self._pools[kind]
@@ -250,9 +276,7 @@ class Sessions:
         of_row = self.found.get(identity)
         if not of_row:
             return None
-        first = of_row[0]
-        kind = self.kind(first.quantity, first.gpu, first.app, identity)
-        return predict(self.of(identity), kind, CONFIDENCE)
+        return predict(self.of(identity), self.kind_of(identity), CONFIDENCE)
 
     def without(self, gpu: str) -> Sessions:
         """The same as if one GPU, by the hash of its UUID, had never been there."""
@@ -294,16 +318,16 @@ def levelled(sessions: Sessions, others: Sessions) -> Sessions:
     return all_
 
 
-def pool_of_all(quantity: str, gpu: str, app: str, *several: Sessions) -> Pool:
-    """The pool of an app over several sets of sessions, none of which counts as sessions of the
+def pool_of_all(quantity: str, gpu: str, pool: str, *several: Sessions) -> Pool:
+    """A pool over several sets of sessions, none of which counts as sessions of the
     rows of another: how far rows move may not be learnt from a difference that is to be judged."""
     of_gpu = [
-        (sessions, identity, of_row[0].app)
+        (sessions, identity, of_row[0].pool)
         for sessions in several
         for identity, of_row in sessions.found.items()
         if (of_row[0].quantity, of_row[0].gpu) == (quantity, gpu)
     ]
-    own = Pool.of([s.of(identity) for s, identity, of in of_gpu if of == app])
+    own = Pool.of([s.of(identity) for s, identity, of in of_gpu if of == pool])
     if own.gpu.rows >= LEAST_ROWS:
         return own
     return Pool.of([s.of(identity) for s, identity, _ in of_gpu]).of_others()

@@ -315,9 +315,8 @@ class _Group:
 
     def _ratio(self, one: Any, other: Any | None) -> Estimate | None:
         both = [one.identity] if other is None else [one.identity, other.identity]
-        kind = self.sessions.kind("ratio", one.gpu, one.app, *both)
         of = _differences(self.sessions, *both)
-        known = between_runs(of, kind)
+        known = between_runs(of, self.sessions.kind_of(*both))
         if known is not None:
             return known
         mine = self._times(one, of_reference=False)

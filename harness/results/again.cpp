@@ -264,7 +264,7 @@ class Comparer {
     }
     const Sessions::Values& sessions = sessions_.of(recorded_, group, row);
     const auto [next, knows] = predicted(
-        sessions, sessions_.times_of(recorded_.provenance.device.name, group.key.app, sessions));
+        sessions, sessions_.times_of(recorded_.provenance.device.name, pool_of(group), sessions));
     const std::vector<double> times = usable_times(row), times_now = usable_times(*other);
     if (!next && !can_judge(times, times_now)) {
       return add_invalid(std::move(candidate), now, one_sample);
@@ -357,7 +357,7 @@ class Comparer {
     }
     const Sessions::Values& sessions = sessions_.of(recorded_, group, comparison);
     const auto [next, knows] = predicted(
-        sessions, sessions_.ratios_of(recorded_.provenance.device.name, group.key.app, sessions));
+        sessions, sessions_.ratios_of(recorded_.provenance.device.name, pool_of(group), sessions));
     const std::vector<double> ratios = quotients(reference_then, then);
     if (!next && !can_judge(ratios, ratios_now)) {
       return add_invalid(std::move(candidate), ratio_now, one_sample);

@@ -82,7 +82,7 @@ struct Side {
 Judged judge(const Side& a, const Side& b, const std::string& name, const Sessions& all) {
   const Timed &left = a.rows.at(name), &right = b.rows.at(name);
   const auto kind_without = [&](const Side& side, const Sessions::Values& row) {
-    return all.times_of(side.file.provenance.device.name, left.group->key.app, row);
+    return all.times_of(side.file.provenance.device.name, pool_of(*left.group), row);
   };
   Judged judged;
   const Sessions::Values in_a = a.values(left), in_b = b.values(right);

@@ -12,6 +12,7 @@
 #include "harness/results/comparison.hpp"
 #include "harness/statistics/ranks.hpp"
 #include "harness/statistics/stopping_rule.hpp"
+#include "harness/words.hpp"
 
 namespace amasia {
 namespace {
@@ -52,8 +53,8 @@ std::string identity_of(const ResultFile& file, const MicrobenchmarkResult& resu
                      result.source_digest, to_string(row.at), row.quantity);
 }
 
-std::string app_of(const std::string& gpu_model, const std::string& app) {
-  return gpu_model + '|' + app;
+std::string on_model(const std::string& gpu_model, const std::string& pool) {
+  return gpu_model + '|' + pool;
 }
 
 const Sessions::Values no_sessions{};
@@ -152,6 +153,12 @@ std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& res
   return gpu_of_result(provenance, result);
 }
 
+std::string pool_of(const GroupResult& group) {
+  const Work::Kind kind = group.work.kind;
+  const bool by_cuda_cores = kind == Work::Kind::fp32 || kind == Work::Kind::int32;
+  return by_cuda_cores ? group.key.app : fmt::format("{} {}", group.key.app, word_of(kind));
+}
+
 std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
   return first_of_each(file.groups, [](const GroupResult& g) { return g.key.to_string(); });
 }
@@ -161,7 +168,7 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
 }
 
 void Sessions::Quantity::add(const std::string& identity, const ResultFile& file,
-                             const std::string& app, const std::optional<int>& session,
+                             const std::string& pool_name, const std::optional<int>& session,
                              const SessionValue& value) {
   // A session that stands in two files is one: its GPU and the second in which it began tell it
   // from others.
@@ -169,7 +176,7 @@ void Sessions::Quantity::add(const std::string& identity, const ResultFile& file
   if (!known.insert(fmt::format("{}|{}|{}", identity, value.gpu, date)).second) return;
   Repeated& row = rows[identity];
   row.gpu_model = file.provenance.device.name;
-  row.app = app;
+  row.pool = pool_name;
   row.values.push_back(value);
 }
 
@@ -182,23 +189,23 @@ void Sessions::Quantity::learn_from(const Quantity& others) {
 }
 
 void Sessions::Quantity::pool() {
-  of_app.clear();
+  by_name.clear();
   of_model.clear();
-  std::map<std::string, std::vector<Values>> apps, models;
+  std::map<std::string, std::vector<Values>> pools, models;
   for (const auto& [identity, row] : rows) {
     models[row.gpu_model].push_back(row.values);
-    apps[app_of(row.gpu_model, row.app)].push_back(row.values);
+    pools[on_model(row.gpu_model, row.pool)].push_back(row.values);
   }
-  for (const auto& [name, of_app_rows] : apps) of_app[name] = Pool(of_app_rows);
+  for (const auto& [name, of_pool] : pools) by_name[name] = Pool(of_pool);
   for (const auto& [name, of_model_rows] : models) of_model[name] = Pool(of_model_rows);
 }
 
-Components Sessions::Quantity::components(const std::string& gpu_model, const std::string& app,
-                                          const Values& but) const {
+Components Sessions::Quantity::components(const std::string& gpu_model,
+                                          const std::string& pool_name, const Values& but) const {
   const auto all = of_model.find(gpu_model);
   if (all == of_model.end()) return {};
-  const auto own = of_app.find(app_of(gpu_model, app));
-  const bool enough = own != of_app.end() && own->second.gpu_rows() >= least_pool_rows;
+  const auto own = by_name.find(on_model(gpu_model, pool_name));
+  const bool enough = own != by_name.end() && own->second.gpu_rows() >= least_pool_rows;
   const Pool pool = enough ? own->second : all->second.of_others();
   return pool.without(but).components();
 }
@@ -212,7 +219,8 @@ std::optional<Prediction> Sessions::Quantity::predicted(const std::string& ident
   const auto found = rows.find(identity);
   if (found == rows.end()) return std::nullopt;
   const Repeated& row = found->second;
-  return predict(row.values, components(row.gpu_model, row.app, row.values), prediction_confidence);
+  return predict(row.values, components(row.gpu_model, row.pool, row.values),
+                 prediction_confidence);
 }
 
 namespace {
@@ -256,7 +264,7 @@ void Sessions::learn_levelled(const ResultFile& file) {
     const auto found = level.find(group.key.app);
     if (found == level.end() || of(file, group, row).empty()) return;
     value.value -= found->second;
-    times_.add(identity_of(file, group, row), file, group.key.app, group.session, value);
+    times_.add(identity_of(file, group, row), file, pool_of(group), group.session, value);
   });
   times_.pool();
 }
@@ -264,7 +272,7 @@ void Sessions::learn_levelled(const ResultFile& file) {
 void Sessions::add(const std::vector<const ResultFile*>& files) {
   for (const ResultFile* file : files) {
     for_each_time(*file, [&](const GroupResult& group, const Row& row, const SessionValue& value) {
-      times_.add(identity_of(*file, group, row), *file, group.key.app, group.session, value);
+      times_.add(identity_of(*file, group, row), *file, pool_of(group), group.session, value);
     });
     for (const GroupResult& group : file->groups) {
       if (!group.invalid.empty()) continue;
@@ -273,7 +281,7 @@ void Sessions::add(const std::vector<const ResultFile*>& files) {
         const std::string identity = identity_of(*file, group, c);
         const RatioInterval& r = c.speedup;
         if (!identity.empty()) {
-          ratios_.add(identity, *file, group.key.app, group.session,
+          ratios_.add(identity, *file, pool_of(group), group.session,
                       {gpu, std::log(r.ratio), log_error(r.low, r.high, r.coverage)});
         }
       }
@@ -328,14 +336,14 @@ std::optional<Prediction> Sessions::predicted(const ResultFile& file, const Grou
   return ratios_.predicted(identity_of(file, group, comparison));
 }
 
-Components Sessions::times_of(const std::string& gpu_model, const std::string& app,
+Components Sessions::times_of(const std::string& gpu_model, const std::string& pool,
                               const Values& but) const {
-  return times_.components(gpu_model, app, but);
+  return times_.components(gpu_model, pool, but);
 }
 
-Components Sessions::ratios_of(const std::string& gpu_model, const std::string& app,
+Components Sessions::ratios_of(const std::string& gpu_model, const std::string& pool,
                                const Values& but) const {
-  return ratios_.components(gpu_model, app, but);
+  return ratios_.components(gpu_model, pool, but);
 }
 
 Components Sessions::points_of(const std::string& gpu_model, const std::string& microbenchmark,

@@ -32,6 +32,11 @@ std::vector<const GroupResult*> shown_groups(const ResultFile& file);
 /// The same of microbenchmarks.
 std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile& file);
 
+/// Whose rows tell how far a row of this group may move: those of its app, and where tensor cores
+/// compute, those of the same inputs, "gemm bf16". There it is often the power limit that moves a
+/// row, by times what the others of the app move.
+std::string pool_of(const GroupResult& group);
+
 /// The sessions of every row, comparison and point in some files. Rows are the same when the GPU
 /// model, the case, variant, role, repeat, config, schedule and the digest of the code are; points,
 /// when the GPU model, the microbenchmark with its digest, the coordinates and the quantity are.
@@ -70,11 +75,11 @@ class Sessions {
   std::optional<Prediction> predicted(const ResultFile& file, const GroupResult& group,
                                       const Comparison& comparison) const;
 
-  /// What is known of the other rows of an app: of times, and of speed-ups. `but` is the row, as it
-  /// is among these sessions, that a prediction is made for.
-  Components times_of(const std::string& gpu_model, const std::string& app,
+  /// What is known of the other rows of a pool (pool_of()): of times, and of speed-ups. `but` is
+  /// the row, as it is among these sessions, that a prediction is made for.
+  Components times_of(const std::string& gpu_model, const std::string& pool,
                       const Values& but) const;
-  Components ratios_of(const std::string& gpu_model, const std::string& app,
+  Components ratios_of(const std::string& gpu_model, const std::string& pool,
                        const Values& but) const;
   /// The same of the points of a microbenchmark.
   Components points_of(const std::string& gpu_model, const std::string& microbenchmark,
@@ -82,19 +87,19 @@ class Sessions {
 
  private:
   struct Repeated {
-    std::string gpu_model, app;  // or the microbenchmark
+    std::string gpu_model, pool;  // of an app (pool_of()), or the microbenchmark
     Values values{};
   };
   struct Quantity {
     std::map<std::string, Repeated> rows{};  // by identity
     std::set<std::string> known{};           // identity, GPU and date
-    std::map<std::string, Pool> of_app{};    // by GPU model and app
+    std::map<std::string, Pool> by_name{};   // of the pool, and GPU model
     std::map<std::string, Pool> of_model{};  // by GPU model
-    void add(const std::string& identity, const ResultFile& file, const std::string& app,
+    void add(const std::string& identity, const ResultFile& file, const std::string& pool_name,
              const std::optional<int>& session, const SessionValue& value);
     void learn_from(const Quantity& others);
     void pool();
-    Components components(const std::string& gpu_model, const std::string& app,
+    Components components(const std::string& gpu_model, const std::string& pool_name,
                           const Values& but) const;
     std::optional<Prediction> predicted(const std::string& identity) const;
     const Values& of(const std::string& identity) const;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import synthetic
@@ -11,12 +12,12 @@ from test_sessions import run, three
 from whole_record import whole_record
 
 from plots import between_runs, references
-from plots.between import LEAST_ROWS, Prediction, SessionValue
+from plots.between import LEAST_ROWS, Components, Prediction, SessionValue
 from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.load import Results, load
-from plots.sessions import Measured, Sessions
+from plots.sessions import Measured, Sessions, pool_of
 from plots.strategies import ROOT
 
 
@@ -220,6 +221,27 @@ def test_an_app_with_few_rows_on_two_gpus_is_said_to_have_the_pool_of_all():
     lines = between_runs._components(sessions, "GPU", ["nw", "lud"]).splitlines()
     assert f"| {LEAST_ROWS} |" in lines[2] and lines[2].startswith("| nw | median time")
     assert f"| {2 * LEAST_ROWS - 1}, of all apps |" in lines[3]
+
+
+def test_what_tensor_cores_compute_has_a_pool_of_its_own():
+    sessions = Sessions()
+    for i in range(LEAST_ROWS):
+        for measured in a_row("gemm", f"{i}", "a", "b"):
+            value = measured.session.value
+            moved = replace(measured.session, value=10 * value)
+            sessions.add(measured)
+            sessions.add(
+                replace(measured, session=moved, identity=f"{i} bf16", pool=pool_of("gemm", "bf16"))
+            )
+    plain = sessions.kind("time", "GPU", "gemm")
+    assert sessions.kind_of("gemm 0").gpu_variance == pytest.approx(plain.gpu_variance)
+    assert sessions.kind_of("0 bf16").gpu_variance > 50 * plain.gpu_variance > 0
+    assert sessions.kind_of("gemm 0", "gemm 1").gpu_rows == LEAST_ROWS - 2
+    assert sessions.kind_of("unknown") == Components()
+    assert pool_of("gemm", "fp32") == "gemm" and pool_of("nw", "int32") == "nw"
+    assert [line.split(" | ")[0] for line in
+            between_runs._components(sessions, "GPU", ["gemm", "gemm bf16"]).splitlines()[2:4]
+            ] == ["| gemm", "| gemm bf16"]  # fmt: skip
 
 
 def test_an_error_within_a_run_is_not_called_one_between_sessions():

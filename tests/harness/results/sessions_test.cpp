@@ -96,6 +96,43 @@ TEST(Sessions, WhatIsLearntFromOthersAddsNoSessions) {
   EXPECT_EQ(next->sessions, 1);
 }
 
+TEST(Sessions, WhatTensorCoresComputeHasAPoolOfItsOwn) {
+  // tma moves by 1 % in every group of fp32, and by 10 % in every one of bf16.
+  const auto with_sizes = [](const ResultFile& file, Work::Kind kind, double longer) {
+    ResultFile sizes = file;
+    sizes.groups.clear();
+    for (int rows : {512, 1024, 2048, 4096, 8192}) {
+      GroupResult group = file.groups[0];
+      group.key = sample_group(rows).key;
+      group.work.kind = kind;
+      for (Sample& s : group.rows[2].samples) s.time_ms *= longer;
+      recompute(group, 0.95);
+      sizes.groups.push_back(group);
+    }
+    return sizes;
+  };
+  const ResultFile plain[] = {with_sizes(a, Work::Kind::fp32, 1),
+                              with_sizes(b, Work::Kind::fp32, 1)};
+  const ResultFile tensor[] = {with_sizes(a, Work::Kind::bf16, 1),
+                               with_sizes(b, Work::Kind::bf16, 1.09)};
+  EXPECT_EQ(pool_of(plain[0].groups[0]), "hotspot");
+  EXPECT_EQ(pool_of(tensor[0].groups[0]), "hotspot bf16");
+
+  ResultFile both[] = {plain[0], plain[1]};
+  for (int i : {0, 1}) {
+    for (const GroupResult& group : tensor[i].groups) {
+      both[i].groups.push_back(group);
+      both[i].groups.back().key.cache = CacheMode::hot;  // another case
+    }
+  }
+  const std::string model = a.provenance.device.name;
+  const Sessions all({&both[0], &both[1]});
+  const double alone = Sessions({&plain[0], &plain[1]}).times_of(model, "hotspot", {}).gpu_variance;
+  EXPECT_GT(alone, 0);
+  EXPECT_DOUBLE_EQ(all.times_of(model, "hotspot", {}).gpu_variance, alone);
+  EXPECT_GT(all.times_of(model, "hotspot bf16", {}).gpu_variance, 10 * alone);
+}
+
 TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
   ResultFile two = run_on("two", "2026-11-20T11:00:00Z");
   two.groups.push_back(sample_group(1024));
