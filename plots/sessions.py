@@ -87,6 +87,12 @@ def pool_of(app: str, kind: str) -> str:
     return f"{app} {kind}" if kind in TENSOR_KINDS else app
 
 
+def _wider(pool: str) -> str:
+    """What takes the place of a pool with too few rows: the rows of all apps on tensor cores, or of
+    all apps on the others."""
+    return "all apps on tensor cores" if pool.rsplit(" ")[-1] in TENSOR_KINDS else "all apps"
+
+
 def row_identity(gpu: str, group: Record, row: Record) -> str:
     key = group["key"]
     size = ",".join(f"{name}={value}" for name, value in key["size"].items())
@@ -208,7 +214,7 @@ class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
-    # By quantity, GPU model and pool, "" for all; a pool is made when it is asked for.
+    # By quantity, GPU model and pool, or what takes its place; made when it is asked for.
     _rows: dict[tuple[str, str, str], list[list[SessionValue]]] = field(default_factory=dict)
     _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
     _alike: dict[tuple[str, str, str], list[list[Measured]]] = field(default_factory=dict)
@@ -237,12 +243,12 @@ class Sessions:
 
     def kind(self, quantity: str, gpu: str, pool: str, *but: str) -> Components:
         """What is known of the rows of a pool, ``but`` those with these identities: from the pool
-        itself, or from all apps where few of its rows were measured on two GPUs. A row is predicted
-        from the others, and from what it says itself."""
+        itself, or from those of all apps on such cores where few of its rows were measured on two
+        GPUs. A row is predicted from the others, and from what it says itself."""
         if self.has_own_kind(quantity, gpu, pool):
             found = self._pool(quantity, gpu, pool)
         else:
-            found = self._pool(quantity, gpu, "").of_others()
+            found = self._pool(quantity, gpu, _wider(pool)).of_others()
         return found.without(*(self.of(identity) for identity in but))
 
     def kind_of(self, identity: str, *others: str) -> Components:
@@ -263,7 +269,7 @@ class Sessions:
             for identity, of_row in self.found.items():
                 first = of_row[0]
                 sessions = self.of(identity)
-                for name in (first.pool, ""):
+                for name in (first.pool, _wider(first.pool)):
                     at = first.quantity, first.gpu, name
                     self._rows.setdefault(at, []).append(sessions)
         kind = quantity, gpu, pool
@@ -330,4 +336,5 @@ def pool_of_all(quantity: str, gpu: str, pool: str, *several: Sessions) -> Pool:
     own = Pool.of([s.of(identity) for s, identity, of in of_gpu if of == pool])
     if own.gpu.rows >= LEAST_ROWS:
         return own
-    return Pool.of([s.of(identity) for s, identity, _ in of_gpu]).of_others()
+    alike = [s.of(identity) for s, identity, of in of_gpu if _wider(of) == _wider(pool)]
+    return Pool.of(alike).of_others()

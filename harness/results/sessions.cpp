@@ -53,6 +53,14 @@ std::string identity_of(const ResultFile& file, const MicrobenchmarkResult& resu
                      result.source_digest, to_string(row.at), row.quantity);
 }
 
+bool is_tensor(Work::Kind kind) { return kind != Work::Kind::fp32 && kind != Work::Kind::int32; }
+
+/// What takes the place of a pool with too few rows (pool_of()).
+std::string wider(const std::string& pool) {
+  const auto kind = find_word<Work::Kind>(std::string_view(pool).substr(pool.rfind(' ') + 1));
+  return kind && is_tensor(*kind) ? "all apps on tensor cores" : "all apps";
+}
+
 std::string on_model(const std::string& gpu_model, const std::string& pool) {
   return gpu_model + '|' + pool;
 }
@@ -155,8 +163,7 @@ std::string gpu_of(const Provenance& provenance, const MicrobenchmarkResult& res
 
 std::string pool_of(const GroupResult& group) {
   const Work::Kind kind = group.work.kind;
-  const bool by_cuda_cores = kind == Work::Kind::fp32 || kind == Work::Kind::int32;
-  return by_cuda_cores ? group.key.app : fmt::format("{} {}", group.key.app, word_of(kind));
+  return is_tensor(kind) ? fmt::format("{} {}", group.key.app, word_of(kind)) : group.key.app;
 }
 
 std::vector<const GroupResult*> shown_groups(const ResultFile& file) {
@@ -190,24 +197,24 @@ void Sessions::Quantity::learn_from(const Quantity& others) {
 
 void Sessions::Quantity::pool() {
   by_name.clear();
-  of_model.clear();
-  std::map<std::string, std::vector<Values>> pools, models;
+  std::map<std::string, std::vector<Values>> pools;
   for (const auto& [identity, row] : rows) {
-    models[row.gpu_model].push_back(row.values);
-    pools[on_model(row.gpu_model, row.pool)].push_back(row.values);
+    for (const std::string& name : {row.pool, wider(row.pool)}) {
+      pools[on_model(row.gpu_model, name)].push_back(row.values);
+    }
   }
   for (const auto& [name, of_pool] : pools) by_name[name] = Pool(of_pool);
-  for (const auto& [name, of_model_rows] : models) of_model[name] = Pool(of_model_rows);
 }
 
 Components Sessions::Quantity::components(const std::string& gpu_model,
                                           const std::string& pool_name, const Values& but) const {
-  const auto all = of_model.find(gpu_model);
-  if (all == of_model.end()) return {};
   const auto own = by_name.find(on_model(gpu_model, pool_name));
-  const bool enough = own != by_name.end() && own->second.gpu_rows() >= least_pool_rows;
-  const Pool pool = enough ? own->second : all->second.of_others();
-  return pool.without(but).components();
+  if (own != by_name.end() && own->second.gpu_rows() >= least_pool_rows) {
+    return own->second.without(but).components();
+  }
+  const auto all = by_name.find(on_model(gpu_model, wider(pool_name)));
+  if (all == by_name.end()) return {};
+  return all->second.of_others().without(but).components();
 }
 
 const Sessions::Values& Sessions::Quantity::of(const std::string& identity) const {

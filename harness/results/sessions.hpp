@@ -34,7 +34,8 @@ std::vector<const MicrobenchmarkResult*> shown_microbenchmarks(const ResultFile&
 
 /// Whose rows tell how far a row of this group may move: those of its app, and where tensor cores
 /// compute, those of the same inputs, "gemm bf16". There it is often the power limit that moves a
-/// row, by times what the others of the app move.
+/// row, by times what the others of the app move. A pool with too few rows on two GPUs has those of
+/// all apps on such cores in its place.
 std::string pool_of(const GroupResult& group);
 
 /// The sessions of every row, comparison and point in some files. Rows are the same when the GPU
@@ -93,8 +94,8 @@ class Sessions {
   struct Quantity {
     std::map<std::string, Repeated> rows{};  // by identity
     std::set<std::string> known{};           // identity, GPU and date
-    std::map<std::string, Pool> by_name{};   // of the pool, and GPU model
-    std::map<std::string, Pool> of_model{};  // by GPU model
+    std::map<std::string, Pool>
+        by_name{};  // of the pool, or of what takes its place, and GPU model
     void add(const std::string& identity, const ResultFile& file, const std::string& pool_name,
              const std::optional<int>& session, const SessionValue& value);
     void learn_from(const Quantity& others);

@@ -238,6 +238,9 @@ def test_what_tensor_cores_compute_has_a_pool_of_its_own():
     assert sessions.kind_of("0 bf16").gpu_variance > 50 * plain.gpu_variance > 0
     assert sessions.kind_of("gemm 0", "gemm 1").gpu_rows == LEAST_ROWS - 2
     assert sessions.kind_of("unknown") == Components()
+    # So have those of an app that nothing is known of: by which cores they compute.
+    assert sessions.kind("time", "GPU", "nw").gpu_variance == pytest.approx(plain.gpu_variance)
+    assert sessions.kind("time", "GPU", "nw tf32").gpu_variance > 50 * plain.gpu_variance
     assert pool_of("gemm", "fp32") == "gemm" and pool_of("nw", "int32") == "nw"
     assert [line.split(" | ")[0] for line in
             between_runs._components(sessions, "GPU", ["gemm", "gemm bf16"]).splitlines()[2:4]

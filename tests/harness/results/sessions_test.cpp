@@ -131,6 +131,9 @@ TEST(Sessions, WhatTensorCoresComputeHasAPoolOfItsOwn) {
   EXPECT_GT(alone, 0);
   EXPECT_DOUBLE_EQ(all.times_of(model, "hotspot", {}).gpu_variance, alone);
   EXPECT_GT(all.times_of(model, "hotspot bf16", {}).gpu_variance, 10 * alone);
+  // So have those of an app that nothing is known of: by which cores they compute.
+  EXPECT_DOUBLE_EQ(all.times_of(model, "nw", {}).gpu_variance, alone);
+  EXPECT_GT(all.times_of(model, "gemm tf32", {}).gpu_variance, 10 * alone);
 }
 
 TEST(Sessions, TablesShowTheFirstThatHasTheCase) {
