@@ -97,13 +97,14 @@ on an H200); remote counters of a histogram are random words, to which an SM add
 rate of adjacent ones; the multiply-adds of lud's chain had been counted a second time in the update
 beside it, and dsm executes 8 % more instructions there than tma. Instructions and passes through
 shared memory of gemm's FP32 tiles, of its sample and of the tiles of lud and hotspot, and lud's
-instructions for a multiply-add, are as counted on an H100, at one size; gemm's are the same
-on an H200, whose counters are the ones recorded; nothing of their times is in them. Once the fault was the kernel's: that dsm took longer in hotspot's streams than was
-predicted led to a fence that waited for the results on their way to memory, at every hand-over;
-since 2026-11-28 its windows send messages, which need none, and so do dsm's blocks at `iso` in
-hotspot and gemm, whose new times were predicted before they were measured (gemm 136 ms for 126 at
-8192, hotspot 10.6 for 10.7), and in lud and nw, whose were not: the counters had shown the fences,
-and the model was changed when the new times were known.
+instructions for a multiply-add, are as counted on an H100, at one size; gemm's are the same on an
+H200, whose counters are the ones recorded; nothing of their times is in them. Once the fault was
+the kernel's: that dsm took longer in hotspot's streams than was predicted led to a fence that
+waited for the results on their way to memory, at every hand-over; since 2026-11-28 its windows send
+messages, which need none, and so do dsm's blocks at `iso` in hotspot and gemm, whose new times were
+predicted before they were measured (gemm 136 ms for 126 at 8192, hotspot 10.6 for 10.7), and in lud
+and nw, whose were not: the counters had shown the fences, and the model was changed when the new
+times were known.
 
 New terms, each with its microbenchmark: wgmma keeps of its rate what tensor_core/wgmma_tma keeps
 while the copy engine feeds it (0.89 on an H200, at as many products a clock: it is the clock that
