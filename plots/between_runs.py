@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from plots.between import LEAST_ROWS, POOL_DEGREES, WINSOR, Prediction
+from plots.between import LEAST_ROWS, POOL_DEGREES, WINSOR, Pool, Prediction
 from plots.load import Results
 from plots.markdown import plain, wrapped
 from plots.sessions import CONFIDENCE, Measured, Sessions
 
 QUANTITIES = {"time": "median time", "ratio": "speed-up"}
 _MOST = 12  # rows that moved most
+_HELD_BACK = 0.97  # of the model's highest clock: a row with less is held back
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,53 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
                 ]
             )
     columns = ["rows of", "quantity", "between GPUs", "rows", "between sessions on one", "rows"]
+    return _table(columns, lines)
+
+
+def held_back(rows: list[list[Measured]]) -> dict[str, list[list[Measured]]]:
+    """By pool, the rows whose SM clock in some session was below _HELD_BACK of the highest that any
+    row had: the power or the current that they draw holds it there while they run. Sessions without
+    a clock are left out."""
+    known = [[m for m in row if m.sm_clock_mhz > 0] for row in rows]
+    highest = max((m.sm_clock_mhz for row in known for m in row), default=math.nan)
+    found: dict[str, list[list[Measured]]] = {}
+    for row in known:
+        if any(m.sm_clock_mhz < _HELD_BACK * highest for m in row):
+            found.setdefault(row[0].pool, []).append(row)
+    return found
+
+
+def _gpu_spread(rows: list[list[Measured]], *, in_cycles: bool) -> str:
+    """Of the times of some rows, or of the cycles that these are, between GPUs."""
+    values = [
+        [
+            replace(m.session, value=m.session.value + math.log(m.sm_clock_mhz))
+            if in_cycles
+            else m.session
+            for m in row
+        ]
+        for row in rows
+    ]
+    known = Pool.of(values).components()
+    return f"{100 * math.sqrt(known.gpu_variance):.2f} %" if known.gpu_rows else "–"
+
+
+def _held_back_table(found: dict[str, list[list[Measured]]]) -> str:
+    lines = []
+    for pool, rows in sorted(found.items()):
+        clocks = [m.sm_clock_mhz for row in rows for m in row]
+        on_two = sum(len({m.session.gpu for m in row}) > 1 for row in rows)
+        lines.append(
+            [
+                pool,
+                f"{len(rows)}",
+                f"{min(clocks):.0f} to {max(clocks):.0f}",
+                f"{on_two}",
+                _gpu_spread(rows, in_cycles=False),
+                _gpu_spread(rows, in_cycles=True),
+            ]
+        )
+    columns = ["rows of", "rows", "SM clock, MHz", "on two GPUs", "their times", "their cycles"]
     return _table(columns, lines)
 
 
@@ -285,6 +333,23 @@ def _by_clock(sessions: Sessions) -> str:
     )
 
 
+def _clock_part(rows: list[list[Measured]]) -> list[str]:
+    found = held_back(rows)
+    if not found:
+        return []
+    return [
+        "### What the clock moves",
+        wrapped(
+            f"Rows whose SM clock, while they ran, was below {100 * _HELD_BACK:.0f} % of the",
+            "highest of this model: what they draw holds it there. Between GPUs their times differ",
+            "as the clocks do. Their cycles, time times clock, are a matter of the code; these are",
+            "the standard deviations of the logarithms of both. Below 50 us the clock is NVML's",
+            "reading, which a launch does not move: such rows are not seen here.",
+        ),
+        _held_back_table(found),
+    ]
+
+
 def page(results: Results) -> str:
     """The page as Markdown. Of several GPU models, each has its part."""
     parts = [
@@ -336,6 +401,7 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             "what stands there is the error *within a run* and no more is known.",
         ),
         _components(sessions, model, pools),
+        *_clock_part(rows),
         "### Do the intervals hold?",
         wrapped(
             "Each GPU is left out in turn, with every session on it, and its sessions are",

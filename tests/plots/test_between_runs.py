@@ -247,6 +247,26 @@ def test_what_tensor_cores_compute_has_a_pool_of_its_own():
             ] == ["| gemm", "| gemm bf16"]  # fmt: skip
 
 
+def test_rows_that_the_clock_holds_back_differ_in_time_and_not_in_cycles():
+    def rows(name: str, pool: str, *clocks: float) -> list[Measured]:
+        return [
+            replace(m, pool=pool, sm_clock_mhz=clock, session=replace(
+                m.session, value=-math.log(clock) if clock > 0 else 0.0, error=1e-5))
+            for m, clock in zip(a_row("gemm", name, "a", "b"), clocks, strict=True)
+        ]  # fmt: skip
+
+    of = [rows(f"{i}", "gemm bf16", 1500, 1600) for i in range(3)]
+    of.append(rows("free", "gemm", 1980, 1975))
+    of.append(rows("unknown", "gemm", math.nan, math.nan))
+    found = between_runs.held_back(of)
+    assert found == {"gemm bf16": of[:3]}
+    line = between_runs._held_back_table(found).splitlines()[2]
+    assert line == "| gemm bf16 | 3 | 1500 to 1600 | 3 | 4.56 % | 0.00 % |"
+    assert between_runs.held_back([of[3], of[4]]) == {} and between_runs._clock_part(of[3:]) == []
+    alone = between_runs._held_back_table({"gemm bf16": [of[0][:1]]})
+    assert alone.splitlines()[2].endswith("| 0 | – | – |")
+
+
 def test_an_error_within_a_run_is_not_called_one_between_sessions():
     once, twice = Sessions(), Sessions()
     for measured in (m for i in range(LEAST_ROWS) for m in a_row("nw", f"{i}", "a", "b")):
