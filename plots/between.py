@@ -25,8 +25,10 @@ POOL_DEGREES = 3
 # No row counts with more than so many times the typical standard deviation of its kind: a single
 # row that moved for a reason of its own must not widen the intervals of all others.
 WINSOR = 5
-# With fewer rows a kind has no components of its own.
+# With fewer rows, or rows on fewer GPUs, a kind has no components of its own. Two GPUs are one
+# difference, however many rows show it: two that happen to be alike say that all are.
 LEAST_ROWS = 5
+LEAST_GPUS = 3
 _MEDIAN_OF_CHI_SQUARED = 0.4549364231195724  # with one degree of freedom
 _QUARTILE = -0.6744897501960817  # of the normal distribution
 
@@ -223,6 +225,11 @@ class Pool:
             Counter(gpu for r in moved for gpu in r.gpus),
             _correlation(moved, gpu.mean),
         )
+
+    @property
+    def suffices(self) -> bool:
+        """Whether enough rows were measured on enough GPUs to say how GPUs differ."""
+        return self.gpu.rows >= LEAST_ROWS and len(self.rows_on) >= LEAST_GPUS
 
     def of_others(self) -> Pool:
         """The same for rows of an app that is not among these; it may move otherwise."""

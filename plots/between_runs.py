@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from plots.between import LEAST_ROWS, POOL_DEGREES, WINSOR, Pool, Prediction
+from plots.between import LEAST_GPUS, LEAST_ROWS, POOL_DEGREES, WINSOR, Pool, Prediction
 from plots.load import Results
 from plots.markdown import plain, wrapped
 from plots.sessions import CONFIDENCE, Measured, Sessions
@@ -396,9 +396,10 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
             "Standard deviations of the logarithm, pooled over the rows of an app, those on tensor",
             "cores by the type of their inputs apart: between GPUs of the model, and between",
             "sessions on one GPU (the error within a run included). No row counts with more than",
-            f"{WINSOR} times the typical one. A pool with fewer than {LEAST_ROWS} rows on two GPUs",
-            "takes that of all apps on such cores. Where no row was measured twice on one GPU,",
-            "what stands there is the error *within a run* and no more is known.",
+            f"{WINSOR} times the typical one. A pool with fewer than {LEAST_ROWS} rows on two",
+            f"GPUs, or on fewer than {LEAST_GPUS} in all, takes that of all apps on such cores.",
+            "Where no row was measured twice on one GPU, what stands there is the error",
+            "*within a run* and no more is known.",
         ),
         _components(sessions, model, pools),
         *_clock_part(rows),

@@ -88,8 +88,8 @@ def pool_of(app: str, kind: str) -> str:
 
 
 def _wider(pool: str) -> str:
-    """What takes the place of a pool with too few rows: the rows of all apps on tensor cores, or of
-    all apps on the others."""
+    """What takes the place of a pool with too few rows or GPUs: the rows of all apps on tensor
+    cores, or of all apps on the others."""
     return "all apps on tensor cores" if pool.rsplit(" ")[-1] in TENSOR_KINDS else "all apps"
 
 
@@ -243,8 +243,8 @@ class Sessions:
 
     def kind(self, quantity: str, gpu: str, pool: str, *but: str) -> Components:
         """What is known of the rows of a pool, ``but`` those with these identities: from the pool
-        itself, or from those of all apps on such cores where few of its rows were measured on two
-        GPUs. A row is predicted from the others, and from what it says itself."""
+        itself, or from those of all apps on such cores where its rows are few, or on few GPUs. A
+        row is predicted from the others, and from what it says itself."""
         if self.has_own_kind(quantity, gpu, pool):
             found = self._pool(quantity, gpu, pool)
         else:
@@ -261,8 +261,8 @@ class Sessions:
         return self.kind(first.quantity, first.gpu, first.pool, identity, *others)
 
     def has_own_kind(self, quantity: str, gpu: str, pool: str) -> bool:
-        """Whether enough rows of a pool were measured on two GPUs."""
-        return self._pool(quantity, gpu, pool).gpu.rows >= LEAST_ROWS
+        """Whether a pool says by itself how GPUs differ."""
+        return self._pool(quantity, gpu, pool).suffices
 
     def _pool(self, quantity: str, gpu: str, pool: str) -> Pool:
         if not self._rows:
@@ -334,7 +334,7 @@ def pool_of_all(quantity: str, gpu: str, pool: str, *several: Sessions) -> Pool:
         if (of_row[0].quantity, of_row[0].gpu) == (quantity, gpu)
     ]
     own = Pool.of([s.of(identity) for s, identity, of in of_gpu if of == pool])
-    if own.gpu.rows >= LEAST_ROWS:
+    if own.suffices:
         return own
     alike = [s.of(identity) for s, identity, of in of_gpu if _wider(of) == _wider(pool)]
     return Pool.of(alike).of_others()

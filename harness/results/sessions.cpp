@@ -55,7 +55,7 @@ std::string identity_of(const ResultFile& file, const MicrobenchmarkResult& resu
 
 bool is_tensor(Work::Kind kind) { return kind != Work::Kind::fp32 && kind != Work::Kind::int32; }
 
-/// What takes the place of a pool with too few rows (pool_of()).
+/// What takes the place of a pool with too few rows or GPUs (pool_of()).
 std::string wider(const std::string& pool) {
   const auto kind = find_word<Work::Kind>(std::string_view(pool).substr(pool.rfind(' ') + 1));
   return kind && is_tensor(*kind) ? "all apps on tensor cores" : "all apps";
@@ -209,7 +209,7 @@ void Sessions::Quantity::pool() {
 Components Sessions::Quantity::components(const std::string& gpu_model,
                                           const std::string& pool_name, const Values& but) const {
   const auto own = by_name.find(on_model(gpu_model, pool_name));
-  if (own != by_name.end() && own->second.gpu_rows() >= least_pool_rows) {
+  if (own != by_name.end() && own->second.suffices()) {
     return own->second.without(but).components();
   }
   const auto all = by_name.find(on_model(gpu_model, wider(pool_name)));

@@ -17,8 +17,11 @@ inline constexpr int pool_degrees = 3;
 /// No row counts with more than so many times the typical standard deviation of its kind: a single
 /// row that moved for a reason of its own must not widen the intervals of all others.
 inline constexpr double pool_winsor = 5;
-/// With fewer rows that were measured on two GPUs a kind has no components of its own.
+/// With fewer rows that were measured on two GPUs, or on fewer GPUs in all, a kind has no
+/// components of its own. Two GPUs are one difference, however many rows show it: two that happen
+/// to be alike say that all are.
 inline constexpr int least_pool_rows = 5;
+inline constexpr int least_pool_gpus = 3;
 
 /// One session of a row.
 struct SessionValue {
@@ -62,6 +65,10 @@ class Pool {
 
   /// How many were measured on two GPUs or more.
   int gpu_rows() const { return gpu_.rows; }
+  /// Whether enough rows were measured on enough GPUs to say how GPUs differ.
+  bool suffices() const {
+    return gpu_.rows >= least_pool_rows && static_cast<int>(rows_on_.size()) >= least_pool_gpus;
+  }
 
  private:
   /// Mean of the rows' variances, weighted by their degrees of freedom, none with more than

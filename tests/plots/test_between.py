@@ -35,7 +35,7 @@ def _pool(rows):
     """What rows are predicted from, as plots/sessions.py chooses it: few are not a kind of their
     own, and lie in the pool of all, which here has no others."""
     pool = Pool.of(rows)
-    return pool if pool.gpu.rows >= between.LEAST_ROWS else pool.of_others()
+    return pool if pool.suffices else pool.of_others()
 
 
 def _record(prediction):
@@ -254,7 +254,8 @@ def test_small_pools_hold_what_they_promise(rows, gpus):
             widths.append(p.half_width)
             if rows == 20:
                 with_all.append(_predicted(row, pool.components()).half_width)
-    assert 0.87 < np.mean(inside) < 0.96
+    # On two GPUs rows are no pool of their own: what takes its place knows less, and holds more.
+    assert 0.87 < np.mean(inside) < (0.99 if gpus == "ab" else 0.96)
     if rows == 20:
         # Of many rows it hardly matters whether a row is among the others.
         assert np.median(widths) < 1.03 * np.median(with_all)
@@ -326,5 +327,6 @@ def test_the_constants_are_those_of_the_harness():
         ("int pool_degrees", between.POOL_DEGREES),
         ("double pool_winsor", between.WINSOR),
         ("int least_pool_rows", between.LEAST_ROWS),
+        ("int least_pool_gpus", between.LEAST_GPUS),
     ):
         assert f"inline constexpr {name} = {value};" in text

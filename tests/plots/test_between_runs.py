@@ -216,17 +216,37 @@ def a_row(app: str, name: str, *gpus: str) -> list[Measured]:
 def test_an_app_with_few_rows_on_two_gpus_is_said_to_have_the_pool_of_all():
     sessions = Sessions()
     rows = [("nw", LEAST_ROWS), ("lud", LEAST_ROWS - 1)]
-    for measured in (m for app, n in rows for i in range(n) for m in a_row(app, f"{i}", "a", "b")):
+    for measured in (m for app, n in rows for i in range(n) for m in a_row(app, f"{i}", *"abc")):
         sessions.add(measured)
     lines = between_runs._components(sessions, "GPU", ["nw", "lud"]).splitlines()
     assert f"| {LEAST_ROWS} |" in lines[2] and lines[2].startswith("| nw | median time")
     assert f"| {2 * LEAST_ROWS - 1}, of all apps |" in lines[3]
 
 
+def test_two_gpus_that_are_alike_do_not_say_that_all_are():
+    """As pathfinder's on the H200 were until 2026-11-29: whatever number of rows shows it."""
+    sessions = Sessions()
+    for measured in (m for i in range(100) for m in a_row("lud", f"{i}", *"abc")):
+        sessions.add(measured)
+    alike = [
+        replace(m, session=replace(m.session, value=0.0))
+        for i in range(100) for m in a_row("nw", f"{i}", "a", "b")
+    ]  # fmt: skip
+    for measured in alike:
+        sessions.add(measured)
+    assert sessions.has_own_kind("time", "GPU", "lud")
+    assert not sessions.has_own_kind("time", "GPU", "nw")
+    found = sessions.predicted("nw 0")
+    assert found is not None and found.half_width > 0.02
+    for i in range(100):
+        sessions.add(replace(alike[0], identity=f"nw {i}", session=SessionValue("c", 0.0, 0.002)))
+    assert sessions.has_own_kind("time", "GPU", "nw")
+
+
 def test_what_tensor_cores_compute_has_a_pool_of_its_own():
     sessions = Sessions()
     for i in range(LEAST_ROWS):
-        for measured in a_row("gemm", f"{i}", "a", "b"):
+        for measured in a_row("gemm", f"{i}", "a", "b", "c"):
             value = measured.session.value
             moved = replace(measured.session, value=10 * value)
             sessions.add(measured)

@@ -162,6 +162,17 @@ TEST(Between, ARowWithoutOthersStandsForItself) {
   EXPECT_FALSE(difference(one, none, one, none));
 }
 
+TEST(Between, TwoGpusThatAreAlikeDoNotSayThatAllAre) {
+  const std::vector<Row> alike(100, Row{{"a", 0, 0.001}, {"b", 0, 0.001}});
+  EXPECT_FALSE(Pool(alike).suffices());
+  std::vector<Row> three = alike;
+  three.push_back({{"b", 0, 0.001}, {"c", 0, 0.001}});
+  EXPECT_TRUE(Pool(three).suffices());
+  three.resize(least_pool_rows - 1);
+  three.back() = {{"b", 0, 0.001}, {"c", 0, 0.001}};
+  EXPECT_FALSE(Pool(three).suffices());
+}
+
 TEST(Between, SessionsOfTheirOwnNarrowAQuietRow) {
   std::vector<Row> rows;
   for (int i = 0; i < 8; ++i) rows.push_back({{"a", 0.01 * (i - 4), 0}, {"b", 0, 0}});
