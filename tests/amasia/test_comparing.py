@@ -151,12 +151,18 @@ def test_progress_is_told_and_may_end_it(script: Script, problem: Problem) -> No
 
 
 def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    result = amasia.compare(
-        problem.both(), reset=problem.reset, verify=problem.verify, out=path, name="mine",
-        size={"n": 1 << 24, "type": "float32"},
-    )  # fmt: skip
-    loaded = load([path])
+    # On a machine that becomes slower meanwhile the group is not valid, and is left out: once more.
+    for attempt in range(5):
+        folder = tmp_path / f"{attempt}"
+        folder.mkdir()
+        path = folder / "mine.json"
+        result = amasia.compare(
+            problem.both(), reset=problem.reset, verify=problem.verify, out=path, name="mine",
+            size={"n": 1 << 24, "type": "float32"},
+        )  # fmt: skip
+        loaded = load([path])
+        if len(loaded.rows):
+            break
     # Noise resembles itself from round to round in some runs by chance, and that is told.
     assert [note for note in loaded.notes if "rank correlation" not in note] == []
     rows = loaded.rows
@@ -164,10 +170,10 @@ def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path
     assert set(loaded.groups["size"]) == {"n=16777216,type=float32"}
     (compared,) = loaded.comparisons[~loaded.comparisons["control"]].to_dict("records")
     assert (compared["ratio"], compared["claim"]) == (result.ratio, result.claim)
-    again = tmp_path / "again.json"
+    again = folder / "again.json"
     assert result.save(again) == again
     assert again.read_text() == path.read_text()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["again.json", "mine.json"]
+    assert sorted(p.name for p in folder.iterdir()) == ["again.json", "mine.json"]
     assert main(["report", str(path), "-o", str(tmp_path / "report.html"), "--no-cache"]) == 0
     assert "mine" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
