@@ -15,7 +15,8 @@ from plots.sessions import CONFIDENCE, Measured, Sessions
 
 QUANTITIES = {"time": "median time", "ratio": "speed-up"}
 _MOST = 12  # rows that moved most
-_HELD_BACK = 0.97  # of the model's highest clock: a row with less is held back
+# Of the model's highest clock: a row with less is held back. Others are within 2 % of it.
+_HELD_BACK = 0.97
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,7 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
 
 def held_back(rows: list[list[Measured]]) -> dict[str, list[list[Measured]]]:
     """By pool, the rows whose SM clock in some session was below _HELD_BACK of the highest that any
-    row had: the power or the current that they draw holds it there while they run. Sessions without
-    a clock are left out."""
+    row had. Sessions without a clock are left out."""
     known = [[m for m in row if m.sm_clock_mhz > 0] for row in rows]
     highest = max((m.sm_clock_mhz for row in known for m in row), default=math.nan)
     found: dict[str, list[list[Measured]]] = {}
@@ -341,10 +341,11 @@ def _clock_part(rows: list[list[Measured]]) -> list[str]:
         "### What the clock moves",
         wrapped(
             f"Rows whose SM clock, while they ran, was below {100 * _HELD_BACK:.0f} % of the",
-            "highest of this model: what they draw holds it there. Between GPUs their times differ",
-            "as the clocks do. Their cycles, time times clock, are a matter of the code; these are",
-            "the standard deviations of the logarithms of both. Below 50 us the clock is NVML's",
-            "reading, which a launch does not move: such rows are not seen here.",
+            "highest of this model, by what they draw as far as that is known: NVML seldom names",
+            "a limit. Where it is the SMs that bound a row, its time differs between GPUs as their",
+            "clocks do, and its cycles, time times clock, hardly; where memory does, they differ",
+            "as well. These are the standard deviations of the logarithms of both. Below 50 us the",
+            "clock is NVML's reading, which a launch does not move: such rows are not seen here.",
         ),
         _held_back_table(found),
     ]

@@ -63,8 +63,6 @@ class Pool {
   /// What all of them say.
   Components components() const;
 
-  /// How many were measured on two GPUs or more.
-  int gpu_rows() const { return gpu_.rows; }
   /// Whether enough rows were measured on enough GPUs to say how GPUs differ.
   bool suffices() const {
     return gpu_.rows >= least_pool_rows && static_cast<int>(rows_on_.size()) >= least_pool_gpus;

@@ -255,7 +255,7 @@ def test_small_pools_hold_what_they_promise(rows, gpus):
             if rows == 20:
                 with_all.append(_predicted(row, pool.components()).half_width)
     # On two GPUs rows are no pool of their own: what takes its place knows less, and holds more.
-    assert 0.87 < np.mean(inside) < (0.99 if gpus == "ab" else 0.96)
+    assert 0.87 < np.mean(inside) < (0.99 if gpus == "ab" and rows >= between.LEAST_ROWS else 0.96)
     if rows == 20:
         # Of many rows it hardly matters whether a row is among the others.
         assert np.median(widths) < 1.03 * np.median(with_all)
