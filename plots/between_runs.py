@@ -15,8 +15,8 @@ from plots.sessions import CONFIDENCE, Measured, Sessions
 
 QUANTITIES = {"time": "median time", "ratio": "speed-up"}
 _MOST = 12  # rows that moved most
-# Of the model's highest clock: a row with less is held back. Of the others 19 in 20 are within 2.1 %
-# of it.
+# Of the model's highest clock: a row with less is held back. Of the others 19 in 20 are within
+# 2.1 % of it.
 _HELD_BACK = 0.97
 
 
