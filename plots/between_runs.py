@@ -89,6 +89,7 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
     for quantity, word in QUANTITIES.items():
         for pool in pools:
             kind = sessions.kind(quantity, gpu, pool)
+            source = sessions.spread_from(quantity, gpu, pool)
             spread = math.sqrt(kind.gpu_variance), math.sqrt(kind.session_variance)
             lines.append(
                 [
@@ -96,7 +97,7 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
                     word,
                     f"{100 * spread[0]:.2f} %",
                     f"{kind.gpu_rows}"
-                    + ("" if sessions.has_own_kind(quantity, gpu, pool) else ", of all apps"),
+                    + (f", of {source}" if source else ""),
                     f"{100 * spread[1]:.2f} %" + ("" if kind.session_rows else ", within a run"),
                     f"{kind.session_rows}",
                 ]

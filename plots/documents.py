@@ -24,6 +24,7 @@ from plots.cache import Cache, default_folder
 from plots.claims import claim_of, set_claims
 from plots.content_digest import MEMBER, content_digest
 from plots.errors import PlotsError, ResultFileError
+from plots.frozen import is_superseded
 from plots.validation import first_error
 
 SCHEMA_NAME = "amasia-result"
@@ -443,7 +444,8 @@ def find_files(
 ) -> tuple[list[Path], list[str]]:
     """The result files named by ``paths`` (files, or folders searched recursively for *.json) and
     notes about JSON files in folders that are something else (tuning tables, exports). Profiles,
-    which stand beside results, are passed over, and so are files ``without`` which is asked for.
+    which stand beside results, are passed over, and so are files ``without`` which is asked for,
+    and frozen ones of a GPU that has current ones (plots/frozen.py).
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
@@ -452,7 +454,7 @@ def find_files(
     for path in paths:
         if path.is_dir():
             for candidate in sorted(path.rglob("*.json")):
-                if candidate in without:
+                if candidate in without or is_superseded(candidate, path):
                     continue
                 kind = _kind(candidate)
                 if kind == SCHEMA_NAME:

@@ -9,8 +9,9 @@ which part of the hardware did not grow as much as its data sheet lets one expec
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -368,6 +369,11 @@ class Step:
                 f"sheets: {counts}."
             )
         return said
+
+
+def pairs_of(results: Results, gpus: Iterable[tuple[str, str]]) -> list[tuple[Results, Results]]:
+    """The results of pairs of GPUs, (new, old), each pair recorded with one version of the suite."""
+    return [(new, old) for new, old in itertools.starmap(results.of_one_version, gpus)]
 
 
 def steps(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from plots import expect, styles
 from plots.figures import common
 from plots.figures.styles import PICTURE
-from plots.generations import Step, steps
+from plots.generations import Step, pairs_of, steps
 from plots.inconsistencies import inconsistencies
 from plots.load import Results, main_cache, main_launch, strategy_order
 from plots.markdown import plain, table, wrapped
@@ -316,15 +316,25 @@ def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
         return lines + _reached_section(results, gpus[0])
     for gpu in gpus:
         lines += _reached_section(results, gpu)
-    sides = [results.where(gpu=gpu) for gpu in gpus]
-    pairs = list(zip(sides[1:], sides[:-1], strict=True))
+    pairs = pairs_of(results, zip(gpus[1:], gpus[:-1], strict=True))
     for (new, old), step in zip(pairs, steps(pairs), strict=True):
         if isinstance(step, Step):
-            lines += _step_section(step)
+            heading, *rest = _step_section(step)
+            lines += [heading, "", *_versions(new, old), *rest[1:]]
         else:
             lines += [f"### {plain(new.gpus[0])} over {plain(old.gpus[0])}", ""]
             lines += [wrapped(f"Not compared: {plain(str(step))}."), ""]
     return lines
+
+
+def _versions(new: Results, old: Results) -> list[str]:
+    versions = [side.files["version"].iloc[0] or "the current code" for side in (new, old)]
+    if versions == ["the current code"] * 2:
+        return []
+    if versions[0] == versions[1]:
+        return [f"Both were recorded with Amasia {versions[0]} (`results/{versions[0]}/`).", ""]
+    return [wrapped(f"""Not like with like: {plain(new.gpus[0])} was recorded with {versions[0]},
+        {plain(old.gpus[0])} with {versions[1]}."""), ""]  # fmt: skip
 
 
 def _paper_section() -> list[str]:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots import schema
 from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of, invalidity_in
 from plots.devices import memory_gb_s
+from plots import frozen, schema
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import no_search_for_garbage, on_all_cores
 from plots.published import Recorded, abridged
@@ -44,9 +44,10 @@ SHOWN_ROLES = ("iso", "best", "comparator")
 LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/stopping_rule.hpp
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
+# ``version`` is that of the frozen record that a line is from, "" where it is of the current code.
 # Columns of the frames, so that an empty selection has the same columns as a full one: which file
 # and group, then every single value of that part of the schema, then what is computed here.
-_RUN = ["file", "gpu", "compute_capability", "date"]
+_RUN = ["file", "gpu", "compute_capability", "date", "version"]
 _GROUP = ["group", "app", "size", "size_label", "bytes", "cache", "launch"]
 # Of the kernels of a row: the most of each number, but the least blocks.
 _KERNEL = [name for name, absent in scalars("evidence").items() if absent != ""]
@@ -112,6 +113,8 @@ class Results:
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
     cross: Results | None = None
     effects: Results | None = None
+    # All of the record of earlier versions that lies in the same folders (plots/frozen.py).
+    earlier: Results | None = None
     # What it says of the rows that are here stands in the frames, which tell two Results apart.
     sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
     # The files as far as published values are compared with them.
@@ -151,18 +154,20 @@ class Results:
 
     def where(self, **conditions: Any) -> Results:
         """The groups whose columns equal ``conditions`` (None means any), with all that hangs on
-        them; a condition on ``gpu`` also selects the files and ceilings."""
+        them; a condition on ``gpu`` or ``version`` also selects the files, points and
+        ceilings."""
         wanted = {k: v for k, v in conditions.items() if v is not None}
         groups = self.groups
         for column, value in wanted.items():
             groups = groups[groups[column] == value]
         files, ceilings = self.files, self.ceilings
         points, findings = self.points, self.findings
-        if "gpu" in wanted:
-            points = points[points["gpu"] == wanted["gpu"]]
-            findings = findings[findings["gpu"] == wanted["gpu"]]
-            files = files[files["gpu"] == wanted["gpu"]]
-            ceilings = ceilings[ceilings["gpu"] == wanted["gpu"]]
+        for column in ("gpu", "version"):
+            if column in wanted:
+                points = points[points[column] == wanted[column]]
+                findings = findings[findings[column] == wanted[column]]
+                files = files[files[column] == wanted[column]]
+                ceilings = ceilings[ceilings[column] == wanted[column]]
         chosen = replace(
             self,
             files=files,
@@ -171,8 +176,23 @@ class Results:
             findings=findings,
             cross=None if self.cross is None else self.cross.where(**wanted),
             effects=None if self.effects is None else self.effects.where(**wanted),
+            earlier=None if self.earlier is None else self.earlier.where(**wanted),
         )
         return chosen.only(groups)
+
+    def of_one_version(self, *gpus: str) -> list[Results]:
+        """The results of each of several GPUs, all recorded with one version of the suite: the
+        current code where all have such, else the newest that all have. Where there is none, the
+        results of each as they are, which have different versions."""
+        for of in (self, self.earlier):
+            if of is None:
+                continue
+            versions = [set(of.files.loc[of.files["gpu"] == gpu, "version"]) for gpu in gpus]
+            common = set.intersection(*versions)
+            if common:
+                version = "" if "" in common else max(common, key=_version_key)
+                return [of.where(gpu=gpu, version=version) for gpu in gpus]
+        return [self.where(gpu=gpu) for gpu in gpus]
 
     def only(self, groups: pd.DataFrame) -> Results:
         """These of the groups, with the rows, samples and comparisons in them."""
@@ -184,6 +204,10 @@ class Results:
             samples=self.samples[self.samples["group"].isin(keep)],
             comparisons=self.comparisons[self.comparisons["group"].isin(keep)],
         )
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def _size_text(size: dict[str, Any]) -> str:
@@ -376,7 +400,7 @@ def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     kept: dict[tuple[str, ...], dict[str, Any]] = {}
     for r in sorted(records, key=lambda r: r["date"]):
         at = ",".join(f"{k}={v}" for k, v in r["at"].items())
-        kept[r["gpu"], r["microbenchmark"], at, r["quantity"]] = r
+        kept[r["gpu"], r["version"], r["microbenchmark"], at, r["quantity"]] = r
     return list(kept.values())
 
 
@@ -417,16 +441,17 @@ def load(
     """
     found, notes = find_files([Path(path) for path in paths], without)
     cache = cache or Cache(default_folder())
+    earlier = frozen.beside(found)
     parts: list[bytes | str] = ["results", *notes]
-    for path in found:
-        parts += [str(path), _bytes(path)]
+    for path in (*found, "", *earlier):
+        parts += [str(path), _bytes(Path(path))]
     key = cache.key(*parts)
     stored = cache.find(key)
     with no_search_for_garbage():  # what is read is kept, and nothing in it refers to itself
         if stored is not None:
             results = pickle.loads(zlib.decompress(stored))
         else:
-            results = _read(found, notes)
+            results = _read(found, earlier, notes)
             keep = partial(_keep, cache, key, results)
             if later is None:
                 keep()
@@ -612,6 +637,7 @@ def _of_file(place: tuple[int, Path]) -> _OfFile:
         "gpu": provenance["device"]["name"],
         "compute_capability": provenance["device"]["compute_capability"],
         "date": provenance["date_utc"],
+        "version": frozen.version_of(path),
     }
     points, findings = _microbenchmark_records(document, run)
     ceilings = []
@@ -716,7 +742,9 @@ def _chosen_cases(
         for case in part.cases:
             record = case.group
             mode = (record["cache"], record["launch"])
-            unique = (case.kind, record["gpu"], record["app"], record["size"], *mode)
+            unique = (
+                case.kind, record["version"], record["gpu"], record["app"], record["size"], *mode
+            )  # fmt: skip
             other = chosen.get(unique)
             if other is not None and other.group["file"] == record["file"]:
                 # A later session: the first stands for the case, if it is whole.
@@ -728,7 +756,7 @@ def _chosen_cases(
                 left = record if better is other.group else other.group
                 what = " of amasia cross" if case.kind == "cross" else ""
                 notes.append(
-                    f"{' '.join(unique[1:])}{what} is in {found[left['file']]} and in "
+                    f"{' '.join(unique[2:])}{what} is in {found[left['file']]} and in "
                     f"{found[better['file']]}; {why} counts."
                 )
                 # Whichever study it is taken from, it stays one of the paper's sizes.
@@ -739,10 +767,23 @@ def _chosen_cases(
     return chosen
 
 
-def _read(found: Sequence[Path], notes: list[str]) -> Results:
-    parts = _of_all_files(found)
+def _read(found: Sequence[Path], earlier: Sequence[Path], notes: list[str]) -> Results:
+    """The results of ``found``, and those of the frozen record beside them, ``earlier``."""
+    others = [path for path in earlier if path not in set(found)]
+    parts = _of_all_files([*found, *others])
+    mine, of_earlier = (
+        [part for part in parts if part.recorded.path in {path.as_posix() for path in paths}]
+        for paths in (found, earlier)
+    )
+    before = _results_of(of_earlier, [*found, *others], [], None) if others else None
+    return _results_of(mine, found, notes, before)
+
+
+def _results_of(
+    parts: Sequence[_OfFile], found: Sequence[Path], notes: list[str], earlier: Results | None
+) -> Results:
     cases = _chosen_cases(parts, found, notes)
-    sessions = Sessions()
+    sessions = Sessions(earlier=None if earlier is None else earlier.sessions)
     for part in parts:
         for measured in part.measured:
             sessions.add(measured)
@@ -798,6 +839,7 @@ def _read(found: Sequence[Path], notes: list[str]) -> Results:
         findings=_frame(_latest([f for part in parts for f in part.findings]), FINDING_COLUMNS),
         cross=apart("cross"),
         effects=apart("effects"),
+        earlier=earlier,
         sessions=sessions,
         recorded=[part.recorded for part in parts],
         **frames_of("compared"),

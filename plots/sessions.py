@@ -214,6 +214,9 @@ class Sessions:
     """All sessions, by what they are of."""
 
     found: dict[str, list[Measured]] = field(default_factory=lambda: defaultdict(list))
+    # Those of the record of an earlier version, which says how far rows of a GPU model move until
+    # the current code was measured on enough GPUs.
+    earlier: Sessions | None = None
     # By quantity, GPU model and pool, or what takes its place; made when it is asked for.
     _rows: dict[tuple[str, str, str], list[list[SessionValue]]] = field(default_factory=dict)
     _pools: dict[tuple[str, str, str], Pool] = field(default_factory=dict)
@@ -243,13 +246,28 @@ class Sessions:
 
     def kind(self, quantity: str, gpu: str, pool: str, *but: str) -> Components:
         """What is known of the rows of a pool, ``but`` those with these identities: from the pool
-        itself, or from those of all apps on such cores where its rows are few, or on few GPUs. A
-        row is predicted from the others, and from what it says itself."""
-        if self.has_own_kind(quantity, gpu, pool):
-            found = self._pool(quantity, gpu, pool)
-        else:
-            found = self._pool(quantity, gpu, _wider(pool)).of_others()
-        return found.without(*(self.of(identity) for identity in but))
+        itself; where its rows are few, or on few GPUs, from the same pool of the record of an
+        earlier version; where that is so, too, from the rows of all apps on such cores. A row is
+        predicted from the others, and from what it says itself."""
+        known, name = self._source(quantity, gpu, pool)
+        found = known._pool(quantity, gpu, name)
+        if name != pool:
+            found = found.of_others()
+        return found.without(*(known.of(identity) for identity in but))
+
+    def _source(self, quantity: str, gpu: str, pool: str) -> tuple[Sessions, str]:
+        """Whose rows say how far those of a pool move: which sessions, and which of their pools."""
+        for sessions in (self, self.earlier):
+            if sessions is not None and sessions.has_own_kind(quantity, gpu, pool):
+                return sessions, pool
+        return self, _wider(pool)
+
+    def spread_from(self, quantity: str, gpu: str, pool: str) -> str:
+        """In words, whose rows say how far those of a pool move; "" for its own."""
+        sessions, name = self._source(quantity, gpu, pool)
+        if name != pool:
+            return name
+        return "" if sessions is self else "the record of an earlier version"
 
     def kind_of(self, identity: str, *others: str) -> Components:
         """The same of the rows that one is like, it and ``others`` left out; nothing where it is
@@ -286,7 +304,7 @@ class Sessions:
 
     def without(self, gpu: str) -> Sessions:
         """The same as if one GPU, by the hash of its UUID, had never been there."""
-        rest = Sessions()
+        rest = Sessions(earlier=None if self.earlier is None else self.earlier.without(gpu))
         for identity, of_row in self.found.items():
             kept = [m for m in of_row if m.session.gpu != gpu]
             if kept:

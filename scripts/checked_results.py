@@ -14,13 +14,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from plots import checked
+from plots import checked, frozen
 from plots.documents import find_files, read_document
 from plots.errors import PlotsError
 
 
 def main() -> int:
-    paths, _ = find_files([checked.FOLDER])
+    found, _ = find_files([checked.FOLDER])
+    paths = sorted({*found, *frozen.beside(found)})
     try:
         for path in paths:
             read_document(path, anew=True)

@@ -182,7 +182,7 @@ TuningTable recorded_winners(const std::string& tuning, const std::optional<Devi
     }
     return TuningTable::read(tuning);
   }
-  return device ? TuningTable::read(default_tuning_path(*device)) : TuningTable{};
+  return device ? winners_in_results(*device) : TuningTable{};
 }
 
 void check_records(const std::string& folder) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -50,8 +51,8 @@ double distance(const Parameters& a, const Parameters& b) {
 }
 
 std::string tuned_at(const TuningEntry& entry, const Parameters& size) {
-  return fmt::format("tuned at {}{}", entry.size == size ? "" : "the nearest size ",
-                     entry.size.to_string());
+  return fmt::format("tuned at {}{}{}{}", entry.size == size ? "" : "the nearest size ",
+                     entry.size.to_string(), entry.lent_by.empty() ? "" : " on ", entry.lent_by);
 }
 
 Json size_json(const Parameters& size) {
@@ -151,6 +152,15 @@ TuningTable TuningTable::read(const std::string& path) {
     }
     const int version = schema_version_at(file.member("version"), tuning_version);
     table.digests_by_path_ = version == 1;
+    if (file.optional_member("devices")) {  // not in files from before this was asked
+      const At devices = file.member("devices");
+      for (std::size_t i = 0; i < devices.array_size(); ++i) {
+        const At at = devices.item(i);
+        table.devices_.push_back({member_of<std::string>(at, "name"),
+                                  member_of<int>(at, "compute_capability", {.least_integer = 1}),
+                                  member_of<int>(at, "sm_count", {.least_integer = 1})});
+      }
+    }
     const At entries = file.member("entries");
     for (std::size_t i = 0; i < entries.array_size(); ++i) {
       table.entries_.push_back(entry_from(entries.item(i)));
@@ -167,18 +177,67 @@ TuningTable TuningTable::read(const std::string& path) {
 void TuningTable::write(const std::string& path) const {
   Json entries = Json::array();
   for (const auto& e : entries_) entries.push_back(entry_json(e));
-  const Json file{{"schema", "amasia-tuning"}, {"version", tuning_version}, {"entries", entries}};
+  Json devices = Json::array();
+  for (const TunedDevice& d : devices_) {
+    devices.push_back({{"name", d.name},
+                       {"compute_capability", d.compute_capability},
+                       {"sm_count", d.sm_count}});
+  }
+  const Json file{{"schema", "amasia-tuning"},
+                  {"version", tuning_version},
+                  {"devices", devices},
+                  {"entries", entries}};
   write_text_file(path, dump_json(file));
 }
 
-void add_winners(const std::string& path, const std::vector<TuningEntry>& entries) {
+void add_winners(const std::string& path, const Device& device,
+                 const std::vector<TuningEntry>& entries) {
   const OpenFile folder = parent_directory(destination_of(path).path);
   // Some file systems lock no folder: then only the moment until it is written is at risk.
   while (::flock(folder.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
   TuningTable table = TuningTable::read(path);
+  table.record(device);
   for (const TuningEntry& entry : entries) table.record(entry);
   table.write(path);
+}
+
+void TuningTable::record(const Device& device) {
+  std::erase_if(devices_, [&](const TunedDevice& d) { return d.name == device.name; });
+  devices_.push_back({device.name, device.compute_capability, device.sm_count});
+}
+
+void TuningTable::add(const TuningTable& other) {
+  if (other.digests_by_path_) return;
+  devices_.insert(devices_.end(), other.devices_.begin(), other.devices_.end());
+  entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+}
+
+void TuningTable::fill_in(const TuningTable& other, const Device& device) {
+  std::vector<TunedDevice> near = other.devices_;
+  std::erase_if(near, [&](const TunedDevice& d) {
+    return d.name == device.name || d.compute_capability != device.compute_capability;
+  });
+  std::stable_sort(near.begin(), near.end(), [&](const TunedDevice& a, const TunedDevice& b) {
+    return std::abs(a.sm_count - device.sm_count) < std::abs(b.sm_count - device.sm_count);
+  });
+  for (const TunedDevice& lender : near) {
+    std::vector<TuningEntry> lent;
+    for (const TuningEntry& entry : other.entries_) {
+      const auto is_known = [&](const TuningEntry& e) {
+        return e.device == device.name && e.variant == entry.variant &&
+               e.source_digest == entry.source_digest;
+      };
+      if (entry.device != lender.name || entry.source_digest != source_digest(entry.variant) ||
+          std::any_of(entries_.begin(), entries_.end(), is_known)) {
+        continue;
+      }
+      TuningEntry& mine = lent.emplace_back(entry);
+      mine.device = device.name;
+      mine.lent_by = lender.name;
+    }
+    std::move(lent.begin(), lent.end(), std::back_inserter(entries_));
+  }
 }
 
 void TuningTable::record(TuningEntry entry) {
@@ -270,6 +329,25 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const std::string& d
 
 std::string default_tuning_path(const Device& device) {
   return "results/" + device_slug(device.name) + "/tuning.json";
+}
+
+TuningTable winners_in_results(const Device& device) {
+  const std::string own = default_tuning_path(device);
+  TuningTable table = TuningTable::read(own);
+  TuningTable others;
+  std::error_code error;
+  std::vector<std::filesystem::path> folders;
+  for (std::filesystem::directory_iterator i("results", error), end; !error && i != end;
+       i.increment(error)) {
+    folders.push_back(i->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const auto& folder : folders) {
+    const std::string path = (folder / "tuning.json").string();
+    if (path != own) others.add(TuningTable::read(path));
+  }
+  table.fill_in(others, device);
+  return table;
 }
 
 TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,

@@ -37,6 +37,14 @@ struct TuningEntry {
   std::string source_digest;  // of the variant when it was tuned
   std::string date_utc;
   std::vector<TuningCandidate> table{};
+  std::string lent_by{};  // another GPU that it was tuned on; not in the file
+};
+
+/// A GPU model that has winners in a file: enough to find the one nearest to another model.
+struct TunedDevice {
+  std::string name;  // as the driver names it
+  int compute_capability = 0;
+  int sm_count = 0;
 };
 
 struct TuningChoice {
@@ -58,6 +66,12 @@ class TuningTable {
   void write(const std::string& path) const;
   /// Replaces the entry of the same device, variant, size, cache and launch.
   void record(TuningEntry entry);
+  void record(const Device& device);
+  /// What another file has, but for one of version 1.
+  void add(const TuningTable& other);
+  /// For variants without a winner of `device` and of the code as it is: the winners of the GPU
+  /// model in `other` that has its compute capability and is nearest in its number of SMs.
+  void fill_in(const TuningTable& other, const Device& device);
   /// Whether this very size has a winner, found with the variant's code as it is.
   bool has(const std::string& device, const std::string& variant, const Parameters& size,
            CacheMode cache, LaunchMode launch, const std::string& digest) const;
@@ -74,6 +88,7 @@ class TuningTable {
                                                  LaunchMode launch,
                                                  const std::string& digest) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
+  const std::vector<TunedDevice>& devices() const { return devices_; }
   /// Read from a file of version 1: whether its winners are of this code is not known, none is
   /// chosen.
   bool digests_by_path() const { return digests_by_path_; }
@@ -84,16 +99,22 @@ class TuningTable {
                              const Parameters& size, CacheMode cache, LaunchMode launch,
                              const std::string& digest) const;
   std::vector<TuningEntry> entries_;
+  std::vector<TunedDevice> devices_;
   bool digests_by_path_ = false;
 };
 
-/// Adds winners to the file as it is now: since a search read it, another one on a GPU of the same
-/// model may have added its own. Throws ResultError for a malformed file, or one that cannot be
-/// written.
-void add_winners(const std::string& path, const std::vector<TuningEntry>& entries);
+/// Adds winners of a GPU to the file as it is now: since a search read it, another one on a GPU of
+/// the same model may have added its own. Throws ResultError for a malformed file, or one that
+/// cannot be written.
+void add_winners(const std::string& path, const Device& device,
+                 const std::vector<TuningEntry>& entries);
 
 /// results/<gpu>/tuning.json
 std::string default_tuning_path(const Device& device);
+
+/// The winners in results/: those of this GPU model, and for variants that have none, those of the
+/// nearest model (TuningTable::fill_in). Throws ResultError for a malformed file.
+TuningTable winners_in_results(const Device& device);
 
 /// The winner of a variant in a finished search, what is equal to it within noise, and the table it
 /// was chosen from. A config that is there for comparison only (reference_only) is never chosen and

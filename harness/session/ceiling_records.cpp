@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -134,6 +135,28 @@ std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const
   return records;
 }
 
+std::vector<CeilingRecord> ceilings_in_results(const Device& device) {
+  const std::string gpu = device_slug(device.name);
+  std::vector<CeilingRecord> records = read_ceiling_records("results/" + gpu, device);
+  std::vector<std::pair<std::vector<int>, std::string>> versions;
+  std::error_code error;
+  for (std::filesystem::directory_iterator i("results", error), end; !error && i != end;
+       i.increment(error)) {
+    std::vector<int> version(3);
+    char more = 0;
+    const std::string name = i->path().filename().string();
+    if (std::sscanf(name.c_str(), "%6d.%6d.%6d%c", &version[0], &version[1], &version[2], &more) ==
+        3) {
+      versions.emplace_back(version, name);
+    }
+  }
+  std::sort(versions.rbegin(), versions.rend());
+  for (const auto& [version, name] : versions) {
+    if (records.empty()) records = read_ceiling_records("results/" + name + "/" + gpu, device);
+  }
+  return records;
+}
+
 double most_by_data_sheet(const std::string& ceiling, const Device& device) {
   if (is_memory_bandwidth(ceiling)) {  // two transfers per clock, 8 bits to a byte
     return 2e-3 * device.memory_clock_mhz * (device.memory_bus_bits / 8.0);
@@ -201,8 +224,7 @@ std::vector<CeilingDoubt> ceilings_in_doubt(const std::vector<Ceiling>& ceilings
   if (folder == "none") return doubtful_ceilings(ceilings, device, {});
   return doubtful_ceilings(
       ceilings, device,
-      read_ceiling_records(folder.empty() ? "results/" + device_slug(device.name) : folder,
-                           device));
+      folder.empty() ? ceilings_in_results(device) : read_ceiling_records(folder, device));
 }
 
 }  // namespace amasia

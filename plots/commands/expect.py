@@ -299,7 +299,12 @@ def _run(options: argparse.Namespace) -> int:
         if last == 0:
             results = load_aloud(names)
             # Of one architecture by name, so that the order is the same each time.
-            sides = [(gpu, results.where(gpu=gpu)) for gpu in reversed(results.by_generation)]
+            gpus = results.by_generation[::-1]
+            sides = [
+                (f"{gpu} (Amasia {version})" if version else gpu, of)
+                for gpu, of in zip(gpus, results.of_one_version(*gpus), strict=True)
+                for version in (of.files["version"].iloc[0],)
+            ]
             if options.new_gpu or options.old_gpu:
                 raise PlotsError("--old-gpu and --new-gpu choose of OLD and NEW: give both")
             if len(sides) == 1:

@@ -25,12 +25,14 @@ _SPARSE = [0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000]
 
 
 def origin(frame: pd.DataFrame) -> str:
-    """ "NVIDIA H200, 2026-11-21": the GPUs and dates of the data in a frame."""
+    """ "NVIDIA H200, 2026-11-21": the GPUs and dates of the data in a frame, and the version of the
+    suite where that is an earlier one."""
     parts = []
-    for gpu, of_gpu in frame.groupby("gpu", sort=False):
+    for (gpu, version), of_gpu in frame.groupby(["gpu", "version"], sort=False):
         days = sorted({date[:10] for date in of_gpu["date"]})
         parts.append(
-            f"{shortened(str(gpu))}, {days[0] if len(days) == 1 else days[0] + ' to ' + days[-1]}"
+            f"{shortened(str(gpu))}{f', Amasia {version}' if version else ''}, "
+            f"{days[0] if len(days) == 1 else days[0] + ' to ' + days[-1]}"
         )
     return "; ".join(parts)
 

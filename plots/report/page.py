@@ -32,7 +32,7 @@ from plots.figures import (
 )
 from plots.figures.common import origin
 from plots.figures.registry import mode_name
-from plots.generations import Step, steps
+from plots.generations import Step, pairs_of, steps
 from plots.load import Results, main_cache, main_launch, slug
 from plots.parallel import beside, no_search_for_garbage
 from plots.report import answer, navigation, tables, warnings
@@ -233,17 +233,17 @@ def _gpu_section(results: Results, gpu: str, anchor: str, pictures: _Pictures) -
 def _pairs(results: Results, gpus: Sequence[str], pictures: _Pictures) -> list[dict[str, Any]]:
     """The first pairs of GPUs, newer over older, with their figures or why there is none."""
     pairs = []
-    of_gpu = {gpu: results.where(gpu=gpu) for gpu in gpus}
-    for new, old in itertools.islice(itertools.combinations(gpus, 2), MOST_PAIRS):
-        (step,) = steps([(of_gpu[new], of_gpu[old])])
+    shown = list(itertools.islice(itertools.combinations(gpus, 2), MOST_PAIRS))
+    for (new, old), pair in zip(shown, pairs_of(results, shown), strict=True):
+        (step,) = steps([pair])
         if not isinstance(step, Step):
             pairs.append({"new": new, "old": old, "reason": str(step)})
             continue
-        dates = origin(results.groups[results.groups["gpu"].isin([new, old])])
+        dates = "; ".join(origin(side.groups) for side in pair)
         anchor = f"pair-{gpus.index(new)}-{gpus.index(old)}"
         subject = PairSubject(step.measured, dates, anchor, tuple(step.sentences()))
-        shown = pictures.chapter(Chapter.PAIRS, subject)
-        pairs.append({"new": new, "old": old, "reason": "", "figures": shown})
+        figures = pictures.chapter(Chapter.PAIRS, subject)
+        pairs.append({"new": new, "old": old, "reason": "", "figures": figures})
     return pairs
 
 

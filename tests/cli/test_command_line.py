@@ -240,7 +240,7 @@ def groups_by_session(file):
 
 def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     """One app's part of a file of two, each with sessions of its own."""
-    recorded = ROOT / "results" / "h100-80gb-hbm3"
+    recorded = ROOT / "results" / "h200"
     inputs = [str(recorded / f"cross-{app}.json") for app in ("lud", "nw")]
     both, nw, again = (tmp_path / name for name in ("both.json", "nw.json", "again.json"))
     assert amasia("merge", *inputs, "--out", str(both)).returncode == 0
@@ -262,7 +262,7 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
 
 
 def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_path):
-    recorded = ROOT / "results" / "h100-80gb-hbm3" / "cross-hotspot.json"
+    recorded = ROOT / "results" / "h200" / "cross-hotspot.json"
     rest, again = tmp_path / "rest.json", tmp_path / "again.json"
     out = ("--without", "hotspot/tma", "--out", str(rest))
     assert amasia("merge", str(recorded), *out).returncode == 0

@@ -470,7 +470,7 @@ def test_why_refuses_a_damaged_why(capsys, matched):
 
 
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
-    folder = ROOT / "results" / "h100-80gb-hbm3"
+    folder = ROOT / "results" / "h200"
     paths = find_profiles([folder])
     apps = {path.stem.removeprefix("paper-") for path in folder.glob("paper-*.json")}
     assert len(apps) >= 5

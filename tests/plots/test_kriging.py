@@ -84,7 +84,7 @@ def test_the_scales_are_those_that_the_script_fits():
     some = {tuple(sorted(t.items())) for t in drawn_twins.drawn(400)}
     twins = [
         t
-        for t in twin.recorded_twins([ROOT / "results" / "h100-80gb-hbm3"])
+        for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
         if not twin.by_lot(t) or tuple(sorted(t.traits.items())) in some
     ]
     assert len(twins) == 552
@@ -118,9 +118,9 @@ def test_the_lot_is_always_the_same_and_of_possible_kernels():
     assert len({tuple(t.items()) for t in drawn}) == len(drawn)
     assert not any(contradiction(t) or indivisible(t) or beyond_the_twin(t) for t in drawn)
     # All of them are in the record: with another lot it would be another record.
-    recorded = [t for t in twin.recorded_twins([ROOT / "results" / "h100-80gb-hbm3"])]
+    recorded = [t for t in twin.recorded_twins([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])]
     assert sum(twin.by_lot(t) for t in recorded) == len(drawn_twins.answering())
-    _, unseen = twin.twins_and_unseen([ROOT / "results" / "h100-80gb-hbm3"])
+    _, unseen = twin.twins_and_unseen([ROOT / "results" / "0.1.0" / "h100-80gb-hbm3"])
     assert len(unseen) == len(drawn_twins.unseen()) == len(drawn_twins.UNSEEN)
     assert len(drawn_twins.answering()) + len(unseen) == len(drawn)
     for trait in ("layout", "halo", "common", "reads", "fma", "threads", "registers", "launches"):

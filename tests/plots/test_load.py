@@ -480,7 +480,7 @@ def test_a_baseline_that_differs_from_itself_hides_all_that_is_smaller():
 
 
 def test_claims_of_a_recorded_file_are_what_is_said_now():
-    path = ROOT / "results" / "h100-80gb-hbm3" / "quick-hotspot.json"
+    path = ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "quick-hotspot.json"
     said = set()
     for group in read_document(path)["groups"]:
         now = [c["claim"] for c in group["comparisons"]]

@@ -582,7 +582,7 @@ def test_the_command_measures_with_the_program(save, program, capsys):
 
 def test_a_kernel_that_is_kept_unseen_is_answered_for_by_its_own_twin(save, program, capsys):
     traits = drawn_twins.unseen()[0]
-    path = str(ROOT / "results" / "h100-80gb-hbm3" / "twin.json")  # has all traits
+    path = str(ROOT / "results" / "0.1.0" / "h100-80gb-hbm3" / "twin.json")  # has all traits
     measured = save(document((traits, speedups(drop_off=3.0))), "measured.json")
     amasia = program(f'for last; do :; done\ncp {measured} "$last"\n')
     named = [word for name, value in traits.items() for word in ("--trait", f"{name}={value}")]
@@ -613,7 +613,7 @@ def table_of_traits():
 def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
     page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^python -m plots (advise .*--nearest)", page, re.MULTILINE)
-    recorded = [str(path) for path in sorted((ROOT / "results").glob("*/twin*.json"))]
+    recorded = [str(path) for path in sorted((ROOT / "results").rglob("h100*/twin*.json"))]
     assert main([*shlex.split(command), "--", *recorded]) == 0
     assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
 

@@ -23,7 +23,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")) / "amasia"
-RESULTS = sorted((ROOT / "results").glob("**/*.json"))
+# Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/frozen.py).
+RESULTS = sorted((ROOT / "results").glob("*/*.json"))
 
 
 def measured(file: dict) -> dict[str, str]:

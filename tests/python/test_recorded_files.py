@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import defaultdict
@@ -16,12 +17,20 @@ from plots import checked
 from plots.documents import find_files, read_document
 from plots.errors import ResultFileError
 
-TEXT = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
-FOLDERS = sorted(path for path in (ROOT / "results").iterdir() if path.is_dir())
+RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
+FOLDERS = sorted(
+    path.relative_to(ROOT / "results").as_posix()
+    for of in (ROOT / "results", *RECORDS)
+    for path in of.iterdir()
+    if path.is_dir() and path not in RECORDS
+)
 
 
 def section(folder: str) -> str:
-    return TEXT.split(f"## {folder}\n")[1].split("\n## ")[0]
+    """What the README beside the folder says of it."""
+    path = ROOT / "results" / folder
+    text = (path.parent / "README.md").read_text(encoding="utf-8")
+    return text.split(f"## {path.name}\n")[1].split("\n## ")[0]
 
 
 def patterns(folder: str) -> set[str]:
@@ -32,7 +41,7 @@ def patterns(folder: str) -> set[str]:
     return {re.sub(r"<\w+>", "*", name).removesuffix(".json") + ".json" for name in names}
 
 
-@pytest.mark.parametrize("folder", [path.name for path in FOLDERS])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_every_file_is_in_the_table_and_every_name_of_it_is_a_file(folder: str) -> None:
     files = {path.name for path in (ROOT / "results" / folder).glob("*.json")}
     known = patterns(folder)
@@ -63,7 +72,7 @@ def test_the_sessions_of_quick_are_those_of_the_file() -> None:
 
 
 def test_the_points_of_microbenchmarks_are_counted() -> None:
-    folder = "h100-80gb-hbm3"
+    folder = "0.1.0/h100-80gb-hbm3"
     (line,) = (line for line in section(folder).splitlines() if "`paper` forms" in line)
     names = re.findall(r"`(\w+)`", line.split(" | ")[0])
     rows = {
@@ -79,14 +88,30 @@ def test_the_points_of_microbenchmarks_are_counted() -> None:
     assert f"{skipped['dsm']} of them of `dsm`" in line
 
 
-@pytest.mark.parametrize("path", find_files([ROOT / "results"])[0], ids=lambda path: path.stem)
+ALL = sorted(path for of in (ROOT / "results", *RECORDS) for path in find_files([of])[0])
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)
+def test_a_frozen_record_is_as_it_was_frozen(record: Path) -> None:
+    listed = (record / "SHA256SUMS").read_text(encoding="utf-8")
+    files = sorted(record.glob("*/*"))
+    assert files and all(path.suffix == ".json" for path in files)
+    assert listed == "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(record)}\n"
+        for path in files
+    )
+
+
+@pytest.mark.parametrize(
+    "path", sorted(set(ALL)), ids=lambda path: path.relative_to(ROOT / "results").as_posix()
+)
 def test_every_file_is_sound(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what was found once is not believed
     read_document(path, anew=True)
 
 
 def test_the_list_of_checked_files_is_of_now() -> None:
-    found, _ = find_files([checked.FOLDER])
+    found = sorted(set(ALL))
     assert checked.LIST.read_text(encoding="utf-8") == checked.listed(found), (
         "stale: scripts/checked_results.py"
     )

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -52,9 +53,14 @@ ExitStatus doctor(const SessionOptions& session) {
   print_device(p);
   print_what_it_lacks(p.device);
   const std::string tuning = default_tuning_path(p.device);
-  const bool tuned = std::filesystem::exists(tuning);
+  const std::vector<TuningEntry> winners = winners_in_results(p.device).entries();
+  const auto lent = std::find_if(winners.begin(), winners.end(),
+                                 [](const TuningEntry& e) { return !e.lent_by.empty(); });
   print_data("recorded winners: {}\n",
-             tuned ? tuning : "none for this GPU: amasia tune finds them");
+             std::filesystem::exists(tuning) ? tuning
+             : lent != winners.end()
+                 ? fmt::format("those of {}; amasia tune finds this GPU's own", lent->lent_by)
+                 : "none for this GPU: amasia tune finds them");
   say_next("amasia study quick", "times every variant at one realistic size: under two minutes");
   return exit_ok;
 }

@@ -255,6 +255,74 @@ TEST(TuningEntry, WhatIsNotToldApartFromTheWinnerIsSaid) {
       << "three rounds are too few to tell anything apart";
 }
 
+Device model(const std::string& name, int compute_capability, int sm_count) {
+  Device device;
+  device.name = name;
+  device.compute_capability = compute_capability;
+  device.sm_count = sm_count;
+  return device;
+}
+
+TEST(Tuning, AGpuWithoutWinnersTakesThoseOfTheNearestOfItsComputeCapability) {
+  const bool registered = register_source_digests({{"lent/tma", "now"}, {"lent/dsm", "now"}});
+  ASSERT_TRUE(registered);
+  TuningTable others;
+  for (const auto& [name, capability, sms] :
+       {std::tuple{"far", 90, 78}, {"near", 90, 132}, {"other", 100, 114}}) {
+    others.record(model(name, capability, sms));
+    TuningEntry e = entry(size("1000", "1000"), name);
+    e.device = name;
+    e.variant = "lent/tma";
+    e.source_digest = "now";
+    others.record(e);
+  }
+  TuningEntry own = entry(size("1000", "1000"), "own");
+  own.device = "mine";
+  own.variant = "lent/dsm";
+  own.source_digest = "now";
+  TuningEntry lent = own;
+  lent.device = lent.config = "near";
+  others.record(lent);
+  TuningTable table;
+  table.record(own);
+  table.fill_in(others, model("mine", 90, 120));
+  const auto chosen = [&](const char* variant, const char* digest) {
+    return table.choose("mine", variant, size("1000", "1000"), CacheMode::cold, LaunchMode::graph,
+                        digest);
+  };
+  EXPECT_EQ(chosen("lent/tma", "now")->config, "near");
+  EXPECT_NE(chosen("lent/tma", "now")->source.find(" on near"), std::string::npos);
+  EXPECT_EQ(chosen("lent/dsm", "now")->config, "own");
+  EXPECT_EQ(chosen("lent/dsm", "now")->source.find(" on "), std::string::npos);
+  EXPECT_FALSE(chosen("lent/tma", "before"));
+
+  TuningTable of_older_code;  // whose own winner is of no use any more
+  own.variant = "lent/tma";
+  own.source_digest = "before";
+  of_older_code.record(own);
+  of_older_code.fill_in(others, model("mine", 90, 120));
+  EXPECT_EQ(of_older_code
+                .choose("mine", "lent/tma", size("1000", "1000"), CacheMode::cold,
+                        LaunchMode::graph, "now")
+                ->config,
+            "near");
+  TuningTable of_another_capability;
+  of_another_capability.fill_in(others, model("mine", 80, 108));
+  EXPECT_TRUE(of_another_capability.entries().empty());
+}
+
+TEST(Tuning, TheFileSaysOfWhichGpusItIs) {
+  const std::string path = temporary("tuning.json");
+  std::filesystem::remove(path);
+  add_winners(path, model("a", 90, 132), {entry(size("1000", "1000"), "x")});
+  add_winners(path, model("a", 90, 114), {});
+  add_winners(path, model("b", 80, 108), {});
+  const std::vector<TunedDevice> devices = TuningTable::read(path).devices();
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].sm_count, 114);
+  EXPECT_EQ(devices[1].compute_capability, 80);
+}
+
 TEST(Tuning, ItsFileIsTheGpus) {
   Device device;
   device.name = "NVIDIA H200";

@@ -120,5 +120,47 @@ TEST(Records, PassOverWhatIsNoResult) {
   EXPECT_EQ(records[0].values, std::vector<double>{4250.5});
 }
 
+/// The current folder is `path` for a while.
+class In {
+ public:
+  explicit In(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~In() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
+TEST(CeilingRecords, OfAGpuWithoutACurrentRecordAreThoseOfTheNewestVersion) {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& place, const std::string& value) {
+    std::filesystem::create_directories(folder.path() / "results" / place);
+    std::ofstream(folder.path() / "results" / place / "quick.json")
+        << R"({"schema": "amasia-result", "version": 4, "provenance": {"device": {"name": )"
+        << R"("NVIDIA H200", "sm_count": 132}}, "ceilings": [{"name": "copy_bandwidth", "unit": )"
+        << R"("GB/s", "samples": [1], "value": )" << value << R"(}], "groups": [)";
+  };
+  write("0.9.0/h200", "4100");
+  write("0.10.0/h200", "4200");
+  write("1.0/h200", "4300");          // no version
+  write("0.11.0-rc.1/h200", "4400");  // likewise
+  const In in(folder.path());
+  ASSERT_EQ(ceilings_in_results(h200()).size(), 1u);
+  EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4200});
+  write("h200", "4250");
+  EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4250});
+}
+
+TEST(CeilingRecords, OfTheFrozenH100AreThere) {
+  const In in(AMASIA_SOURCE_DIR);
+  Device h100;
+  h100.name = "NVIDIA H100 80GB HBM3";
+  h100.sm_count = 132;
+  const auto records = ceilings_in_results(h100);
+  ASSERT_FALSE(records.empty());
+  EXPECT_GE(records[0].values.size(), 3u);
+}
+
 }  // namespace
 }  // namespace amasia

@@ -78,7 +78,7 @@ class Amasia(ExecutableApplication):
 
     tags("gpu", "cuda", "benchmark", "memory")
 
-    software_spec("amasia", pkg_spec="amasia@0.1.0 +cuda", when=["package_manager_family=spack"])
+    software_spec("amasia", pkg_spec="amasia@0.2.0 +cuda", when=["package_manager_family=spack"])
     required_package("amasia", when=["package_manager_family=spack"])
 
     # every variant at one realistic size

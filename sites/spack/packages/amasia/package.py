@@ -1,5 +1,5 @@
 # Made by sites/generate.py from sites/manifest.toml: change that, and run it again.
-"""Spack's recipe. From a checkout: spack repo add sites/spack; spack dev-build amasia@0.1.0"""
+"""Spack's recipe. From a checkout: spack repo add sites/spack; spack dev-build amasia@0.2.0"""
 
 from spack.package import *
 
@@ -9,7 +9,7 @@ class Amasia(CMakePackage, CudaPackage):
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.2.0")
 
     variant("python", default=True, description="What python -m plots needs: figures, advice")
 

@@ -1,0 +1,76 @@
+"""plots/frozen.py: the record of an earlier version beside that of the current code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plots import frozen
+from plots.documents import find_files
+from plots.load import load
+from plots.sessions import Measured, SessionValue, Sessions
+
+
+@pytest.fixture
+def results(tmp_path: Path, paper_file: Path) -> Path:
+    """A record of GPU a by 0.1.0 and by the current code, of GPU b by 0.1.0 alone."""
+    folder = tmp_path / "results"
+    for place in ("a", "0.1.0/a", "0.1.0/b"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "paper.json").write_bytes(paper_file.read_bytes())
+    (folder / "0.1.0" / frozen.CHECKSUMS).write_text("")
+    return folder
+
+
+def test_the_current_record_of_a_gpu_stands_for_it(results: Path) -> None:
+    found, _ = find_files([results])
+    assert found == [results / "0.1.0" / "b" / "paper.json", results / "a" / "paper.json"]
+    found, _ = find_files([results / "0.1.0"])
+    assert [path.parent.name for path in found] == ["a", "b"]
+    named = results / "0.1.0" / "a" / "paper.json"
+    assert find_files([named])[0] == [named]
+
+
+def test_only_a_folder_with_checksums_is_a_frozen_record(results: Path) -> None:
+    path = results / "0.1.0" / "b" / "paper.json"
+    assert frozen.version_of(path) == "0.1.0" and frozen.version_of(results / "a" / "x") == ""
+    (results / "0.1.0" / frozen.CHECKSUMS).unlink()
+    assert frozen.version_of(path) == ""
+
+
+def test_gpus_are_compared_as_one_version_recorded_them(results: Path) -> None:
+    current = load([results / "a"])
+    (gpu,) = current.gpus
+    assert set(current.files["version"]) == {""}
+    assert current.earlier is not None and set(current.earlier.files["version"]) == {"0.1.0"}
+    (side,) = current.of_one_version(gpu)
+    assert set(side.files["version"]) == {""}
+    earlier = load([results / "0.1.0" / "b"])
+    assert set(earlier.files["version"]) == {"0.1.0"}
+    (side,) = earlier.of_one_version(gpu)
+    assert set(side.rows["version"]) == {"0.1.0"}
+
+
+def _sessions(gpus: int, spread: float) -> Sessions:
+    found = Sessions()
+    for row in range(6):
+        for gpu in range(gpus):
+            value = SessionValue(str(gpu), spread * ((gpu * (row + 1)) % 3))
+            found.add(
+                Measured("time", "A", "nw", "case", f"{row}", "best", f"{row}", value, "2026", "")
+            )
+    return found
+
+
+def test_until_three_gpus_are_measured_the_earlier_record_says_how_gpus_differ() -> None:
+    few = _sessions(2, 0.5)
+    assert few.spread_from("time", "A", "nw") == "all apps"
+    few.earlier = _sessions(4, 0.01)
+    assert few.spread_from("time", "A", "nw") == "the record of an earlier version"
+    wide, narrow = _sessions(2, 0.5).kind("time", "A", "nw"), few.kind("time", "A", "nw")
+    assert narrow == few.earlier.kind("time", "A", "nw") and narrow != wide
+    many = _sessions(3, 0.1)
+    many.earlier = few.earlier
+    assert many.spread_from("time", "A", "nw") == ""
+    assert many.kind("time", "A", "nw") == _sessions(3, 0.1).kind("time", "A", "nw")
