@@ -9,6 +9,7 @@
 #   --work      where it notes what is tuned already; by default out/record/<gpu>
 #   --minutes   ends after so long, in the middle of a part; the next call goes on there. By default when all is done
 #   --seconds   cap on the timed part of a group; by default each study's
+#   --dirty     records with a program of uncommitted sources, too: every file and page says so
 #   APP...      only these; by default all apps, the microbenchmarks and the twin
 #
 # Where Nsight Compute may count, the first paper size of each app is counted, too.
@@ -27,7 +28,7 @@ fail() {
   exit 2
 }
 
-program=build/sm90/amasia to="" work="" minutes="" seconds=() apps=()
+program=build/sm90/amasia to="" work="" minutes="" seconds=() apps=() dirty=""
 positive() { [[ ${2-} =~ ^[0-9]{1,5}(\.[0-9]{1,3})?$ && $2 =~ [1-9] ]] || fail "$1 takes a positive number, not '${2-}'"; }
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -37,6 +38,7 @@ while [[ $# -gt 0 ]]; do
       shift
       ;;
     --minutes) positive "$@" && minutes=$2 && shift ;;
+    --dirty) dirty=yes ;;
     --seconds) positive "$@" && seconds=(--seconds "$2") && shift ;;
     -*) fail "there is no option $1: the first lines of $0 tell which there are" ;;
     *) apps+=("$1") ;;
@@ -46,14 +48,20 @@ done
 [[ -x $program ]] || fail "there is no program $program: build one with" \
   "cmake --preset sm90 && cmake --build build/sm90 --target amasia, or name another with --program"
 # What the program has: its apps, those among them with schedules, and the questions of its microbenchmarks.
-{ read -r known && read -r crossed && read -r questions && read -r main_sizes; } < <("$program" list --json | python3 -c '
+{ read -r known && read -r crossed && read -r questions && read -r main_sizes && read -r commit state; } < <("$program" list --json | python3 -c '
 import json, sys
 has = json.load(sys.stdin)
 print(*(app["name"] for app in has["apps"]))
 print(*(app["name"] for app in has["apps"] if app["schedules"]))
 print(*sorted({m["name"].split("/")[0] for m in has["microbenchmarks"]} - {"ceilings"}))
 print(*(app["name"] + ":" + app["sizes"]["paper"][0] for app in has["apps"] if app["sizes"]["paper"]))
+print(has["commit"], "dirty" if has["dirty"] else "clean")
 ') || fail "$program does not tell what it has (list --json)"
+# A record names the commit that made it. One of other sources can never be made again.
+if [[ $state == dirty || $commit == unknown ]]; then
+  [[ -n $dirty ]] || fail "$program was built from sources that no commit has (commit $commit, $state):" \
+    "commit them and build again, or say --dirty and every page will say so"
+fi
 if [[ ${#apps[@]} == 0 ]]; then
   read -ra apps <<<"$known"
 else
@@ -69,6 +77,8 @@ gpu=$(sed -n 's/^GPU 0: \(NVIDIA \)\{0,1\}\([^,]*\),.*/\2/p' <<<"$doctor")
 [[ -n $to ]] || to=results/$(tr '[:upper:]' '[:lower:]' <<<"$gpu" | tr -cs 'a-z0-9\n' - | sed 's/-$//')
 [[ -n $work ]] || work=out/record/$(basename "$to")
 mkdir -p "$to" "$work" || fail "cannot write there: give other folders by --to and --work"
+[[ $state == clean && $commit != unknown ]] ||
+  say "recording with sources that no commit has: every page made of these files says so"
 say "$gpu, into $to${minutes:+, for $minutes minutes}"
 
 status=0

@@ -21,7 +21,8 @@ class Recorder:
 
     def __init__(self, folder: Path) -> None:
         self.to, self.log = folder / "results", folder / "log"
-        self.paths = ["--to", str(self.to), "--work", str(folder / "work")]
+        # The tree that the tests are built from may have uncommitted changes.
+        self.paths = ["--to", str(self.to), "--work", str(folder / "work"), "--dirty"]
 
     def record(
         self, *arguments: str, script: dict | None = None, **environment: str
@@ -73,6 +74,28 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
     assert again.returncode == 0, again.stderr
     assert recorder.measured() == []
     assert recorder.files() == before
+
+
+@pytest.mark.parametrize(
+    ("commit", "dirty", "refused"),
+    [("abc", True, True), ("unknown", False, True), ("abc", False, False)],
+)
+def test_it_records_from_a_commit(
+    recorder: Recorder, tmp_path: Path, commit: str, dirty: bool, refused: bool
+) -> None:
+    stub = program("amasia-stub")
+    has = json.loads(subprocess.check_output([stub, "list", "--json"], text=True))
+    (tmp_path / "has.json").write_text(json.dumps({**has, "commit": commit, "dirty": dirty}))
+    other = tmp_path / "program"
+    other.write_text(
+        f'#!/bin/sh\n[ "$*" = "list --json" ] && exec cat {tmp_path}/has.json\nexec {stub} "$@"\n'
+    )
+    other.chmod(0o755)
+    recorder.paths.remove("--dirty")
+    done = recorder.record("stub", "--program", str(other))
+    assert done.returncode == (2 if refused else 0), done.stderr
+    assert ("built from sources that no commit has" in done.stderr) == refused
+    assert bool(recorder.measured()) != refused
 
 
 def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:

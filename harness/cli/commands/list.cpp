@@ -65,6 +65,10 @@ Json everything() {
               {"microbenchmarks", Json::array()},
               {"studies", Json::array()},
               {"ceilings", Json::array()}};
+  const Provenance built = collect_provenance({}, "", {});
+  all["version"] = suite_version();
+  all["commit"] = built.commit;
+  all["dirty"] = built.dirty;
   for (const App* app : apps()) all["apps"].push_back(app_json(*app));
   for (const Microbenchmark* m : microbenchmarks()) {
     all["microbenchmarks"].push_back(

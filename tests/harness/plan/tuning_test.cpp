@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
+#include "harness/registry.hpp"
 #include "harness/results/result.hpp"
 
 namespace amasia {
