@@ -96,8 +96,7 @@ def _components(sessions: Sessions, gpu: str, pools: list[str]) -> str:
                     pool,
                     word,
                     f"{100 * spread[0]:.2f} %",
-                    f"{kind.gpu_rows}"
-                    + (f", of {source}" if source else ""),
+                    f"{kind.gpu_rows}" + (f", of {source}" if source else ""),
                     f"{100 * spread[1]:.2f} %" + ("" if kind.session_rows else ", within a run"),
                     f"{kind.session_rows}",
                 ]
@@ -368,8 +367,8 @@ def page(results: Results) -> str:
     ]
     models = sorted({row[0].gpu for row in results.sessions.found.values()})
     for model in models:
-        parts += _of_model(results.sessions, model)
-    return "\n\n".join(parts) + "\n"
+        parts += [f"## {plain(results.heading(model))}", *_of_model(results.sessions, model)]
+    return "\n\n".join(filter(None, [*parts, wrapped(results.uncommitted)])) + "\n"
 
 
 def _of_model(everything: Sessions, model: str) -> list[str]:
@@ -381,7 +380,6 @@ def _of_model(everything: Sessions, model: str) -> list[str]:
     repeated = [row for row in rows if len(row) > 1]
     gpus = {m.session.gpu for row in rows for m in row}
     parts = [
-        f"## {plain(model)}",
         wrapped(
             f"{len(rows)} rows have a time; {len(repeated)} of them were measured by the same code",
             "in the same config more than once, on up to",

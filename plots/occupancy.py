@@ -219,8 +219,8 @@ def page(results: Results) -> str:
         counts = Counter(_told(d.why) for d in of_gpu).most_common()
         told = ", ".join(f"{count} by {why}" for why, count in counts)
         parts += [
-            f"## {plain(gpu)}",
+            f"## {plain(results.heading(gpu))}",
             wrapped(f"{len(of_gpu)} differ: {told}."),
             table(_HEAD, map(_cells, of_gpu), texts=6),
         ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, [*parts, wrapped(results.uncommitted)])) + "\n"

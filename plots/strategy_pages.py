@@ -217,16 +217,19 @@ def _records(results: Results) -> list[_Record]:
 
 def _of_gpu(record: _Record, strategy: str, root: Path) -> list[str]:
     beside = "" if strategy == "baseline" else "; that of baseline in parentheses"
-    parts = [
-        f"## {plain(record.gpu)}",
-        "### What it costs",
-        "Each variant with its fastest geometry at the main size of its app, caches "
-        f"{record.cache}{beside}. Of a variant with several kernels the most registers and "
-        "shared memory and the fewest blocks that any of them has, though another may take the "
-        "time: lud's shared memory may be that of its diagonal kernel, hotspot's registers those "
-        "of its longest pass. Lines that are neither blank nor comments; all files involved "
-        "are those of the app and of `variants/` that the variant includes.",
-        _costs(record.main, strategy, root),
+    parts = [f"## {plain(record.main.heading(record.gpu))}"]
+    if record.main.rows["registers"].notna().any():  # which a frozen record does not have
+        parts += [
+            "### What it costs",
+            "Each variant with its fastest geometry at the main size of its app, caches "
+            f"{record.cache}{beside}. Of a variant with several kernels the most registers and "
+            "shared memory and the fewest blocks that any of them has, though another may take the "
+            "time: lud's shared memory may be that of its diagonal kernel, hotspot's registers "
+            "those of its longest pass. Lines that are neither blank nor comments; all files "
+            "involved are those of the app and of `variants/` that the variant includes.",
+            _costs(record.main, strategy, root),
+        ]
+    parts += [
         *_stage_cost(record.main.points, strategy),
         "### When it won here",
         _named_first(strategy, record.advice),
@@ -274,7 +277,7 @@ def _stage_cost(points: pd.DataFrame, strategy: str) -> list[str]:
     ]
 
 
-def _page(records: list[_Record], strategy: str, root: Path) -> str:
+def _page(records: list[_Record], strategy: str, root: Path, note: str) -> str:
     of = BY_NAME[strategy]
     others = ", ".join(f"[{n}]({n}.md)" for n in NAMES if n != strategy)
     parts = [
@@ -290,11 +293,11 @@ def _page(records: list[_Record], strategy: str, root: Path) -> str:
     ]
     for record in records:
         parts += _of_gpu(record, strategy, root)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, [*parts, note])) + "\n"
 
 
 def pages(results: Results, root: Path = ROOT) -> dict[str, str]:
     """File name -> page, of all strategies. Raises PlotsError when no comparison group is
     recorded."""
     records = _records(results)
-    return {f"{name}.md": _page(records, name, root) for name in NAMES}
+    return {f"{name}.md": _page(records, name, root, results.uncommitted) for name in NAMES}
