@@ -372,7 +372,7 @@ class Step:
 
 
 def pairs_of(results: Results, gpus: Iterable[tuple[str, str]]) -> list[tuple[Results, Results]]:
-    """The results of pairs of GPUs, (new, old), each pair recorded with one version of the suite."""
+    """The results of pairs of GPUs, (new, old), each pair as one version of the suite recorded."""
     return [(new, old) for new, old in itertools.starmap(results.of_one_version, gpus)]
 
 

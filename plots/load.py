@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots import frozen, schema
 from plots.cache import Cache, default_folder
 from plots.claims import claim_between_runs, controls_of, invalidity_in
 from plots.devices import memory_gb_s
-from plots import frozen, schema
 from plots.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.parallel import no_search_for_garbage, on_all_cores
 from plots.published import Recorded, abridged

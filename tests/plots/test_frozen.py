@@ -9,7 +9,7 @@ import pytest
 from plots import frozen
 from plots.documents import find_files
 from plots.load import load
-from plots.sessions import Measured, SessionValue, Sessions
+from plots.sessions import Measured, Sessions, SessionValue
 
 
 @pytest.fixture
