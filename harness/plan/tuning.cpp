@@ -179,9 +179,8 @@ void TuningTable::write(const std::string& path) const {
   for (const auto& e : entries_) entries.push_back(entry_json(e));
   Json devices = Json::array();
   for (const TunedDevice& d : devices_) {
-    devices.push_back({{"name", d.name},
-                       {"compute_capability", d.compute_capability},
-                       {"sm_count", d.sm_count}});
+    devices.push_back(
+        {{"name", d.name}, {"compute_capability", d.compute_capability}, {"sm_count", d.sm_count}});
   }
   const Json file{{"schema", "amasia-tuning"},
                   {"version", tuning_version},

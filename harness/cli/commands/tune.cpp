@@ -122,7 +122,8 @@ ExitStatus tune(TuneRequest& r) {
         if (!entry.config.empty()) winners.push_back(std::move(entry));
       }
     }
-    add_winners(path, device, winners);  // after every group: an interrupted search keeps what it found
+    add_winners(path, device,
+                winners);  // after every group: an interrupted search keeps what it found
   }
   print_prose("winners are in {}\n", path);
   say_next(with_patterns("amasia run", c.patterns),
