@@ -22,7 +22,7 @@ from programs import ROOT, Run, program
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 RECORDED = {
     "h200": ["results/h200/sweep-nw.json", "results/h200/launch.json"],
-    "h100": ["results/0.1.0/h100-80gb-hbm3/quick-nw.json", "results/0.1.0/h100-80gb-hbm3/launch.json"],
+    "h100": [f"results/0.1.0/h100-80gb-hbm3/{name}.json" for name in ("quick-nw", "launch")],
 }
 Compare = Callable[..., list[dict]]
 ORIGIN = ["gpu", "driver", "toolkit", "commit"]
