@@ -10,6 +10,7 @@ from amasia.errors import (
     LibraryMissing,
     NoDevice,
     NotMeasured,
+    NotSaved,
     WrongResult,
 )
 from amasia.result import Comparison, Interval, Result, Timing
@@ -21,6 +22,7 @@ __all__ = [
     "LibraryMissing",
     "NoDevice",
     "NotMeasured",
+    "NotSaved",
     "Result",
     "Timing",
     "WrongResult",

@@ -19,8 +19,9 @@ from types import FrameType
 from typing import Any
 
 from amasia import library
-from amasia.errors import AmasiaError, NoDevice, NotMeasured, WrongResult
+from amasia.errors import AmasiaError, NoDevice, NotMeasured, NotSaved, WrongResult
 from amasia.result import Result, from_document
+from plots.output import check_writable
 
 _MOST_ROUNDS = 301
 _MOST = (1 << 31) - 1
@@ -199,25 +200,49 @@ def _size_of(size: Mapping[str, int | str] | None) -> dict[str, int | str]:
         return {"case": 1}
     if not size:
         raise ValueError("size must have a member: it tells one case from another")
-    for name, value in size.items():
+    found: dict[str, int | str] = {}
+    for name, given in size.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(f"size: {name!r} is no name: use letters, digits and _")
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            kind = type(value).__name__
+        try:  # any integer, NumPy's as well
+            value = str(given) if isinstance(given, str) else operator.index(given)
+        except TypeError:
+            value = False
+        if isinstance(given, bool) or value is False:
+            kind = type(given).__name__
             raise TypeError(f"size: {name} must be an integer or text, not {kind}")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
             raise ValueError(f"size: {name} must fit in 64 bits, not {value}")
         if isinstance(value, str) and not _WORD.fullmatch(value):
             raise ValueError(f"size: {name} must be of letters, digits and _ - . +, not {value!r}")
-    return dict(size)
+        found[name] = value
+    return found
 
 
-def _check_writable(path: Path) -> None:
-    """Before anything is measured. Raises OSError."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file")
-    with tempfile.TemporaryFile(dir=path.parent):
-        pass
+def _saved_elsewhere(result: Result) -> Path | None:
+    """The temporary file that holds a result which could not go where it should."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="amasia-", suffix=".json")
+        os.close(handle)
+        return result.save(name)
+    except OSError:
+        return None
+
+
+def _save(result: Result, out: Path) -> NotSaved | None:
+    """Writes the result; what to raise where that is not possible."""
+    try:
+        result.save(out)
+    except OSError as error:
+        kept = _saved_elsewhere(result)
+        where = "" if kept is None else f"in {kept} and "
+        return NotSaved(
+            f"{out}: cannot be written ({error.strerror or error}); the result is {where}in the "
+            "member result of this exception, whose save() writes it",
+            result,
+            kept,
+        )
+    return None
 
 
 def _check_rows(result: Result) -> None:
@@ -279,7 +304,8 @@ def compare(
 
     What a callable raises is raised, with a note that names it. Raises WrongResult for outputs that
     ``verify`` refuses, NotMeasured for work that is not on the stream or breaks the device (both
-    with ``result``, what there is of the others), NoDevice, LibraryMissing, and ValueError,
+    with ``result``, what there is of the others), NotSaved where ``out`` could be written before
+    the measurement and cannot after it (with ``result``), NoDevice, LibraryMissing, and ValueError,
     TypeError and OSError for arguments that cannot be.
     """
     if not isinstance(implementations, Mapping):
@@ -323,7 +349,7 @@ def compare(
         "size": _size_of(size),
     }
     if out is not None:
-        _check_writable(Path(out))
+        check_writable(Path(out))
 
     calls = _Calls(list(implementations.items()), reset, verify, progress)
     if not _one_at_a_time.acquire(blocking=False):
@@ -339,7 +365,13 @@ def compare(
         kinds = {"usage": ValueError, "no device": NoDevice}
         raise kinds.get(answer["error"], AmasiaError)(answer["message"])
     result = from_document(answer["result"], answer["answers"], request["names"])
-    if out is not None:
-        result.save(out)
-    _check_rows(result)
+    not_saved = None if out is None else _save(result, Path(out))
+    try:
+        _check_rows(result)
+    except NotMeasured as error:
+        if not_saved is not None:
+            error.add_note(f"amasia.compare: {not_saved}")
+        raise
+    if not_saved is not None:
+        raise not_saved
     return result

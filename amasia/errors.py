@@ -3,6 +3,7 @@ arguments as ValueError and TypeError."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,3 +33,13 @@ class NotMeasured(AmasiaError):
 
 class WrongResult(NotMeasured):
     """The verification refused the outputs of an implementation."""
+
+
+class NotSaved(AmasiaError):
+    """All was measured, and ``out`` could not be written. ``result`` has everything, ``path`` is
+    where it was written instead, None where that was not possible either."""
+
+    def __init__(self, message: str, result: Result, path: Path | None) -> None:
+        super().__init__(message)
+        self.result = result
+        self.path = path

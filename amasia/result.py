@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plots.output import opened_whole
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -107,14 +109,11 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the result file, whole or not at all; ``plots``, ``amasia compare`` and ``amasia
-        merge`` read it. Raises OSError."""
+        merge`` read it. Of a link the target is written; a device is written to. Raises OSError."""
         target = Path(path)
-        temporary = target.with_name(target.name + ".tmp")
-        try:
-            temporary.write_text(json.dumps(self.document, indent=1) + "\n", encoding="utf-8")
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        text = json.dumps(self.document, indent=1) + "\n"
+        with opened_whole(target) as file:
+            file.write(text)
         return target
 
 

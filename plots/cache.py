@@ -27,10 +27,14 @@ _DAYS_KEPT = 30  # since an entry was last used
 _LIBRARIES = ("fastjsonschema", "jsonschema", "matplotlib", "numpy", "pandas", "scipy")
 
 
-def default_folder() -> Path:
-    """$XDG_CACHE_HOME/amasia, or ~/.cache/amasia."""
+def default_folder() -> Path | None:
+    """$XDG_CACHE_HOME/amasia, or ~/.cache/amasia; None for a user who has no home, as `docker run
+    --user N` makes one."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "amasia"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "amasia"
+    except RuntimeError:
+        return None
 
 
 @functools.cache

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+# What a notebook sets for the programs that it starts names a backend of its own Python; all that
+# is drawn here is drawn to files. Before anything imports matplotlib.
+os.environ["MPLBACKEND"] = "agg"
 
 from plots import __version__
 from plots.commands import COMMANDS, Command
@@ -109,6 +114,13 @@ def _run(arguments: list[str]) -> int:
                 f"installed with this package; run: python -m plots {options.command}, in a clone"
             )
         return options.run(options)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        if error.filename is None:
+            raise
+        print(f"plots: {PlotsError(f'{error.filename}: {error.strerror}')}", file=sys.stderr)
+        return 2
     except PlotsError as error:
         print(f"plots: {error}", file=sys.stderr)
         return 2

@@ -6,11 +6,13 @@ A file is hostile until it has passed: whatever is wrong with it becomes one Res
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import hashlib
 import itertools
 import json
 import re
+import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -19,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from plots import checked, recomputed, schema
+from plots import checked, recomputed, schema, shell
 from plots.cache import Cache, default_folder
 from plots.claims import claim_of, set_claims
 from plots.content_digest import MEMBER, content_digest
 from plots.errors import PlotsError, ResultFileError
+from plots.folders import json_files, shortened, what_it_is
 from plots.frozen import is_superseded
 from plots.validation import first_error
 
@@ -172,15 +175,41 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _text(path: Path) -> str:
+_MOST_BYTES = 1 << 28  # as read_json_file() of the harness
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _check_kind(path: Path) -> None:
+    """Raises ResultFileError for what is not to be opened: a pipe would wait for its writer, a
+    device may never end."""
     try:
-        text = path.read_text(encoding="utf-8")
+        kind, size = what_it_is(path), path.stat().st_size
     except FileNotFoundError:
         raise ResultFileError(f"{path}: expected a result file, found nothing") from None
-    except UnicodeDecodeError:
-        raise ResultFileError(f"{path}: expected JSON text in UTF-8") from None
     except OSError as error:
         raise ResultFileError(f"{path}: expected a readable file ({error.strerror})") from None
+    if kind:
+        raise ResultFileError(
+            f"{path}: is {kind}; expected a regular file, which can be read more than once"
+        )
+    if size > _MOST_BYTES:
+        raise ResultFileError(f"{path}: is larger than 256 MiB")
+
+
+def text_of(path: Path) -> str:
+    """The text of a JSON file in UTF-8; a byte-order mark before it is passed over, as the harness
+    does. Raises ResultFileError."""
+    _check_kind(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ResultFileError(f"{path}: expected a readable file ({error.strerror})") from None
+    if content.startswith(_UTF_16):
+        raise ResultFileError(f"{path}: expected JSON text in UTF-8, found UTF-16: convert it")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ResultFileError(f"{path}: expected JSON text in UTF-8") from None
     if not text.strip():
         raise ResultFileError(f"{path}: expected a result file, found an empty one")
     return text
@@ -228,9 +257,10 @@ _JOURNAL = re.compile(r'\s*\{\s*"schema"\s*:\s*"amasia-journal"')
 def parse(path: Path, text: str) -> Any:
     """A JSON document. Raises ResultFileError; so it does for a journal, which is several."""
     if _JOURNAL.match(text):
+        merge = shell.command("amasia", "merge", path, "--out", "FILE")
         raise ResultFileError(
             f"{path}: is the journal of a run that did not finish: continue it (amasia run "
-            f"--resume), or make a result file of what it holds: amasia merge {path} --out FILE"
+            f"--resume), or make a result file of what it holds: {merge}"
         )
     large = _may_be_too_large(text)
     try:
@@ -351,7 +381,7 @@ def read_document(path: Path, anew: bool = False) -> dict[str, Any]:
 
     Raises ResultFileError.
     """
-    text = _text(path)
+    text = text_of(path)
     document = parse(path, text)
     version = _check_version(path, document)
     has_digest = version >= 3
@@ -413,10 +443,10 @@ def kind_at_beginning(text: str) -> str:
 
 
 def _kind(path: Path) -> str:
-    if kind := _kind_by_beginning(path):
+    if kind := kind_by_beginning(path):
         return kind
     version = 0, 0
-    with contextlib.suppress(OSError):  # which _text() puts into words
+    with contextlib.suppress(OSError):  # which text_of() puts into words
         status = path.stat()
         version = status.st_size, status.st_mtime_ns
     return _kind_as_written(path, version)
@@ -426,46 +456,64 @@ def _kind(path: Path) -> str:
 def _kind_as_written(path: Path, version: tuple[int, int]) -> str:
     """What a file is that has to be read to the end to be known. ``version``, its size and when it
     was changed, tells it from another one in its place."""
-    text = _text(path)
+    text = text_of(path)
     document = parse(path, text)
     return str(document.get("schema", "")) if isinstance(document, dict) else ""
 
 
-def _kind_by_beginning(path: Path) -> str:
+def kind_by_beginning(path: Path) -> str:
+    """The same of a file; what is wrong with one that cannot be read, its reader says."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return kind_at_beginning(file.read(200))
+        # A pipe gives its beginning once.
+        if not what_it_is(path):
+            with path.open(encoding="utf-8-sig", errors="replace") as file:
+                return kind_at_beginning(file.read(200))
     except OSError:
-        return ""  # read_document() says what is wrong with it
+        pass  # read_document() says what is wrong with it
+    return ""
 
 
 def find_files(
     paths: Sequence[Path], without: Collection[Path] = ()
 ) -> tuple[list[Path], list[str]]:
     """The result files named by ``paths`` (files, or folders searched recursively for *.json) and
-    notes about JSON files in folders that are something else (tuning tables, exports). Profiles,
-    which stand beside results, are passed over, and so are files ``without`` which is asked for,
-    and frozen ones of a GPU that has current ones (plots/frozen.py).
+    notes about what else of that name is in folders: tuning tables, exports, what an editor or
+    another system left there, and what is no file. What is named by itself must be a result file.
+    Profiles, which stand beside results, are passed over, and so are files ``without`` which is
+    asked for, and frozen ones of a GPU that has current ones (plots/frozen.py).
 
     Raises PlotsError when a path does not exist or nothing was found.
     """
     found: list[Path] = []
     notes: list[str] = []
     for path in paths:
-        if path.is_dir():
-            for candidate in sorted(path.rglob("*.json")):
-                if candidate in without or is_superseded(candidate, path):
-                    continue
-                kind = _kind(candidate)
-                if kind == SCHEMA_NAME:
-                    found.append(candidate)
-                elif kind != PROFILE_NAME:
-                    notes.append(f"{candidate} is no result file and was left out.")
-        elif path.exists():
-            if _kind_by_beginning(path) != PROFILE_NAME:
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            raise PlotsError(
+                f"{path}: expected a result file or a folder of them, found nothing"
+            ) from None
+        except OSError as error:
+            raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+        if not stat.S_ISDIR(status.st_mode):
+            _check_kind(path)
+            if kind_by_beginning(path) != PROFILE_NAME:
                 found.append(path)
-        else:
-            raise PlotsError(f"{path}: expected a result file or a folder of them, found nothing")
+            continue
+        candidates, foreign = json_files(path)
+        notes += foreign
+        for candidate in candidates:
+            if candidate in without or is_superseded(candidate, path):
+                continue
+            try:
+                kind = _kind(candidate)
+            except ResultFileError as error:  # a damaged result still begins as one
+                notes.append(f"{error}; it was left out.")
+                continue
+            if kind == SCHEMA_NAME:
+                found.append(candidate)
+            elif kind != PROFILE_NAME:
+                notes.append(f"{candidate} is no result file and was left out.")
     profiles = [str(path) for path in paths if path.is_file()]
     if not found and profiles:
         raise PlotsError(
@@ -474,16 +522,23 @@ def find_files(
         )
     if not found:
         where = ", ".join(str(path) for path in paths)
-        raise PlotsError(f"no result files under {where}; make one with: amasia study quick")
-    return list(dict.fromkeys(found)), notes
+        raise PlotsError(
+            "; ".join([f"no result files under {where}", *(n.rstrip(".") for n in notes[:3])])
+            + "; make one with: amasia study quick"
+        )
+    return list(dict.fromkeys(found)), shortened(notes)
 
 
 def what_is_wrong(path: Path) -> str:
     """What is wrong with a JSON file in a folder of results, "" if nothing is or it is no result
     file."""
     try:
-        if _kind(path) == SCHEMA_NAME:
-            read_document(path)
+        if _kind(path) != SCHEMA_NAME:
+            return ""
+    except ResultFileError:
+        return ""  # of which find_files() makes a note
+    try:
+        read_document(path)
     except ResultFileError as error:
         return str(error)
     return ""

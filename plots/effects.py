@@ -24,7 +24,9 @@ import pandas as pd
 
 from plots.advise import advise
 from plots.claims import NOT_RESOLVED, claim_of
+from plots.documents import text_of
 from plots.errors import ResultFileError
+from plots.folders import json_files
 from plots.load import Results
 from plots.recomputed import inflation_by
 from plots.statistics import corrected_confidence, median_interval, paired_ratio
@@ -255,7 +257,7 @@ class Searches:
 def read_contest(path: Path) -> list[dict]:
     """The entries of a tuning file of the app contest. Raises ResultFileError."""
     try:
-        file = json.loads(path.read_text(encoding="utf-8"))
+        file = json.loads(text_of(path))
         entries = [e for e in file["entries"] if e["variant"].startswith("contest/")]
         for entry in entries:
             if not isinstance(entry["equal"], list) or not entry["table"] or not entry["device"]:
@@ -394,7 +396,7 @@ def studies_in(results: Results, folders: Sequence[Path]) -> list[Study]:
     """A study for each GPU of loaded results, with the searches on it that lie in the folders."""
     if results.effects is None:
         return []
-    paths = {p for folder in folders if folder.is_dir() for p in folder.rglob(TUNING_NAME)}
+    paths = {p for folder in folders if folder.is_dir() for p in json_files(folder, TUNING_NAME)[0]}
     entries = [e for path in sorted(paths) for e in read_contest(path)]
     return [
         Study(gpu, results.effects.where(gpu=gpu), [e for e in entries if e["device"] == gpu])

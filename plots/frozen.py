@@ -44,9 +44,9 @@ def beside(paths: Iterable[Path]) -> list[Path]:
     """The frozen files in the folders of results that these files are from."""
     folders = {_results_of(path) for path in paths}
     return sorted(
-        file
+        record / line.split(maxsplit=1)[1]
         for folder in folders
         for record in folder.glob("*.*.*")
         if _is_record(record)
-        for file in record.glob("*/*.json")
+        for line in (record / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     )

@@ -129,7 +129,9 @@ def find_cuobjdump() -> str:
 
 def _run(arguments: Sequence[str], path: Path) -> str:
     try:
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            arguments, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
     except OSError as error:
         raise PlotsError(f"{arguments[0]}: cannot be run ({error.strerror})") from None
     if done.returncode != 0 or not done.stdout.strip():

@@ -1,9 +1,13 @@
-"""stdout, which holds data and must take all of them, and where a file is written."""
+"""stdout, which holds data and must take all of them, and where and how a file is written."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
+import itertools
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +30,14 @@ def _told_apart() -> Iterator[None]:
 
 
 class DataStream:
-    """``stream``, whose errors are OutputError. A closed one, which is None, takes nothing."""
+    """``stream``, whose errors are OutputError. A closed one, which is None, takes nothing.
+    Characters that its encoding does not have are shown as "?"."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
+        # What a test puts in its place may have no encoding.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -62,9 +70,21 @@ class Destination:
 
     path: Path  # without links
     special: bool = False  # a device, a FIFO or a descriptor: written to, never replaced
+    mounted: bool = False  # a file with a mount on it, as in a container: rewritten in place
 
 
 _MOST_LINKS = 40  # as the kernel
+_ESCAPE = re.compile(rb"\\([0-7]{3})")
+
+
+def _is_mount_point(path: Path) -> bool:
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:
+        return False
+    points = (line.split(b" ")[4] for line in lines if line.count(b" ") > 4)
+    plain = {_ESCAPE.sub(lambda found: bytes([int(found[1], 8)]), point) for point in points}
+    return os.fsencode(path.resolve()) in plain
 
 
 def destination_of(path: Path) -> Destination:
@@ -73,10 +93,65 @@ def destination_of(path: Path) -> Destination:
     for _ in range(_MOST_LINKS):
         if not target.is_symlink():
             break
-        target = target.parent / target.readlink()
-        # /dev/stdout and its like: what stands behind the descriptor, if it is a file at all, is
-        # not ours to replace.
-        if target.parts[:2] == ("/", "proc"):
+        # /dev/stdout, /dev/fd/1 and their like: what stands behind the descriptor, if it is a file
+        # at all, is not ours to replace.
+        if target.parent.resolve().parts[:2] == ("/", "proc"):
             return Destination(path, special=True)
+        target = target.parent / target.readlink()
     special = target.exists() and not target.is_file() and not target.is_dir()
-    return Destination(target, special)
+    return Destination(target, special, mounted=target.is_file() and _is_mount_point(target))
+
+
+def _create_beside(path: Path) -> tuple[Path, TextIO]:
+    """A new file in the folder of ``path``. Its name is short, so that every name that the file
+    system takes can be written. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for attempt in itertools.count():
+        name = path.with_name(f".amasia-{os.getpid()}-{attempt}.tmp")
+        with contextlib.suppress(FileExistsError):
+            return name, name.open("x", encoding="utf-8", errors="replace")
+    raise AssertionError("there is always one more name")
+
+
+def check_writable(path: Path) -> None:
+    """Before the work that is to be written to ``path`` is done. Creates missing folders, changes
+    nothing else. Raises OSError."""
+    destination = destination_of(path)
+    target = destination.path
+    if destination.special:
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder: name a file", str(path))
+    if destination.mounted:
+        target.open("ab").close()
+        return
+    temporary, file = _create_beside(target)
+    file.close()
+    temporary.unlink()
+
+
+@contextlib.contextmanager
+def opened_whole(path: Path) -> Iterator[TextIO]:
+    """A file to write ``path`` through, in UTF-8: it gets its name only when all went well, so that
+    nobody opens half of it. Of a link the target is written, a device or a FIFO is written to, and
+    a file with a mount on it is rewritten in place. Opened at once. Raises OSError."""
+    check_writable(path)
+    destination = destination_of(path)
+    target = destination.path
+    if destination.special or destination.mounted:
+        whole = io.StringIO()
+        yield whole
+        # To append: a regular file behind /dev/stdout may hold something already.
+        mode = "a" if destination.special else "w"
+        with target.open(mode, encoding="utf-8", errors="replace") as file:
+            file.write(whole.getvalue())
+        return
+    temporary, file = _create_beside(target)
+    try:
+        with file:
+            yield file
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)  # gone already after success

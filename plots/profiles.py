@@ -16,8 +16,9 @@ from typing import Any
 
 from plots import schema
 from plots.content_digest import MEMBER, content_digest
-from plots.documents import PROFILE_NAME, kind_at_beginning
+from plots.documents import PROFILE_NAME, kind_by_beginning, text_of
 from plots.errors import ResultFileError
+from plots.folders import json_files
 from plots.load import Results
 from plots.tree import ROOT
 from plots.validation import first_error
@@ -51,11 +52,9 @@ def counter_meanings() -> dict[str, str]:
 
 def read_profile(path: Path) -> list[Profile]:
     """The rows of a profile that have counters. Raises ResultFileError."""
+    text = text_of(path)
     try:
-        text = path.read_text(encoding="utf-8")
         document = json.loads(text)
-    except OSError as error:
-        raise ResultFileError(f"{path}: expected a profile ({error.strerror})") from None
     except (ValueError, RecursionError):
         raise ResultFileError(f"{path}: expected a profile as JSON") from None
     if not isinstance(document, dict) or document.get("schema") != PROFILE_NAME:
@@ -96,13 +95,8 @@ def find_profiles(paths: Iterable[Path | str]) -> list[Path]:
     """The profiles among files, and in folders searched for them."""
     found = []
     for path in map(Path, paths):
-        for candidate in sorted(path.rglob("*.json")) if path.is_dir() else [path]:
-            try:
-                with candidate.open(encoding="utf-8", errors="replace") as file:
-                    if kind_at_beginning(file.read(200)) == PROFILE_NAME:
-                        found.append(candidate)
-            except OSError:
-                continue  # the reader of results says what is wrong with it
+        candidates = json_files(path)[0] if path.is_dir() else [path]
+        found += [c for c in candidates if kind_by_beginning(c) == PROFILE_NAME]
     return list(dict.fromkeys(found))
 
 

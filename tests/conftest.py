@@ -1,9 +1,31 @@
 """Interrupts reach the tests and what they start, also where a shell started them in the
-background: it has such a job ignore them, and a program keeps what it was started with."""
+background: it has such a job ignore them, and a program keeps what it was started with.
+
+And locales with a decimal comma, an encoding that is not UTF-8, and a dotless i."""
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
+from pathlib import Path
+
+import pytest
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+LOCALES = ("de_DE.ISO-8859-1", "de_DE.UTF-8", "tr_TR.UTF-8")
+
+
+@pytest.fixture(scope="session")
+def locales(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What LOCPATH must be for LOCALES to be there."""
+    if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales/de_DE").exists():
+        pytest.skip("no locale can be made here: that needs the package locales")
+    folder = tmp_path_factory.mktemp("locales")
+    for name in LOCALES:
+        language, _, encoding = name.partition(".")
+        made = ["localedef", "-i", language, "-f", encoding, str(folder / name)]
+        subprocess.run(made, capture_output=True, check=False)  # 1 for a warning
+    return str(folder)

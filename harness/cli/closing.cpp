@@ -1,6 +1,7 @@
 #include "harness/cli/closing.hpp"
 
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 
@@ -10,10 +11,7 @@ void say_next(const std::string& command, const std::string& what_it_does) {
 
 std::string with_patterns(const std::string& command, const std::vector<std::string>& patterns) {
   std::string text = command;
-  for (const std::string& pattern : patterns) {
-    const bool plain = pattern.find_first_of("*?[ ") == std::string::npos;
-    text += plain ? " " + pattern : " '" + pattern + "'";
-  }
+  for (const std::string& pattern : patterns) text += ' ' + in_shell({pattern});
   return text;
 }
 

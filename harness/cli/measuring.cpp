@@ -19,7 +19,9 @@
 #include "harness/results/provenance.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
+#include "harness/text/folder.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -168,8 +170,9 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
     }
     return exit_wrong_result;
   }
-  say_next(fmt::format("python -m plots report {}", path),
-           fmt::format("draws it; amasia compare OLD {} sets it against an earlier file", path));
+  say_next(in_shell({"python", "-m", "plots", "report", path}),
+           fmt::format("draws it; {} sets it against an earlier file",
+                       in_shell({"amasia", "compare", "OLD", path})));
   return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
 }
 
@@ -187,7 +190,11 @@ TuningTable recorded_winners(const std::string& tuning, const std::optional<Devi
 
 void check_records(const std::string& folder) {
   std::error_code error;
-  if (folder.empty() || folder == "none" || std::filesystem::is_directory(folder, error)) return;
+  if (folder.empty() || folder == "none") return;
+  if (std::filesystem::is_directory(folder, error)) {
+    for (const std::string& note : json_files_in(folder).notes) print_prose("note: {}\n", note);
+    return;
+  }
   throw UsageError(fmt::format(
       "--records {}: no such folder: name one with earlier results of this GPU model, or none",
       folder));
@@ -251,11 +258,12 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   const SessionOutcome outcome = r.sessions > 1
                                      ? run_sessions(r.sessions, r.session_pause, options, pass)
                                      : pass(queried, options);
-  write_exports(outcome.file, r.exports);
-  if (!r.exports.on_stdout()) {
+  or_say_where_results_are(options.out, [&] {
+    write_exports(outcome.file, r.exports);
+    if (r.exports.on_stdout() || is_stdout(options.out)) return;
     write_data(c.inventory.empty() ? to_markdown(outcome.file)
                                    : to_markdown(reproduction_table(outcome.file, c.inventory)));
-  }
+  });
   return conclude(outcome, r, options.out);
 }
 

@@ -1,9 +1,12 @@
 #include "harness/cli/outputs.hpp"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -37,6 +40,36 @@ std::string one_name_of(const std::string& file) {
   return error ? file : name.string();
 }
 
+/// Where an output goes.
+struct OutputPlace {
+  std::string name;     // of a file, without links
+  bool stream = false;  // it is written to, not replaced
+  bool known = false;   // whether it is there: then its identity
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
+OutputPlace output_place(const std::string& output) {
+  const Destination destination = destination_of(output);
+  OutputPlace place{.name = one_name_of(destination.path),
+                    .stream = output == "-" || destination.special};
+  struct stat found {};
+  const int status =
+      output == "-" ? ::fstat(STDOUT_FILENO, &found) : ::stat(output.c_str(), &found);
+  place.known = status == 0;
+  place.device = found.st_dev;
+  place.inode = found.st_ino;
+  const bool nowhere = S_ISCHR(found.st_mode) && found.st_rdev == makedev(1, 3);
+  if (nowhere) place.known = false;  // /dev/null takes any number of them
+  return place;
+}
+
+/// Of files the names decide: what has a hard link elsewhere is replaced here alone.
+bool go_to_one_place(const OutputPlace& a, const OutputPlace& b) {
+  if (!a.stream && !b.stream) return a.name == b.name;
+  return a.known && b.known && a.device == b.device && a.inode == b.inode;
+}
+
 void write_table(const std::string& path, const Table& table, const std::string& what_is_missing) {
   if (path.empty()) return;
   if (table.rows.empty()) note_empty(path, what_is_missing);
@@ -47,7 +80,8 @@ void write_table(const std::string& path, const Table& table, const std::string&
 
 bool ExportPaths::on_stdout() const {
   const auto paths = all(*this);
-  return std::any_of(paths.begin(), paths.end(), [](const auto* path) { return *path == "-"; });
+  return std::any_of(paths.begin(), paths.end(),
+                     [](const auto* path) { return !path->empty() && is_stdout(*path); });
 }
 
 bool ExportPaths::none() const {
@@ -62,20 +96,34 @@ void check_writable(const ExportPaths& paths) {
   }
 }
 
+bool is_stdout(const std::string& path) {
+  const OutputPlace stdout_itself = output_place("-"), place = output_place(path);
+  return path == "-" || (place.stream && go_to_one_place(place, stdout_itself));
+}
+
 void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
                  const ExportPaths& paths) {
   std::vector<std::string> outputs;
   if (!out.empty()) outputs = {out, out + ".journal"};
   for (const std::string* path : all(paths)) outputs.push_back(*path);
-  std::set<std::string> files;
+  std::vector<OutputPlace> places;
   for (const std::string& output : outputs) {
-    if (output.empty() || output == "-") continue;
-    const Destination destination = destination_of(output);
-    if (destination.special) continue;  // shows all that is written to it
-    if (!files.insert(one_name_of(destination.path)).second) {
+    if (output.empty()) continue;
+    const OutputPlace place = output_place(output);
+    const bool taken = std::any_of(places.begin(), places.end(), [&](const OutputPlace& other) {
+      return go_to_one_place(place, other);
+    });
+    if (taken && place.stream) {
+      throw UsageError(
+          fmt::format("{}: two outputs would be mixed there; name a file for all but one of them",
+                      output == "-" ? "stdout" : output));
+    }
+    if (taken) {
       throw UsageError(fmt::format(
           "{}: would be written twice, and hold the last alone; name a file for each", output));
     }
+    places.push_back(place);
+    if (place.stream) continue;
     for (const std::string& input : inputs) {
       std::error_code error;  // what does not exist is no input
       if (!std::filesystem::equivalent(output, input, error)) continue;
@@ -84,6 +132,20 @@ void keep_inputs(const std::vector<std::string>& inputs, const std::string& out,
                       "another file",
                       output));
     }
+  }
+}
+
+void or_say_where_results_are(const std::string& out, const std::function<void()>& write) {
+  const auto said = [&](const std::exception& error) {
+    const std::string kept = destination_of(out).special ? "" : "; the results are in " + out;
+    return error.what() + kept;
+  };
+  try {
+    write();
+  } catch (const OutputError& error) {
+    throw OutputError(said(error));
+  } catch (const ResultError& error) {
+    throw ResultError(said(error));
   }
 }
 

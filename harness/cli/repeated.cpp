@@ -16,6 +16,7 @@
 #include "harness/results/agreement.hpp"
 #include "harness/results/merge.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -99,7 +100,15 @@ SessionOutcome run_sessions(int count, double pause, const SessionOptions& optio
   }
   Merged merged = merge(files, names);
   for (const std::string& note : merged.notes) print_prose("note: {}\n", note);
-  write_result_file(options.out, merged.file);
+  try {
+    write_result_file(options.out, merged.file);
+  } catch (const ResultError& error) {
+    std::vector<std::string> words{"amasia", "merge"};
+    words.insert(words.end(), names.begin(), names.end());
+    words.insert(words.end(), {"--out", "FILE"});
+    throw ResultError(fmt::format("{}; each session is in a file of its own: {} joins them",
+                                  error.what(), in_shell(words)));
+  }
   for (const std::string& part : parts) {
     std::error_code error;  // one that cannot be removed is no harm
     fs::remove(part, error);

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "harness/errors.hpp"
 #include "harness/published/csv_table.hpp"
 
@@ -82,7 +84,23 @@ void take_table(const std::string& text, const std::string& name,
 
 std::optional<double> ncu_value(std::string_view text, std::string_view unit) {
   std::string digits(text);
-  std::erase(digits, ',');  // of thousands
+  if (const std::size_t comma = digits.find(','); comma != std::string::npos) {
+    // Of thousands: in front of three digits each, the first behind one to three.
+    const std::size_t begin = digits.front() == '-' ? 1 : 0;
+    const std::size_t end = std::min(digits.find('.'), digits.size());
+    bool grouped = comma > begin && comma <= begin + 3 && digits[begin] != '0';
+    for (std::size_t i = comma; i < end; ++i) {
+      grouped = grouped && ((end - i) % 4 == 0) == (digits[i] == ',');
+    }
+    const bool number = digits.find_first_not_of("-0123456789.,") == std::string::npos &&
+                        digits.find_first_of("0123456789") != std::string::npos;
+    if (number && (!grouped || digits.find(',', end) != std::string::npos)) {
+      throw ResultError(fmt::format(
+          "{} has a decimal comma, as ncu prints in another locale; it must run with LC_ALL=C",
+          digits));
+    }
+  }
+  std::erase(digits, ',');
   double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, value);

@@ -28,7 +28,7 @@ struct NcuOutput {
 NcuOutput parse_ncu_output(std::string_view text, const std::string& name);
 
 /// A value and its unit as ncu prints them, in base units: ("1,234.5", "Kbyte") -> 1234500. Nothing
-/// for what is no number.
+/// for what is no number. Throws ResultError for "2,68": ncu did not run with LC_ALL=C.
 std::optional<double> ncu_value(std::string_view text, std::string_view unit);
 
 }  // namespace amasia

@@ -8,8 +8,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -23,6 +21,7 @@
 #include "harness/results/recomputed.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -91,9 +90,7 @@ void take_line(const Json& json, bool first, Contents& contents) {
 }
 
 Contents contents_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw ResultError(path + ": cannot be read: " + system_reason());
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text_file(path);
   Contents contents;
   int line = 1;
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
@@ -254,7 +251,29 @@ struct Journal::State {
     const std::string reason = system_reason();
     // Take the half-written line back, so that a later one does not continue it.
     const bool repaired = whole >= 0 && ::ftruncate(file.get(), whole) == 0;
-    fail(reason + (repaired ? "" : "; its last line is damaged"));
+    fail(
+        reason + (repaired ? "" : "; its last line is damaged") +
+        "; what was finished before is in it: free some space, then continue with the same command "
+        "and --resume");
+  }
+
+  /// The result file. Where it cannot be written, the error says what holds everything.
+  void write(const ResultFile& result) const {
+    try {
+      write_result_file(out.path, result);
+    } catch (const ResultError& error) {
+      if (!out.special) {
+        throw ResultError(
+            fmt::format("{}; all that was measured is in {}: {} makes a result file of it",
+                        error.what(), path, in_shell({"amasia", "merge", path, "--out", "FILE"})));
+      }
+      std::error_code none;
+      const std::string kept =
+          (std::filesystem::temp_directory_path(none) / fmt::format("amasia-{}.json", ::getpid()))
+              .string();
+      write_result_file(kept, result);
+      throw ResultError(fmt::format("{}; the results are in {}", error.what(), kept));
+    }
   }
 
   static std::string line_of(const Json& json) { return amasia::line_of(json); }
@@ -363,7 +382,7 @@ void Journal::append(const MicrobenchmarkResult& result) {
 }
 
 void Journal::finish(const ResultFile& file) {
-  if (state_->added) write_result_file(state_->out.path, file);
+  if (state_->added) state_->write(file);
   // Only now: until the result is on the disk, the journal is all there is of it.
   if (state_->file.is_open()) ::unlink(state_->path.c_str());
   state_->begun = true;  // nothing is left to be removed
@@ -396,10 +415,14 @@ ResultFile read_journal(const std::string& path) {
 void check_writable(const std::string& path, std::uint64_t bytes) {
   namespace fs = std::filesystem;
   const Destination destination = destination_of(path);
-  if (destination.special) {
-    if (::access(destination.path.c_str(), W_OK) == 0) return;
+  if (path == "-") {
+    throw UsageError("-: a result file is kept, so name one; for stdout there is --json -");
+  }
+  if ((destination.special || destination.mounted) &&
+      ::access(destination.path.c_str(), W_OK) != 0) {
     throw UsageError(path + ": cannot be written: " + system_reason());
   }
+  if (destination.special) return;
   const fs::path folder = fs::path(destination.path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
@@ -408,15 +431,20 @@ void check_writable(const std::string& path, std::uint64_t bytes) {
     throw UsageError(path + ": is a directory, not a file");
   }
 
-  FileBeside probe = create_beside(destination.path);
-  if (!probe.file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
-  // A quota or a full disk that only shows on writing shows here, in one block.
-  const bool written = probe.file.write_durably(std::string(4096, ' ')) && probe.file.close();
-  const std::string reason = written ? "" : system_reason();
   struct statvfs disk {};
-  const bool known = ::statvfs(probe.name.c_str(), &disk) == 0;
-  ::unlink(probe.name.c_str());
-  if (!written) throw UsageError(path + ": cannot be written: " + reason);
+  bool known = false;
+  if (destination.mounted) {
+    known = ::statvfs(destination.path.c_str(), &disk) == 0;
+  } else {
+    FileBeside probe = create_beside(destination.path);
+    if (!probe.file.is_open()) throw UsageError(path + ": cannot be written: " + system_reason());
+    // A quota or a full disk that only shows on writing shows here, in one block.
+    const bool written = probe.file.write_durably(std::string(4096, ' ')) && probe.file.close();
+    const std::string reason = written ? "" : system_reason();
+    known = ::statvfs(probe.name.c_str(), &disk) == 0;
+    ::unlink(probe.name.c_str());
+    if (!written) throw UsageError(path + ": cannot be written: " + reason);
+  }
   if (!known) return;
   const std::uint64_t block = disk.f_frsize;
   // Blocks rather than bytes: the product of a large disk's numbers could overflow.

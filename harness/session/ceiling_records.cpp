@@ -11,6 +11,7 @@
 
 #include "harness/results/floor.hpp"
 #include "harness/statistics/statistics.hpp"
+#include "harness/text/folder.hpp"
 
 namespace amasia {
 namespace {
@@ -109,14 +110,7 @@ double middle_of(const CeilingRecord& record) { return median_interval(record.va
 
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device) {
   std::vector<CeilingRecord> records;
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
-       i.increment(error)) {
-    if (i->path().extension() == ".json") paths.push_back(i->path());
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const auto& path : paths) {
+  for (const std::string& path : json_files_in(folder).files) {
     std::ifstream file(path);
     Beginning beginning;
     nlohmann::json::sax_parse(file, &beginning);

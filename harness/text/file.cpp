@@ -6,10 +6,45 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 namespace amasia {
+namespace {
+
+/// A name in /proc/self/mountinfo without its escapes: "my\040file".
+std::string without_escapes(std::string_view name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\\' && i + 3 < name.size()) {
+      plain +=
+          static_cast<char>((name[i + 1] - '0') * 64 + (name[i + 2] - '0') * 8 + name[i + 3] - '0');
+      i += 3;
+    } else {
+      plain += name[i];
+    }
+  }
+  return plain;
+}
+
+/// Whether something is mounted on this very file, so that no other one can take its name. The
+/// device says nothing: of a bind mount it may be that of the folder.
+bool is_mount_point(const std::string& path) {
+  std::error_code error;
+  const std::string name = std::filesystem::canonical(path, error).string();
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; !error && std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i < 5; ++i) words >> word;  // the fifth is where
+    if (without_escapes(word) == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 OpenFile::OpenFile(const std::string& path, int flags)
     : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
@@ -57,17 +92,20 @@ Destination destination_of(const std::string& path) {
   std::error_code error;
   fs::path target = path;
   for (int link = 0; link < most_links && fs::is_symlink(target, error); ++link) {
+    // /dev/stdout, /dev/fd/1 and their like: what stands behind the descriptor, if it is a file at
+    // all, is not ours to replace.
+    if (fs::weakly_canonical(target.parent_path(), error).string().starts_with("/proc/")) {
+      return {path, true, false};
+    }
     const fs::path next = fs::read_symlink(target, error);
     if (error) break;
     target = next.is_absolute() ? next : target.parent_path() / next;
-    // /dev/stdout and its like: what stands behind the descriptor, if it is a file at all, is not
-    // ours to replace.
-    if (target.string().starts_with("/proc/")) return {path, true};
   }
   const fs::file_status status = fs::status(target, error);
   const bool special =
       fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-  return {target.string(), special};
+  const bool mounted = fs::is_regular_file(status) && is_mount_point(target.string());
+  return {target.string(), special, mounted};
 }
 
 std::string executable_path() {

@@ -44,6 +44,7 @@ struct Destination {
   std::string path;  // without links
   bool special =
       false;  // a device, a FIFO or a descriptor of a process: written to, never replaced
+  bool mounted = false;  // a file with a mount on it, as in a container: rewritten in place
 };
 Destination destination_of(const std::string& path);
 

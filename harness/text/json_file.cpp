@@ -1,12 +1,11 @@
 #include "harness/text/json_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 
 #include "harness/text/file.hpp"
 
@@ -112,28 +111,43 @@ Json parse_json(const std::string& text, const std::string& name) {
   return {};  // not reached: refuse() throws
 }
 
-Json read_json_file(const std::string& path) {
+std::string read_text_file(const std::string& path) {
   constexpr std::size_t most_bytes = std::size_t{1} << 28;
-  if (std::filesystem::is_directory(path)) throw ResultError(path + ": is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw ResultError(path + ": cannot be read: " + system_reason());
+  const auto refuse = [&](const std::string& why) { throw ResultError(path + ": " + why); };
+  // Without waiting for somebody who writes to a pipe, and then with.
+  OpenFile file(path, O_RDONLY | O_NONBLOCK);
+  if (!file.is_open()) refuse("cannot be read: " + system_reason());
+  struct stat status {};
+  if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) refuse("is a directory");
+  ::fcntl(file.get(), F_SETFL, 0);
   std::string text;
   char buffer[1 << 16];
-  while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
-    text.append(buffer, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) throw ResultError(path + ": is larger than 256 MiB");
+  for (;;) {
+    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse("cannot be read: " + system_reason());
+    if (n == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(n));
+    if (text.size() > most_bytes) refuse("is larger than 256 MiB");
   }
-  if (file.bad()) throw ResultError(path + ": cannot be read: " + system_reason());
+}
+
+Json read_json_file(const std::string& path) {
+  const std::string text = read_text_file(path);
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    throw ResultError(path + ": expected JSON text in UTF-8, found UTF-16: convert it");
+  }
   return parse_json(text, path);
 }
 
 void write_text_file(const std::string& path, const std::string& text) {
   const Destination destination = destination_of(path);
-  if (destination.special) {
+  if (destination.special || destination.mounted) {
     // O_APPEND for a regular file behind /dev/stdout: it may hold something already.
-    OpenFile file(destination.path, O_WRONLY | O_APPEND);
-    if (file.is_open() && file.write(text) && file.close()) return;
+    OpenFile file(destination.path, O_WRONLY | (destination.special ? O_APPEND : O_TRUNC));
+    const bool written =
+        file.is_open() && (destination.special ? file.write(text) : file.write_durably(text));
+    if (written && file.close()) return;
     throw ResultError(path + ": cannot be written: " + system_reason());
   }
   FileBeside unfinished = create_beside(destination.path);

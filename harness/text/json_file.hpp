@@ -19,12 +19,16 @@ void check_nesting(std::string_view text);
 /// `name` says where the text is from. Syntax errors are ResultError "name:line:column: what", and
 /// so are too many levels.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name);
+/// All of a file of at most 256 MiB. A pipe is read to its end, and not waited for where nobody
+/// writes. Throws ResultError.
+std::string read_text_file(const std::string& path);
 /// Any JSON document of at most 256 MiB, a hundred times what a result has: in memory it may take
-/// 24 times its size. Throws ResultError.
+/// 24 times its size. In UTF-8, with or without a byte-order mark. Throws ResultError.
 nlohmann::ordered_json read_json_file(const std::string& path);
 /// Writes a new file beside it, fsyncs, renames: the file is the old one or the new one, never half
 /// of it, also while others write to the same path. A link stays a link, its target is replaced; a
-/// device or FIFO is written to. Throws ResultError.
+/// device or FIFO is written to, and a file with a mount on it is rewritten in place. Throws
+/// ResultError.
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace amasia

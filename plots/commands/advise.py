@@ -110,7 +110,9 @@ def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
             program, "run", twin.NAME, "--traits", twin.given_to_amasia(traits), "--out", str(out),
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, capture_output=True, encoding="utf-8", errors="replace", check=False
+            )
         except OSError as error:
             raise PlotsError(f"{program}: cannot be run ({error.strerror})") from None
         if done.returncode != 0 or not out.is_file():

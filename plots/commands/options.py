@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from matplotlib.figure import Figure
 
 from plots import style
 from plots.errors import PlotsError
-from plots.output import Destination, destination_of
+from plots.output import opened_whole
 from plots.selection import Selection
 
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -74,37 +73,14 @@ def _cannot_write(path: Path, error: OSError) -> PlotsError:
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[TextIO]:
-    """A file to write ``path`` through: it gets its name only when all went well, so that nobody
-    opens half of it. Of a link the target is written; a device or a FIFO is written in place.
-    Opened at once: a place that cannot be written is said before the work is done. Raises
-    PlotsError."""
+    """As opened_whole(), and says what was written. A place that cannot be written is said before
+    the work is done. Raises PlotsError."""
     try:
-        destination = destination_of(path)
-        with _opened(destination) as file:
+        with opened_whole(path) as file:
             yield file
     except OSError as error:
         raise _cannot_write(path, error) from None
     print(f"wrote {path}", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def _opened(destination: Destination) -> Iterator[TextIO]:
-    if destination.special:
-        # To append: a regular file behind /dev/stdout may hold something already.
-        with destination.path.open("a", encoding="utf-8") as file:
-            yield file
-        return
-    path = destination.path
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        # Gone already after success; the place itself may be no folder.
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 def write_figure(figure: Figure, path: Path) -> None:

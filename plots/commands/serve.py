@@ -20,6 +20,7 @@ from plots.commands.registry import Command, register
 from plots.commands.report import page_of
 from plots.documents import what_is_wrong
 from plots.errors import PlotsError
+from plots.folders import json_files
 
 # Asks every second whether the page is still the newest. A request that fails is tried again, so
 # that a page left open finds the next server.
@@ -69,7 +70,7 @@ class Maker:
         """The files that cannot be read and why; without ``look`` those that are known to be so."""
         found: dict[Path, str] = {}
         known: dict[tuple[Path, int, int], str] = {}
-        for path in sorted(folder.rglob("*.json")):
+        for path in json_files(folder)[0]:
             try:
                 of = path.stat()
             except OSError:  # it is being replaced

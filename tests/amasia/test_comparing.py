@@ -4,16 +4,19 @@ that are really called and times from a script."""
 from __future__ import annotations
 
 import json
+import locale
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from on_stub import ROOT, STUB_STREAM, Problem, Script, built
 
@@ -21,6 +24,7 @@ import amasia
 from amasia import library
 from amasia.comparing import raw_stream
 from plots.cli import main
+from plots.documents import read_document
 from plots.load import load
 
 QUICK = {"min_rounds": 7, "max_rounds": 7}
@@ -176,6 +180,70 @@ def test_the_file_is_one_of_the_suite(script: Script, problem: Problem, tmp_path
     assert sorted(p.name for p in folder.iterdir()) == ["again.json", "mine.json"]
     assert main(["report", str(path), "-o", str(tmp_path / "report.html"), "--no-cache"]) == 0
     assert "mine" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_locale_of_the_program_changes_no_number(
+    script: Script, problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locales: str
+) -> None:
+    monkeypatch.setenv("LOCPATH", locales)
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+        assert locale.str(0.5) == "0,5"
+        result = amasia.compare(problem.both(), out=tmp_path / "x.json", **QUICK)
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+    assert result.ratio == pytest.approx(2, rel=1e-2)
+    assert re.search(r"x \[\d\.\d+, \d\.\d+\] faster", result.sentence)
+    assert read_document(tmp_path / "x.json")["groups"]
+
+
+# --- Where it is written --------------------------------------------------------------------------
+
+
+def test_sizes_of_numpy_are_taken(script: Script, problem: Problem) -> None:
+    size = {"n": np.int64(5), "m": np.uint8(7), "type": np.str_("float32")}
+    result = amasia.compare(problem.both(), size=size, **QUICK)
+    assert result.document["groups"][0]["key"]["size"] == {"n": 5, "m": 7, "type": "float32"}
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(
+    script: Script, problem: Problem, tmp_path: Path
+) -> None:
+    target, link, null = tmp_path / "t" / "x.json", tmp_path / "link.json", tmp_path / "null"
+    link.symlink_to("t/x.json")  # whose folder is not there, either
+    null.symlink_to("/dev/null")  # so that nothing in /dev is at stake
+    for out in (link, null):
+        amasia.compare(problem.both(), out=out, **QUICK)
+        assert out.is_symlink()
+    assert json.loads(target.read_text())["groups"] and Path("/dev/null").is_char_device()
+    assert [path.name for path in target.parent.iterdir()] == ["x.json"]
+
+
+def test_the_longest_name_that_there_is_can_be_written(
+    script: Script, problem: Problem, tmp_path: Path
+) -> None:
+    out = tmp_path / ("x" * 250 + ".json")
+    amasia.compare(problem.both(), out=out, **QUICK)
+    assert json.loads(out.read_text())["groups"]
+
+
+def test_a_result_that_cannot_be_written_any_more_is_kept(
+    script: Script, problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    out = tmp_path / "x.json"
+
+    def taken(line: str) -> None:
+        out.mkdir(exist_ok=True)
+
+    with pytest.raises(amasia.NotSaved, match=r"x\.json: cannot be written") as caught:
+        amasia.compare(problem.both(), out=out, progress=taken, **QUICK)
+    kept = caught.value.path
+    assert kept.parent == tmp_path / "elsewhere" and str(kept) in str(caught.value)
+    assert json.loads(kept.read_text()) == caught.value.result.document
+    assert caught.value.result.comparisons
 
 
 # --- What goes wrong in a callable ----------------------------------------------------------------
@@ -412,8 +480,11 @@ TWO = {"old": do_nothing, "new": do_nothing}
         ({"size": {"a b": 1}}, ValueError, "size: 'a b' is no name"),
         ({"size": {"n": 1.5}}, TypeError, "size: n must be an integer or text, not float"),
         ({"size": {"n": "1,m=2"}}, ValueError, "size: n must be of letters, digits"),
-        ({"out": "no/such/folder/x.json"}, FileNotFoundError, "no/such/folder"),
+        ({"size": {"n": True}}, TypeError, "size: n must be an integer or text, not bool"),
+        ({"size": {"n": np.float64(5)}}, TypeError, "size: n must be an integer or text, not"),
+        ({"out": "/proc/no/such/x.json"}, FileNotFoundError, "/proc/no"),
         ({"out": "/"}, IsADirectoryError, "is a folder"),
+        ({"out": "x" * 300}, OSError, "File name too long"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
 )

@@ -19,7 +19,9 @@ def results(tmp_path: Path, paper_file: Path) -> Path:
     for place in ("a", "0.1.0/a", "0.1.0/b"):
         (folder / place).mkdir(parents=True)
         (folder / place / "paper.json").write_bytes(paper_file.read_bytes())
-    (folder / "0.1.0" / frozen.CHECKSUMS).write_text("")
+    listed = "".join(f"00  {gpu}/paper.json\n" for gpu in "ab")
+    (folder / "0.1.0" / frozen.CHECKSUMS).write_text(listed)
+    (folder / "0.1.0" / "a" / "foreign.json").write_text("{")  # not listed
     return folder
 
 

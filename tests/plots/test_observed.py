@@ -81,6 +81,81 @@ def test_both_pages_and_their_units():
     assert value_of("nan") is None and value_of("inf") is None
 
 
+IN_ENGLISH = ("2.68", "1,234.5", "1,204,224", "8,000", "0.123", "45")
+
+
+def _in_another(convention):
+    """The same numbers as another locale writes them."""
+    marks = {"German": ".,", "French": "\u202f,", "Swiss": "\u2019.", "plain": (None, ".")}
+    thousands, decimal = marks[convention]
+    for text in IN_ENGLISH:
+        whole, _, rest = text.partition(".")
+        whole = whole.replace(",", thousands or "")
+        yield whole + decimal + rest if rest else whole
+
+
+@pytest.mark.parametrize("convention", ["German", "French", "Swiss", "plain"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_numbers_are_those_of_any_locale(tmp_path, convention, encoding, delimiter):
+    names = [f"a__{i}" for i in range(len(IN_ENGLISH))]
+    expected = [value_of(text) for text in IN_ENGLISH]
+    assert expected == [2.68, 1234.5, 1204224, 8000, 0.123, 45]
+    text = raw_page(("k", dict(zip(names, _in_another(convention), strict=True))))
+    path = tmp_path / "report.csv"
+    path.write_text(text.replace('","', f'"{delimiter}"'), encoding=encoding)
+    (kernel,) = read_csv(path)
+    assert list(kernel.metrics.values()) == expected and kernel.block == (32, 8, 1)
+
+
+def test_the_convention_is_found_in_other_columns_or_refused(report):
+    def read(**metrics):
+        ((kernel),) = read_csv(report(raw_page(("k", metrics))))
+        return kernel.metrics
+
+    assert read(a__b="2,68")["a__b"] == 2.68
+    assert read(a__b="1,234", c__d="0,5") == {"a__b": 1.234, "c__d": 0.5}
+    assert read(a__b="1,234", c__d="1,234,567")["a__b"] == 1234
+    assert read(a__b="1,234", launch__grid_size="2,048")["a__b"] == 1234
+    assert read(a__b="1,234", launch__grid_size="2.048") == {
+        "a__b": 1.234, "launch__grid_size": 2048
+    }  # fmt: skip
+    for metrics, said in (
+        ({"a__b": "1,234"}, "'1,234' is a thousand times as much"),
+        ({"a__b": "1.234"}, "'1.234' is a thousand times as much"),
+        ({"a__b": "2,68", "c__d": "2.68"}, "has numbers with a decimal point ('2.68') and"),
+    ):
+        with pytest.raises(PlotsError) as error:
+            read(**metrics)
+        assert said in str(error.value) and "LC_ALL=C ncu" in str(error.value)
+
+
+def test_what_the_program_prints_around_a_table_is_no_damage(report):
+    page = raw_page(("k", {"a__b": "1.5"}), ("l", {"a__b": "2.5"}))
+    header = page.index('"ID"')
+    rows = page[header:].splitlines(keepends=True)
+    noise = ["3 iterations, 4 ms\n", '"quoted", they said\n', ",\n", "==PROF== more\n", "\n"]
+    text = "".join(
+        [*noise, "no end of line", rows[0], *noise, rows[1], rows[2], *noise, *rows[3:], *noise]
+    )
+    assert [k.metrics["a__b"] for k in read_csv(report(text))] == [1.5, 2.5]
+    with pytest.raises(PlotsError, match="cut off or damaged"):
+        read_csv(report(text.replace(rows[3], rows[3].rpartition(",")[0] + "\n")))
+
+
+def test_a_report_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "report.csv"
+    path.write_bytes(raw_page(("k", {"a__b": "1.5"})).encode("utf-16-le"))  # without its mark
+    with pytest.raises(PlotsError, match="is no text in UTF-8"):
+        read_csv(path)
+
+
+def test_thousands_of_a_shape(report):
+    page = raw_page(("k", {"a__b": "1.5"})).replace("(32, 8, 1)", "(1.024, 1, 1)")
+    (kernel,) = read_csv(report(page.replace("(1, 1, 1)", "(65,535, 2, 1)")))
+    assert (kernel.block, kernel.grid) == ((1024, 1, 1), (65535, 2, 1))
+
+
 def test_the_details_page_of_sections_names_things_for_people(report):
     text = (
         '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
@@ -100,7 +175,8 @@ def test_arithmetic_is_what_the_threads_did_for_what_came_in(report):
     }  # fmt: skip
     of = from_report(report(raw_page(("k", counted))))
     assert of.traits["fma"] == "8" and of.traits["threads"] == "256"
-    of = from_report(report(raw_page(("k", {**counted, FFMA: "n/a"}))))
+    units = {"dram__bytes_read.sum": "byte"}
+    of = from_report(report(raw_page(("k", {**counted, FFMA: "n/a"}), units=units)))
     assert "fma" not in of.traits
 
 

@@ -9,6 +9,7 @@
 #include "harness/outside/outside_app.hpp"
 #include "harness/session/libraries.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -35,7 +36,7 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   }
   m.title = "bench-" + app.name;
   m.campaign.patterns = {app.name};
-  m.finder = fmt::format("compute-sanitizer amasia bench {} --in-process", r.file);
+  m.finder = in_shell({"compute-sanitizer", "amasia", "bench", r.file, "--in-process"});
   m.finder_does = "says which thread read or wrote where it must not";
   const std::string baseline = app.implementations.front().name;
   const OutsideRegistration registration = register_outside_app(std::move(app));

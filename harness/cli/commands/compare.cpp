@@ -12,6 +12,7 @@
 #include "harness/results/compare.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -76,7 +77,7 @@ ExitStatus compare(const CompareRequest& r) {
   for (const std::string& w : c.warnings) print_prose("warning: {}\n", w);
   if (c.rows.empty()) return exit_wrong_result;  // the warnings say why
   print_prose("{}\n", summary(c));
-  say_next(fmt::format("python -m plots expect {} {}", r.older, r.newer),
+  say_next(in_shell({"python", "-m", "plots", "expect", r.older, r.newer}),
            "sets the change beside what the source documents expect of it");
   return exit_ok;
 }

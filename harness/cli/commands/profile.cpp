@@ -15,6 +15,7 @@
 #include "harness/results/provenance.hpp"
 #include "harness/session/profiling.hpp"
 #include "harness/text/output.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -98,7 +99,8 @@ ExitStatus conclude(const ProfilingOutcome& outcome, const std::string& path) {
     print_prose("amasia: {}; {}\n", in_one_line(outcome.obstacle), without_counters);
     return exit_wrong_result;
   }
-  say_next("python -m plots why results " + path, "says of each difference what explains it");
+  say_next(in_shell({"python", "-m", "plots", "why", "results", path}),
+           "says of each difference what explains it");
   return wrong ? exit_wrong_result : exit_ok;
 }
 
@@ -138,6 +140,9 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
   }
   constexpr std::uint64_t room = 16 << 20;
   check_writable(out, room);
+  if (!r.raw_folder.empty()) {
+    check_writable((std::filesystem::path(r.raw_folder) / "group.csv").string(), room);
+  }
   ProfileFile file;
   file.groups = finished_before(out, r.session.existing, device);
   file.provenance = describe_run(argv, r.campaign, queried);

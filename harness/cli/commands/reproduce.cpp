@@ -21,6 +21,7 @@
 #include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
+#include "harness/text/shell.hpp"
 
 namespace amasia {
 namespace {
@@ -127,21 +128,22 @@ void say_what_next(const Repetition& repeated, const ResultFile& recorded, const
       std::any_of(now.microbenchmarks.begin(), now.microbenchmarks.end(),
                   [](const MicrobenchmarkResult& m) { return invalidity_in(m).has_value(); });
   if (is_invalid_now) {
-    say_next("amasia reproduce " + file, "measures it again, when what disturbed it has ended");
+    say_next(in_shell({"amasia", "reproduce", file}),
+             "measures it again, when what disturbed it has ended");
   } else if (repeated.count(Outcome::not_valid) > 0) {
     return;  // the lines on what is not valid say what to go by
   } else if (repeated.count(Outcome::failed) > 0) {
     say_next("amasia verify", "holds every config of the variants against the reference");
   } else if (const auto why = session_disagreement(recorded.provenance, now.provenance)) {
     say_next(
-        fmt::format("amasia compare {} {}", file, out),
+        in_shell({"amasia", "compare", file, out}),
         fmt::format("sets the two against each other; merge takes no sessions that differ in {}",
                     *why));
   } else if (repeated.of_other_code > 0) {
-    say_next(fmt::format("amasia compare {} {}", file, out),
+    say_next(in_shell({"amasia", "compare", file, out}),
              "shows what the other code changed; merge would leave it out");
   } else {
-    say_next(fmt::format("amasia merge {} {} --out sessions.json", file, out),
+    say_next(in_shell({"amasia", "merge", file, out, "--out", "sessions.json"}),
              "makes this run a session of the file, so that it tells how far rows move");
   }
 }
@@ -200,14 +202,16 @@ ExitStatus reproduce(const ReproduceRequest& r, const std::vector<std::string>& 
   for (const NotPossible& n : again.not_possible) obstacles.emplace(n.what, n.reason);
   const Repetition repeated = repetition(recorded, outcome.file, more, obstacles, r.only);
   const Table table = to_table(repeated);
-  write_output(r.exports.csv, to_csv(table));
-  write_output(r.exports.json,
-               dump_json(nlohmann::ordered_json{{"schema", "amasia-repetition"},
-                                                {"version", 1},
-                                                {"rows", to_json(table)},
-                                                {"differences", repeated.differences}}));
-  write_output(r.exports.markdown, to_markdown(table));
-  if (r.exports.none()) write_data(to_markdown(table));
+  or_say_where_results_are(options.out, [&] {
+    write_output(r.exports.csv, to_csv(table));
+    write_output(r.exports.json,
+                 dump_json(nlohmann::ordered_json{{"schema", "amasia-repetition"},
+                                                  {"version", 1},
+                                                  {"rows", to_json(table)},
+                                                  {"differences", repeated.differences}}));
+    write_output(r.exports.markdown, to_markdown(table));
+    if (r.exports.none() && !is_stdout(options.out)) write_data(to_markdown(table));
+  });
   for (const std::string& d : repeated.differences) print_prose("differs: {}\n", d);
   say_not_valid(repeated);
   const auto again_there =

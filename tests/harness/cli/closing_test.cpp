@@ -16,6 +16,7 @@ TEST(Closing, NamesTheNextCommandOnStderr) {
 TEST(Closing, PatternsCanBePasted) {
   EXPECT_EQ(with_patterns("amasia run", {}), "amasia run");
   EXPECT_EQ(with_patterns("amasia run", {"nw", "*/tma"}), "amasia run nw '*/tma'");
+  EXPECT_EQ(with_patterns("amasia run", {"$x", "it's"}), "amasia run '$x' 'it'\\''s'");
 }
 
 }  // namespace

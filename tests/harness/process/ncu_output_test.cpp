@@ -86,6 +86,14 @@ TEST(NcuOutput, SeveralTablesFollowEachOther) {
   EXPECT_EQ(parse_ncu_output(one + "==PROF== more\n" + one, "two").results.size(), 2u);
 }
 
+TEST(NcuValue, OfADecimalCommaIsRefused) {
+  for (const char* text : {"2,68", "0,123", "1.234,5", "12345,678", "1,234,5", "-2,5"}) {
+    EXPECT_TRUE(contains(message_of<ResultError>([&] { ncu_value(text, "%"); }), "LC_ALL=C"));
+  }
+  EXPECT_EQ(ncu_value("-1,234,567.5", ""), -1234567.5);
+  EXPECT_THROW(parse_ncu_output("\"ID\",\"a__b\"\n\"0\",\"2,68\"\n", "it"), ResultError);
+}
+
 TEST(NcuValue, IsInBaseUnits) {
   EXPECT_EQ(ncu_value("1,234.5", "Kbyte"), 1234500);
   EXPECT_EQ(ncu_value("2", "usecond"), 2000);

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -114,7 +116,24 @@ TEST(DestinationOf, FollowsLinksAndKnowsWhatIsNoFile) {
   fs::create_symlink("fifo", folder / "link-to-fifo");
   EXPECT_TRUE(at("link-to-fifo").special);
   EXPECT_TRUE(destination_of("/dev/null").special);
-  EXPECT_TRUE(destination_of("/dev/stdout").special);
+  fs::create_symlink("/proc/self/fd/1", folder / "stdout");  // as /dev/stdout, where there is one
+  EXPECT_TRUE(at("stdout").special);
+  EXPECT_TRUE(destination_of("/proc/self/fd/1").special);
+  for (const char* name : {"new", "link", "folder", "fifo"}) EXPECT_FALSE(at(name).mounted);
+}
+
+TEST(DestinationOf, KnowsAFileThatIsMountedByTheSystemsOwnList) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  int files = 0;
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string point;
+    for (int i = 0; i < 5; ++i) words >> point;
+    if (!fs::is_regular_file(point)) continue;
+    ++files;
+    EXPECT_TRUE(destination_of(point).mounted) << point;
+  }
+  if (files == 0) GTEST_SKIP() << "no file is mounted here; tests/cli/test_outputs.py mounts one";
 }
 
 TEST(WriteTextFile, LeavesLinksAndDevicesWhatTheyAre) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -39,6 +40,31 @@ TEST(DumpJson, ReadsBackAsWhatItWas) {
 
 TEST(DumpJson, ReplacesBytesThatAreNoText) {
   EXPECT_EQ(dump_json(Json{{"path", "a\xff"}}), "{\n \"path\": \"a\xef\xbf\xbd\"\n}\n");
+}
+
+TEST(ReadJsonFile, TakesAByteOrderMarkAndNamesUtf16) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run.json";
+  write_text(path, "\xef\xbb\xbf{\"a\": 1}\n");
+  EXPECT_EQ(read_json_file(path), Json::parse(R"({"a": 1})"));
+  for (const char* mark : {"\xff\xfe", "\xfe\xff"}) {
+    write_text(path, mark + std::string("{\0}\0", 4));
+    EXPECT_EQ(message_of<ResultError>([&] { read_json_file(path); }),
+              path + ": expected JSON text in UTF-8, found UTF-16: convert it");
+  }
+}
+
+TEST(ReadJsonFile, WaitsForNobodyAndReadsAPipeToItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "pipe.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(contains(message_of<ResultError>([&] { read_json_file(path); }), path + ":1:1: "));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "[1]", 3), 3);
+  ::close(ends[1]);
+  EXPECT_EQ(read_json_file("/proc/self/fd/" + std::to_string(ends[0])), Json::parse("[1]"));
+  ::close(ends[0]);
 }
 
 TEST(ParseJson, SaysWhereItStoppedUnderstanding) {

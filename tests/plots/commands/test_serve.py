@@ -98,11 +98,15 @@ def test_a_truncated_file_is_named_and_the_good_ones_are_shown(tmp_path):
     (line,) = re.findall(r'<p class="warn">(Left out: [^<]*)</p>', page)
     assert "half.json: expected the rest of the JSON" in line and "truncated" in line
     assert "n=512" in page and "n=1024" not in page and page.count("Waiting for results") == 0
-    # One that does not even begin as a result file does.
+    # One that does not even begin as a result file does, and what is no file.
     (tmp_path / "bits.json").write_text("{", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe.json")
     watched.look()
-    assert watched.shown.page.count("Left out: ") == 2 and "n=512" in watched.shown.page
+    page = watched.shown.page
+    assert page.count("Left out: ") == 1 and "n=512" in page
+    assert "Notes about the files: 2" in page
     (tmp_path / "bits.json").unlink()
+    (tmp_path / "pipe.json").unlink()
     (tmp_path / "half.json").write_text(whole, encoding="utf-8")
     watched.look()
     page = watched.shown.page

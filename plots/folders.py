@@ -1,0 +1,49 @@
+"""What a folder of results holds besides result files: whatever editors, other systems and other
+programs leave there. It is passed over with a note; as json_files_in() of harness/text/folder.hpp.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_MOST_NOTES = 8
+
+
+def what_it_is(path: Path) -> str:
+    """ "a pipe": what is there instead of a regular file; "" for one. Raises OSError."""
+    return _KINDS.get(stat.S_IFMT(path.stat().st_mode), "")
+
+
+def json_files(folder: Path, pattern: str = "*.json") -> tuple[list[Path], list[str]]:
+    """The regular files of such a name in a folder and below it, and a note for each other thing of
+    such a name but folders, which are searched."""
+    files, notes = [], []
+    for path in sorted(folder.rglob(pattern)):
+        try:
+            kind = what_it_is(path)
+        except FileNotFoundError:
+            kind = "a link to nothing"
+        except OSError as error:
+            kind = f"not to be read ({error.strerror})"
+        if not kind:
+            files.append(path)
+        elif kind != "a folder":
+            notes.append(f"{path} is {kind} and was left out.")
+    return files, notes
+
+
+def shortened(notes: Sequence[str]) -> list[str]:
+    """The first notes of many, and how many more there are."""
+    if len(notes) <= _MOST_NOTES + 1:
+        return list(notes)
+    more = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], f"{more} more files are no results and were left out."]

@@ -1,0 +1,204 @@
+"""Where results go: mounts, links, long names, two outputs to one place, a place that is gone when
+the work is done; and commands that are suggested. On the stub device."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+
+import pytest
+from programs import program
+from test_stub import SLOW, THREE, Stub, finished_groups, wait_until
+
+MOUNTS = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
+needs_mounts = pytest.mark.skipif(MOUNTS.returncode != 0, reason="nothing may be mounted here")
+
+
+@pytest.fixture
+def stub(tmp_path: pathlib.Path) -> Stub:
+    return Stub(tmp_path)
+
+
+def with_a_mount(stub: Stub, options: str, *arguments: str) -> subprocess.CompletedProcess:
+    """The stub where `real.json` is mounted on `run.json`, as into a container."""
+    (stub.folder / "real.json").touch()
+    stub.out.touch()
+    mount = f'mount --bind real.json run.json{options} && exec "$@"'
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-c", mount, "sh", program("amasia-stub"), *arguments],
+        cwd=stub.folder, env={**os.environ, **stub.environment({})}, capture_output=True,
+        text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+RUN = ("run", "stub", "--roles", "iso", "--size", "n=1000")
+
+
+@needs_mounts
+def test_a_file_with_a_mount_on_it_is_rewritten_in_place(stub: Stub) -> None:
+    result = with_a_mount(stub, "", *RUN, "--out", "run.json")
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads((stub.folder / "real.json").read_text())["groups"]) == 1
+    assert stub.out.read_text() == "" and not stub.journal.exists()
+    # Shorter than what is there.
+    real = str(stub.folder / "real.json")
+    result = with_a_mount(stub, "", "export", real, "--csv", "run.json")
+    assert result.returncode == 2, "it is the file that is read"
+    (stub.folder / "copy.json").write_bytes((stub.folder / "real.json").read_bytes())
+    assert with_a_mount(stub, "", "export", "copy.json", "--csv", "run.json").returncode == 0
+    assert (stub.folder / "real.json").read_text().startswith("gpu,")
+
+
+@needs_mounts
+def test_a_mount_that_cannot_be_written_is_found_before_measuring(stub: Stub) -> None:
+    read_only = " && mount -o remount,bind,ro run.json"
+    for option in ("--out", "--csv"):
+        result = with_a_mount(stub, read_only, *RUN, option, "run.json")
+        assert result.returncode == 2, result.stderr
+        assert result.stderr == "amasia: run.json: cannot be written: Read-only file system\n"
+    assert stub.opened() == []
+
+
+def test_a_name_that_is_too_long_is_found_before_measuring(stub: Stub) -> None:
+    for option in ("--out", "--csv"):
+        result = stub.run(*RUN, option, "x" * 300 + ".json")
+        assert result.returncode == 2 and "cannot be written: File name too long" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+    assert stub.opened() == []
+
+
+def test_what_cannot_be_written_at_the_end_is_in_the_journal_that_is_named(stub: Stub) -> None:
+    stub.out = stub.folder / "my run.json"
+    stub.journal = stub.folder / "my run.json.journal"
+    arguments = [*RUN[:4], *THREE, "--out", str(stub.out)]
+    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: finished_groups(stub.journal) >= 1)
+        stub.out.mkdir()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    last = said.splitlines()[-1]
+    assert f"{stub.out}: cannot be replaced: " in last and f"is in {stub.journal}: amasia" in last
+    words = shlex.split(last.partition(f"{stub.journal}: ")[2])
+    assert words[:5] == ["amasia", "merge", str(stub.journal), "--out", "FILE"]
+    rescued = stub.folder / "rescued.json"
+    assert stub.run(*words[1:4], str(rescued)).returncode == 0
+    assert len(json.loads(rescued.read_text())["groups"]) == 3
+
+
+def test_a_table_that_cannot_be_written_at_the_end_says_where_results_are(stub: Stub) -> None:
+    table = stub.folder / "table.csv"
+    arguments = [*RUN[:4], *THREE, "--out", str(stub.out), "--csv", str(table)]
+    with stub.start(*arguments, script=SLOW, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: finished_groups(stub.journal) >= 1)
+        table.mkdir()
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said.splitlines()[-1].endswith(f"; the results are in {stub.out}")
+    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("--csv", "-"), ("--json", "-")),
+        (("--csv", "-"), ("--markdown", "link")),
+        (("--csv", "link"), ("--markdown", "/proc/self/fd/1")),
+        (("--out", "link"), ("--csv", "-")),
+        (("--csv", "fifo"), ("--markdown", "other-name-of-fifo")),
+        (("--csv", "log"), ("--markdown", "-")),
+    ],
+)
+def test_two_outputs_do_not_go_to_one_place(
+    stub: Stub, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    (stub.folder / "link").symlink_to("/proc/self/fd/1")
+    os.mkfifo(stub.folder / "fifo")
+    (stub.folder / "other-name-of-fifo").symlink_to("fifo")
+    with (stub.folder / "log").open("w") as log:
+        process = stub.start(*RUN, *one, *other, stdout=log, stderr=subprocess.PIPE, text=True)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.send_signal(signal.SIGKILL)
+    assert process.returncode == 2 and len(said.splitlines()) == 1, said
+    assert "two outputs would be mixed there" in said
+    assert stub.opened() == [] and (stub.folder / "log").read_text() == ""
+
+
+def test_the_null_device_takes_any_number_and_a_dash_is_no_result_file(stub: Stub) -> None:
+    null = stub.folder / "null"
+    null.symlink_to("/dev/null")
+    assert stub.run(*RUN, "--csv", str(null), "--markdown", str(null)).returncode == 0
+    result = stub.run(*RUN, "--out", "-")
+    assert result.returncode == 2 and "for stdout there is --json -" in result.stderr
+
+
+def test_results_to_stdout_are_alone_there(stub: Stub) -> None:
+    (stub.folder / "stdout").symlink_to("/proc/self/fd/1")
+    for option in ("--out", "--json"):
+        result = stub.run(*RUN, option, "stdout", "--overwrite")
+        assert result.returncode == 0, result.stderr
+        assert len(json.loads(result.stdout)["groups"]) == 1
+
+
+def test_suggested_commands_are_quoted(stub: Stub) -> None:
+    stub.out = stub.folder / "it's $mine.json"
+    measured = stub.measure()
+    assert measured.returncode == 0
+    (line,) = [s for s in measured.stderr.splitlines() if s.startswith("next: ")]
+    words = shlex.split(line.partition(" draws it")[0])
+    assert words == ["next:", "python", "-m", "plots", "report", str(stub.out)]
+    compared = stub.run("compare", str(stub.out), str(stub.out))
+    (line,) = [s for s in compared.stderr.splitlines() if s.startswith("next: ")]
+    words = shlex.split(line.partition(" sets the change")[0])
+    assert words == ["next:", "python", "-m", "plots", "expect", str(stub.out), str(stub.out)]
+
+
+# What is read.
+
+
+def test_foreign_files_in_a_folder_of_records_are_passed_over(stub: Stub) -> None:
+    records = stub.folder / "records"
+    records.mkdir()
+    assert stub.measure().returncode == 0
+    whole = stub.out.read_bytes()
+    (records / "run.json").write_bytes(b"\xef\xbb\xbf" + whole)
+    (records / "._run.json").write_bytes(b"\0\5\26\7")
+    (records / ".#run.json").symlink_to("user@machine.123")
+    (records / "folder.json").mkdir()
+    (records / "empty.json").touch()
+    os.mkfifo(records / "pipe.json")
+    result = stub.measure("--overwrite", "--records", str(records))
+    assert result.returncode == 0, result.stderr
+    notes = [line for line in result.stderr.splitlines() if "left out" in line]
+    assert notes == [
+        f"note: {records}/.#run.json is a link to nothing and was left out",
+        f"note: {records}/._run.json is no JSON document and was left out",
+        f"note: {records}/empty.json is no JSON document and was left out",
+        f"note: {records}/pipe.json is a pipe and was left out",
+    ]
+    for name in ("pipe.json", "empty.json", "._run.json", ".#run.json", "folder.json"):
+        for command in (("merge", name, "--out", "merged.json"), ("compare", name, "run.json")):
+            refused = stub.run(command[0], str(records / name), *command[2:])
+            assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+            assert name in refused.stderr
+    again = stub.run("compare", str(records / "run.json"), str(stub.out))
+    assert again.returncode in (0, 1), again.stderr
+
+
+@pytest.mark.parametrize("locale", ["POSIX", "de_DE.UTF-8", "tr_TR.UTF-8", "none-such"])
+def test_a_locale_changes_no_number(stub: Stub, locales: str, locale: str) -> None:
+    assert stub.measure().returncode == 0
+    plain = stub.run("export", str(stub.out), "--csv", "-").stdout
+    environment = {**os.environ, "LC_ALL": locale, "LOCPATH": locales}
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [program("amasia-stub"), "export", str(stub.out), "--csv", "-"],
+        env=environment, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == plain and "." in plain
