@@ -85,6 +85,16 @@ class Kernel:
     static_shared: int | None = None
     local_bytes: int | None = None
 
+    @property
+    def is_optimised(self) -> bool:
+        """False with -G or ptxas -O0: such code moves registers to themselves, a seventh of its
+        instructions and more. Optimised code has no such move."""
+        idle = sum(
+            i.group == "MOV" and len(set(i.operands.replace(" ", "").split(","))) == 1
+            for i in self.instructions
+        )
+        return 20 * idle < max(1, len(self.instructions))
+
 
 @dataclass(frozen=True)
 class TileLoop:

@@ -168,7 +168,16 @@ def from_cubin(path: Path, block: str | None, grid: str | None, kernel: str | No
     if block is None:
         raise PlotsError("--cubin needs --block (and better --grid): a cubin does not say them")
     threads = threads_of(block)
-    chosen = machine_code.choose(machine_code.read_kernels(path), kernel, path)
+    kernels = machine_code.read_kernels(path)
+    # Without optimisation device functions are listed, too: no kernel has to be named for this.
+    for one in kernels if kernel is None else [machine_code.choose(kernels, kernel, path)]:
+        if not one.is_optimised:
+            raise PlotsError(
+                f"{path}: {one.name} is from a debug build (nvcc -G, or -O0 for ptxas): its loads, "
+                "stores and registers are not those of the kernel that runs; compile it without -G "
+                "(-lineinfo keeps line numbers)"
+            )
+    chosen = machine_code.choose(kernels, kernel, path)
     of = Observed(chosen.name)
     of.take("threads", threads, "--block")
     if chosen.registers is not None:

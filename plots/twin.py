@@ -30,6 +30,7 @@ from plots.errors import PlotsError, nearest
 from plots.kriging import LEAST, Field, distances
 from plots.kriging import nearest as nearest_points
 from plots.possible_traits import (
+    LIMITS,
     WORDS,
     beyond,
     beyond_the_twin,
@@ -239,13 +240,16 @@ def defaults_for(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
     return {name: count.most_common(1)[0][0] for name, count in counts.items()}
 
 
+_MOST = 1e12  # as many digits as integer() takes
+
+
 def _number(name: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise PlotsError(f"expected a number as {name}, not {text!r}")
+    if not (0 <= value < _MOST):
+        raise PlotsError(f"expected a number as {name}, from 0 to {_MOST:.0e}, not {text!r}")
     return value
 
 
@@ -274,6 +278,8 @@ def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
             value = integer(text)
             if value is None:
                 raise PlotsError(f"expected a whole number as {name}, not {text!r}")
+            if value == 0 < LIMITS.get(name, (0, 0))[0]:
+                raise PlotsError(f"expected a whole number as {name}, more than 0, not {text!r}")
             traits[name] = str(value)
         else:
             words = WORDS.get(name, ())

@@ -27,11 +27,17 @@ constexpr const char* name_of(Normalisation which) {
 /// cover n^2 elements whose partial sums are far below their bound, and 32 u the panels at small n.
 double error_bound(std::int64_t n);
 
-/// What error_bound() is multiplied by for a result on a matrix that is not dominant. One: the
-/// strategies claim to be backward stable, and a method that solves with inverses of triangles is
-/// refused. A library leaves the unit diagonal in U, and need not claim that: it is given the
-/// condition of the triangles that Input::ill_conditioned has.
+/// What error_bound() is multiplied by for a result. One: the strategies claim to be backward
+/// stable on every matrix, and a method that solves with inverses of triangles is refused. A
+/// library leaves the unit diagonal in U, and need not claim that: on a matrix that is not dominant
+/// it is given the condition of the triangles. Input::ill_conditioned says how large that is for a
+/// generated matrix, the trial elimination for one from a file. A file's may be beyond all bounds,
+/// so that its slack ends where the bound is `largest_library_bound`.
 double slack_of(Normalisation which, Input input);
+double slack_of(Normalisation which, const HostMatrix& from_file);
+/// Of |L| |U|. A slice of 16 columns that one update misses is an error of 0.1 and more up to order
+/// 256, where all elements are alike.
+inline constexpr double largest_library_bound = 0.01;
 
 /// How far a decomposition without pivoting was from needing it.
 struct Growth {
@@ -50,7 +56,8 @@ Verdict compare(const float* got, std::int64_t pitch, const HostMatrix& matrix, 
 /// The normalisation that reproduces the first row and column better.
 Normalisation normalisation_of(const float* got, std::int64_t pitch, const HostMatrix& matrix);
 
-/// The verdict of comparing the two references with each other, which `verify --reference` reports.
+/// The verdict of `verify --reference`. On a dominant matrix the two references are compared with
+/// each other. On any other, each is judged by its componentwise backward error.
 Verdict check_references(const Parameters& p, std::uint64_t seed);
 
 }  // namespace amasia::lud

@@ -150,8 +150,7 @@ class DeviceInstance final : public LudInstance {
     const Normalisation which = normalisation();
     Verdict v = on_device(which);
     if (n_ > largest_on_cpu || !v.passed) return v;
-    return compare(download_result().elements.data(), n_, download(pristine_), which,
-                   slack_of(which, input()));
+    return compare(download_result().elements.data(), n_, download(pristine_), which, slack(which));
   }
 
   HostMatrix download_result() const override { return download(matrix_); }
@@ -166,6 +165,10 @@ class DeviceInstance final : public LudInstance {
 
   bool from_file() const { return challenge_ == 0 && !parameters_.text("matrix_file").empty(); }
   Input input() const { return challenge_ > 0 ? Input::ill_conditioned : input_of(parameters_); }
+
+  double slack(Normalisation which) const {
+    return from_file() ? slack_of(which, given_) : slack_of(which, input());
+  }
 
   // The padding stays NaN: whoever takes it for data fails verification.
   void fill() {
@@ -216,7 +219,7 @@ class DeviceInstance final : public LudInstance {
   }
 
   Verdict on_device(Normalisation which) const {
-    const Verdict v{true, "", 0, slack_of(which, input()) * error_bound(n_), n_ * n_, 0};
+    const Verdict v{true, "", 0, slack(which) * error_bound(n_), n_ * n_, 0};
     const DeviceReport report;
     DeviceArray<Largest> largest(1);
     AMASIA_CUDA(cudaMemset(largest.data(), 0, sizeof(Largest)));

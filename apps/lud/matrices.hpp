@@ -14,7 +14,13 @@ namespace amasia::lud {
 struct HostMatrix {
   std::int64_t n = 0;
   std::vector<float> elements;
+  double condition = 1;  // Trial::condition of a matrix from a file
 };
+
+/// Whether it is strictly diagonally dominant, by rows or by columns: then nothing grows in
+/// elimination, and L and U are well-conditioned. Of any other matrix two right decompositions may
+/// differ in every digit, so it is judged by its backward error alone.
+bool is_dominant(const HostMatrix& matrix);
 
 /// Element (i, j) of Rodinia's matrix is table[|i - j|]: 10 exp(-0.001 |i - j|), the exponent in
 /// fp32, exp in fp64, the product rounded to fp32 (lud/common of Rodinia 3.1, create_matrix). It is
@@ -25,12 +31,21 @@ std::vector<float> rodinia_table(std::int64_t n);
 /// for a bad file, one of another order, and a matrix that must not be decomposed without pivoting.
 HostMatrix host_matrix(const Parameters& p, std::uint64_t seed);
 
-/// Why elimination without pivoting must not be trusted with this matrix; empty when it may. A
-/// row-wise or column-wise strictly dominant matrix needs no trial. Any other is eliminated in
-/// fp64, and a reason is, with the step: a zero pivot; one no larger than what an fp32 rounding
-/// leaves of the numbers that it is the difference of, so that none of its digits would be right;
-/// |L| |U| more than `largest_growth` times the largest element.
-std::optional<std::string> objection_to(const HostMatrix& matrix);
+/// What a trial elimination in fp64 found.
+struct Trial {
+  /// Why elimination without pivoting must not be trusted with this matrix; empty when it may.
+  std::optional<std::string> objection{};
+  /// The largest element of |T| |T^-1| over the diagonal sub-blocks T, of solve_edge lines, of L
+  /// and U. Who multiplies by an inverse of T instead of solving has a backward error as many times
+  /// larger. 1 where the matrix is dominant.
+  double condition = 1;
+};
+
+/// A dominant matrix needs no trial. Any other is eliminated in fp64, and a reason is, with the
+/// step: a zero pivot; one no larger than what an fp32 rounding leaves of the numbers that it is
+/// the difference of, so that none of its digits would be right; |L| |U| more than `largest_growth`
+/// times the largest element.
+Trial trial_of(const HostMatrix& matrix);
 inline constexpr double largest_growth = 1e3;  // three of fp32's seven digits
 /// Largest order of a matrix that is not dominant: the trial is O(n^3) on the CPU.
 inline constexpr std::int64_t largest_trial = 4096;

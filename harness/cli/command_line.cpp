@@ -13,6 +13,7 @@
 #include "harness/registry.hpp"
 #include "harness/session/child_task.hpp"
 #include "harness/session/session.hpp"
+#include "harness/text/host_memory.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/pattern.hpp"
 
@@ -63,7 +64,7 @@ int dispatch(int argc, char** argv) {
 
 int exit_status_of(const std::string& program, const std::function<int()>& run) {
   const auto tell = [&](const std::exception& error, ExitStatus status) {
-    print_prose("{}: {}\n", program, in_one_line(error.what()));
+    print_prose("{}: {}\n", program, in_one_line(reason_of(error)));
     return status;
   };
   try {

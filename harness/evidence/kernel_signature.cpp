@@ -139,10 +139,20 @@ CodeFile read_cubin(std::string_view bytes) {
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// The text without comments, each a blank.
+/// The text without comments, each a blank, and without what strings hold.
 std::string uncommented(std::string_view text) {
   std::string out;
+  bool in_string = false;  // which ends with its line
   for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '"' || text[i] == '\n') {
+      in_string = text[i] == '"' && !in_string;
+      out += text[i++];
+      continue;
+    }
+    if (in_string) {
+      ++i;
+      continue;
+    }
     if (text.substr(i, 2) == "//") {
       i = std::min(text.find('\n', i), text.size());
     } else if (text.substr(i, 2) == "/*") {
@@ -258,6 +268,9 @@ CodeFile read_ptx(std::string_view text) {
           kernel.most_threads = most[0] * most[1] * most[2];
         } else if (word == ".reqntid") {
           kernel.exact_block = read_dimensions(words, word);
+        } else if (word == ".pragma") {  // ends with a semicolon, as a declaration does
+          while (!word.empty() && word != ";") word = words.next();
+          word = words.next();
         } else {
           word = words.next();
         }

@@ -13,11 +13,17 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
 }
 
-/// The text with comments blanked out, so that positions and line numbers stay.
+/// The text with comments and what strings hold blanked out, so that positions and line numbers
+/// stay.
 std::string without_comments(std::string_view text) {
   std::string out(text);
+  bool in_string = false;  // which ends with its line
   for (std::size_t i = 0; i + 1 < out.size();) {
-    if (out[i] == '/' && out[i + 1] == '/') {
+    if (out[i] == '"' || out[i] == '\n') {
+      in_string = out[i++] == '"' && !in_string;
+    } else if (in_string) {
+      out[i++] = ' ';
+    } else if (out[i] == '/' && out[i + 1] == '/') {
       while (i < out.size() && out[i] != '\n') out[i++] = ' ';
     } else if (out[i] == '/' && out[i + 1] == '*') {
       const std::size_t end = std::min(out.find("*/", i + 2), out.size() - 2) + 2;
@@ -98,7 +104,15 @@ class Reader {
     Function f;
     f.entry = entry;
     f.name = std::string(next_word());
-    while (pos_ < text_.size() && text_[pos_] != '{' && text_[pos_] != ';') advance();
+    for (;;) {
+      while (pos_ < text_.size() && text_[pos_] != '{' && text_[pos_] != ';' &&
+             text_[pos_] != '.') {
+        advance();
+      }
+      // Between parameters and body only this directive ends with a semicolon.
+      if (pos_ >= text_.size() || text_[pos_] != '.') break;
+      if (next_word() == ".pragma") skip_to_any(";");
+    }
     const bool declaration = pos_ >= text_.size() || text_[pos_] == ';';
     if (pos_ < text_.size()) advance();
     if (declaration) return;

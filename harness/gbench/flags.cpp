@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,6 +61,34 @@ void check_library_flags(const std::vector<std::string>& arguments) {
     const std::optional<std::string> value = library_flag(arguments, name);
     if (value && std::find(values.begin(), values.end(), *value) == values.end()) {
       throw UsageError(fmt::format("--{}={}: expected {}", name, *value, fmt::join(values, ", ")));
+    }
+  }
+  // The library reserves memory for the repetitions, and takes numbers that it cannot follow. With
+  // time it takes a unit in later versions, "0.5s", and a number of iterations, "100x".
+  struct Bounds {
+    const char* name;
+    double least, most;
+    std::string_view units;
+  };
+  constexpr double most_repetitions = 1e6, most_seconds = 86400, most_iterations = 1e9;
+  for (const auto& [name, least, most, units] :
+       {Bounds{"benchmark_repetitions", 1, most_repetitions, ""},
+        Bounds{"benchmark_min_time", 0, most_seconds, "sx"},
+        Bounds{"benchmark_min_warmup_time", 0, most_seconds, "s"}}) {
+    const std::optional<std::string> value = library_flag(arguments, name);
+    if (!value) continue;
+    std::string_view number = *value;
+    double most_here = most;
+    if (!number.empty() && units.find(number.back()) != std::string_view::npos) {
+      if (number.back() == 'x') most_here = most_iterations;
+      number.remove_suffix(1);
+    }
+    double is = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), is);
+    if (error != std::errc{} || end != number.data() + number.size() ||
+        !(is >= least && is <= most_here)) {
+      throw UsageError(
+          fmt::format("--{}={}: expected a number from {} to {}", name, *value, least, most_here));
     }
   }
 }

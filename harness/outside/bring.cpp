@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -21,7 +19,7 @@
 #include "harness/outside/posed_problem.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
-#include "harness/text/file.hpp"
+#include "harness/text/input_file.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -34,7 +32,9 @@ constexpr std::int64_t most_threads_per_block = 1024, most_block_z = 64;
 constexpr std::int64_t most_cluster_blocks = 16;  // more than 8 is a request that a GPU may refuse
 constexpr int first_with_clusters = 90;
 constexpr std::size_t buffer_argument_bytes = 8;
-constexpr std::uintmax_t largest_description = 1 << 20;
+constexpr std::uint64_t largest_description = 1 << 20;
+/// What nvcc makes of the largest libraries has some 100 MB; it is held in memory.
+constexpr std::uint64_t largest_code = 1 << 30;
 
 /// Opt-in shared memory of a block, in bytes; of an architecture that is not known, the most that
 /// one has. The same source.
@@ -58,13 +58,8 @@ std::size_t shared_limit(int architecture) {
   }
 }
 
-std::string read_bytes(const std::string& file, const std::string& place) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in || in.bad()) {
-    throw UsageError(fmt::format("{}: cannot read {}: {}", place, file, system_reason()));
-  }
-  return bytes;
+std::string read_code(const std::string& file, const std::string& place) {
+  return InputFile(file, place).content(largest_code);
 }
 
 class Sha256 {
@@ -78,13 +73,11 @@ class Sha256 {
   }
   /// A file that may be too large to be held.
   void add_file(const std::string& file, const std::string& place) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw UsageError(fmt::format("{}: cannot read {}: {}", place, file, system_reason()));
-    std::array<char, 1 << 16> piece{};
-    while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
-      update({piece.data(), static_cast<std::size_t>(in.gcount())});
+    InputFile in(file, place);
+    std::vector<char> piece(1 << 20);
+    for (std::size_t n = 0; (n = in.read(piece.data(), piece.size())) > 0;) {
+      update({piece.data(), n});
     }
-    if (in.bad()) throw UsageError(fmt::format("{}: cannot read {}", place, file));
   }
   std::string hexadecimal() {
     std::array<std::uint8_t, SHA256_DIGEST_SIZE> bytes{};
@@ -335,7 +328,7 @@ class BroughtImplementation {
   std::optional<std::string> objection(const Instance& instance, const Device& device) const {
     const ImplementationDescription& i = about();
     if (i.is_library) return std::nullopt;
-    const CodeFile code = read_code_file(read_bytes(i.file, description_->place(i.line)));
+    const CodeFile code = read_code_file(read_code(i.file, description_->place(i.line)));
     const int has = device.compute_capability;
     const bool runs = code.kind == CodeFile::Kind::ptx
                           ? code.architecture <= has
@@ -409,18 +402,29 @@ std::string digest_of(const Description& d, const ImplementationDescription& i,
   return hash.hexadecimal();
 }
 
-std::string text_of_description(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw UsageError(fmt::format("cannot read {}: {}", path, system_reason()));
-  std::string text(largest_description + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw UsageError(fmt::format("cannot read {}: is it a folder?", path));
-  if (text.size() > largest_description) {
+/// Whether what stands in a buffer, or is to, fits it at this size. Of files only the length is
+/// looked at.
+void check_contents(const Description& d, const BufferDescription& b, const Parameters& p) {
+  const std::int64_t count = d.value(b.count, p, 1);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * bytes_of(b.type);
+  const std::string at = p.to_string();
+  const auto expect = [&](const std::string& file, const std::string& what) {
+    if (file.empty()) return;
+    InputFile(file, d.place(b.line)).expect_size(bytes, fmt::format("{} (at {})", what, at));
+  };
+  expect(b.file, fmt::format("buffer '{}'", b.name));
+  expect(b.expected, fmt::format("what is expected in '{}'", b.name));
+  const bool is_read = b.role == BufferRole::input || b.role == BufferRole::in_place;
+  if (is_read && b.file.empty() && b.fill == Fill::index &&
+      !reaches(b.type, static_cast<double>(count - 1))) {
     throw UsageError(
-        fmt::format("{} has more than {} bytes: it is no description", path, largest_description));
+        fmt::format("{}: the last index of buffer '{}' is {} (at {}), which no {} holds",
+                    d.place(b.line), b.name, count - 1, at, word_of(b.type)));
   }
-  return text;
+}
+
+std::string text_of_description(const std::string& path) {
+  return InputFile(path).content(largest_description);
 }
 
 }  // namespace
@@ -431,6 +435,7 @@ Description read_description(const std::string& path) {
 
 void check_description(Description& d, const Parameters& p) {
   posed_bytes(d, p);
+  for (const BufferDescription& b : d.buffers) check_contents(d, b, p);
   if (d.work) {
     for (const Quantity* q : {&d.work->operations, &d.work->bytes_read, &d.work->bytes_written,
                               &d.work->dependent_operations}) {
@@ -441,7 +446,7 @@ void check_description(Description& d, const Parameters& p) {
     const LaunchCheck check(d, i, p);
     std::optional<CodeFile> code;
     if (!i.is_library) {
-      const std::string bytes = read_bytes(i.file, d.place(i.line));
+      const std::string bytes = read_code(i.file, d.place(i.line));
       try {
         code = read_code_file(bytes);
       } catch (const UsageError& error) {

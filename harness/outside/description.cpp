@@ -119,6 +119,15 @@ class DescriptionReader {
     return value;
   }
 
+  /// A number that an element of this type can have.
+  double value_of_type(const toml::node& node, const std::string& name, ElementType type) const {
+    const double value = number_of(node, name);
+    if (!reaches(type, value)) {
+      refuse(node, fmt::format("'{}' is {}, which no {} holds", name, value, word_of(type)));
+    }
+    return value;
+  }
+
   /// An integer, or a text that computes one.
   Quantity quantity_of(const toml::node& node, const std::string& name) const {
     if (const auto* integer = node.as_integer()) {
@@ -313,24 +322,20 @@ class DescriptionReader {
                            constant || name == std::string("value") ? "constant" : "uniform"));
       }
     }
-    if (constant) b.low = number_of(member(table, "value", of), "value");
+    if (constant) b.low = value_of_type(member(table, "value", of), "value", b.type);
     if (!uniform) return;
     // Integers are drawn from a range that no sum of a few of them overflows.
     b.high = is_float(b.type) ? 1 : 100;
-    if (const toml::node* low = table.get("low")) b.low = number_of(*low, "low");
-    if (const toml::node* high = table.get("high")) b.high = number_of(*high, "high");
+    if (const toml::node* low = table.get("low")) b.low = value_of_type(*low, "low", b.type);
+    if (const toml::node* high = table.get("high")) b.high = value_of_type(*high, "high", b.type);
     if (!(b.low < b.high)) {
       refuse(*fill, fmt::format("{} is drawn from {} to {}: 'low' must be less than 'high'", of,
                                 b.low, b.high));
     }
-    if (is_float(b.type)) return;
-    for (const double end : {b.low, b.high}) {
-      if (end != std::floor(end) || std::abs(end) >= 0x1p53 ||
-          !holds(b.type, static_cast<std::int64_t>(end))) {
-        refuse(*fill,
-               fmt::format("{} is drawn up to {}, which is no {}", of, end, word_of(b.type)));
-      }
+    if (!std::isfinite(b.high - b.low)) {
+      refuse(*fill, fmt::format("{}: 'low' and 'high' are too far apart", of));
     }
+    if (is_float(b.type)) return;
     if (b.high - b.low >= 4294967296.0) {
       refuse(*fill, fmt::format("{}: 'low' and 'high' are 2^32 or more apart", of));
     }
@@ -527,7 +532,7 @@ class DescriptionReader {
     }
     a.type = *known;
     if (is_float(a.type) && !value.is_string()) {
-      a.real = number_of(value, type);
+      a.real = value_of_type(value, type, a.type);
     } else {
       a.integer = quantity_of(value, type);
     }

@@ -164,4 +164,15 @@ bool holds(ElementType type, std::int64_t value) {
   return exact;
 }
 
+bool reaches(ElementType type, double value) {
+  if (!is_float(type)) {
+    return std::abs(value) < 0x1p53 && value == std::floor(value) &&
+           holds(type, static_cast<std::int64_t>(value));
+  }
+  std::byte held[8] = {};
+  set_element(type, held, 0, value);
+  const double back = element_at(type, held, 0);
+  return std::isfinite(back) && (back != 0 || value == 0);
+}
+
 }  // namespace amasia

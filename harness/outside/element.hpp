@@ -29,5 +29,8 @@ void set_element(ElementType type, std::byte* data, std::size_t i, double value)
 void set_element(ElementType type, std::byte* data, std::size_t i, std::int64_t value);
 /// Whether the type holds this integer exactly.
 bool holds(ElementType type, std::int64_t value);
+/// Whether the type has this value within its range: of an integer type exactly, and below 2^53 in
+/// magnitude, of a floating-point type rounded, but neither to infinity nor to zero.
+bool reaches(ElementType type, double value);
 
 }  // namespace amasia

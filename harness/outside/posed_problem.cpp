@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <thread>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "harness/errors.hpp"
+#include "harness/text/input_file.hpp"
 #include "inputs/random.hpp"
 #include "inputs/sizes.hpp"
 
@@ -71,17 +71,10 @@ Bytes generated(const BufferDescription& b, std::size_t count, std::uint64_t see
 /// A file of exactly so many bytes, raw and little-endian.
 Bytes content_of(const std::string& file, std::size_t bytes, const std::string& place,
                  const std::string& what) {
-  std::ifstream in(file, std::ios::binary | std::ios::ate);
-  if (!in) throw UsageError(fmt::format("{}: cannot read {}", place, file));
-  const std::streamoff size = in.tellg();
-  if (size < 0 || static_cast<std::uint64_t>(size) != bytes) {
-    throw UsageError(
-        fmt::format("{}: {} has {} bytes, {} takes {}", place, file, size, what, bytes));
-  }
+  InputFile in(file, place);
+  in.expect_size(bytes, what);
   Bytes data(bytes);
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(bytes));
-  if (!in) throw UsageError(fmt::format("{}: cannot read {}", place, file));
+  in.read(reinterpret_cast<char*>(data.data()), bytes);
   return data;
 }
 

@@ -22,6 +22,7 @@
 
 #include "harness/errors.hpp"
 #include "harness/text/file.hpp"
+#include "harness/text/host_memory.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -29,9 +30,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-volatile sig_atomic_t interrupt_signal = 0;
-void note_interrupt(int signal) { interrupt_signal = signal; }
 
 /// One end of a pipe that closes itself.
 class Descriptor {
@@ -127,7 +125,7 @@ int serve(const TaskPerformer& perform, const std::string& text, int out) {
   } catch (const UsageError& error) {
     answer(Json{{"error", error.what()}, {"usage", true}});
   } catch (const std::exception& error) {
-    answer(Json{{"error", error.what()}});
+    answer(Json{{"error", reason_of(error)}});
   }
   // Skip destructors of a possibly broken CUDA context: they would report the same error again.
   std::cout.flush();
@@ -170,15 +168,6 @@ void take_line(const std::string& line, ChildOutcome& outcome,
     on_line(line);
   }
 }
-
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = note_interrupt;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-bool interrupted() { return interrupt_signal != 0; }
 
 Ended run_program(const std::vector<std::string>& command, const std::string& input, double seconds,
                   const std::function<bool(const std::string&)>& on_line) {
@@ -275,7 +264,7 @@ ChildOutcome run_in_process(const Json& task, const TaskPerformer& perform,
   } catch (const UsageError&) {
     throw;
   } catch (const std::exception& error) {
-    outcome.failure = error.what();
+    outcome.failure = reason_of(error);
   }
   return outcome;
 }

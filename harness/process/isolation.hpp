@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/process/task.hpp"
+#include "harness/text/interrupt.hpp"
 
 namespace amasia {
 
@@ -63,10 +64,6 @@ std::string task_text(const nlohmann::ordered_json& task);
 /// messages on a new one, whatever stood before it.
 void take_line(const std::string& line, ChildOutcome& outcome,
                const std::function<void(const std::string&)>& on_line);
-
-/// SIGINT and SIGTERM set a flag instead of ending the process; run_in_child() obeys it.
-void catch_interrupts();
-bool interrupted();
 
 /// The option by which the parent starts its child; for one with files, two names follow.
 inline constexpr const char* child_flag = "--child-task";

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <new>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "harness/session/ceilings.hpp"
 #include "harness/session/group_loop.hpp"
 #include "harness/session/microbenchmark_loop.hpp"
+#include "harness/text/host_memory.hpp"
 
 namespace amasia {
 namespace {
@@ -24,8 +26,20 @@ Json check_reference(const Json& task) {
   const App* app = find_app(name);
   if (app == nullptr) throw UsageError("app '" + name + "' is not part of this program");
   const auto size = task.at("size").get<std::map<std::string, std::string>>();
-  const Verdict v = app->check_reference(Parameters(app->parameters(), size),
-                                         task.at("seed").get<std::uint64_t>());
+  const Parameters parameters(app->parameters(), size);
+  const Verdict v = [&] {
+    const auto refuse = [&](const std::exception& error) {
+      return UsageError(fmt::format("{} {}: {}; choose a smaller --size", name,
+                                    parameters.to_string(), reason_of(error)));
+    };
+    try {
+      return app->check_reference(parameters, task.at("seed").get<std::uint64_t>());
+    } catch (const std::bad_alloc& error) {
+      throw refuse(error);
+    } catch (const std::length_error& error) {
+      throw refuse(error);
+    }
+  }();
   return {{"passed", v.passed},
           {"norm", v.norm},
           {"error", v.error},  // null where it is not finite

@@ -36,12 +36,6 @@ struct SessionOutcome {
   int skipped_groups = 0;     // too large for the device's memory: the reason is in their warnings
 };
 
-/// SIGINT or SIGTERM came where nothing is kept that could be continued.
-class Interrupted : public std::exception {
- public:
-  const char* what() const noexcept override { return "interrupted"; }
-};
-
 class NoDevice : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -18,6 +18,7 @@
 #include "apps/lud/lud.hpp"
 #include "apps/lud/matrices.hpp"
 #include "apps/lud/tiles.cuh"
+#include "tests/apps/lud_matrices.hpp"
 
 namespace amasia::lud {
 namespace {
@@ -172,6 +173,12 @@ TEST(LudKernels, DecomposeADiagonalBlockAndItsPanelsAsStablyAsElimination) {
   // some 230 its errors are a fourth to a sixth of those of sums of 128 terms.
   for (const char* input : {"rodinia", "ill_conditioned"}) {
     expect_as_stable_as_elimination(generated(300, input), input);
+  }
+}
+
+TEST(LudKernels, DecomposeProductsOfTrianglesAsStablyAsElimination) {
+  for (std::int64_t n : {32, 64, 256}) {
+    expect_as_stable_as_elimination(product_of_triangles(n, 3), std::to_string(n));
   }
 }
 

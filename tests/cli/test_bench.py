@@ -8,11 +8,13 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
+import time
 
 import pytest
-from programs import ROOT, built_with_cuda, runner
+from programs import ROOT, built_with_cuda, program, runner
 
 from plots.documents import read_document
 from plots.load import load
@@ -242,8 +244,42 @@ def test_files_hold_what_is_expected(bench: Bench) -> None:
     result = bench.measure()
     assert result.returncode == 2
     assert (
-        "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' takes 4000" in result.stderr
+        "saxpy.toml:13: y.bin has 3999 bytes, what is expected in 'y' (at n=1000) takes 4000"
+        in result.stderr
     )
+
+
+def test_lengths_of_files_are_found_by_a_dry_run(bench: Bench) -> None:
+    problem = PROBLEM.replace('fill = "uniform"', 'file = "x.bin"', 1)
+    bench.write(implementation("old", function="right"), implementation("right"), problem=problem)
+    (bench.folder / "x.bin").write_bytes(bytes(4001))
+    result = bench.measure("--dry-run")
+    assert result.returncode == 2
+    said = "amasia: saxpy.toml:7: x.bin has 4001 bytes, buffer 'x' (at n=1000) takes 4000\n"
+    assert result.stderr == said
+    (bench.folder / "x.bin").unlink()
+    (bench.folder / "x.bin").symlink_to("/dev/zero")
+    result = bench.measure("--dry-run")
+    assert result.returncode == 2
+    assert "cannot read x.bin: it is a device, a regular file is needed" in result.stderr
+
+
+def test_reading_a_large_file_can_be_interrupted(bench: Bench) -> None:
+    count = 1 << 36  # 256 GiB of holes
+    problem = PROBLEM.replace("n = 1000", f"n = {count}")
+    problem = problem.replace('fill = "uniform"', 'file = "x.bin"', 1)
+    scalar = ARGUMENTS.replace("i32", "i64")
+    texts = [implementation(name, function="right").replace(ARGUMENTS, scalar) for name in "ab"]
+    bench.write(*texts, problem=problem)
+    with (bench.folder / "x.bin").open("wb") as file:
+        file.truncate(4 * count)
+    command = [program("amasia-stub"), "bench", "saxpy.toml", "--dry-run"]
+    with subprocess.Popen(command, cwd=bench.folder, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130 and said == "amasia: interrupted\n"
 
 
 def test_without_child_processes_and_at_other_sizes(bench: Bench) -> None:
@@ -311,7 +347,9 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
         for name in re.findall(r'^library = "(.*)"', block, re.MULTILINE):
             (bench.folder / name).write_text("only its digest is needed")
         for name in re.findall(r'^(?:file|expected) = "(.*\.bin)"', block, re.MULTILINE):
-            (bench.folder / name).write_bytes(b"")
+            count = re.search(r"^count = (\d+)", block, re.MULTILINE)
+            assert count is not None
+            (bench.folder / name).write_bytes(bytes(int(count[1])))  # the page's are of u8
         (bench.folder / "page.toml").write_text(block)
         result = bench.run("page.toml", "--dry-run")
         assert result.returncode == 0, result.stderr + block

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -26,6 +27,25 @@ def rows_by_variant(group: dict) -> dict[str, dict]:
 
 def test_every_config_is_right_at_every_odd_size(amasia):
     result = amasia("verify", "--preset", "smoke")
+    assert result.returncode == 0, result.stdout
+    assert " 0 failed" in result.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("n", [32, 64, 256])
+def test_lud_is_judged_rightly_on_files_like_rodinias(amasia, tmp_path, n):
+    """Products of triangles of uniform(0, 1): condition 1e9 and more."""
+    draw = random.Random(n)
+    lower = [[draw.random() if j < i else float(i == j) for j in range(n)] for i in range(n)]
+    upper = [[draw.random() if j >= i else 0.0 for j in range(n)] for i in range(n)]
+    rows = (
+        " ".join(
+            f"{sum(lower[i][k] * upper[k][j] for k in range(min(i, j) + 1)):f}" for j in range(n)
+        )
+        for i in range(n)
+    )
+    path = tmp_path / f"{n}.dat"
+    path.write_text(f"{n}\n" + "\n".join(rows) + "\n")
+    result = amasia("verify", "lud", "--size", f"n={n},matrix_file={path}")
     assert result.returncode == 0, result.stdout
     assert " 0 failed" in result.stdout.splitlines()[-1]
 

@@ -20,13 +20,13 @@ from plots.machine_code import (
     read_kernels,
     tile_loop,
 )
+from plots.observed import from_cubin
 
 SOURCE = Path(__file__).with_name("kernels_to_read.cu")
 
 
-@pytest.fixture(scope="module", params=["80", "90a"])
-def compiled(request, tmp_path_factory):
-    """name -> its tile loop, of kernels_to_read.cu."""
+def built(cubin: Path, architecture: str, *options: str) -> None:
+    """Compiles kernels_to_read.cu, or skips where that cannot be."""
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if not os.access(nvcc, os.X_OK):
         pytest.skip("needs nvcc")
@@ -34,13 +34,33 @@ def compiled(request, tmp_path_factory):
         find_cuobjdump()
     except PlotsError as error:
         pytest.skip(str(error))
-    cubin = tmp_path_factory.mktemp("cubins") / "kernels.cubin"
-    command = [nvcc, f"-arch=sm_{request.param}", "-std=c++17", "-cubin", "-o", cubin, SOURCE]
+    command = [nvcc, f"-arch=sm_{architecture}", "-std=c++17", *options, "-cubin", "-o", cubin]
+    command.append(SOURCE)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 and "Unsupported gpu architecture" in done.stderr:
-        pytest.skip(f"this nvcc has no sm_{request.param}")
+        pytest.skip(f"this nvcc has no sm_{architecture}")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module", params=["80", "90a"])
+def compiled(request, tmp_path_factory):
+    """name -> its tile loop, of kernels_to_read.cu."""
+    cubin = tmp_path_factory.mktemp("cubins") / "kernels.cubin"
+    built(cubin, request.param)
     return {kernel.name: kernel for kernel in read_kernels(cubin)}
+
+
+@pytest.mark.parametrize("options", [["-G"], ["-Xptxas", "-O0"], ["-lineinfo"]])
+def test_a_debug_build_is_no_kernel_to_advise_on(tmp_path, options):
+    """What it says of shared memory is wrong: -G reaches it by generic addresses."""
+    cubin = tmp_path / "kernels.cubin"
+    built(cubin, "80", *options)
+    if options == ["-lineinfo"]:
+        assert from_cubin(cubin, "256", None, "staged").traits["threads"] == "256"
+        return
+    for name in ("staged", None):
+        with pytest.raises(PlotsError, match=r"is from a debug build .*without -G"):
+            from_cubin(cubin, "256", None, name)
 
 
 def test_through_registers(compiled):

@@ -215,6 +215,21 @@ TEST(Ptx, ListsTheKernelsOfAModuleWithoutReadingIt) {
   EXPECT_EQ(ptx::contents(compiled).target, ptx::parse(compiled).target);
 }
 
+TEST(Ptx, APragmaBeforeTheBodyHidesNoKernel) {
+  const ptx::Module module = ptx::parse(R"(.version 8.0
+.target sm_90
+.entry one(.param .u64 a) .maxntid 64 .pragma "nounroll; { // ";
+.minnctapersm 2 { .pragma "}"; ret; }
+.entry declared(.param .u64 a) .pragma "nounroll";;
+.entry two() { ret; ret; }
+)");
+  ASSERT_EQ(module.functions.size(), 2u);
+  EXPECT_EQ(module.functions[0].name, "one");
+  ASSERT_EQ(module.functions[0].body.size(), 1u);
+  EXPECT_EQ(module.functions[0].body[0].line, 4);
+  EXPECT_EQ(module.functions[1].name, "two");
+}
+
 TEST(Ptx, ATargetThatIsNoneIsNone) {
   for (const char* name : {"sm_99999999999", "sm_123456", "sm_", "sm", "", "s"}) {
     EXPECT_EQ(ptx::parse(std::string(".version 8.0\n.target ") + name + "\n").target, 0) << name;

@@ -46,6 +46,20 @@ TEST(KernelSignature, PtxSaysWhatAKernelTakes) {
   EXPECT_TRUE(file.kernels[3].parameters.empty());
 }
 
+TEST(KernelSignature, APragmaBeforeTheBodyHidesNoKernel) {
+  const CodeFile file = read_code_file(R"(.version 8.0
+.target sm_90
+.pragma "of the { // module";
+.entry one(.param .u64 a) .pragma "nounroll; {"; .maxntid 64 .pragma "next"; { ret; }
+.entry declared(.param .u64 a) .pragma "nounroll";;
+.entry two() { .pragma "}"; ret; }
+)");
+  ASSERT_EQ(file.kernels.size(), 2u);
+  EXPECT_EQ(file.kernels[0].name, "one");
+  EXPECT_EQ(file.kernels[0].most_threads, 64u);
+  EXPECT_EQ(file.kernels[1].name, "two");
+}
+
 TEST(KernelSignature, AKernelIsMeantByItsNameInTheSource) {
   const CodeFile file = read_code_file(signatures_ptx);
   std::string reason;

@@ -58,5 +58,23 @@ TEST(LibraryFlags, ValuesThatPrintTheUsageAreRefused) {
             "--benchmark_out_format=yaml: expected console, json, csv");
 }
 
+TEST(LibraryFlags, NumbersThatTheLibraryCannotFollowAreRefused) {
+  const auto objection_to = [](const std::string& flag) {
+    return message_of<UsageError>([&] { check_library_flags({"--benchmark_" + flag}); });
+  };
+  EXPECT_EQ(objection_to("repetitions=-3"),
+            "--benchmark_repetitions=-3: expected a number from 1 to 1000000");
+  EXPECT_EQ(objection_to("min_time=nan"),
+            "--benchmark_min_time=nan: expected a number from 0 to 86400");
+  for (const char* number : {"", "-1", "nan", "inf", "1e308", "x", "1,5", "99999999999999999999"}) {
+    for (const char* flag : {"repetitions=", "min_time=", "min_warmup_time="}) {
+      EXPECT_FALSE(objection_to(std::string(flag) + number).empty()) << flag << number;
+    }
+  }
+  EXPECT_NO_THROW(check_library_flags({"--benchmark_repetitions=3", "--benchmark_min_time=0.01"}));
+  EXPECT_NO_THROW(check_library_flags({"--benchmark_min_time=0.01s"}));
+  EXPECT_NO_THROW(check_library_flags({"--benchmark_min_time=100x"}));
+}
+
 }  // namespace
 }  // namespace amasia

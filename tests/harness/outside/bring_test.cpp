@@ -132,6 +132,35 @@ TEST_F(Bring, FindsWhatContradictsTheCode) {
       contains(objection_to("count = \"n\"", "count = \"n * 1000000000000000\""), "b.toml:6: "));
 }
 
+/// Nothing is read, and no digest is made, before the length is known to be right.
+TEST_F(Bring, FilesAreRegularAndAsLongAsTheirBuffersAtEverySize) {
+  write_text(folder_ / "x.bin", std::string(4000, '\0'));
+  EXPECT_EQ(objection_to("fill = \"uniform\"", "file = \"x.bin\""),
+            "b.toml:4: x.bin has 4000 bytes, buffer 'x' (at n=5000) takes 20000");
+  EXPECT_EQ(objection_to("role = \"output\"", "role = \"output\"\nexpected = \"x.bin\""),
+            "b.toml:9: x.bin has 4000 bytes, what is expected in 'y' (at n=5000) takes 20000");
+  std::filesystem::create_directory(folder_ / "folder");
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  const struct {
+    const char *file, *says;
+  } cases[] = {{"folder", "folder: it is a folder, a regular file is needed"},
+               {"fifo", "fifo: it is a FIFO, a regular file is needed"},
+               {"/dev/zero", "/dev/zero: it is a device, a regular file is needed"}};
+  for (const auto& c : cases) {
+    const std::string file = "file = \"" + std::string(c.file) + "\"";
+    EXPECT_EQ(objection_to("fill = \"uniform\"", file),
+              "b.toml:4: cannot read " + std::string(c.says));
+    EXPECT_EQ(objection_to("file = \"k.ptx\"", file),
+              "b.toml:13: cannot read " + std::string(c.says));
+  }
+}
+
+TEST_F(Bring, AnIndexThatItsTypeDoesNotHoldIsRefused) {
+  EXPECT_EQ(objection_to("type = \"f32\"\ncount = \"n\"\nrole = \"input\"\nfill = \"uniform\"",
+                         "type = \"i8\"\ncount = \"n\"\nrole = \"input\"\nfill = \"index\""),
+            "b.toml:4: the last index of buffer 'x' is 999 (at n=1000), which no i8 holds");
+}
+
 TEST_F(Bring, SizesOfTheCommandLineAreCheckedAsWell) {
   const OutsideApp app = brought();
   const Parameters large(app.parameters, {{"n", "600000000000"}});
