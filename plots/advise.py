@@ -1,26 +1,27 @@
-"""Which strategy to choose: for each app and size the best one that was resolved, by how much, at
-what price, and from which size on.
+"""Which strategy to choose: for each app and size the fastest one that was resolved, by how much,
+at what cost, and from which size on.
 
-A strategy may be fast because of the schedule that it was best with, which the baseline could have
-had as well. So where the gain of movement alone is known (plots/gains.py), it has to be resolved
-too, and strategies are ranked by it, but by no more than the gain that they have in all: a large
-gain with a schedule that loses more is worth nothing.
+Strategies are ranked by their overall speed-up, each at its best against baseline at its best. A
+strategy may be fast because of the schedule that it was best with, which the baseline could have
+had as well. So where baseline alone gains by that schedule (plots/gains.py), the gain of movement
+has to be resolved too. What ran faster than the strategy named is said, with what would resolve it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plots.claims import UNDECIDED
+from plots.beside import times_beside
+from plots.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED, UNDECIDED, WITHIN_NOISE
 from plots.errors import PlotsError
-from plots.gains import Gain, Part, gains_of
+from plots.gains import Gain, gains_of
 from plots.load import LEAST_ROUNDS, Results, sizes_of
 from plots.prose import runs
 from plots.strategies import BY_NAME, code_lines, involved_lines
@@ -35,11 +36,12 @@ class Advice:
     the app; ``work`` is its bytes and operations. strategy is None when no strategy was found
     faster than baseline; ``outcome`` says why: "faster", "schedule" (some are, but none was found
     to be by the way it moves data), "not resolved", "baseline" (all others are slower) or "no
-    comparison". ``rivals`` were faster too, with intervals that overlap the winner's. ``gain``
-    divides the winner's speed-up into schedule and movement, where that is known; of outcome
-    "schedule", the largest one's. ``low`` and ``high`` are where a new run falls, where that is
-    known; ``runs`` says what stands behind them. ``few_rounds`` is how many a group has that is
-    not resolved, where a study would have gone on for more.
+    comparison". ``rivals`` were faster too, with intervals that overlap the winner's. ``ahead``
+    says of each strategy that ran faster than the winner, or than baseline where there is none, why
+    it is not named. ``gain`` divides the winner's speed-up into schedule and movement, where that
+    is known; of outcome "schedule", the largest one's. ``low`` and ``high`` are where a new run
+    falls, where that is known; ``runs`` says what stands behind them. ``few_rounds`` is how many a
+    group has that is not resolved, where a study would have gone on for more.
     """
 
     gpu: str
@@ -58,6 +60,7 @@ class Advice:
     baseline_ms: float = np.nan
     rivals: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    ahead: tuple[str, ...] = ()
     few_rounds: int = 0
     price: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
@@ -78,13 +81,15 @@ class Advice:
                 if self.gain is not None:
                     text += f", which is {self.gain.product()}"
                 if self.rivals:
-                    text += f"; not told apart from {', '.join(self.rivals)}"
-                return text + (f"; {self.runs}." if self.runs else ".")
+                    text += f"; not distinguishable from {', '.join(self.rivals)}"
+                text += f"; {self.runs}" if self.runs else ""
+                return text + (f". Faster still: {'; '.join(self.ahead)}." if self.ahead else ".")
             case "schedule" if self.gain is not None:
                 return (
                     "not resolved by movement: no strategy was found faster than baseline with the "
                     f"same schedule; {self.gain.strategy} ran {self.gain.total.text()} faster, "
                     f"{self.gain.product()}."
+                    + (f" Faster still: {'; '.join(self.ahead)}." if self.ahead else "")
                 )
             case "not resolved":
                 few = (
@@ -95,6 +100,7 @@ class Advice:
                 return (
                     f"not resolved{few}: no strategy was found faster than baseline; undecided: "
                     f"{', '.join(self.undecided)}."
+                    + (f" Fastest measured: {self.ahead[0]}." if self.ahead else "")
                 )
             case "baseline":
                 return "baseline: every other strategy that ran is slower."
@@ -134,17 +140,39 @@ def _price(row: Any, base: Any | None) -> tuple[str, ...]:
     return tuple(p for p in parts if p)
 
 
-def _credited(total: Part, gain: Gain | None) -> Part:
-    """What a strategy is ranked by: its gain by movement, but no more than its whole gain."""
-    if gain is None or total.ratio <= gain.by_movement.ratio:
-        return total
-    return gain.by_movement
+def _to_resolve(comparison: Any, rounds: int) -> str:
+    """What may resolve a comparison that is not; "" where nothing does."""
+    match comparison.claim:
+        case claim if claim == NOT_RESOLVED:
+            return f"more rounds (--rounds {max(2 * rounds, 2 * LEAST_ROUNDS) + 1})"
+        case claim if claim == NOT_BETWEEN_RUNS:
+            where = "another GPU" if comparison.gpus <= 1 else "more GPUs"
+            return f"more sessions (--sessions), on {where} of the model"
+        case claim if claim == WITHIN_NOISE:
+            return "a machine on which baseline differs less from itself, or another GPU"
+    return ""
+
+
+def _undecided_in_words(comparison: Any, rounds: int) -> str:
+    """ "tma 1.17× [0.99, 1.19], not resolved; more rounds (--rounds 31) may resolve it"."""
+    text = (
+        f"{comparison.strategy} "
+        f"{claimed_ratio(comparison.ratio, comparison.low, comparison.high)}, {comparison.claim}"
+    )
+    remedy = _to_resolve(comparison, rounds)
+    return f"{text}; {remedy} may resolve it" if remedy else text
+
+
+def _is_owed_to_the_schedule(gain: Gain) -> bool:
+    """Whether baseline gains by the strategy's schedule, and the strategy was not found to gain
+    beside it."""
+    return gain.by_schedule.claim == "faster" and gain.by_movement.claim != "faster"
 
 
 def _owed_to_the_schedule(gain: Gain) -> str:
     how = "slower" if gain.by_movement.resolved else "so that movement is not shown to gain"
     return (
-        f"{gain.strategy} ran {gain.total.text()} faster in all, but with schedule "
+        f"{gain.strategy} ran {gain.total.text()} faster overall, but with schedule "
         f"{gain.schedule} for both it is {gain.by_movement.text()}, {how}"
     )
 
@@ -175,8 +203,8 @@ def _beside(gain: Gain, rows: Sequence[Any]) -> list[str]:
 
 
 # What an advice is made of.
-_OF_ROW = ["group", "app", "variant", "strategy", "role", "repeat", "status", "reason", "schedule",
-           "median", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
+_OF_ROW = ["group", "row", "app", "variant", "strategy", "role", "repeat", "status", "reason",
+           "schedule", "fallback", "registers", "shared_bytes", "local_bytes"]  # fmt: skip
 _OF_COMPARISON = ["group", "variant", "strategy", "role", "control", "claim", "ratio", "low",
                   "high", "sessions", "gpus"]  # fmt: skip
 
@@ -196,8 +224,9 @@ def _one(
     group: Any,
     role: str,
     gains: dict[str, Gain],
+    times: Mapping[str, float],
 ) -> Advice:
-    """The advice of a group from its rows and its comparisons."""
+    """The advice of a group from its rows and its comparisons; ``times`` are printed, by row."""
     rows = [row for row in rows if row.repeat == 0]
     of_role = {row.strategy: row for row in rows if row.role == role and row.status == "ok"}
     compared = [c for c in in_group if c.role == role]
@@ -219,39 +248,51 @@ def _one(
         remarks.append("no A/A control was run: a difference may be noise of the machine")
     undecided = tuple(c.strategy for c in compared if c.claim in UNDECIDED)
     faster = [c for c in compared if c.claim == "faster"]
+    rounds = int(group.rounds)
+
+    def ahead(of: float, owed: Sequence[Gain] = ()) -> tuple[str, ...]:
+        """What ran faster than a ratio and is not named, the fastest first."""
+        said = {
+            c.strategy: (c.ratio, _undecided_in_words(c, rounds))
+            for c in compared
+            if c.claim in UNDECIDED and c.ratio > of
+        }
+        said |= {
+            gain.strategy: (gain.total.ratio, _owed_to_the_schedule(gain))
+            for gain in owed
+            if gain.total.ratio > of
+        }
+        return tuple(text for _, text in sorted(said.values(), reverse=True))
+
     if not compared:
         others = sorted({c.role for c in in_group if not c.control} & {"iso", "best"})
         hints = tuple(f"compared at {other} only: --role {other}" for other in others)
         return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
     if not faster:
         outcome = "not resolved" if undecided else "baseline"
-        rounds = int(group.rounds)
         return Advice(
-            **where, role=role, outcome=outcome, undecided=undecided, remarks=tuple(remarks),
+            **where, role=role, outcome=outcome, undecided=undecided, ahead=ahead(1),
+            remarks=tuple(remarks),
             few_rounds=rounds if undecided and 0 < rounds < LEAST_ROUNDS else 0,
         )  # fmt: skip
     known = [gains[c.strategy] for c in faster if c.strategy in gains]
-    by_schedule = [gain for gain in known if gain.by_movement.claim != "faster"]
-    remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]
+    by_schedule = [gain for gain in known if _is_owed_to_the_schedule(gain)]
     owed = {gain.strategy for gain in by_schedule}
     faster = [c for c in faster if c.strategy not in owed]
     if not faster:
         largest = max(by_schedule, key=lambda gain: gain.total.ratio)
+        remarks += [_owed_to_the_schedule(gain) for gain in by_schedule]
         return Advice(
-            **where, role=role, outcome="schedule", undecided=undecided, remarks=tuple(remarks),
-            gain=largest,
+            **where, role=role, outcome="schedule", undecided=undecided,
+            ahead=ahead(largest.total.ratio), remarks=tuple(remarks), gain=largest,
         )  # fmt: skip
-    credited = {
-        c.strategy: _credited(Part(c.ratio, c.low, c.high, c.claim), gains.get(c.strategy))
-        for c in faster
-    }
-    winner = max(credited, key=lambda strategy: credited[strategy].ratio)
-    rivals = [
-        strategy
-        for strategy, part in credited.items()
-        if strategy != winner and part.high >= credited[winner].low
+    best = max(faster, key=lambda c: c.ratio)
+    winner = best.strategy
+    rivals = [c.strategy for c in faster if c is not best and c.high >= best.low]
+    # Those that ran faster are part of the sentence.
+    remarks += [
+        _owed_to_the_schedule(gain) for gain in by_schedule if gain.total.ratio <= best.ratio
     ]
-    best = next(c for c in faster if c.strategy == winner)
     gain = gains.get(winner)
     if gain is not None and not gain.same_schedule:
         remarks += _beside(gain, rows)
@@ -259,8 +300,8 @@ def _one(
     for library in rows:
         if library.role == "comparator" and library.status == "ok":
             remarks.append(
-                f"{library.strategy} takes {milliseconds(library.median)}, "
-                f"{library.median / row.median:.2f} of the time of {winner}"
+                f"{library.strategy} takes {milliseconds(times[library.row])}, "
+                f"{times[library.row] / times[row.row]:.2f} of the time of {winner}"
                 + (", in a geometry of its own, not the original's" if role == "iso" else "")
             )
     if row.fallback:
@@ -273,10 +314,11 @@ def _one(
         ratio=float(best.ratio),
         low=float(best.low),
         high=float(best.high),
-        median_ms=float(row.median),
-        baseline_ms=float(base.median) if base is not None else np.nan,
+        median_ms=times[row.row],
+        baseline_ms=times[base.row] if base is not None else np.nan,
         rivals=tuple(rivals),
         undecided=undecided,
+        ahead=ahead(best.ratio, by_schedule),
         price=_price(row, base),
         remarks=tuple(remarks),
         gain=gain,
@@ -328,6 +370,7 @@ def advise(
         of_gpu = selected.where(gpu=gpu)
         rows = _by_group(of_gpu.rows[_OF_ROW])
         comparisons = _by_group(of_gpu.comparisons[_OF_COMPARISON])
+        times = times_beside(of_gpu)
         for name in sorted(set(of_gpu.groups["app"])):
             order = {size: i for i, size in enumerate(sizes_of(of_gpu.groups, name))}
             groups = of_gpu.groups[of_gpu.groups["app"] == name]
@@ -344,6 +387,7 @@ def advise(
                         group,
                         role,
                         gains.get(key, {}),
+                        times,
                     )
                 )
     return found
@@ -368,18 +412,29 @@ def from_size_on(advice: list[Advice]) -> str:
             f"At the largest size ({last.size_label}) {last.few_rounds} rounds are too few to tell."
         )
     if last.strategy is None:
-        return f"At the largest size ({last.size_label}) no strategy was found faster."
+        text = f"At the largest size ({last.size_label}) no strategy was found faster"
+        return f"{text}; {last.ahead[0]}." if last.ahead else f"{text}."
+    ahead = f"; faster still at {last.size_label}: {last.ahead[0]}" if last.ahead else ""
     if len(advice) == 1:
-        return f"Only one size was measured ({last.size_label})."
+        return f"Only one size was measured ({last.size_label}){ahead}."
     start = len(advice) - 1
     while start > 0:
         before = advice[start - 1]
         if last.strategy != before.strategy and last.strategy not in before.rivals:
             break
         start -= 1
-    if start == 0:
-        return f"{last.strategy} is the choice at every size measured."
-    return f"{last.strategy} is the choice from {advice[start].size_label} on."
+    where = "at every size measured" if start == 0 else f"from {advice[start].size_label} on"
+    # Where another ran fastest the sentence of that size names it first.
+    ties = [a for a in advice[start:] if a.strategy != last.strategy]
+    if len(ties) == 1:
+        there, others = f"at {ties[0].size_label}", str(ties[0].strategy)
+    elif ties:
+        there = f"at {len(ties)} of these sizes"
+        others = " or ".join(dict.fromkeys(str(a.strategy) for a in ties))
+    if ties:
+        tie = f"{others} ran fastest, and {last.strategy} is not distinguishable from it"
+        ahead = f"; {there} {tie}{ahead}"
+    return f"{last.strategy} is the choice {where}{ahead}."
 
 
 def by_mode(advice: list[Advice]) -> list[list[Advice]]:

@@ -89,6 +89,13 @@ def log_error(low: float, high: float, coverage: float) -> float:
     return math.log(high / low) / (2 * float(special.ndtri((1 + coverage) / 2)))
 
 
+def value_of(row: Sequence[SessionValue]) -> float:
+    """What a row's sessions say it is: the mean over its GPUs of the means of their sessions, no
+    logarithm. Raises ValueError without sessions."""
+    _check(row, 0.5)
+    return math.exp(_of(row).mean)
+
+
 def _by_gpu(row: Sequence[SessionValue]) -> list[list[SessionValue]]:
     found: dict[str, list[SessionValue]] = {}
     for session in row:

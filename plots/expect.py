@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plots.between import Components, Difference, Pool, difference
+from plots.beside import times_beside
+from plots.between import Components, Difference, Pool, difference, value_of
 from plots.errors import PlotsError, nearest
 from plots.load import SHOWN_ROLES, Results, usable_times
 from plots.sessions import Sessions, levelled, pool_of_all
@@ -27,6 +28,7 @@ from plots.statistics import (
     independent_ratio,
     least_p_value,
 )
+from plots.strategies import NAMES
 from plots.tree import ROOT
 
 TABLE1 = ROOT / "inputs" / "published" / "s003_table1_gpu_specs.csv"
@@ -35,6 +37,12 @@ DATASHEETS = ROOT / "inputs" / "specifications" / "gpus.csv"
 
 CONFIDENCE = 0.95
 MATCH = ["variant", "role", "app", "size", "cache", "launch"]
+CASE = MATCH[2:]
+BASELINE = "baseline"
+BEST_COLUMNS = [
+    "app", "size_label", "cache", "launch", "hardware", "old_strategy", "old_software",
+    "new_strategy", "new_software", "ratio", "low", "high", "resolved",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -217,7 +225,11 @@ class Measured:
     verified and timed): old_ms, new_ms, ratio with interval, resolved, and floor_ratio, the ratio
     of their floors, which is the speed-up if both stay equally far from them. ``knows`` says what
     the interval knows, "between runs" or "one run each"; ``too_few_rounds`` marks rows of which
-    even the clearest difference could not have been resolved.
+    even the clearest difference could not have been resolved. The times are those that the ratio
+    is of: of all sessions, or of one run each.
+    ``best`` has a line per case with baseline at its best on both: the fastest strategy of each
+    GPU, and what the step consists of, ``ratio`` = ``hardware`` x ``new_software`` /
+    ``old_software``, with the verdict on those two rows by the same rule as on all others.
     ``ceilings`` has the ratio of each ceiling measured on both, above 1 when new is better.
     """
 
@@ -227,6 +239,7 @@ class Measured:
     measured_ceilings: Expectation | None
     ceilings: pd.DataFrame
     rows: pd.DataFrame
+    best: pd.DataFrame
     only_new: int
     only_old: int
 
@@ -294,15 +307,67 @@ class NothingInCommonError(PlotsError):
 
 
 @dataclass(frozen=True)
+class _Pair:
+    """A row of each side, their difference where sessions tell it, their times and the p-value."""
+
+    new: Any
+    old: Any
+    between: Difference | None
+    times: tuple[np.ndarray, np.ndarray]  # old, new
+    p_value: float
+    values: tuple[float, float]  # in ms, old and new: what the ratio is of
+
+    def told(self, found: bool, level: float) -> dict[str, Any]:
+        """The one verdict on two rows of two sides, with the numbers that it is about."""
+        if self.between is None:
+            ratio = independent_ratio(*self.times, 1 - level)
+            value, low, high = ratio.ratio, ratio.low, ratio.high
+            least = least_p_value(min(map(len, self.times)))
+        else:
+            half, value = self.between.half(1 - level), self.between.value
+            value, low, high = np.exp([value, value - half, value + half])
+            least = 0.0
+        return {
+            "old_ms": self.values[0],
+            "new_ms": self.values[1],
+            "ratio": float(value),
+            "low": float(low),
+            "high": float(high),
+            "resolved": found,
+            "too_few_rounds": not found and least > level,
+            "knows": "one run each" if self.between is None else "between runs",
+        }
+
+
+@dataclass(frozen=True)
 class _Judged:
-    """The matching rows of two sets with their difference where sessions tell it, their times and
-    the p-value; and how many rows each set has."""
+    """The pairs of two sets: the matching rows, then the fastest rows of a case that are of two
+    strategies. ``best`` are, by case, the places of the baseline's pair and of the fastest one's;
+    ``counts`` how many rows each set has."""
 
     new: Results
     old: Results
-    rows: list[Any]
-    judged: list[tuple[Difference | None, tuple[np.ndarray, np.ndarray], float]]
+    pairs: list[_Pair]
+    matching: int
+    best: list[tuple[int, int]]
     counts: tuple[int, int]
+
+
+def _key(row: Any, columns: Sequence[str] = MATCH) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in columns)
+
+
+def _fastest(results: Results, rows: Sequence[Any]) -> dict[tuple[Any, ...], Any]:
+    """case -> the row of the fastest strategy at its best."""
+    times = times_beside(results)
+    found: dict[tuple[Any, ...], Any] = {}
+    for row in rows:
+        if row.role != "best" or row.strategy not in NAMES:
+            continue
+        other = found.get(_key(row, CASE))
+        if other is None or times[row.row] < times[other.row]:
+            found[_key(row, CASE)] = row
+    return found
 
 
 def _judge(new: Results, old: Results) -> _Judged:
@@ -313,18 +378,17 @@ def _judge(new: Results, old: Results) -> _Judged:
                 + (", ".join(results.gpus) or "none")
                 + "; select with --new-gpu and --old-gpu"
             )
-    a, b = _usable(new), _usable(old)
-    both = a.merge(b, on=MATCH, suffixes=("_new", "_old"))
-    if both.empty:
+    a, b = list(_usable(new).itertuples()), list(_usable(old).itertuples())
+    of_old = {_key(row): row for row in b}
+    both = [(row, of_old[_key(row)]) for row in a if _key(row) in of_old]
+    if not both:
         raise NothingInCommonError(
             "no row of one matches a row of the other (variant, role, size, modes): "
             f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
         )
     new_times, old_times = usable_times(new), usable_times(old)
     # A summary without its samples cannot be compared.
-    matched = [
-        row for row in both.itertuples() if row.row_old in old_times and row.row_new in new_times
-    ]
+    matched = [(x, y) for x, y in both if y.row in old_times and x.row in new_times]
     if not matched:
         raise NothingInCommonError("the rows that match have no samples to compare")
     # Rows of the same code tell how far rows move, too, where machines and builds agree, but not
@@ -342,22 +406,40 @@ def _judge(new: Results, old: Results) -> _Judged:
             pool_on(gpu, of_row[0].pool).without(sessions.of(identity)) if of_row else Components()
         )
 
-    judged = []
-    for row in matched:
-        sides = []
-        for results, pooled, identity in (
-            (old, known, row.identity_old),
-            (new, new.sessions, row.identity_new),
-        ):
-            kind = kind_without(results.gpus[0], pooled, identity)
-            sides += [results.sessions.of(identity), kind]
+    def pair_of(row: Any, other: Any) -> _Pair:
+        mine, theirs = new.sessions.of(row.identity), old.sessions.of(other.identity)
         between = None
-        if sides[0] and sides[2]:
-            between = difference(*sides)
-        times_ = old_times[row.row_old], new_times[row.row_new]
-        p = independent_p_value(*times_) if between is None else between.p_value
-        judged.append((between, times_, p))
-    return _Judged(new, old, matched, judged, (len(a), len(b)))
+        if mine and theirs:
+            between = difference(
+                theirs,
+                kind_without(old.gpus[0], known, other.identity),
+                mine,
+                kind_without(new.gpus[0], new.sessions, row.identity),
+            )
+        times_ = old_times[other.row], new_times[row.row]
+        if between is None:
+            values = float(np.median(times_[0])), float(np.median(times_[1]))
+            return _Pair(row, other, None, times_, independent_p_value(*times_), values)
+        values = value_of(theirs), value_of(mine)
+        return _Pair(row, other, between, times_, between.p_value, values)
+
+    pairs = [pair_of(row, other) for row, other in matched]
+    places = {(pair.new.row, pair.old.row): i for i, pair in enumerate(pairs)}
+    fastest = (
+        _fastest(new, [row for row in a if row.row in new_times]),
+        _fastest(old, [row for row in b if row.row in old_times]),
+    )
+    best = []
+    for i, (row, _) in enumerate(matched):
+        case = _key(row, CASE)
+        if (row.role, row.strategy) != ("best", BASELINE):
+            continue
+        first, second = fastest[0][case], fastest[1][case]
+        if (first.row, second.row) not in places:
+            places[first.row, second.row] = len(pairs)
+            pairs.append(pair_of(first, second))
+        best.append((i, places[first.row, second.row]))
+    return _Judged(new, old, pairs, len(matched), best, (len(a), len(b)))
 
 
 def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measured:
@@ -386,50 +468,50 @@ def compare_all(
         except NothingInCommonError as error:
             sides.append(error)
     judged = [side for side in sides if isinstance(side, _Judged)]
-    p_values = [p for side in judged for _, _, p in side.judged]
+    p_values = [pair.p_value for side in judged for pair in side.pairs]
     discoveries = benjamini_hochberg(p_values, 1 - confidence)
     found = iter(discoveries.found)
     return [
-        _measured(side, [next(found) for _ in side.judged], discoveries.level)
+        _measured(side, [next(found) for _ in side.pairs], discoveries.level)
         if isinstance(side, _Judged)
         else side
         for side in sides
     ]
 
 
+def _best_record(base: _Pair, best: _Pair, hardware: Any, told: Any) -> dict[str, Any]:
+    """A line of ``Measured.best``: of the baseline's pair and of the fastest one's."""
+    return {
+        **{name: getattr(base.new, name) for name in ("app", "size_label", "cache", "launch")},
+        "hardware": hardware["ratio"],
+        "old_strategy": best.old.strategy,
+        "old_software": hardware["old_ms"] / told["old_ms"],
+        "new_strategy": best.new.strategy,
+        "new_software": hardware["new_ms"] / told["new_ms"],
+        **{name: told[name] for name in ("ratio", "low", "high", "resolved")},
+    }
+
+
 def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:
     new, old = side.new, side.old
-    each = 1 - level
+    told = [pair.told(found, level) for pair, found in zip(side.pairs, found_of, strict=True)]
     records = []
-    for row, (between, times_, _), found in zip(side.rows, side.judged, found_of, strict=True):
-        if between is None:
-            ratio = independent_ratio(*times_, each)
-            value, low, high = ratio.ratio, ratio.low, ratio.high
-            least = least_p_value(min(map(len, times_)))
-        else:
-            half = between.half(each)
-            value, low, high = np.exp([between.value, between.value - half, between.value + half])
-            least = 0.0
+    for pair, of in zip(side.pairs[: side.matching], told, strict=False):
+        row, other = pair.new, pair.old
         records.append(
             {
-                **{column: getattr(row, column) for column in MATCH},
-                "strategy": row.strategy_new,
-                "size_label": row.size_label_new,
-                "config_new": row.config_new,
-                "config_old": row.config_old,
-                "new_ms": row.median_new,
-                "old_ms": row.median_old,
-                "ratio": float(value),
-                "low": float(low),
-                "high": float(high),
-                "resolved": found,
-                "too_few_rounds": not found and least > level,
-                "knows": "one run each" if between is None else "between runs",
+                **dict(zip(MATCH, _key(row), strict=True)),
+                "strategy": row.strategy,
+                "size_label": row.size_label,
+                "config_new": row.config,
+                "config_old": other.config,
+                **of,
                 # Nothing to read, write or compute has no floor.
-                "floor_ratio": row.floor_ms_old / row.floor_ms_new if row.floor_ms_new else np.nan,
-                "bound_by": row.bound_by_new,
+                "floor_ratio": other.floor_ms / row.floor_ms if row.floor_ms else np.nan,
+                "bound_by": row.bound_by,
             }
         )
+    best = [_best_record(side.pairs[i], side.pairs[j], told[i], told[j]) for i, j in side.best]
     ceilings = _ceiling_ratios(new, old)
     by_name = ceilings.set_index("name")["ratio"]
     measured = None
@@ -446,6 +528,7 @@ def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured
         measured_ceilings=measured,
         ceilings=ceilings,
         rows=pd.DataFrame(records),
+        best=pd.DataFrame(best, columns=BEST_COLUMNS),
         only_new=side.counts[0] - len(records),
         only_old=side.counts[1] - len(records),
     )

@@ -10,7 +10,6 @@ which part of the hardware did not grow as much as its data sheet lets one expec
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +18,8 @@ import numpy as np
 import pandas as pd
 
 from plots.expect import Measured, NothingInCommonError, compare_all
-from plots.load import Results, usable_times
-from plots.sessions import Sessions
-from plots.statistics import (
-    corrected_confidence,
-    ends_of_logs,
-    geometric_mean,
-    median_interval,
-)
-from plots.strategies import NAMES
-from plots.styles import between_runs
+from plots.load import Results
+from plots.statistics import geometric_mean
 
 CONFIDENCE = 0.95
 
@@ -82,100 +73,6 @@ def _by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
     )
-
-
-def _time_ends(
-    sessions: Sessions, row: Any, times: np.ndarray, confidence: float
-) -> tuple[float, float]:
-    """Where the next session of a row falls, in ms; within its run where that is not known."""
-    known = between_runs(sessions.of(row.identity), sessions.kind_of(row.identity))
-    if known is not None:
-        return ends_of_logs(*known.ends(confidence))
-    found = median_interval(times, confidence)
-    return (found.low, found.high) if found.coverage >= confidence else (0.0, math.inf)
-
-
-@dataclass(frozen=True)
-class _Fastest:
-    strategy: str
-    ms: float
-    low: float
-    high: float
-    gain: float  # over the baseline
-
-
-_OF_FASTEST = ["app", "size", "cache", "launch", "gpu", "strategy", "row", "identity", "median"]
-
-
-def _fastest(results: Results, confidence: float) -> dict[tuple[str, ...], _Fastest]:
-    """(app, size, cache, launch) -> the fastest strategy at its best, with an interval that holds
-    whichever is named."""
-    rows = results.rows
-    rows = rows[(rows["status"] == "ok") & (rows["role"] == "best") & (rows["repeat"] == 0)]
-    rows = rows[rows["strategy"].isin(NAMES) & rows["median"].notna()]
-    rows = rows[_OF_FASTEST]  # each of the others takes as long as these to be asked for, unasked
-    times = usable_times(results)
-    found = {}
-    for key, of in rows.groupby(["app", "size", "cache", "launch"], sort=False):
-        base = of[of["strategy"] == "baseline"]
-        of = of[of["row"].isin(times)]
-        if base.empty or of.empty:
-            continue
-        each = corrected_confidence(confidence, len(of))
-        ends = [_time_ends(results.sessions, r, times[r.row], each) for r in of.itertuples()]
-        first = of.loc[of["median"].idxmin()]
-        found[tuple(map(str, key))] = _Fastest(
-            str(first["strategy"]),
-            float(first["median"]),
-            min(low for low, _ in ends),
-            min(high for _, high in ends),
-            float(base.iloc[0]["median"] / first["median"]),
-        )
-    return found
-
-
-BEST_COLUMNS = [
-    "app", "size_label", "cache", "launch", "hardware", "old_strategy", "old_software",
-    "new_strategy", "new_software", "ratio", "low", "high", "resolved",
-]  # fmt: skip
-
-
-def best_on_best(
-    new: Results, old: Results, measured: Measured, confidence: float = CONFIDENCE
-) -> pd.DataFrame:
-    """Per case measured on both: the fastest strategy of each GPU, and what the step consists of,
-    ``ratio`` = ``hardware`` x ``new_software`` / ``old_software``. The interval holds for all cases
-    together (Bonferroni) and whichever strategy is the fastest."""
-    rows = measured.rows
-    rows = rows[(rows["role"] == "best") & (rows["strategy"] == "baseline")]
-    each = corrected_confidence(confidence, 2 * max(1, len(rows)))
-    sides = _fastest(new, each), _fastest(old, each)
-    records = []
-    for r in rows.itertuples():
-        key = (r.app, r.size, r.cache, r.launch)
-        if not all(key in side for side in sides):
-            continue
-        fast, slow = sides[0][key], sides[1][key]
-        low = slow.low / fast.high
-        high = slow.high / fast.low if fast.low > 0 else math.inf  # too few rounds
-        records.append(
-            {
-                "app": r.app,
-                "size_label": r.size_label,
-                "cache": r.cache,
-                "launch": r.launch,
-                "hardware": r.old_ms / r.new_ms,
-                "old_strategy": slow.strategy,
-                "old_software": slow.gain,
-                "new_strategy": fast.strategy,
-                "new_software": fast.gain,
-                "ratio": slow.ms / fast.ms,
-                "low": low,
-                "high": high,
-                "resolved": low > 1 or high < 1,
-            }
-        )
-    return pd.DataFrame(records, columns=BEST_COLUMNS)
 
 
 def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
@@ -392,7 +289,7 @@ def steps(
         found.append(
             Step(
                 measured,
-                best_on_best(new, old, measured, confidence),
+                measured.best,
                 _by_microbenchmark(points),
                 shortfalls(measured, works, points),
             )

@@ -61,6 +61,8 @@ Both GPUs of the comparison are in the paper's Table 1. Which V100 it was decide
 
 def _ratio(ratio: float, low: float, high: float, resolved: bool) -> str:
     if high > WIDEST * low:
+        if resolved:  # by the end that is known
+            return times(ratio) + (f", at least {low:.2f}" if low > 1 else f", at most {high:.2f}")
         return f"{times(ratio)}, too few rounds or GPUs to tell"
     return claimed_ratio(ratio, low, high) + ("" if resolved else ", not resolved")
 

@@ -8,10 +8,12 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from plots import style
 from plots.advise import advise
+from plots.beside import rows_beside
 from plots.claims import UNDECIDED
 from plots.errors import PlotsError
 from plots.figures.common import modes, origin
@@ -101,47 +103,65 @@ def _speedup(selected: Results, row: pd.Series) -> str:
     return claimed_ratio(c["ratio"], c["low"], c["high"])
 
 
+def _cells(selected: Results, row: pd.Series) -> list[str]:
+    """The time of a row and its speed-up; why there is none where it has none."""
+    if row["status"] != "ok":
+        return [row["status"], "–"]
+    return [milliseconds(row["beside_ms"]), _speedup(selected, row)]
+
+
+def _line(selected: Results, rows: pd.DataFrame, products: dict[tuple[str, str], str]) -> list[str]:
+    """The cells of a strategy behind its name; ``rows`` are its rows."""
+    cells = {"best": ["–", "–"], "iso": ["–", "–"]}
+    product = fraction = behind = "–"
+    for role in ("iso", "best"):
+        # A library has one row only; it stands where the fastest geometries stand.
+        found = rows[rows["role"].isin((role, "comparator") if role == "best" else (role,))]
+        if found.empty:
+            continue
+        row = found.iloc[0]
+        cells[role] = _cells(selected, row)
+        if row["status"] != "ok":
+            continue
+        c = _comparison(selected, row)  # as many as the ratio has; of baseline, the time
+        behind = runs(*(row if c is None else c)[["sessions", "gpus"]])
+        if row["role"] == "best":
+            product = products.get((row["group"], row["strategy"]), "–")
+        if role == "best" and pd.notna(row["reached"]):
+            fraction = f"{100 * row['reached']:.0f} %"
+    # A parameter may be a file name, a library's name anything.
+    parts = [plain(product)] if products else []
+    return [*cells["best"], *parts, fraction, *cells["iso"], behind]
+
+
+def _by_gain(selected: Results, rows: pd.DataFrame) -> list[str]:
+    """The strategies, baseline first, then by their speed-up at best, the largest first; those
+    without one last."""
+    gains: dict[str, float] = {}
+    for _, row in rows[rows["role"].isin(("best", "comparator"))].iterrows():
+        c = _comparison(selected, row)
+        gains[row["strategy"]] = -np.inf if c is None or row["status"] != "ok" else c["ratio"]
+    names = strategy_order(rows["strategy"])
+    return sorted(names, key=lambda name: (name != "baseline", -gains.get(name, -np.inf)))
+
+
 def table(selected: Results) -> str:
-    """Markdown: every strategy of every app at its main size, at iso and at best; what the speed-up
-    at best consists of, where that was measured."""
+    """Markdown: every strategy of every app at its main size, at best and at iso, by its speed-up
+    at best; what that consists of, where it was measured."""
     products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(selected)}
-    names = ["app", "strategy", "iso", "speed-up at iso", "best", "speed-up at best"]
-    names += ["of it", "of the floor"] if products else ["of the floor"]
-    names.append("runs")
+    names = ["app", "strategy", "best", "speed-up at best", *(["of it"] if products else [])]
+    names += ["of the floor", "iso", "speed-up at iso", "runs"]
     lines = [
         "| " + " | ".join(names) + " |",
         "|---|---|" + "--:|" * (len(names) - 2),
     ]
+    every = rows_beside(selected)
     for app in sorted(set(selected.groups["app"])):
         size = main_size(selected.groups, app)
-        rows = selected.rows
-        rows = rows[(rows["app"] == app) & (rows["size"] == size) & (rows["repeat"] == 0)]
-        for i, name in enumerate(strategy_order(rows["strategy"])):
-            cells = []
-            of_strategy = rows[rows["strategy"] == name]
-            fraction = product = behind = "–"
-            for role in ("iso", "best"):
-                # A library has one row only; it stands where the fastest geometries stand.
-                wanted = (role, "comparator") if role == "best" else (role,)
-                found = of_strategy[of_strategy["role"].isin(wanted)]
-                if found.empty:
-                    cells += ["–", "–"]
-                    continue
-                row = found.iloc[0]
-                if row["status"] != "ok":
-                    cells += [row["status"], "–"]
-                    continue
-                cells += [milliseconds(row["median"]), _speedup(selected, row)]
-                c = _comparison(selected, row)  # as many as the ratio has; of baseline, the time
-                behind = runs(*(row if c is None else c)[["sessions", "gpus"]])
-                if role == "best" and row["role"] == "best":
-                    product = products.get((row["group"], name), "–")
-                if role == "best" and pd.notna(row["floor_fraction"]):
-                    fraction = f"{100 * row['floor_fraction']:.0f} %"
+        rows = every[(every["app"] == app) & (every["size"] == size) & (every["repeat"] == 0)]
+        for i, name in enumerate(_by_gain(selected, rows)):
             label = f"{app}, {rows.iloc[0]['size_label']}" if i == 0 else ""
-            # A parameter may be a file name, a library's name anything.
-            cells += [plain(product), fraction] if products else [fraction]
-            cells.append(behind)
+            cells = _line(selected, rows[rows["strategy"] == name], products)
             lines.append(f"| {plain(label)} | {plain(name)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -212,8 +232,11 @@ def generated(
         [
             "",
             textwrap.fill(
-                f"Measured on {measured}. *iso* is the geometry of the original code, the same for "
-                f"all strategies; *best* the fastest geometry of each, baseline too.{divided}",
+                f"Measured on {measured}. *best* is the fastest geometry of each strategy, "
+                "baseline too; *iso* the geometry of the original code, the same for all. "
+                "Strategies stand in the order of their speed-up at best. A time is that of "
+                "baseline divided by the speed-up beside it, so that both are of the same runs."
+                f"{divided}",
                 100,
             ),
             "",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from plots.advise import Advice, advise
-from plots.choosing import gains_in_words, named_cases, pipe_table
+from plots.choosing import for_and_against, gains_in_words, pipe_table
 from plots.errors import PlotsError
 from plots.gains import Gain, gains_of
 from plots.load import Results, main_cache, main_launch, main_size
@@ -151,21 +151,15 @@ def _costs(results: Results, strategy: str, root: Path) -> str:
 
 
 def _won(strategy: str, gains: list[Gain]) -> list[str]:
-    """What movement alone gained, by app, and the cases for and against."""
+    """What it gained overall, by app, and the cases for and against."""
     own = [g for g in gains if g.strategy == strategy]
     if not own:
         return ["Schedule and movement were not told apart in what is recorded."]
     apps = [[app, gains_in_words([g for g in own if g.app == app])] for app in APPS
             if any(g.app == app for g in own)]  # fmt: skip
-    best = sorted(own, key=lambda g: g.by_movement.low, reverse=True)
-    worst = sorted(own, key=lambda g: g.by_movement.high)
-    won = [g for g in best if g.by_movement.claim == "faster"]
-    lost = [g for g in worst if g.by_movement.claim == "slower"]
     return [
-        pipe_table(["app", "found faster by movement alone: median gain (range)"], apps),
-        "\n".join(
-            [*named_cases("Gained most", won[:_MOST]), *named_cases("Lost most", lost[:_MOST])]
-        ),
+        pipe_table(["app", "found faster overall: median (range)"], apps),
+        "\n".join(for_and_against(own, _MOST)),
     ]
 
 
@@ -184,7 +178,7 @@ def _named_first(strategy: str, said: list[Advice]) -> str:
     rival = sum(strategy in a.rivals for a in answered)
     return (
         f"The [advice](../choosing.md) names it first in {len(first)} of {len(answered)} cases, in "
-        f"{alone} of them alone; in {rival} more it is not told apart from the one named."
+        f"{alone} of them alone; in {rival} more it is not distinguishable from the one named."
     )
 
 

@@ -782,6 +782,7 @@ class Accuracy:
     opposite: int = 0
     by_lot: bool = False  # the twins asked for are kernels drawn by lot
     unseen: bool = False  # and no answer is made from them
+    of_baseline: int = 0  # of those asked, baseline costs at most WITHIN more than the best
 
     def worth(self) -> str:
         """What an interval and a claim of an answer that was not measured are worth."""
@@ -821,8 +822,9 @@ class Accuracy:
             f"{how} an error of {100 * self.gain_error[0]:.1f} % of the gain in the median, "
             f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
             f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
-            f"({100 * self.within / self.asked:.0f} %), {self.unanswered} were outside the range "
-            f"of the {'recorded ones' if self.unseen else 'rest'}."
+            f"({100 * self.within / self.asked:.0f} %), where always naming baseline would score "
+            f"{self.of_baseline} ({100 * self.of_baseline / self.asked:.0f} %); {self.unanswered} "
+            f"were outside the range of the {'recorded ones' if self.unseen else 'rest'}."
             + (
                 ""
                 if self.by_lot
@@ -841,7 +843,7 @@ def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
         else ((of, said) for _, of, said in answers_left_out(twins))
     )
     errors: list[float] = []
-    answered = unanswered = within = covered = 0
+    answered = unanswered = within = covered = of_baseline = 0
     claims: Counter[str] = Counter()
     for of, said in asked:
         if said is None:
@@ -863,6 +865,7 @@ def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
         best = max(c.measured.ratio for c in measured.choices)
         first = true.get(said.first)
         within += first is not None and first.measured.ratio * (1 + WITHIN) >= best
+        of_baseline += best <= 1 + WITHIN
     count = len(errors)
     errors.sort()
 
@@ -872,7 +875,7 @@ def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
     return Accuracy(
         answered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
         claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
-        bool(unseen) or any(by_lot(of) for of in twins), bool(unseen),
+        bool(unseen) or any(by_lot(of) for of in twins), bool(unseen), of_baseline,
     )  # fmt: skip
 
 
@@ -994,8 +997,9 @@ def with_ways_out(error: OutsideRangeError, traits: Traits) -> PlotsError:
     )
 
 
-def as_text(found: Answer, known: Accuracy | None) -> str:
-    """The answer as plain text, with where it is from."""
+def as_text(found: Answer, known: Accuracy | None, beside: Sequence[str] = ()) -> str:
+    """The answer as plain text, with where it is from; ``beside`` says what else is known of how
+    well such answers are."""
     named = ", ".join(f"{name}={value}" for name, value in found.traits.items())
     where = (
         f"its twin measured {found.twins[0].date[:10]}"
@@ -1041,6 +1045,6 @@ def as_text(found: Answer, known: Accuracy | None) -> str:
                 "reach from what that twin would say to what so many blocks would."
             )
         if known is not None:
-            lines += [known.worth(), known.sentence()]
+            lines += [known.worth(), known.sentence(), *beside]
         lines += _how_to_measure(found.traits)
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,6 +38,22 @@ std::string status_text(const Row& row) {
   return "";
 }
 
+/// The rows of a group, those at their best first: the baseline, then by their speed-up, the
+/// largest first. The others stay in their order.
+std::vector<const Row*> by_speedup(const GroupResult& group) {
+  const auto place = [&](const Row& row) {
+    const bool best = row.role == Role::best || row.role == Role::comparator;
+    const Comparison* c = best && row.repeat == 0 ? comparison_of(group, row) : nullptr;
+    const bool reference = best && c == nullptr && row.time_ms.has_value();
+    return std::tuple(!best, !reference, c == nullptr ? 0 : -c->speedup.ratio);
+  };
+  std::vector<const Row*> rows;
+  for (const Row& row : group.rows) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row* a, const Row* b) { return place(*a) < place(*b); });
+  return rows;
+}
+
 Table people_table(const ResultFile& file, const GroupResult& group, const Sessions& sessions) {
   // A file of one run says so once, not in every line.
   const bool several = !file.provenance.sessions.empty();
@@ -54,10 +71,11 @@ Table people_table(const ResultFile& file, const GroupResult& group, const Sessi
     table.columns.insert(table.columns.begin() + 4, {"next_time_ms", "next run", "ms"});
     table.columns.insert(table.columns.begin() + 6, {"next_speedup", "next run"});
   }
-  for (const Row& row : group.rows) {
+  for (const Row* of : by_speedup(group)) {
+    const Row& row = *of;
     const Comparison* comparison = comparison_of(group, row);
-    const auto next = [&](const auto& of) {
-      return Cell(next_text(sessions.predicted(file, group, of), sessions.of(file, group, of)));
+    const auto next = [&](const auto& it) {
+      return Cell(next_text(sessions.predicted(file, group, it), sessions.of(file, group, it)));
     };
     std::vector<Cell> cells{
         strategy_of(row.variant), word_cell(row.role), row.config,
@@ -78,8 +96,11 @@ Table people_table(const ResultFile& file, const GroupResult& group, const Sessi
   return table;
 }
 
-/// What the speed-ups of a group consist of.
-Table gain_table(const std::vector<Gain>& gains) {
+/// What the speed-ups of a group consist of, the largest first.
+Table gain_table(std::vector<Gain> gains) {
+  std::stable_sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) {
+    return a.total->speedup.ratio > b.total->speedup.ratio;
+  });
   Table table;
   table.columns = {{"strategy", "strategy"},
                    {"schedule", "best with"},
@@ -228,7 +249,12 @@ std::string to_markdown(const ResultFile& file) {
       from.commit.empty() ? "unknown" : from.commit, from.dirty ? " with local changes" : "",
       from.cuda_compiler.empty() ? "no CUDA compiler" : from.cuda_compiler,
       from.device.driver_version / 1000, from.device.driver_version % 1000 / 10);
-  if (!file.groups.empty()) text += '\n' + sessions_line(file) + '\n';
+  if (!file.groups.empty()) {
+    text += '\n' + sessions_line(file) + '\n';
+    text +=
+        "\nA speed-up is the median of the ratios of its rounds. The quotient of two medians may "
+        "differ from it where times drift.\n";
+  }
   const Sessions sessions({&file});
   const auto list = [&](const std::vector<std::string>& lines) {
     if (lines.empty()) return;

@@ -1,9 +1,12 @@
 #include "harness/report/sentences.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "harness/report/cells.hpp"
 #include "harness/results/gains.hpp"
+#include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
 
@@ -29,6 +32,38 @@ std::string parts_of(const Gain& gain) {
                      resolved ? "" : fmt::format(", {}", word_of(claim)));
 }
 
+/// What may resolve a claim that is not; empty where nothing does.
+std::string remedy_of(SpeedClaim claim, int rounds) {
+  switch (claim) {
+    case SpeedClaim::not_resolved:
+      return fmt::format("; more rounds (--rounds {}) may resolve it",
+                         2 * std::max(rounds, least_rounds) + 1);
+    case SpeedClaim::within_noise:
+      return "; a machine on which baseline differs less from itself may resolve it";
+    default:
+      return "";
+  }
+}
+
+/// The comparisons of a group that have a sentence, the largest speed-up first: those with a claim,
+/// and of those without one what ran faster than everything that was found faster.
+std::vector<const Comparison*> said_of(const GroupResult& group) {
+  std::vector<const Comparison*> best;
+  double fastest = 1;
+  for (const Comparison& c : group.comparisons) {
+    if (c.role != Role::best || c.control || c.claim == SpeedClaim::invalid) continue;
+    best.push_back(&c);
+    if (c.claim == SpeedClaim::faster) fastest = std::max(fastest, c.speedup.ratio);
+  }
+  std::erase_if(best, [&](const Comparison* c) {
+    return !is_difference(c->claim) && c->speedup.ratio <= fastest;
+  });
+  std::stable_sort(best.begin(), best.end(), [](const Comparison* a, const Comparison* b) {
+    return a->speedup.ratio > b->speedup.ratio;
+  });
+  return best;
+}
+
 }  // namespace
 
 std::string sentence_of(const Comparison& comparison, const std::string& name,
@@ -49,14 +84,16 @@ std::string sentence_of(const Comparison& comparison, const std::string& name,
 std::vector<std::string> sentences(const GroupResult& group) {
   const std::vector<Gain> gains = gains_of(group);
   std::vector<std::string> lines;
-  for (const Comparison& comparison : group.comparisons) {
-    if (comparison.role != Role::best || comparison.control) continue;
-    if (!is_difference(comparison.claim)) continue;
-    lines.push_back(fmt::format(
-        "{}: {}", group.key.to_string(),
-        sentence_of(comparison, strategy_of(comparison.variant), strategy_of(comparison.against))));
+  for (const Comparison* comparison : said_of(group)) {
+    lines.push_back(fmt::format("{}: {}", group.key.to_string(),
+                                sentence_of(*comparison, strategy_of(comparison->variant),
+                                            strategy_of(comparison->against))));
+    if (!is_difference(comparison->claim)) {
+      lines.back() += remedy_of(comparison->claim, group.rounds);
+      continue;
+    }
     for (const Gain& gain : gains) {
-      if (gain.total == &comparison) lines.back() += parts_of(gain);
+      if (gain.total == comparison) lines.back() += parts_of(gain);
     }
   }
   return lines;

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from plots import twin
+from plots import examples, twin
 from plots.advise import advise, as_text
-from plots.commands.options import results_argument, selection_arguments, selection_of
+from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError
 from plots.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
 from plots.observed import as_text as as_observed
+from plots.tree import ROOT
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,10 +137,20 @@ def _of_gpu(twins: list[twin.Twin], gpu: str | None) -> list[twin.Twin]:
     return of_gpu
 
 
+def _with_twins(asked: Sequence[str]) -> list[Path]:
+    """The files asked for; in a folder without results/, when none are, those of the repository,
+    of which an installed package carries the twins."""
+    recorded = ROOT / RESULTS
+    if list(asked) == [RESULTS] and not Path(RESULTS).exists() and recorded.is_dir():
+        print(f"no folder {RESULTS} here: the twins recorded with Amasia answer", file=sys.stderr)
+        return [recorded]
+    return [Path(path) for path in asked]
+
+
 def _for_own_kernel(
     options: argparse.Namespace, asked: dict[str, str], observed: Observed | None
 ) -> str:
-    recorded, unseen = twin.twins_and_unseen(options.results)
+    recorded, unseen = twin.twins_and_unseen(_with_twins(options.results))
     # What nobody names is as in the record, whichever GPU that is of.
     of_gpu = _of_gpu(recorded, options.gpu)
     said = ""
@@ -168,7 +181,10 @@ def _for_own_kernel(
     except twin.OutsideRangeError as error:
         print(said, end="")
         raise twin.with_ways_out(error, traits) from None
-    return said + twin.as_text(found, None if found.exact else twin.accuracy(of_gpu, unseen))
+    if found.exact:
+        return said + twin.as_text(found, None)
+    known = twin.accuracy(of_gpu, unseen)
+    return said + twin.as_text(found, known, [s for s in [examples.real_kernels()] if s])
 
 
 def _run(options: argparse.Namespace) -> int:

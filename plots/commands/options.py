@@ -17,13 +17,14 @@ from plots.errors import PlotsError
 from plots.output import opened_whole
 from plots.selection import Selection
 
+RESULTS = "results"  # where a clone has the recorded files
 _SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def results_argument(parser: argparse.ArgumentParser) -> None:
     """Result files or folders."""
     parser.add_argument(
-        "results", nargs="*", default=["results"], help="result files, or folders searched for them"
+        "results", nargs="*", default=[RESULTS], help="result files, or folders searched for them"
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from plots import expect
+from plots import examples, expect
 from plots.errors import PlotsError
 from plots.load import Results, strategy_order
 from plots.markdown import plain, table, wrapped
@@ -641,9 +641,12 @@ def _of_unseen_kernels(twins: Sequence[Twin], unseen: Sequence[Twin]) -> str:
             f"[twins](docs/twin.md) of others with a median error of "
             f"{_percent(known.gain_error[0])}, {_percent(known.covered / known.gains, 0)} are "
             "inside the interval that is said, and the strategy named first is within 5 % "
-            f"of the best in {known.within} ({_percent(known.within / known.asked, 0)})."
+            f"of the best in {known.within} ({_percent(known.within / known.asked, 0)}), where "
+            f"always naming baseline would score {known.of_baseline}."
         )
-    return said
+    real = plain(examples.real_kernels())
+    real = real.replace("docs/examples.md", "[docs/examples.md](docs/examples.md)")
+    return f"{said} {real}" if said and real else said
 
 
 def render(results: Results) -> str:

@@ -1,5 +1,5 @@
-"""The first screen: a heat map of what movement gains, with the answer of each app, how certain it
-is and what was recorded beside it that says why."""
+"""The first screen: a heat map of what each strategy gains, with the answer of each app, how
+certain it is and what was recorded beside it that says why."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pandas as pd
 
 from plots.advise import Advice
 from plots.attribution import Attribution, attributions
+from plots.beside import rows_beside
 from plots.claims import UNDECIDED
 from plots.figures import GpuSubject
-from plots.gains import Gain, Part, gains_of
+from plots.gains import Gain, gains_of
 from plots.load import Results, main_size
 from plots.profiles import profiles_beside
 from plots.prose import percent, runs, shade
@@ -33,9 +34,9 @@ _UNDECIDED_SIGN = "≈"
 
 @dataclass(frozen=True)
 class Cell:
-    """A strategy of an app. ``below`` is its gain in all, where that is another; ``step`` is its
-    colour (prose.shade); ``row`` and ``against`` are the rows whose samples stand behind the
-    number."""
+    """A strategy of an app: its overall speed-up, best against best. ``below`` is what it consists
+    of, where the schedules differ; ``step`` is its colour (prose.shade); ``row`` and ``against``
+    are the rows whose samples stand behind the number."""
 
     strategy: str
     text: str
@@ -59,8 +60,7 @@ class Line:
     why: str
 
 
-def _rows(results: Results, group: str) -> pd.DataFrame:
-    rows = results.rows
+def _rows(rows: pd.DataFrame, group: str) -> pd.DataFrame:
     return rows[(rows["group"] == group) & (rows["repeat"] == 0)]
 
 
@@ -71,24 +71,8 @@ def _id(rows: pd.DataFrame, **wanted: str) -> str:
     return str(rows.iloc[0]["row"]) if len(rows) else ""
 
 
-def _measured(
-    strategy: str, part: Part, what: str, row: str, against: str, below: str = ""
-) -> Cell:
-    sign = _UNDECIDED_SIGN if part.claim in UNDECIDED else _SIGNS.get(part.claim, "=")
-    return Cell(
-        strategy,
-        times(part.ratio),
-        sign,
-        below,
-        0 if part.claim in UNDECIDED else shade(part.ratio),
-        f"{strategy}: {claimed_ratio(part.ratio, part.low, part.high)}, {part.claim}; {what}",
-        row,
-        against,
-    )
-
-
 def _cell(results: Results, rows: pd.DataFrame, strategy: str, gain: Gain | None) -> Cell:
-    """The gain of movement; where that was not told apart from the schedule's, the gain in all."""
+    """The overall speed-up, and schedule × movement where that is known and not all movement."""
     mine = rows[(rows["strategy"] == strategy) & (rows["role"] == "best")]
     if mine.empty:
         return Cell(strategy, "–", detail=f"{strategy}: not run with its fastest geometry")
@@ -96,25 +80,31 @@ def _cell(results: Results, rows: pd.DataFrame, strategy: str, gain: Gain | None
     if row["status"] != "ok":
         reason = row["reason"] or "no reason was recorded"
         return Cell(strategy, row["status"], detail=f"{strategy}: {row['status']}, {reason}")
-    if gain is not None:
-        role = {"role": "best"} if gain.same_schedule else {
-            "role": "matched", "schedule": gain.schedule,
-        }  # fmt: skip
-        against = _id(rows, strategy="baseline", **role)
-        what = f"movement alone, both with schedule {gain.schedule}; in all {gain.total.text()}"
-        below = "" if gain.same_schedule else f"in all {times(gain.total.ratio)}"
-        return _measured(strategy, gain.by_movement, what, str(row["row"]), against, below)
     found = results.comparisons
     found = found[(found["group"] == row["group"]) & (found["strategy"] == strategy)]
     found = found[(found["role"] == "best") & ~found["control"]]
     if found.empty:
         return Cell(strategy, "–", detail=f"{strategy}: not compared", row=str(row["row"]))
     c = found.iloc[0]
-    part = Part(float(c["ratio"]), float(c["low"]), float(c["high"]), c["claim"])
-    what = "in all: the schedule's gain was not measured apart"
-    against = _id(rows, strategy="baseline", role="best")
-    cell = _measured(strategy, part, what, str(row["row"]), against)
-    return Cell(**{**cell.__dict__, "text": cell.text + " †"})
+    text, below = times(c["ratio"]), ""
+    if gain is None:
+        text, what = f"{text} †", "the schedule's gain was not measured apart"
+    else:
+        what = gain.product()
+        if not gain.same_schedule:
+            parts = gain.by_schedule.ratio, gain.by_movement.ratio
+            below = " × ".join(times(part).removesuffix("×") for part in parts)
+    undecided = c["claim"] in UNDECIDED
+    return Cell(
+        strategy,
+        text,
+        _UNDECIDED_SIGN if undecided else _SIGNS.get(c["claim"], "="),
+        below,
+        0 if undecided else shade(c["ratio"]),
+        f"{strategy}: {claimed_ratio(c['ratio'], c['low'], c['high'])}, {c['claim']}; {what}",
+        str(row["row"]),
+        _id(rows, strategy="baseline", role="best"),
+    )
 
 
 def _certainty(results: Results, group: str, advice: Advice) -> str:
@@ -134,18 +124,17 @@ def _certainty(results: Results, group: str, advice: Advice) -> str:
         return noise
     behind = compared.iloc[0]
     sure = "resolved" if advice.outcome in ("faster", "baseline") else "not resolved"
-    if advice.gain is not None and advice.gain.by_movement.resolved:
-        part = advice.gain.by_movement
-        sure = f"resolved, movement {claimed_ratio(part.ratio, part.low, part.high)}"
-    elif advice.outcome == "faster":
+    if advice.outcome == "faster":
         sure = f"resolved, {claimed_ratio(advice.ratio, advice.low, advice.high)}"
+        if advice.gain is not None and not advice.gain.same_schedule:
+            sure += f", movement {advice.gain.by_movement.text()}"
     return f"{sure}; {runs(behind['sessions'], behind['gpus'])}; {noise}"
 
 
 def _of_counters(found: Sequence[Attribution], schedule: str, advice: Advice) -> str:
     """The sentence of what the hardware counted of the strategy named and of baseline, with the
     same schedule where that is there; where none is named, of the strategy that differs most from
-    baseline. "" without counters."""
+    baseline, each at its best. "" without counters."""
     of_app = [
         a for a in found
         if a.app == advice.app and a.verdict != "no counters" and a.role in ("best", "matched")
@@ -153,6 +142,8 @@ def _of_counters(found: Sequence[Attribution], schedule: str, advice: Advice) ->
     ]  # fmt: skip
     if advice.strategy not in (None, "baseline"):
         of_app = [a for a in of_app if a.strategy == advice.strategy]
+    else:  # beside an answer about the overall speed-up, what explains that
+        of_app = [a for a in of_app if a.role == "best"] or of_app
 
     def order(a: Attribution) -> tuple[bool, bool, float]:
         same = a.schedule == a.against_schedule
@@ -183,9 +174,9 @@ def _of_floor(rows: pd.DataFrame, advice: Advice) -> str:
     chosen = best.loc[names]
     said = []
     bound = chosen.iloc[0]["bound_by"]
-    if bound and np.isfinite(chosen["floor_fraction"]).all():
+    if bound and np.isfinite(chosen["reached"]).all():
         reached = ", ".join(
-            f"{name} {percent(f)}" for name, f in zip(names, chosen["floor_fraction"], strict=True)
+            f"{name} {percent(f)}" for name, f in zip(names, chosen["reached"], strict=True)
         )
         said.append(f"the least time is set by {_BOUND[bound]}; reached of it: {reached}")
     under_way = chosen["bytes_in_flight_per_sm"]
@@ -208,6 +199,7 @@ def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
     # What was brought has names of its own, and a chapter.
     own = main.rows[(main.rows["role"] == "best") & ~main.rows["strategy"].isin(NAMES)]
     apps = set(main.groups["app"]) - set(own["app"])
+    every = rows_beside(main)
     found = []
     for app in [*(a for a in APPS if a in apps), *sorted(apps - set(APPS))]:
         size = main_size(main.groups, app)
@@ -216,7 +208,7 @@ def lines(subject: GpuSubject, advice: list[Advice]) -> list[Line]:
             a for a in advice
             if (a.app, a.size, a.cache, a.launch) == (app, size, subject.cache, subject.launch)
         )  # fmt: skip
-        rows = _rows(main, group["group"])
+        rows = _rows(every, group["group"])
         cells = tuple(
             _cell(main, rows, name, gains[group["group"]].get(name))
             for name in NAMES

@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from plots import prose
+from plots.beside import rows_beside
 from plots.gains import gains_of
 from plots.load import Results
 from plots.prose import view
@@ -23,7 +24,9 @@ def row_records(results: Results) -> list[dict[str, Any]]:
         for c in results.comparisons[~results.comparisons["control"]].itertuples()
     }
     products = {(gain.group, gain.strategy): gain.product() for gain in gains_of(results)}
-    rows = results.rows.sort_values(["app", "bytes", "cache", "launch", "role"], kind="stable")
+    rows = rows_beside(results).sort_values(
+        ["app", "bytes", "cache", "launch", "role"], kind="stable"
+    )
     return [
         {
             **row,
@@ -49,11 +52,12 @@ _ROWS = (
     Column("speed-up", "ratio", help="over baseline of the same role, with where a new run falls"),
     Column("consists of", help="of the best row of a strategy: schedule × movement"),
     Column("of floor", "share", help="the least time that the measured ceilings allow, over this"),
-    Column("time", "ms", help="the median"),
-    Column("from", "ms", help="lower end of the interval of the median"),
-    Column("to", "ms", help="upper end"),
-    Column("next from", "ms", help="where the next run falls, lower end"),
+    Column("time", "ms", help="baseline's is of all its runs, each other one by the speed-up"),
+    Column("next from", "ms", help="where the next run of this row falls, lower end"),
     Column("next to", "ms", help="upper end"),
+    Column("this run", "ms", help="the median of the run whose samples are shown"),
+    Column("from", "ms", help="lower end of the interval of this median"),
+    Column("to", "ms", help="upper end"),
     Column("runs", help="what stands behind the number"),
     Column("n", "whole", help="samples"),
     Column("throttled", "whole", help="samples that no summary uses"),
@@ -76,8 +80,9 @@ _ROWS = (
 )
 _TAKEN = {  # column of the page -> column of the frame
     "gpu": "gpu", "app": "app", "size": "size_label", "cache": "cache", "launch": "launch",
-    "role": "role", "schedule": "schedule", "of floor": "floor_fraction", "time": "median",
-    "from": "low", "to": "high", "next from": "next_low", "next to": "next_high",
+    "role": "role", "schedule": "schedule", "of floor": "reached", "time": "beside_ms",
+    "next from": "next_low", "next to": "next_high", "this run": "median", "from": "low",
+    "to": "high",
     "n": "samples", "throttled": "throttled", "status": "status", "reason": "reason",
     "bound by": "bound_by", "movement": "movement", "config": "config", "geometry": "geometry",
     "GFLOP/s": "gflops", "GB/s": "gbytes_per_s", "mJ": "energy_mj", "registers": "registers",

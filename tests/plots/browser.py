@@ -2,6 +2,10 @@
 
 No driver is needed: the page is given a script of the test, which leaves what it found in the page,
 and the browser prints the page when its script has run.
+
+Some browsers open no window below 500 px: `chromium` and `google-chrome` since their new headless
+mode, while `chromium-headless-shell` does. So a narrow page stands in a frame of its width, in a
+wide window, whichever browser it is.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ MISSING = (
     "apt-get install chromium-headless-shell"
 )
 
+LEAST_WIDTH = 500  # of a window
+
 _PROBE = """<pre id="outcome"></pre><script>
 (async () => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -35,9 +41,21 @@ _PROBE = """<pre id="outcome"></pre><script>
     for (let i = 0; i < 200 && !document.documentElement.dataset.ready; i++) await wait(25);
     found = await (async () => { SCRIPT })();
   } catch (error) { found = { error: String(error) }; }
-  document.getElementById("outcome").textContent = JSON.stringify(found);
+  const said = JSON.stringify(found);
+  document.getElementById("outcome").textContent = said;
+  if (parent !== window) parent.postMessage(said, "*");
 })();
 </script>"""
+
+# The page in a frame; what its script found is told to the window.
+_FRAME = """<!DOCTYPE html>
+<html><body style="margin: 0"><pre id="outcome" hidden></pre><script>
+addEventListener("message", (e) => {
+  document.getElementById("outcome").textContent = e.data;
+});
+</script>
+<iframe src="PAGE" style="border: 0; display: block; width: WIDTHpx; height: HEIGHTpx"></iframe>
+</body></html>"""
 
 
 def find() -> str | None:
@@ -49,6 +67,12 @@ def _run(page: Path, width: int, height: int, *arguments: str) -> subprocess.Com
     browser = find()
     assert browser is not None
     as_root = ["--no-sandbox"] if os.getuid() == 0 else []
+    if width < LEAST_WIDTH:
+        frame = page.with_name(f"framed-{page.name}")
+        text = _FRAME.replace("PAGE", html.escape(page.name))
+        text = text.replace("WIDTH", str(width)).replace("HEIGHT", str(height))
+        frame.write_text(text, encoding="utf-8")
+        page, width = frame, LEAST_WIDTH
     return subprocess.run(
         [
             browser, "--headless", *as_root, "--disable-gpu", "--hide-scrollbars",
@@ -75,13 +99,14 @@ def look(page: Path, script: str, width: int = 1280, height: int = 900) -> tuple
     probe = _PROBE.replace("SCRIPT", script)
     probed.write_text(f"{before}{probe}</body>{after}", encoding="utf-8")
     run = _run(probed, width, height, "--dump-dom")
-    found = re.findall(r'<pre id="outcome">(.*?)</pre>', run.stdout, re.DOTALL)
+    found = re.findall(r'<pre id="outcome"[^>]*>(.*?)</pre>', run.stdout, re.DOTALL)
     assert found and found[-1], run.stderr[-2000:]
     return json.loads(html.unescape(found[-1])), _console(run)
 
 
 def screenshot(page: Path, out: Path, width: int, height: int, *arguments: str) -> list[str]:
-    """Writes what a window of that size shows; returns the console."""
+    """Writes what a window of that size shows; returns the console. Of a page below LEAST_WIDTH
+    the picture is that wide, with the page at its left."""
     run = _run(page, width, height, f"--screenshot={out}", *arguments)
     assert out.is_file(), run.stderr[-2000:]
     return _console(run)

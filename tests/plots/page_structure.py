@@ -103,7 +103,7 @@ def _pictures(page: Path, width: int, *arguments: str) -> dict[str, np.ndarray]:
     made, out = page.with_name("made.html"), page.with_suffix(".png")
     made.write_text("<!DOCTYPE html>" + found["html"], encoding="utf-8")
     assert browser.screenshot(made, out, width, HEIGHT, *arguments) == []
-    picture = matplotlib.image.imread(out)[..., :3].mean(axis=-1)
+    picture = matplotlib.image.imread(out)[:, :width, :3].mean(axis=-1)
     return {
         name: picture[round(top) : round(bottom)]
         for name, top, bottom in found["found"]

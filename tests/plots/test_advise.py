@@ -127,7 +127,10 @@ def test_from_which_size_on(load_groups):
     ]
     (block,) = by_mode(advise(load_groups(*groups)))
     assert [a.strategy for a in block] == ["overlap", "overlap", "tma"]
-    assert from_size_on(block) == "tma is the choice from n=512 on."
+    assert from_size_on(block) == (
+        "tma is the choice from n=512 on; at n=512 overlap ran fastest, and tma is not "
+        "distinguishable from it."
+    )
     assert from_size_on(block[2:]) == "Only one size was measured (n=1024)."
     assert from_size_on(block[:2]) == "overlap is the choice at every size measured."
     (lost,) = by_mode(advise(load_groups(sized(256, winners("tma")), sized(512, winners()))))
@@ -191,23 +194,82 @@ def divided(**of):
     return synthetic.matched_group("nw", {"n": 64}, 1.0, divided=of)
 
 
-def test_what_the_schedule_gains_is_not_credited_to_the_strategy(load_groups):
+def test_the_overall_speed_up_decides_and_what_it_consists_of_is_said(load_groups):
     group = divided(
-        overlap=("tall", 1.3, 1.02, 1.01),  # 1.33 in all, the most
+        overlap=("tall", 1.3, 1.02, 1.01),  # 1.33 overall, the most
         tma=("wide", 1.0, 1.25, 1.25),
-        dsm=("split", 0.9, 1.3, None),  # 1.17 in all: its schedule takes away
+        dsm=("split", 0.9, 1.3, None),  # 1.17 overall: its schedule takes away
     )
     (a,) = advise(load_groups(group))
-    assert a.strategy == "tma" and a.ratio == pytest.approx(1.25) and a.rivals == ()
-    assert a.sentence().endswith(", which is all movement, with the same schedule; one run.")
-    group = divided(overlap=("tall", 1.3, 1.02, 1.01), dsm=("split", 0.9, 1.3, None))
-    (b,) = advise(load_groups(group))
+    assert a.strategy == "overlap" and a.ratio == pytest.approx(1.326) and a.rivals == ()
+    assert ", which is 1.30 schedule × 1.02 [1.01, 1.03] movement; one run." in a.sentence()
+    assert any("tune again at this size" in remark for remark in a.remarks)
+    (b,) = advise(load_groups(divided(dsm=("split", 0.9, 1.3, None))))
     assert b.strategy == "dsm"
     assert "× 1.30 [1.29, 1.31] movement" in b.sentence()
     assert (
         "dsm is best with split, baseline with wide, with which dsm has no time: schedule wide: "
         "too wide"
     ) in b.remarks
+
+
+def test_a_gain_that_baseline_does_not_have_by_the_schedule_is_the_strategys(load_groups):
+    """Where baseline loses by the schedule, all of a resolved overall gain is movement, resolved by
+    itself or not."""
+    group = divided(tma=("tall", 0.98, 1.19, 1.17))
+    for c in group["comparisons"]:
+        if (c["variant"], c["role"]) == ("nw/tma", "matched"):
+            c["verdict"] = c["claim"] = "not resolved"
+            c["speedup"]["resolved"] = False
+    results = load_groups(group)
+    for name in ("claim", "run_claim"):
+        c = results.comparisons
+        results.comparisons.loc[(c["strategy"] == "tma") & (c["role"] == "matched"), name] = (
+            "not resolved"
+        )
+    (a,) = advise(results)
+    assert (a.outcome, a.strategy) == ("faster", "tma")
+    assert "0.98 schedule × 1.19 [1.18, 1.20] movement (not resolved)" in a.sentence()
+
+
+def unresolved(results, strategy, claim="not resolved"):
+    """The same with one strategy not resolved at best."""
+    c = results.comparisons
+    mine = (c["strategy"] == strategy) & (c["role"] == "best") & ~c["control"]
+    assert mine.any()
+    results.comparisons.loc[mine, "claim"] = claim
+    return results
+
+
+@pytest.mark.parametrize(
+    ("claim", "remedy"),
+    [
+        ("not resolved", "more rounds (--rounds "),
+        ("not resolved between runs", "more sessions (--sessions), on another GPU of the model"),
+        ("within A/A noise", "a machine on which baseline differs less from itself"),
+    ],
+)
+def test_a_faster_strategy_that_is_not_resolved_is_named_with_what_may_resolve_it(
+    load_groups, claim, remedy
+):
+    groups = [sized(256, winners("overlap")), sized(512, winners("tma", "overlap"))]
+    small, large = advise(unresolved(load_groups(*groups), "tma", claim))
+    assert "Faster still" not in small.sentence()
+    assert large.strategy == "overlap"
+    assert f". Faster still: tma 1.50× [1.49, 1.51], {claim}; {remedy}" in large.sentence()
+    said = from_size_on([small, large])
+    assert said.startswith("overlap is the choice at every size measured; faster still at n=512: ")
+    assert "tma 1.50×" in said and remedy in said
+    # And where nothing else is faster.
+    (alone,) = advise(unresolved(load_groups(sized(64, winners("tma"))), "tma", claim))
+    assert alone.outcome == "not resolved"
+    assert f"Fastest measured: tma 1.50× [1.49, 1.51], {claim}; {remedy}" in alone.sentence()
+    assert f"no strategy was found faster; tma 1.50× [1.49, 1.51], {claim}" in from_size_on([alone])
+
+
+def test_a_claim_that_nothing_would_change_asks_for_nothing(load_groups):
+    (a,) = advise(unresolved(load_groups(sized(64, winners("tma"))), "tma", "measurement invalid"))
+    assert a.sentence().endswith("Fastest measured: tma 1.50× [1.49, 1.51], measurement invalid.")
 
 
 def test_a_large_gain_with_a_schedule_that_loses_more_wins_nothing(load_groups):

@@ -261,3 +261,22 @@ def test_results_of_examples_are_no_part_of_the_suites() -> None:
         document = json.loads(path.read_text(encoding="utf-8"))
         apps = {group["key"]["app"] for group in document.get("groups", [])}
         assert not apps & set(EXAMPLES), f"{path}: results of examples are in examples/*/results/"
+
+
+def test_what_advice_was_worth_is_said_as_the_page_has_it():
+    """Wherever its accuracy stands: for real kernels, with what always naming baseline scores."""
+    text, said = examples.page(), examples.real_kernels()
+    worth = examples.worth_of()
+    assert worth and text.index("## Asked again") > 0
+    blind = text[: text.index("## Asked again")]
+    for of in worth:
+        assert (
+            f"On {of.gpu} the strategy named first was a hit in {of.hits} of {of.cases} cases; "
+            f"whoever had named baseline each time would have had {of.of_baseline}.\n"
+            f"Of the gains by movement {of.inside} of {of.gains} lie where"
+        ) in blind
+        assert of.text() in said
+
+
+def test_nothing_is_said_of_examples_that_nobody_measured(tmp_path):
+    assert examples.worth_of(tmp_path) == [] and examples.real_kernels(tmp_path) == ""

@@ -424,3 +424,34 @@ def test_the_page_of_the_repository_is_of_the_recorded_files():
     newest = results.where(gpu=generations_page.gpus_of(results)[-1])
     picture = (ROOT / "docs" / PICTURE).read_text(encoding="utf-8")
     assert digest_of(newest) in picture, f"stale: {generations_page.COMMAND}"
+
+
+def test_what_is_resolved_is_not_called_too_few():
+    """By the end that is known, where the other tells nothing."""
+    assert generations_page._ratio(1.4, 1.1, 9.0, True) == "1.40×, at least 1.10"
+    assert generations_page._ratio(0.7, 0.1, 0.9, True) == "0.70×, at most 0.90"
+    assert generations_page._ratio(1.4, 0.5, 9.0, False) == "1.40×, too few rounds or GPUs to tell"
+    assert generations_page._ratio(1.4, 1.3, 1.5, True) == "1.40× [1.30, 1.50]"
+
+
+def test_best_on_best_has_the_verdict_of_its_row(step):
+    """Both GPUs are fastest with tma, which is a matching row: one judge, one verdict."""
+    found = step(2.0)
+    (b,) = found.best.itertuples()
+    assert b.new_strategy == b.old_strategy == "tma"
+    rows = found.measured.rows
+    row = rows[(rows["role"] == "best") & (rows["strategy"] == "tma")].iloc[0]
+    for name in ("ratio", "low", "high", "resolved"):
+        assert getattr(b, name) == row[name]
+
+
+def test_fastest_rows_of_two_strategies_are_judged_with_all_others(step):
+    """And count among the comparisons that are allowed for."""
+    fewer = {k: v for k, v in synthetic.TYPICAL.items() if k not in ("tma", "dsm")}
+    found = step(2.0, speedups=fewer)
+    (b,) = found.best.itertuples()
+    assert (b.new_strategy, b.old_strategy) == ("tma", "overlap") and b.resolved
+    rows = found.measured.rows
+    assert "tma" not in set(rows["strategy"])
+    width = rows[(rows["role"] == "best") & (rows["strategy"] == "overlap")].iloc[0]
+    assert b.high / b.low == pytest.approx(width["high"] / width["low"], rel=0.02)

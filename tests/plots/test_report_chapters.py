@@ -13,7 +13,7 @@ from drawn import table_rows
 from markupsafe import Markup
 from whole_record import whole_record
 
-from plots import published, reproduction, twin
+from plots import examples, published, reproduction, twin
 from plots.load import load
 from plots.report import documents, render, warnings
 from plots.report.chapters import registry
@@ -34,7 +34,7 @@ def test_twins_are_counted_and_listed(groups, save):
     rows = table_rows(page, "twins")
     assert len(rows) == len(twins) * len(synthetic.STRATEGIES)
     assert "NVIDIA H200, 12 twins; to be chosen" in page and "overlap" in page
-    assert twin.accuracy(twins).sentence() in page
+    assert twin.accuracy(twins).sentence() in page and examples.real_kernels() in page
     one = next(r for r in rows if r["strategy"] == "tma" and "fma=16" in r["traits"])
     assert one["gain"][0] == pytest.approx(1.2) and one["gain"][3] == "faster"
     assert one["op/byte"] == 8  # 16 multiply-adds are 32 operations on 4 bytes

@@ -74,7 +74,7 @@ def test_what_a_stage_costs_is_told_where_it_is_recorded(pages, save):
 
 def test_what_a_strategy_won_is_that_of_the_advice_and_of_movement(pages):
     assert "names it first in 1 of 1 cases, in 1 of them alone" in pages["tma.md"] + pages["dsm.md"]
-    assert "| nw | 1 of 1: 1.30 (1.30 to 1.30) |" in pages["tma.md"]
+    assert "| nw | 1 of 1: 1.56 (1.56 to 1.56); movement 1.30 |" in pages["tma.md"]
     assert "names it first in 0 of 1 cases" in pages["drop_off.md"]
     assert "In 0 of 1 cases the [advice](../choosing.md) names no strategy" in pages["baseline.md"]
 

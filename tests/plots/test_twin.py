@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots import drawn_twins, possible_traits, residency, twin
+from plots import drawn_twins, examples, possible_traits, residency, twin
 from plots.cli import main
 from plots.errors import PlotsError
 from plots.kriging import LEAST
@@ -235,7 +235,8 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
         known.append(twin.accuracy(twins, unseen))
         assert known[-1].unseen and known[-1].asked + known[-1].unanswered == 40
         assert main(["advise", str(path), "--trait", "fma=10"]) == 0
-        assert known[-1].worth() in capsys.readouterr().out
+        printed = capsys.readouterr().out
+        assert known[-1].worth() in printed and examples.real_kernels() in printed
         lines, unanswered = evaluation.twins_unseen(twins, unseen)
         errors = evaluation.errors_in(lines.dropna(subset=["measured"]))
         assert (errors.count, unanswered) == (known[-1].gains, known[-1].unanswered)
@@ -536,6 +537,9 @@ def test_a_wrong_gain_is_an_error_and_a_wrong_choice(save):
         twin.recorded_twins([save(document(*along(*[0.5] * 6, 2.0, *[0.5] * 5)))])
     )
     assert known.asked == 10 and known.within == 9
+    # Naming baseline each time would be right where tma halves the speed: all but one.
+    assert known.of_baseline == 9
+    assert "where always naming baseline would score 9 (90 %)" in known.sentence()
     assert known.gain_error[1] > 0.2
 
 

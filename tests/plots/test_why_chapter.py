@@ -66,6 +66,19 @@ def test_the_answer_has_the_sentence_of_the_counters_before_the_floor(save, resu
     assert html.unescape(beside).startswith(f"{sentence} The least time is set by ")
 
 
+def test_beside_an_answer_that_all_are_slower_nothing_is_said_to_be_faster(save):
+    """tma gains by movement and loses overall."""
+    group = synthetic.matched_group(
+        "nw", {"n": 2048}, 1.0, divided={"tma": ("tall", 0.7, 1.35, 1.0)}
+    )
+    results = save(synthetic.document([group]), "r/results.json")
+    save_profile(save, results)
+    page = unpacked(render(load([results])))
+    assert "baseline: every other strategy that ran is slower." in page
+    (beside,) = re.findall(r"<i>Beside it:</i> (.*?)</span>", page)
+    assert "slower than baseline" in beside and "faster" not in beside
+
+
 def test_a_page_is_made_anew_when_a_profile_comes(save, results, tmp_path):
     cache = Cache(tmp_path / "cache")
     before = page_of([str(results)], cache)

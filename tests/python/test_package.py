@@ -128,6 +128,8 @@ def test_the_wheel_has_every_file_of_the_packages_and_every_file_that_they_read(
         if path.is_file() and path.suffix != ".pyc"
     }
     read = ["inputs/**/*.csv", "schema/*.json", "variants/**/*.cuh", "variants/**/*.hpp"]
+    read += ["results/**/twin*.json", "results/**/SHA256SUMS", "examples/*/advice.json"]
+    read += ["examples/*/traits.toml", "examples/*/results/*.json"]
     for suffix in ("cu", "cuh", "hpp"):  # whose lines are counted, with what they include
         read += [f"apps/*/*.{suffix}", f"microbench/**/*.{suffix}"]
     for pattern in read:
@@ -168,6 +170,15 @@ def test_the_files_are_whole(installed: dict[str, tuple[int, str, str]], folder:
     assert (folder / "prediction.md").read_text(encoding="utf-8").startswith("# Prediction")
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert "nw" in report and report.rstrip().endswith("</html>")
+
+
+def test_advice_for_a_kernel_of_ones_own_needs_no_clone(programs: Path, tmp_path: Path) -> None:
+    """The wheel carries the recorded twins, and what their answers were worth."""
+    asked = ["python", "-m", "plots", "advise", "--tile", "16KiB", "--intensity", "8"]
+    done = run(programs, tmp_path, *asked)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "no folder results here: the twins recorded with Amasia answer\n"
+    assert "real kernels outside the suite" in done.stdout
 
 
 def test_the_console_command_is_the_module_by_another_name(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from plots.beside import rows_beside
 from plots.load import Results
 from plots.prose import paragraph, table
 from plots.report.chapters.registry import Part, register
@@ -17,16 +18,18 @@ def _body(results: Results, data: Embedded) -> Markup:
     if found.empty:
         return Markup("")
     groups = results.groups.set_index("group")
-    ran = results.rows[(results.rows["repeat"] == 0) & results.rows["median"].notna()]
+    every = rows_beside(results)
+    ran = every[(every["repeat"] == 0) & every["median"].notna()]
     spelled = {(r.group, r.variant): r for r in ran[ran["role"] == "comparator"].itertuples()}
-    times = {(r.group, r.variant, r.config): r.median for r in ran.itertuples()}
+    times = {(r.group, r.variant, r.config): r.beside_ms for r in ran.itertuples()}
     lines = []
     for c in found.itertuples():
         group, row = groups.loc[c.group], spelled[c.group, c.variant]
+        time = times[c.group, c.against, row.config]
         lines.append(
             (group["gpu"], group["app"], group["size_label"],
              f"{group['cache']} {group['launch']}", c.against.split("/", 1)[1], c.strategy,
-             row.config, f"{times[c.group, c.against, row.config]:.4g}", f"{row.median:.4g}",
+             row.config, f"{time:.4g}", f"{time / c.ratio:.4g}",
              claimed_ratio(c.ratio, c.low, c.high), c.claim)
         )  # fmt: skip
     heads = ["GPU", "problem", "size", "mode", "strategy", "spelled as", "config", "strategy [ms]",

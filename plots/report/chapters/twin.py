@@ -7,6 +7,7 @@ from collections import Counter
 from markupsafe import Markup
 
 from plots.errors import PlotsError
+from plots.examples import real_kernels
 from plots.load import Results
 from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
@@ -77,6 +78,7 @@ def _of_gpu(twins: list[Twin], unseen: list[Twin], data: Embedded) -> Markup:
         f"found to be faster): {chosen}.",
         known.worth() if known.gains else "",
         known.sentence(),
+        real_kernels(),
     )
 
 

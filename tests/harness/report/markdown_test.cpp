@@ -1,7 +1,12 @@
 #include "harness/report/markdown.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "harness/report/cells.hpp"
+#include "harness/results/comparison.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
@@ -29,6 +34,37 @@ TEST(Markdown, NothingResolvedIsNotCalledASpeedup) {
   group.comparisons[1].claim = SpeedClaim::not_resolved;
   const std::string text = to_markdown(ResultFile{sample_provenance(), {}, {group}});
   EXPECT_TRUE(contains(text, "| not resolved: 1.249"));
+}
+
+TEST(Markdown, ListsRowsAtTheirBestFirstByTheirSpeedup) {
+  const std::string text = to_markdown(sample_results());
+  std::vector<std::size_t> places;
+  for (const char* row :
+       {"| baseline | best | 64x8 | 0.01000 [0.009970, 0.01003] | - |", "| tma | best |",
+        "| register_bypass | best |", "| baseline | iso |", "| tma | iso |"}) {
+    places.push_back(text.find(row));
+    ASSERT_NE(places.back(), std::string::npos) << row;
+  }
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << text;
+}
+
+TEST(Markdown, PrintsTimesThatDivideToTheSpeedups) {
+  const ResultFile file = sample_results();
+  std::size_t divided = 0;
+  for (const GroupResult& group : file.groups) {
+    for (const Row& row : group.rows) {
+      const Comparison* c = comparison_of(group, row);
+      if (c == nullptr) continue;
+      const auto pair = rows_of(group.rows, *c);
+      ASSERT_TRUE(pair.has_value());
+      ASSERT_EQ(pair->row, &row);  // the time in the same line of the table
+      const double quotient = pair->reference->time_ms->median / row.time_ms->median;
+      EXPECT_GE(quotient, 0.998 * c->speedup.low) << row.variant;
+      EXPECT_LE(quotient, 1.002 * c->speedup.high) << row.variant;
+      ++divided;
+    }
+  }
+  EXPECT_GT(divided, 3u);
 }
 
 TEST(Markdown, HoldsASpellingAgainstItsStrategy) {

@@ -73,5 +73,45 @@ TEST(Sentences, DivideASpeedupIntoScheduleAndMovement) {
   EXPECT_TRUE(sentences(group)[0].ends_with("faster than baseline"));
 }
 
+TEST(Sentences, NameWhatRanFasterAndIsNotResolved) {
+  GroupResult group = divided_group();
+  Comparison other = group.comparisons[0];
+  other.variant = "hotspot/dsm";
+  other.speedup = {2.5, 0.9, 2.6, 0.9, 15, false};
+  other.claim = SpeedClaim::not_resolved;
+  group.comparisons.push_back(other);
+  group.rounds = 20;
+  std::vector<std::string> lines = sentences(group);
+  ASSERT_EQ(lines.size(), 2u);  // the largest first
+  EXPECT_TRUE(lines[0].ends_with(
+      "dsm against baseline: not resolved, 2.500x [0.9000, 2.600]; more rounds (--rounds 41) may "
+      "resolve it"));
+  EXPECT_TRUE(contains(lines[1], "tma ran 2.000x"));
+  // What is behind the fastest that was found is not asked for.
+  group.comparisons.back().speedup.ratio = 1.5;
+  EXPECT_EQ(sentences(group).size(), 1u);
+  group.comparisons.back().speedup.ratio = 2.5;
+  group.comparisons.back().claim = SpeedClaim::within_noise;
+  EXPECT_TRUE(contains(sentences(group)[0], "baseline differs less from itself may resolve it"));
+  // Alone it is named, too: then nothing is known to be faster.
+  group.comparisons.erase(group.comparisons.begin(), group.comparisons.end() - 1);
+  ASSERT_EQ(sentences(group).size(), 1u);
+  group.comparisons[0].speedup.ratio = 0.99;
+  EXPECT_TRUE(sentences(group).empty());
+}
+
+TEST(Sentences, StandInTheOrderOfTheOverallSpeedup) {
+  GroupResult group = divided_group();
+  Comparison slower = group.comparisons[0];
+  slower.variant = "hotspot/overlap";
+  slower.speedup = {0.5, 0.4, 0.6, 0.99, 15, true};
+  slower.claim = SpeedClaim::slower;
+  group.comparisons.insert(group.comparisons.begin(), slower);
+  const std::vector<std::string> lines = sentences(group);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(contains(lines[0], "tma ran"));
+  EXPECT_TRUE(contains(lines[1], "overlap ran 2.000x [1.667, 2.500] slower"));
+}
+
 }  // namespace
 }  // namespace amasia
