@@ -94,9 +94,12 @@ def _of_gpu(results: Results, gpu: str) -> list[str]:
     mine = results.where(gpu=gpu)
     gains = [g for g in gains_of(mine) if g.cache == main_cache(mine.groups)]
     if not gains:
-        return [f"## {gpu}", "Schedule and movement were not told apart in what is recorded."]
+        return [
+            f"## {results.heading(gpu)}",
+            "Schedule and movement were not told apart in what is recorded.",
+        ]
     parts = [
-        f"## {gpu}",
+        f"## {results.heading(gpu)}",
         "Overall speed-up of each strategy, at its best, over baseline at its best, caches cold: "
         "in how many cases it was found faster, and the median and range, resolved or "
         "not. Behind it the median of what movement alone gains, with the same schedule on both "
@@ -138,4 +141,4 @@ def render(results: Results) -> str:
         "What each row was made of, and all other cases: `python -m plots advise results --app "
         "NAME`, or the report."
     )
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, [*parts, results.uncommitted])) + "\n"

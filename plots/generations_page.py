@@ -189,10 +189,15 @@ def styles_section(results: Results, gpu: str) -> list[str]:
     mine = results.where(gpu=gpu)
     cases = styles.cases_of(mine)
     if not cases:
-        return [f"### {plain(gpu)}", "", "No case with the baseline and another strategy.", ""]
+        return [
+            f"### {plain(results.heading(gpu))}",
+            "",
+            "No case with the baseline and another strategy.",
+            "",
+        ]
     cache, launch = main_cache(mine.groups), main_launch(mine.groups)
     by_label = _labels(cases, mine)
-    lines = [f"### {plain(gpu)}", "", wrapped(_verdict(gpu, by_label)), ""]
+    lines = [f"### {plain(results.heading(gpu))}", "", wrapped(_verdict(gpu, by_label)), ""]
     for remark in (*_of_matrices(by_label, mine), _absent(gpu, cases, mine)):
         lines += [wrapped(remark), ""] if remark else []
     lines += [
@@ -430,5 +435,5 @@ def render(results: Results) -> str:
         lines += styles_section(results, gpu)
     lines += _steps_section(results, gpus)
     lines += _paper_section()
-    lines += _specifications()
+    lines += [*_specifications(), wrapped(results.uncommitted)]
     return "\n".join(lines).rstrip() + "\n"

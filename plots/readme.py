@@ -259,6 +259,10 @@ def generated(
     )
 
 
+def _closing(results: Results) -> str:
+    return " ".join(filter(None, [_predicted(results), results.uncommitted]))
+
+
 def _split(readme: Path) -> tuple[str, str, str]:
     try:
         text = readme.read_text(encoding="utf-8")
@@ -277,7 +281,7 @@ def write(results: Results, readme: Path) -> list[Path]:
     picture = readme.parent / PICTURE
     description = f"amasia-overview {picture_digest(selected)}"
     style.save(speedup(selected), picture, description)
-    text = generated(selected, others, _predicted(results), results.notes)
+    text = generated(selected, others, _closing(results), results.notes)
     readme.write_text(before + text + after, encoding="utf-8")
     return [readme, picture]
 
@@ -289,7 +293,7 @@ def check(results: Results, readme: Path) -> list[str]:
     differences = list(
         difflib.unified_diff(
             old.splitlines(),
-            generated(selected, others, _predicted(results), results.notes).splitlines(),
+            generated(selected, others, _closing(results), results.notes).splitlines(),
             "README",
             "results",
             lineterm="",

@@ -37,7 +37,7 @@ CONFIDENCE = 0.95
 _COLUMNS = 2
 _TIMES_INCHES = 1.0  # of two times with an arrow between them in a column
 _OF_ROW = ["gpu", "app", "size", "size_label", "cache", "launch", "variant", "strategy", "role",
-           "config", "row", "date", "median"]  # fmt: skip
+           "config", "row", "date", "version", "median"]  # fmt: skip
 
 
 def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFrame:
@@ -69,6 +69,7 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
                 "size_label": row.size_label,
                 "strategy": row.strategy,
                 "date": row.date,
+                "version": row.version,
                 "stream_ms": row.median,
                 "graph_ms": row.median_graph,
                 "ratio": ratio.ratio,
@@ -78,8 +79,8 @@ def launch_costs(results: Results, confidence: float = CONFIDENCE) -> pd.DataFra
                 "difference_ms": row.median - row.median_graph,
             }
         )
-    columns = [*keys, "size_label", "strategy", "date", "stream_ms", "graph_ms", "ratio", "low",
-               "high", "resolved", "difference_ms"]  # fmt: skip
+    columns = [*keys, "size_label", "strategy", "date", "version", "stream_ms", "graph_ms",
+               "ratio", "low", "high", "resolved", "difference_ms"]  # fmt: skip
     return pd.DataFrame(records, columns=columns)
 
 

@@ -1,0 +1,34 @@
+"""Files of programs with uncommitted changes: every page that they reach says so."""
+
+from __future__ import annotations
+
+import json
+
+from synthetic import signed
+
+from plots import between_runs, choosing, generations_page, occupancy, readme, strategy_pages
+from plots.load import load
+
+
+def test_every_page_says_so(paper_file, tmp_path):
+    document = json.loads(paper_file.read_text(encoding="utf-8"))
+    texts = {}
+    for dirty in (False, True):
+        document["provenance"]["dirty"] = dirty
+        path = tmp_path / "paper.json"
+        path.write_text(json.dumps(signed(document)), encoding="utf-8")
+        results = load([path])
+        page = tmp_path / "README.md"
+        page.write_text(f"{readme.BEGIN}\n{readme.END}\n", encoding="utf-8")
+        readme.write(results, page)
+        texts[dirty] = {
+            "between": between_runs.page(results),
+            "choosing": choosing.render(results),
+            "generations": generations_page.render(results),
+            "occupancy": occupancy.page(results),
+            "README": page.read_text(encoding="utf-8"),
+            **strategy_pages.pages(results),
+        }
+    flat = {dirty: {n: " ".join(t.split()) for n, t in of.items()} for dirty, of in texts.items()}
+    assert [n for n, t in flat[False].items() if "uncommitted" in t] == []
+    assert [n for n, t in flat[True].items() if "1 of the 1 result files" not in t] == []
