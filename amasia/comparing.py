@@ -38,11 +38,13 @@ class _Calls:
         self,
         implementations: list[tuple[str, Callable[[int], object]]],
         reset: Callable[[int], object] | None,
+        inputs: Callable[[int, int], object] | None,
         verify: Callable[[], object] | None,
         progress: Callable[[str], object] | None,
     ) -> None:
         self._implementations = implementations
         self._reset = reset
+        self._inputs = inputs
         self._verify = verify
         self._progress = progress
         self._last = ""  # the implementation that ran last
@@ -99,6 +101,10 @@ class _Calls:
             assert self._reset is not None
             with _named("reset"):
                 self._reset(stream)
+        elif what == library.INPUTS:
+            assert self._inputs is not None
+            with _named("inputs"):
+                self._inputs(stream, size)
         elif what == library.VERIFY:
             wrong = self._verdict()
             if wrong is not None:
@@ -267,6 +273,7 @@ def compare(
     implementations: Mapping[str, Callable[[int], object]],
     *,
     reset: Callable[[int], object] | None = None,
+    inputs: Callable[[int, int], object] | None = None,
     verify: Callable[[], object] | None = None,
     work: Mapping[str, float] | None = None,
     size: Mapping[str, int | str] | None = None,
@@ -289,6 +296,9 @@ def compare(
     wait. It is called a few hundred times.
 
     ``reset(stream)`` enqueues what restores inputs and poisons outputs, before each run, not timed.
+    ``inputs(stream, seed)`` enqueues other inputs for another seed, before each round, so that no
+    round has inputs that an earlier call has seen; ``reset`` follows, and ``verify`` judges by
+    them. Without it they are the same in every round.
     ``verify()`` is called when a run has ended and says whether its outputs are right: True, False,
     or an AssertionError that says what is wrong.
     ``work``: what one run must do at least, for rates: {"operations", "bytes_read",
@@ -317,7 +327,9 @@ def compare(
         if not isinstance(key, str):
             raise TypeError(f"a name must be text, not {key!r}")
         _callable(f"implementation {key!r}", value)
-    for what, function in (("reset", reset), ("verify", verify), ("progress", progress)):
+    for what, function in (
+        ("reset", reset), ("inputs", inputs), ("verify", verify), ("progress", progress),
+    ):  # fmt: skip
         if function is not None:
             _callable(what, function)
     if cache not in ("cold", "hot"):
@@ -342,6 +354,7 @@ def compare(
         # What is no UTF-8 cannot be in a result file.
         "argv": [os.fsencode(text).decode(errors="replace") for text in sys.argv],
         "reset": reset is not None,
+        "inputs": inputs is not None,
         "verify": verify is not None,
         "progress": progress is not None,
         "stream": None if stream is None else raw_stream(stream),
@@ -351,7 +364,7 @@ def compare(
     if out is not None:
         check_writable(Path(out))
 
-    calls = _Calls(list(implementations.items()), reset, verify, progress)
+    calls = _Calls(list(implementations.items()), reset, inputs, verify, progress)
     if not _one_at_a_time.acquire(blocking=False):
         raise RuntimeError("a comparison is at work already, and a second one would disturb it")
     try:

@@ -16,7 +16,7 @@ from plots import __version__
 
 VARIABLE = "AMASIA_COMPARE_LIBRARY"
 NAME = "libamasia_compare.so"
-RESET, VERIFY, PROGRESS = -1, -2, -3  # what to do; 0 and more: an implementation
+RESET, VERIFY, PROGRESS, INPUTS = -1, -2, -3, -4  # what to do; 0 and more: an implementation
 DONE, WRONG, STOP = 0, 1, 2
 
 _HOW_TO_BUILD = (

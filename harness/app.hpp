@@ -48,6 +48,12 @@ struct Verdict {
   std::vector<std::string> first_mismatches{};  // at most 5, "(row, col): got 3, expected 4"
 };
 
+/// Whether timed rounds have new inputs, and what stays the same, in a clause.
+struct Renewal {
+  std::string what{};
+  bool warns = false;  // an output that is kept from an earlier run could pass
+};
+
 /// One problem on the device: inputs, outputs, scratch. Created once per comparison group.
 class Instance {
  public:
@@ -71,6 +77,28 @@ class Instance {
   virtual bool poisons() const { return true; }
   /// The stream to run on, where that is somebody else's; nothing: one of the harness.
   virtual std::optional<Stream> stream() const { return std::nullopt; }
+
+  // Of problems that were brought at run time, whose implementations nobody knows: one may keep the
+  // output of an input that it knows again.
+
+  /// Makes of `seed` an input that no run has had, for reset() to restore; on a call with `move`
+  /// the buffers change their places, too. Nothing where inputs are to stay.
+  virtual void renew(std::uint64_t /*seed*/, bool /*move*/) {}
+  /// Places that the buffers take in turns.
+  virtual int places() const { return 1; }
+  virtual Renewal renewal() const { return {}; }
+  /// reset() for a run before the timed one, on another input where there are some. True: the timed
+  /// one needs a reset() of its own.
+  virtual bool reset_for_hot_run(Stream stream) {
+    reset(stream);
+    return !repeatable();
+  }
+  /// Keeps what the last run left as that of row `row`, in place of what was kept of it.
+  virtual void keep(int /*row*/) {}
+  /// Judges what was kept; nothing where nothing was.
+  virtual std::optional<Verdict> verify_kept(int /*row*/) { return std::nullopt; }
+  /// Whether a launch that was timed works beside its stream by now; the next verify() says so.
+  virtual void try_again(const Launch& /*launch*/) {}
 };
 
 /// The typed instance variants receive: Problem holds device pointers, extents and coefficients.

@@ -1,5 +1,6 @@
 #include "harness/callables/compare.hpp"
 
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,16 +14,39 @@
 #include "harness/results/provenance.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/session.hpp"
+#include "inputs/random.hpp"
 
 namespace amasia {
 namespace {
 
 class CallableInstance : public Instance {
  public:
-  explicit CallableInstance(const Callables& callables) : callables_(callables) {}
+  CallableInstance(const Callables& callables, std::uint64_t seed)
+      : callables_(callables), seed_(seed) {}
 
-  void reset(Stream stream) override {
-    if (callables_.reset) callables_.reset(stream);
+  void reset(Stream stream) override { reset_on(seed_, stream); }
+
+  bool reset_for_hot_run(Stream stream) override {
+    reset_on(mix64(seed_) >> 16, stream);  // of 48 bits, as those of rounds
+    return callables_.inputs || callables_.reset;
+  }
+
+  void renew(std::uint64_t seed, bool) override { seed_ = seed; }
+
+  Renewal renewal() const override {
+    return {callables_.inputs ? "new in every round"
+                              : "the same in every round: nothing makes new "
+                                "ones (inputs)"};
+  }
+
+  // The outputs are the caller's, and cannot be kept: they are judged at once.
+  void keep(int row) override {
+    if (callables_.verify) kept_[row] = verify();
+  }
+
+  std::optional<Verdict> verify_kept(int row) override {
+    const auto found = kept_.find(row);
+    return found == kept_.end() ? std::nullopt : std::optional<Verdict>(found->second);
   }
 
   Verdict verify() override {
@@ -45,7 +69,15 @@ class CallableInstance : public Instance {
   std::optional<Stream> stream() const override { return callables_.stream; }
 
  private:
+  void reset_on(std::uint64_t seed, Stream stream) {
+    if (callables_.inputs && std::exchange(posed_, seed) != seed) callables_.inputs(stream, seed);
+    if (callables_.reset) callables_.reset(stream);
+  }
+
   const Callables& callables_;
+  std::uint64_t seed_;
+  std::optional<std::uint64_t> posed_{};  // the seed whose inputs are there
+  std::map<int, Verdict> kept_{};         // by row
 };
 
 OutsideApp app_of(const Callables& callables) {
@@ -63,8 +95,8 @@ OutsideApp app_of(const Callables& callables) {
   }
   app.sizes = {Parameters(app.parameters, {})};
   if (callables.work) app.work = [&callables](const Parameters&) { return *callables.work; };
-  app.instance = [&callables](const Parameters&, std::uint64_t) {
-    return std::make_unique<CallableInstance>(callables);
+  app.instance = [&callables](const Parameters&, std::uint64_t seed) {
+    return std::make_unique<CallableInstance>(callables, seed);
   };
   for (std::size_t i = 0; i < callables.names.size(); ++i) {
     OutsideImplementation implementation;

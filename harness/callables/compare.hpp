@@ -2,6 +2,7 @@
 // app for as long as they are measured, by the sampler, schedule and statistics of every app.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ struct Callables {
   /// Restores inputs and poisons outputs, on the stream. Empty member: every run may follow
   /// another.
   std::function<void(Stream)> reset{};
+  /// Enqueues new inputs that belong to the seed, for reset, runs and verify. Empty member: they
+  /// are the same in every round.
+  std::function<void(Stream, std::uint64_t seed)> inputs{};
   /// Judges the outputs of the last run; what is wrong with them, "" for nothing. Empty member:
   /// nobody knows whether a run was right.
   std::function<std::string()> verify{};

@@ -1,6 +1,7 @@
 #include "harness/gpu/instrument.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,52 +39,20 @@ class CudaGroup : public GroupInstrument {
     instance_ = (*factory)(plan.key.size, plan.seed);
     if (const auto stream = instance_->stream()) sampler_.use_stream(*stream);
     AMASIA_CUDA(cudaDeviceSynchronize());
+    left_at_opening_ = sampler_.put_back();
   }
 
   void prepare(int index, Row& row) override {
-    const Variant& variant = *find_variant(row.variant);
-    std::string reason;
-    const bool is_choice =
-        row.role == Role::best || row.role == Role::comparator || !row.schedule.empty();
-    const Config* config =
-        row.schedule.empty()
-            ? (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_,
-                                                        reason)
-            : choose_of_schedule(variant, row.schedule, row.config, *instance_, device_, reason);
-    if (config == nullptr) {
-      row.status = RowStatus::skipped;
-      row.reason = reason;
-      return;
-    }
-    if (is_choice && !reason.empty()) {
-      row.config_source = fmt::format("built-in default ({}; {})", row.config_source, reason);
-    }
-    row.config = config->info.name;
-    row.geometry = config->info.geometry;
-    row.schedule = config->info.schedule;
-    row.movement = config->info.movement;
-    row.fallback = fallback_of(variant, *config, device_);
-    Launch launch = config->prepare(*instance_, device_);
-    if (variant.brought && !variant.brought->capturable) {
-      prepare_by_trial(index, row, std::move(launch));
-      return;
-    }
-    const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
-    const std::vector<KernelUse> kernels =
-        config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
-    for (const KernelUse& k : kernels) {
-      row.evidence.push_back(amasia::resources_of(k, device_, launched));
-    }
-    auto run = std::make_unique<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
-    row.verdict = verdict_of(*run, instance_->challenges());
-    if (row.verdict->passed && is_replayed(row)) replay(std::move(launch), row);
-    if (row.verdict->passed) {
-      runs_.emplace(index, *run);
-      prepared_.push_back(std::move(run));
-    }
-    // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
-    challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
+    prepare_row(index, row);
+    note(sampler_.put_back());
+    row.left_set = std::exchange(left_, {});
+    if (left_at_opening_.empty()) return;
+    row.left_set +=
+        fmt::format("{}{} (before this row, when the reference ran)",
+                    row.left_set.empty() ? "" : ", and ", std::exchange(left_at_opening_, {}));
   }
+
+  Instance* instance() override { return instance_.get(); }
 
   bool can_be_blocked(int index) const override { return runs_.at(index).can_be_blocked; }
 
@@ -101,6 +70,8 @@ class CudaGroup : public GroupInstrument {
     for (const int index : rows) {
       judged.push_back({[&, index] {
                           begins(index);
+                          instance_->try_again(
+                              [&](Stream stream) { runs_.at(index).enqueue(stream); });
                           sampler_.run_once(runs_.at(index), *instance_);
                         },
                         challenges_.at(index)});
@@ -144,6 +115,64 @@ class CudaGroup : public GroupInstrument {
   }
 
  private:
+  void prepare_row(int index, Row& row) {
+    const Variant& variant = *find_variant(row.variant);
+    std::string reason;
+    const bool is_choice =
+        row.role == Role::best || row.role == Role::comparator || !row.schedule.empty();
+    const Config* config =
+        row.schedule.empty()
+            ? (is_choice ? choose_best : choose_config)(variant, row.config, *instance_, device_,
+                                                        reason)
+            : choose_of_schedule(variant, row.schedule, row.config, *instance_, device_, reason);
+    if (config == nullptr) {
+      row.status = RowStatus::skipped;
+      row.reason = reason;
+      return;
+    }
+    if (is_choice && !reason.empty()) {
+      row.config_source = fmt::format("built-in default ({}; {})", row.config_source, reason);
+    }
+    row.config = config->info.name;
+    row.geometry = config->info.geometry;
+    row.schedule = config->info.schedule;
+    row.movement = config->info.movement;
+    row.fallback = fallback_of(variant, *config, device_);
+    Launch launch = config->prepare(*instance_, device_);
+    if (variant.brought && !variant.brought->capturable) {
+      prepare_by_trial(index, row, std::move(launch));
+      return;
+    }
+    const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
+    const std::vector<KernelUse> kernels =
+        config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
+    for (const KernelUse& k : kernels) {
+      row.evidence.push_back(amasia::resources_of(k, device_, launched));
+    }
+    const std::shared_ptr<PreparedRun> run = captured_run(variant, launch, row);
+    // One that cannot be captured has shown that it waits in the queue: it was held back.
+    const Enqueued enqueued = run ? Enqueued(*run) : Enqueued(launch, true);
+    row.verdict = verdict_of(enqueued, instance_->challenges());
+    if (row.verdict->passed && is_replayed(row)) replay(std::move(launch), row);
+    if (row.verdict->passed) runs_.emplace(index, enqueued);
+    if (run) prepared_.push_back(run);
+    // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
+    challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
+  }
+
+  /// Empty for a launch that was brought and cannot be a part of a graph, because it is one.
+  std::shared_ptr<PreparedRun> captured_run(const Variant& variant, const Launch& launch,
+                                            Row& row) {
+    try {
+      return std::make_shared<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
+    } catch (const std::runtime_error&) {
+      if (!variant.brought || plan_.key.launch == LaunchMode::graph) throw;
+      cudaGetLastError();
+      row.fallback = "it cannot be captured into a graph: its launches are not counted";
+      return {};
+    }
+  }
+
   /// A launch that no graph can be captured of: what it does is found out by trying.
   void prepare_by_trial(int index, Row& row, Launch launch) {
     auto known = tried_.find(row.variant);
@@ -163,9 +192,16 @@ class CudaGroup : public GroupInstrument {
     challenges_[index] = instance_->challenges();
   }
 
+  /// What runs of a row that is prepared have left set of persisting L2: the first of it.
+  void note(const std::string& left) {
+    if (left_.empty()) left_ = left;
+  }
+
   TrialOutcome trial_of(const Launch& launch) {
     const auto time = [this](const Launch& timed, bool held) {
-      return sampler_.time(Enqueued(timed, held), *instance_, plan_.key.cache).time_ms;
+      const TimedRun run = sampler_.time(Enqueued(timed, held), *instance_, plan_.key.cache);
+      note(run.left_set);
+      return run.time_ms;
     };
     TrialSteps steps;
     steps.passes_untouched = [&] {
@@ -218,10 +254,11 @@ class CudaGroup : public GroupInstrument {
   DeviceProbe probe_;
   std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
-  std::vector<std::unique_ptr<PreparedRun>> prepared_;
+  std::vector<std::shared_ptr<PreparedRun>> prepared_;
   std::map<int, Enqueued> runs_;
   std::map<std::string, TrialOutcome> tried_;  // by variant: its control is the same program
   std::map<int, int> challenges_;              // of a row, when it is verified again
+  std::string left_at_opening_, left_;         // of persisting L2
 };
 
 /// Of each kernel of a microbenchmark, the least capability that a point with it needs.

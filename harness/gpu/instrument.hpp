@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/app.hpp"
 #include "harness/device.hpp"
 #include "harness/gpu/probe.hpp"
 #include "harness/gpu/timed_run.hpp"
@@ -51,6 +52,8 @@ class GroupInstrument {
   /// Restores and poisons the outputs, runs nothing and compares them: what a variant that does
   /// nothing would get, asked behind a right run.
   virtual Verdict verify_nothing() = 0;
+  /// The problem, where the instrument has one.
+  virtual Instance* instance() { return nullptr; }
   /// Millijoules per run; nothing where they cannot be measured.
   virtual std::optional<double> energy_mj(int index) = 0;
   /// What the app writes beside its timed output, after a verified run.

@@ -7,6 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/gpu/outside_inputs.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 
@@ -120,18 +122,20 @@ class Gate {
  public:
   void wait() {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(1), [this] { return open_; });
+    gave_up_ = !changed_.wait_for(lock, std::chrono::seconds(1), [this] { return open_; });
   }
-  void open() {
+  /// False where it was open by then.
+  bool open() {
     const std::lock_guard<std::mutex> lock(mutex_);
     open_ = true;
     changed_.notify_all();
+    return !gave_up_;
   }
 
  private:
   std::mutex mutex_{};
   std::condition_variable changed_{};
-  bool open_ = false;
+  bool open_ = false, gave_up_ = false;
 };
 
 class CudaMachine : public Machine {
@@ -160,6 +164,12 @@ class CudaMachine : public Machine {
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream stream) override {
     AMASIA_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
   }
+  void draw(std::byte* to, const Draws& draws, Stream stream) override {
+    draw_on_device(to, draws, stream);
+  }
+  void alter(std::byte* data, const Alteration& alteration, Stream stream) override {
+    alter_on_device(data, alteration, stream);
+  }
   Stream stream() override { return stream_; }
   void wait_for_stream() override { AMASIA_CUDA(cudaStreamSynchronize(stream_)); }
   void wait_for_everything() override { AMASIA_CUDA(cudaDeviceSynchronize()); }
@@ -170,11 +180,12 @@ class CudaMachine : public Machine {
         stream_, [](void* gate) { static_cast<Gate*>(gate)->wait(); }, gate_.get()));
     return true;
   }
-  void release() override {
-    if (!gate_) return;
-    gate_->open();
+  bool release() override {
+    if (!gate_) return true;
+    const bool in_time = gate_->open();
     AMASIA_CUDA(cudaStreamSynchronize(stream_));
     gate_.reset();
+    return in_time;
   }
 
   std::size_t free_bytes() const override {

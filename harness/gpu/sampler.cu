@@ -59,7 +59,8 @@ Sampler::Sampler(const Device& device, Nvml& nvml)
       stream_(own_stream_),
       flush_(flush_l2_multiple * std::max<std::size_t>(device.l2_bytes, 1 << 20) / sizeof(int)),
       sink_(1),
-      stamps_(2 * static_cast<std::size_t>(device.sm_count)) {
+      stamps_(2 * static_cast<std::size_t>(device.sm_count)),
+      persisting_(device.index) {
   AMASIA_CUDA(cudaMemset(flush_.data(), 0, flush_.bytes()));
   int* gate = nullptr;
   AMASIA_CUDA(cudaHostAlloc(&gate, sizeof *gate, cudaHostAllocMapped));
@@ -134,11 +135,12 @@ bool Sampler::returns_while_held(const Launch& launch, Instance& instance) {
 }
 
 void Sampler::make_ready(const Enqueued& run, Instance& instance, CacheMode cache) {
-  instance.reset(stream_);
   if (cache == CacheMode::hot) {
+    const bool again = instance.reset_for_hot_run(stream_);
     run.enqueue(stream_);
-    if (!instance.repeatable()) instance.reset(stream_);
+    if (again) instance.reset(stream_);
   } else {
+    instance.reset(stream_);
     read_all<<<4 * device_.sm_count, 512, 0, stream_>>>(
         reinterpret_cast<const int4*>(flush_.data()), flush_.size() / 4, sink_.data());
   }
@@ -185,6 +187,7 @@ TimedRun Sampler::time(const Enqueued& run, Instance& instance, CacheMode cache)
     if (const auto mhz = nvml_.sm_clock_mhz()) result.sm_clock_mhz = *mhz;
   }
   result.throttled = nvml_.throttled().value_or(false);
+  result.left_set = put_back();
   return result;
 }
 

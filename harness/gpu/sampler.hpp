@@ -11,6 +11,7 @@
 
 #include "harness/app.hpp"
 #include "harness/device.hpp"
+#include "harness/gpu/persisting_l2.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/nvml.hpp"
 #include "harness/outside/trial.hpp"
@@ -45,8 +46,11 @@ class Sampler {
   Sampler(const Device& device, Nvml& nvml);
   /// Runs, flushes and events go to somebody else's stream from now on, which outlives the sampler.
   void use_stream(cudaStream_t stream) { stream_ = stream; }
+  /// What runs have left set of persisting L2, which no other run is to meet; see PersistingL2.
+  std::string put_back() { return persisting_.put_back(stream_); }
 
-  /// Restores and poisons, brings the caches into the mode's state, runs once, timed.
+  /// Restores and poisons, brings the caches into the mode's state, runs once, timed; puts back
+  /// what the run has left set.
   TimedRun time(const Enqueued& run, Instance& instance, CacheMode cache);
   /// The same, not timed but between the marks of a profiler, and not behind the spin kernel: a
   /// profiler may let no launch return before its kernel has ended.
@@ -85,6 +89,7 @@ class Sampler {
   DeviceArray<int> sink_;
   DeviceArray<ClockStamp> stamps_;      // 2 x SMs: before and after
   std::shared_ptr<volatile int> gate_;  // host memory the spin kernel polls: 0 wait, 1 go
+  PersistingL2 persisting_;
 };
 
 }  // namespace amasia

@@ -44,6 +44,13 @@ Callables callables_of(const Json& request, amasia_callback callback) {
   if (request.at("reset").get<bool>()) {
     c.reset = [call](Stream stream) { call(AMASIA_RESET, stream); };
   }
+  if (request.at("inputs").get<bool>()) {
+    c.inputs = [callback](Stream stream, std::uint64_t seed) {
+      if (callback(AMASIA_INPUTS, stream, nullptr, seed) != AMASIA_DONE) {
+        throw CallableFailed("the caller ended it");
+      }
+    };
+  }
   if (request.at("verify").get<bool>()) {
     c.verify = [callback]() -> std::string {
       std::array<char, text_size> text{};

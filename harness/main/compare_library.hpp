@@ -9,8 +9,8 @@ extern "C" {
 /// Called back with what is to be done, on the thread that called amasia_compare(). 0 and more: the
 /// work of that implementation is to be enqueued on `stream` (a cudaStream_t). `text` takes up to
 /// `size` bytes, zero-terminated, of what is wrong (AMASIA_VERIFY), and has the line to show
-/// (AMASIA_PROGRESS).
-enum { AMASIA_RESET = -1, AMASIA_VERIFY = -2, AMASIA_PROGRESS = -3 };
+/// (AMASIA_PROGRESS). AMASIA_INPUTS: inputs of the seed `size` are to be enqueued on `stream`.
+enum { AMASIA_RESET = -1, AMASIA_VERIFY = -2, AMASIA_PROGRESS = -3, AMASIA_INPUTS = -4 };
 /// What comes back: done, outputs wrong (AMASIA_VERIFY only), or that everything is to end.
 enum { AMASIA_DONE = 0, AMASIA_WRONG = 1, AMASIA_STOP = 2 };
 using amasia_callback = int (*)(int what, void* stream, char* text, unsigned long size);
@@ -21,7 +21,7 @@ const char* amasia_compare_version(void);
 /// Compares as `request`, a JSON object, says:
 ///   "name", "names": [...], "cache": "cold" | "hot", "seconds", "min_rounds", "max_rounds",
 ///   "precision", "confidence", "device", "argv": [...], "reset": bool, "verify": bool,
-///   "progress": bool, "stream": null or an integer,
+///   "inputs": bool, "progress": bool, "stream": null or an integer,
 ///   "work": null or {"operations", "bytes_read", "bytes_written"},
 ///   "size": {name: integer or text, ...}, not empty
 /// Answers with a JSON object, to be given back to amasia_compare_free(): {"result": a result file,

@@ -253,34 +253,42 @@ class Library {
 };
 
 /// The values that a launch's arguments point to. Never moves.
-struct ArgumentValues {
-  explicit ArgumentValues(std::size_t count) : values(count), pointers(count) {
-    for (std::size_t i = 0; i < count; ++i) pointers[i] = values[i].data();
+class ArgumentValues {
+ public:
+  ArgumentValues(const LaunchDescription& launch, const PosedProblem& posed)
+      : posed_(posed), values_(launch.arguments.size()) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const ArgumentDescription& a = launch.arguments[i];
+      std::byte* const at = values_[i].data();
+      pointers_.push_back(at);
+      if (a.buffer) {
+        buffers_.emplace_back(at, *a.buffer);
+      } else if (a.real) {
+        set_element(a.type, at, 0, *a.real);
+      } else {
+        set_element(a.type, at, 0,
+                    posed.description().value(a.integer, posed.parameters(), INT64_MIN));
+      }
+    }
   }
   ArgumentValues(const ArgumentValues&) = delete;
   ArgumentValues& operator=(const ArgumentValues&) = delete;
-  std::vector<std::array<std::byte, 8>> values;
-  std::vector<void*> pointers;
-};
 
-std::shared_ptr<ArgumentValues> values_of(const LaunchDescription& launch,
-                                          const PosedProblem& posed) {
-  auto arguments = std::make_shared<ArgumentValues>(launch.arguments.size());
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    const ArgumentDescription& a = launch.arguments[i];
-    std::byte* const at = arguments->values[i].data();
-    if (a.buffer) {
-      std::byte* const data = posed.data(*a.buffer);
+  /// With the buffers where they are at the moment.
+  void** now() {
+    for (const auto& [at, buffer] : buffers_) {
+      std::byte* const data = posed_.data(buffer);
       std::memcpy(at, &data, sizeof data);
-    } else if (a.real) {
-      set_element(a.type, at, 0, *a.real);
-    } else {
-      set_element(a.type, at, 0,
-                  posed.description().value(a.integer, posed.parameters(), INT64_MIN));
     }
+    return pointers_.data();
   }
-  return arguments;
-}
+
+ private:
+  const PosedProblem& posed_;
+  std::vector<std::array<std::byte, 8>> values_;
+  std::vector<void*> pointers_{};
+  std::vector<std::pair<std::byte*, std::size_t>> buffers_{};
+};
 
 /// What an implementation's file became in this process.
 struct LoadedImplementation {
@@ -362,18 +370,18 @@ class BroughtImplementation {
     use.dynamic_shared_bytes = shape.shared_bytes;
     use.cluster_blocks = static_cast<int>(shape.cluster[0] * shape.cluster[1] * shape.cluster[2]);
     loaded_->kernels.push_back(use);
-    return
-        [loaded = loaded_, function, shape, arguments = values_of(launch, posed)](Stream stream) {
-          loaded->module->launch(function, shape, arguments->pointers.data(), stream);
-        };
+    return [loaded = loaded_, function, shape,
+            arguments = std::make_shared<ArgumentValues>(launch, posed)](Stream stream) {
+      loaded->module->launch(function, shape, arguments->now(), stream);
+    };
   }
 
   Launch call(const LaunchDescription& launch, const PosedProblem& posed) const {
     const LibraryFunction function = loaded_->library->function(launch.entry, about().file);
-    return [function, arguments = values_of(launch, posed), entry = launch.entry,
-            file = about().file](Stream stream) {
+    return [function, arguments = std::make_shared<ArgumentValues>(launch, posed),
+            entry = launch.entry, file = about().file](Stream stream) {
       // What it throws ends the process, as it should in a function that is extern "C".
-      const int status = function(stream, arguments->pointers.data());
+      const int status = function(stream, arguments->now());
       if (status != 0) {
         throw std::runtime_error(fmt::format("'{}' of {} returned {}: 0 says that all is enqueued",
                                              entry, file, status));

@@ -272,9 +272,9 @@ class DescriptionReader {
     const std::string of = fmt::format("buffer '{}'", name);
     b.name = name;
     b.line = line;
-    allow(
-        table, of,
-        {"type", "count", "role", "fill", "low", "high", "value", "file", "expected", "tolerance"});
+    allow(table, of,
+          {"type", "count", "role", "fill", "low", "high", "value", "file", "fixed", "expected",
+           "tolerance"});
     b.type = word_at<ElementType>(member(table, "type", of), "type");
     b.count = quantity_of(member(table, "count", of), "count");
     b.role = word_at<BufferRole>(member(table, "role", of), "role");
@@ -296,7 +296,7 @@ class DescriptionReader {
 
   void read_contents(BufferDescription& b, const std::string& of, const toml::table& table,
                      bool is_read) const {
-    for (const char* name : {"fill", "low", "high", "value", "file"}) {
+    for (const char* name : {"fill", "low", "high", "value", "file", "fixed"}) {
       if (!is_read && table.get(name) != nullptr) {
         refuse(*table.get(name), fmt::format("{} is {} and is poisoned before each run: it has no "
                                              "'{}'",
@@ -311,6 +311,11 @@ class DescriptionReader {
              fmt::format("{} needs either 'fill' ({}) or 'file'", of, list_of_words<Fill>()));
     }
     if (file != nullptr) b.file = file_of(*file, "file");
+    if (const toml::node* fixed = table.get("fixed")) {
+      if (!fixed->is_boolean()) refuse(*fixed, "'fixed' is true or false");
+      if (file == nullptr) refuse(*fixed, fmt::format("{} has no 'file' to keep as it is", of));
+      b.fixed = fixed->value_or(false);
+    }
     if (fill != nullptr) b.fill = word_at<Fill>(*fill, "fill");
     const bool uniform = fill != nullptr && b.fill == Fill::uniform;
     const bool constant = fill != nullptr && b.fill == Fill::constant;

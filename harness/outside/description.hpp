@@ -53,6 +53,7 @@ struct BufferDescription {
   Fill fill = Fill::uniform;
   double low = 0, high = 1;  // uniform: of integers both are included; constant: `low`
   std::string file{};        // what is in it, instead of a fill
+  bool fixed = false;        // of a file: its data are not to be changed
   std::string expected{};    // file of what an output must be; "" for the reference's output
   Norm norm = Norm::exact;
   double tolerance = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "harness/outside/drawn.hpp"
 #include "variants/host_device.hpp"
 
 namespace amasia {
@@ -42,6 +43,8 @@ class Machine {
   /// Asynchronous, in the order of the stream.
   virtual void fill(std::byte* at, unsigned char value, std::size_t bytes, Stream stream) = 0;
   virtual void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream stream) = 0;
+  virtual void draw(std::byte* to, const Draws& draws, Stream stream) = 0;
+  virtual void alter(std::byte* data, const Alteration& alteration, Stream stream) = 0;
   /// A stream that waits for no other, for runs before the timed ones.
   virtual Stream stream() = 0;
   virtual void wait_for_stream() = 0;
@@ -50,7 +53,8 @@ class Machine {
   /// Whether work that is enqueued on stream() from now on waits for release(), or for a second.
   /// False where nothing can hold a stream.
   virtual bool hold() = 0;
-  virtual void release() = 0;
+  /// False where that second was over: whoever was to release it was waiting for the stream.
+  virtual bool release() = 0;
   virtual std::size_t free_bytes() const = 0;
   /// Throws std::runtime_error with the reason, a clause.
   virtual std::unique_ptr<LoadedModule> load(const std::string& file) = 0;

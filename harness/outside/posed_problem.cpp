@@ -31,38 +31,22 @@ constexpr unsigned char second_poison = 0x7B;
 constexpr std::size_t most_mismatches_told = 5;
 /// Long enough for a kernel that waits for nobody to start, and to write something.
 constexpr std::chrono::milliseconds held_for(30);
+/// A call that waits for its stream returns when that is not held any longer, after a second.
+constexpr std::chrono::milliseconds waits_for_the_stream(900);
 /// Of what is free once the buffers are there, an implementation may take this share for itself:
 /// the others need as much.
 constexpr std::size_t share_of_memory = 2;
 /// Below this the driver's own bookkeeping would be taken for a leak.
 constexpr std::size_t least_leak = 1 << 20;
 
-Bytes generated(const BufferDescription& b, std::size_t count, std::uint64_t seed,
-                std::uint64_t stream) {
-  Bytes data(count * bytes_of(b.type));
-  for (std::size_t i = 0; i < count; ++i) {
-    switch (b.fill) {
-      case Fill::zero:
-        break;  // as it is
-      case Fill::constant:
-        set_element(b.type, data.data(), i, b.low);
-        break;
-      case Fill::index:
-        set_element(b.type, data.data(), i, static_cast<std::int64_t>(i));
-        break;
-      case Fill::uniform:
-        if (is_float(b.type)) {
-          set_element(b.type, data.data(), i,
-                      b.low + (b.high - b.low) * double{random_unit(seed, stream, i)});
-        } else {
-          const auto values = static_cast<std::uint64_t>(b.high - b.low) + 1;
-          // 2^32 values are all that a draw has.
-          const std::uint32_t drawn =
-              values > UINT32_MAX
-                  ? random_bits(seed, stream, i)
-                  : random_below(seed, stream, i, static_cast<std::uint32_t>(values));
-          set_element(b.type, data.data(), i, static_cast<std::int64_t>(b.low) + drawn);
-        }
+/// What a fill gives that is the same for every seed.
+Bytes generated(const BufferDescription& b, std::size_t count) {
+  Bytes data(count * bytes_of(b.type));  // zeros
+  for (std::size_t i = 0; i < count && b.fill != Fill::zero; ++i) {
+    if (b.fill == Fill::index) {
+      set_element(b.type, data.data(), i, static_cast<std::int64_t>(i));
+    } else {
+      set_element(b.type, data.data(), i, b.low);
     }
   }
   return data;
@@ -151,182 +135,286 @@ unsigned char rarest_byte(const Bytes& data) {
   return static_cast<unsigned char>(std::distance(rarest, seen.rend()) - 1);
 }
 
+/// Whether another input can be judged: what a file expects is right for one alone.
+bool may_change(const Description& d) {
+  return std::all_of(d.buffers.begin(), d.buffers.end(),
+                     [](const BufferDescription& b) { return b.expected.empty(); });
+}
+
+bool is_read(BufferRole role) { return role == BufferRole::input || role == BufferRole::in_place; }
+
+bool is_judged(BufferRole role) {
+  return role == BufferRole::output || role == BufferRole::in_place;
+}
+
+bool is_altered(const Description& d, const BufferDescription& b) {
+  return is_read(b.role) && !b.file.empty() && !b.fixed && may_change(d);
+}
+
+constexpr int places_of_a_buffer = 3;
+constexpr std::size_t between_places = slack_bytes / (places_of_a_buffer - 1);
+
 }  // namespace
 
 std::int64_t posed_bytes(const Description& d, const Parameters& parameters) {
   std::int64_t total = 0;
   for (const BufferDescription& b : d.buffers) {
     const std::int64_t count = d.value(b.count, parameters, 1);
-    const bool kept = b.role == BufferRole::input || b.role == BufferRole::in_place;
     std::int64_t bytes = 0;
     try {
       bytes = checked_product({count, static_cast<std::int64_t>(bytes_of(b.type))}, "a buffer");
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", d.place(b.count.line), error.what()));
     }
-    for (int copies = kept ? 2 : 1; copies > 0; --copies) {
+    std::int64_t beside = 2 * guard_bytes + slack_bytes;
+    const int copies = 1 + is_read(b.role) + is_judged(b.role) + is_altered(d, b);
+    for (int copy = 0; copy < copies; ++copy) {
       if (__builtin_add_overflow(total, bytes, &total) ||
-          __builtin_add_overflow(total, std::int64_t{2 * guard_bytes}, &total)) {
+          __builtin_add_overflow(total, beside, &total)) {
         throw UsageError(fmt::format("{}: the buffers have more than 2^63 bytes together",
                                      d.place(b.count.line)));
       }
+      beside = 2 * guard_bytes;
     }
   }
   return total;
 }
 
-bool PosedProblem::Buffer::is_read() const {
-  return about->role == BufferRole::input || about->role == BufferRole::in_place;
+std::byte* PosedProblem::Buffer::image() const {
+  return memory.get() + static_cast<std::size_t>(place) * between_places;
 }
 
-bool PosedProblem::Buffer::is_judged() const {
-  return about->role == BufferRole::output || about->role == BufferRole::in_place;
+bool PosedProblem::Buffer::is_read() const { return amasia::is_read(about->role); }
+
+bool PosedProblem::Buffer::is_judged() const { return amasia::is_judged(about->role); }
+
+bool PosedProblem::Buffer::is_drawn() const {
+  return is_read() && about->file.empty() && about->fill == Fill::uniform;
 }
 
 PosedProblem::PosedProblem(Description description, Parameters parameters, std::uint64_t seed,
                            std::unique_ptr<Machine> machine)
     : description_(std::move(description)),
       parameters_(std::move(parameters)),
-      machine_(std::move(machine)) {
-  bool drawn = false;     // other inputs can be drawn from another seed
-  bool recorded = false;  // what a file expects is right for the timed input alone
-  for (const BufferDescription& b : description_.buffers) {
-    Buffer buffer;
-    buffer.about = &b;
-    buffer.count = static_cast<std::size_t>(description_.value(b.count, parameters_, 1));
-    buffer.bytes = buffer.count * bytes_of(b.type);
-    buffer.memory = machine_->allocate(buffer.bytes + 2 * guard_bytes);
-    if (buffer.is_read()) buffer.pristine = machine_->allocate(buffer.bytes + 2 * guard_bytes);
-    if (b.role == BufferRole::in_place) repeatable_ = false;
-    drawn = drawn || (buffer.is_read() && b.file.empty() && b.fill == Fill::uniform);
-    recorded = recorded || !b.expected.empty();
-    buffers_.push_back(std::move(buffer));
-  }
+      machine_(std::move(machine)),
+      seed_(seed) {
+  for (const BufferDescription& b : description_.buffers) allocate(b);
+  for (Buffer& buffer : buffers_) fill_pristine(buffer);
+  renewal_ = what_changes();
   // One more input, so that an output that is kept from an earlier run is found.
-  cases_.resize(drawn && !recorded ? 2 : 1);
-  for (std::size_t c = 0; c < cases_.size(); ++c) {
-    Case& one = cases_[c];
-    one.seed = seed + c;
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      const Buffer& buffer = buffers_[i];
-      const BufferDescription& b = *buffer.about;
-      Bytes given;
-      if (buffer.is_read()) {
-        given = b.file.empty() ? generated(b, buffer.count, one.seed, i)
-                               : content_of(b.file, buffer.bytes, description_.place(b.line),
-                                            fmt::format("buffer '{}'", b.name));
-      }
-      one.given.push_back(std::move(given));
-      one.expected.emplace_back();
+  expected_.assign(changes_ ? 2 : 1, Contents(buffers_.size()));
+  pose(0);
+}
+
+void PosedProblem::allocate(const BufferDescription& about) {
+  Buffer buffer;
+  buffer.about = &about;
+  buffer.count = static_cast<std::size_t>(description_.value(about.count, parameters_, 1));
+  buffer.bytes = buffer.count * bytes_of(about.type);
+  buffer.stream = buffers_.size();
+  buffer.memory = machine_->allocate(buffer.bytes + 2 * guard_bytes + slack_bytes);
+  if (buffer.is_read()) buffer.pristine = machine_->allocate(buffer.bytes + 2 * guard_bytes);
+  if (buffer.is_judged()) buffer.at_end = machine_->allocate(buffer.bytes);
+  if (is_altered(description_, about)) buffer.original = machine_->allocate(buffer.bytes);
+  if (about.role == BufferRole::in_place) repeatable_ = false;
+  buffers_.push_back(std::move(buffer));
+}
+
+void PosedProblem::fill_pristine(Buffer& buffer) {
+  if (!buffer.is_read()) return;
+  const BufferDescription& b = *buffer.about;
+  machine_->fill(buffer.pristine.get(), guard_byte, buffer.bytes + 2 * guard_bytes,
+                 machine_->stream());
+  machine_->wait_for_stream();
+  if (buffer.is_drawn()) return;
+  const Bytes data = b.file.empty() ? generated(b, buffer.count)
+                                    : content_of(b.file, buffer.bytes, description_.place(b.line),
+                                                 fmt::format("buffer '{}'", b.name));
+  machine_->upload(buffer.pristine.get() + guard_bytes, data.data(), data.size());
+  if (!buffer.original) return;
+  machine_->upload(buffer.original.get(), data.data(), data.size());
+  put_input(buffer, buffer.pristine.get() + guard_bytes, seed_ + 1, machine_->stream());
+  machine_->wait_for_stream();
+  Bytes altered(buffer.bytes);
+  machine_->download(altered.data(), buffer.pristine.get() + guard_bytes, altered.size());
+  if (altered == data) buffer.original.reset();  // neighbours are alike
+}
+
+Renewal PosedProblem::what_changes() {
+  if (!may_change(description_)) {
+    return {"the same in every round: what is expected in a file is right for one input", true};
+  }
+  std::string stays;
+  for (const Buffer& buffer : buffers_) {
+    changes_ = changes_ || buffer.is_drawn() || buffer.original;
+    if (!buffer.is_read() || buffer.about->file.empty() || buffer.original) continue;
+    stays += fmt::format("; '{}' stays as its file has it{}", buffer.about->name,
+                         buffer.about->fixed ? " (fixed)" : ", whose elements are all alike");
+  }
+  if (changes_) return {"new in every round" + stays, false};
+  return {"the same in every round: no input is drawn" + stays, true};
+}
+
+void PosedProblem::put_input(const Buffer& buffer, std::byte* data, std::uint64_t seed,
+                             Stream stream) {
+  const BufferDescription& b = *buffer.about;
+  if (buffer.is_drawn()) {
+    machine_->draw(data, {b.type, buffer.count, b.low, b.high, seed, buffer.stream}, stream);
+  } else if (buffer.original) {
+    machine_->copy(data, buffer.original.get(), buffer.bytes, stream);
+    if (seed == seed_) return;  // the first input is the file
+    machine_->alter(data, {bytes_of(b.type), buffer.count, seed, buffer.stream}, stream);
+  }
+}
+
+void PosedProblem::set_inputs(std::uint64_t seed) {
+  input_seed_ = seed;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.is_read()) {
+      put_input(buffer, buffer.pristine.get() + guard_bytes, seed, machine_->stream());
     }
   }
-  pose(0);
+  machine_->wait_for_stream();
 }
 
 void PosedProblem::pose(int challenge) {
   posed_ = static_cast<std::size_t>(challenge);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    const Buffer& buffer = buffers_[i];
-    if (!buffer.is_read()) continue;
-    Bytes image(buffer.bytes + 2 * guard_bytes, std::byte{guard_byte});
-    std::copy(cases_[posed_].given[i].begin(), cases_[posed_].given[i].end(),
-              image.begin() + guard_bytes);
-    machine_->upload(buffer.pristine.get(), image.data(), image.size());
-  }
+  set_inputs(seed_ + posed_);
 }
+
+void PosedProblem::renew(std::uint64_t seed, bool move) {
+  for (Buffer& buffer : buffers_) {
+    if (move) buffer.place = (buffer.place + 1) % places_of_a_buffer;
+  }
+  if (changes_) set_inputs(seed);
+}
+
+int PosedProblem::places() const { return places_of_a_buffer; }
 
 void PosedProblem::reset(Stream stream) {
   for (const Buffer& buffer : buffers_) {
     if (buffer.is_read()) {
-      machine_->copy(buffer.memory.get(), buffer.pristine.get(), buffer.bytes + 2 * guard_bytes,
-                     stream);
+      machine_->copy(buffer.image(), buffer.pristine.get(), buffer.bytes + 2 * guard_bytes, stream);
       continue;
     }
-    machine_->fill(buffer.memory.get(), guard_byte, guard_bytes, stream);
+    machine_->fill(buffer.image(), guard_byte, guard_bytes, stream);
     machine_->fill(buffer.data(), buffer.poison, buffer.bytes, stream);
     machine_->fill(buffer.data() + buffer.bytes, guard_byte, guard_bytes, stream);
   }
 }
 
-std::vector<std::byte> PosedProblem::image_of(const Buffer& buffer) const {
-  Bytes image(buffer.bytes + 2 * guard_bytes);
-  machine_->download(image.data(), buffer.memory.get(), image.size());
-  return image;
+bool PosedProblem::reset_for_hot_run(Stream stream) {
+  reset(stream);
+  if (!changes_) return true;
+  const std::uint64_t another = mix64(input_seed_);
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.is_read()) put_input(buffer, buffer.data(), another, stream);
+  }
+  return true;
 }
 
-std::vector<std::vector<std::byte>> PosedProblem::outputs() const {
-  std::vector<Bytes> all;
+PosedProblem::Contents PosedProblem::outputs(bool at_end) const {
+  Contents all;
   for (const Buffer& buffer : buffers_) {
     Bytes& bytes = all.emplace_back();
     if (!buffer.is_judged()) continue;
     bytes.resize(buffer.bytes);
-    machine_->download(bytes.data(), buffer.data(), bytes.size());
+    machine_->download(bytes.data(), at_end ? buffer.at_end.get() : buffer.data(), bytes.size());
   }
   return all;
 }
 
-std::vector<std::vector<std::byte>> PosedProblem::outputs_of_run(const Launch& launch) {
+void PosedProblem::run(const Launch& launch) {
   reset(machine_->stream());
   launch(machine_->stream());
   machine_->wait_for_stream();
   machine_->wait_for_everything();
-  return outputs();
 }
 
-void PosedProblem::expect_outputs_of(const Launch& reference, const std::string& name) {
-  for (std::size_t c = cases_.size(); c-- > 0;) {  // the timed input comes last, and stays posed
+PosedProblem::Contents PosedProblem::expected_now() {
+  const bool needed = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& b) {
+    return b.is_judged() && b.about->expected.empty();
+  });
+  const std::vector<Buffer> poisoned_otherwise = buffers_;
+  const auto outputs_on = [&](unsigned char poison) {
+    if (!needed) return Contents(buffers_.size());
+    for (Buffer& buffer : buffers_) buffer.poison = poison;
+    run(reference_);
+    return outputs();
+  };
+  Contents expected = outputs_on(nan_byte);
+  const Contents second = outputs_on(second_poison);
+  buffers_ = poisoned_otherwise;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = buffers_[i];
+    const BufferDescription& b = *buffer.about;
+    if (!buffer.is_judged()) continue;
+    if (!b.expected.empty()) {
+      expected[i] = content_of(b.expected, buffer.bytes, description_.place(b.line),
+                               fmt::format("what is expected in '{}'", b.name));
+    }
+    check_expected(buffer, expected[i], b.expected.empty() ? second[i] : expected[i]);
+  }
+  return expected;
+}
+
+void PosedProblem::check_expected(const Buffer& buffer, const Bytes& expected,
+                                  const Bytes& second) const {
+  const BufferDescription& b = *buffer.about;
+  const Differences between = differences(b, buffer.count, second, expected);
+  if (between.mismatches > 0) {
+    throw std::runtime_error(fmt::format(
+        "{}: the reference {} does not write {} of the {} elements of '{}', the first at {}, "
+        "or not the same in two runs: give the buffer a tolerance, or the role 'in place' if "
+        "some of it is to stay{}",
+        description_.place(b.line), reference_name_, between.mismatches, buffer.count, b.name,
+        between.first.front(), hint_at_altered_files()));
+  }
+  if (!is_float(b.type)) return;
+  for (std::size_t e = 0; e < buffer.count; ++e) {
+    if (!std::isnan(element_at(b.type, expected.data(), e))) return;
+  }
+  throw std::runtime_error(
+      fmt::format("{}: what is expected in '{}' is NaN throughout: nothing can be verified{}",
+                  description_.place(b.line), b.name, hint_at_altered_files()));
+}
+
+std::string PosedProblem::hint_at_altered_files() const {
+  for (const Buffer& buffer : buffers_) {
+    if (!buffer.original || input_seed_ == seed_) continue;
+    return fmt::format(
+        "; it was run on '{}' ({}) with some elements changed: write fixed = true if its file must "
+        "stay as it is",
+        buffer.about->name, description_.place(buffer.about->line));
+  }
+  return "";
+}
+
+void PosedProblem::expect_outputs_of(Launch reference, const std::string& name) {
+  reference_ = std::move(reference);
+  reference_name_ = name;
+  for (std::size_t c = expected_.size(); c-- > 0;) {  // the timed input comes last, stays posed
     pose(static_cast<int>(c));
-    const bool needed = std::any_of(buffers_.begin(), buffers_.end(), [](const Buffer& b) {
-      return b.is_judged() && b.about->expected.empty();
-    });
-    std::vector<Bytes> first(buffers_.size()), second(buffers_.size());
-    if (needed) {
-      for (Buffer& buffer : buffers_) buffer.poison = nan_byte;
-      first = outputs_of_run(reference);
-      for (Buffer& buffer : buffers_) buffer.poison = second_poison;
-      second = outputs_of_run(reference);
-    }
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      Buffer& buffer = buffers_[i];
-      if (!buffer.is_judged()) continue;
-      const BufferDescription& b = *buffer.about;
-      Bytes expected = b.expected.empty()
-                           ? first[i]
-                           : content_of(b.expected, buffer.bytes, description_.place(b.line),
-                                        fmt::format("what is expected in '{}'", b.name));
-      if (b.expected.empty()) {
-        const Differences between = differences(b, buffer.count, second[i], first[i]);
-        if (between.mismatches > 0) {
-          throw std::runtime_error(fmt::format(
-              "{}: the reference {} does not write {} of the {} elements of '{}', the first at {}, "
-              "or not the same in two runs: give the buffer a tolerance, or the role 'in place' if "
-              "some of it is to stay",
-              description_.place(b.line), name, between.mismatches, buffer.count, b.name,
-              between.first.front()));
-        }
-      }
-      if (is_float(b.type)) {
-        bool any_number = false;
-        for (std::size_t e = 0; e < buffer.count && !any_number; ++e) {
-          any_number = !std::isnan(element_at(b.type, expected.data(), e));
-        }
-        if (!any_number) {
-          throw std::runtime_error(
-              fmt::format("{}: what is expected in '{}' is NaN throughout: nothing can be verified",
-                          description_.place(b.line), b.name));
-        }
-      }
-      buffer.poison = is_float(b.type) ? nan_byte : rarest_byte(expected);
-      cases_[c].expected[i] = std::move(expected);
-    }
+    expected_[c] = expected_now();
   }
-  for (Buffer& buffer : buffers_) {
-    if (!buffer.is_judged()) buffer.poison = nan_byte;
+  bool all_alike = expected_.size() > 1;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    Buffer& buffer = buffers_[i];
+    const BufferDescription& b = *buffer.about;
+    const Bytes& expected = expected_.front()[i];
+    const bool is_integer = buffer.is_judged() && !is_float(b.type);
+    buffer.poison = is_integer ? rarest_byte(expected) : nan_byte;
+    all_alike =
+        all_alike && (!buffer.is_judged() ||
+                      differences(b, buffer.count, expected_.back()[i], expected).mismatches == 0);
+  }
+  if (all_alike) {
+    renewal_.what += ", in vain: the outputs of two inputs agree within the tolerance";
+    renewal_.warns = true;
   }
 }
 
-std::string PosedProblem::changed_between(const std::vector<Bytes>& before,
-                                          const std::vector<Bytes>& after) const {
+std::string PosedProblem::changed_between(const Contents& before, const Contents& after) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const auto [a, b] = std::mismatch(before[i].begin(), before[i].end(), after[i].begin());
     if (a == before[i].end()) continue;
@@ -337,56 +425,73 @@ std::string PosedProblem::changed_between(const std::vector<Bytes>& before,
   return "";
 }
 
-void PosedProblem::try_out(const Launch& launch) const {
-  auto& self =
-      const_cast<PosedProblem&>(*this);  // the buffers are, and none of them stays as it is
-  trouble_.clear();
-  self.reset(machine_->stream());
+std::string PosedProblem::work_beside(const Launch& launch) {
+  using Clock = std::chrono::steady_clock;
+  reset(machine_->stream());
   machine_->wait_for_everything();
-  const std::vector<Bytes> before = outputs();
-  const std::size_t free_at_first = machine_->free_bytes();
+  const Contents before = outputs();
   const bool held = machine_->hold();
+  const auto begin = Clock::now();
   try {
     launch(machine_->stream());
+    // In the order of the stream, so that what comes behind its end is not there.
+    for (const Buffer& b : buffers_) {
+      if (b.is_judged()) {
+        machine_->copy(b.at_end.get(), b.data(), b.bytes, machine_->stream());
+      }
+    }
   } catch (...) {
     machine_->release();
     throw;
   }
   if (held) {
+    const bool waited = Clock::now() - begin > waits_for_the_stream;
     std::this_thread::sleep_for(held_for);
     const std::string early = changed_between(before, outputs());
-    machine_->release();
-    if (!early.empty()) {
-      trouble_ = fmt::format(
+    // Outputs of many gigabytes take longer to read than a stream can be held: they say nothing.
+    const bool in_time = machine_->release();
+    if (waited && !in_time) {
+      return "it waits for the GPU while it enqueues, not only in its first call: what it "
+             "allocates or loads must stay, and nothing may synchronise";
+    }
+    if (!early.empty() && in_time) {
+      return fmt::format(
           "{} changed while the stream was held back: it works on another stream, which nobody "
           "times; enqueue everything on the stream that it is given",
           early);
     }
   }
-  machine_->wait_for_stream();
-  const std::vector<Bytes> at_end = outputs();
   machine_->wait_for_everything();
-  if (const std::string late = changed_between(at_end, outputs());
-      trouble_.empty() && !late.empty()) {
-    trouble_ = fmt::format(
-        "{} changed after the stream had come to its end: it works on another stream, which nobody "
-        "times; make the stream wait for it (cudaStreamWaitEvent)",
-        late);
-  }
-  const std::size_t free_after_one = machine_->free_bytes();
-  const std::size_t taken = free_at_first - std::min(free_at_first, free_after_one);
+  const std::string late = changed_between(outputs(true), outputs());
+  if (late.empty()) return "";
+  return fmt::format(
+      "{} changed after the stream had come to its end: it works on another stream, which nobody "
+      "times; make the stream wait for it (cudaStreamWaitEvent)",
+      late);
+}
+
+void PosedProblem::try_again(const Launch& launch) {
+  if (posed_ == 0) trouble_ = work_beside(launch);  // once for all inputs
+}
+
+void PosedProblem::try_out(const Launch& launch) const {
+  auto& self =
+      const_cast<PosedProblem&>(*this);  // the buffers are, and none of them stays as it is
+  trouble_.clear();
+  const std::size_t free_at_first = machine_->free_bytes();
+  self.run(launch);
+  const std::size_t taken = free_at_first - std::min(free_at_first, machine_->free_bytes());
+  trouble_ = self.work_beside(launch);
   if (trouble_.empty() && taken > free_at_first / share_of_memory) {
     trouble_ = fmt::format(
         "it took {} of the {} bytes of device memory that were free: the others need as much",
         taken, free_at_first);
   }
-  std::size_t free_before_run = free_after_one, leaks = 0;
+  const std::size_t free_before_runs = machine_->free_bytes();
+  std::size_t free_before_run = free_before_runs, leaks = 0;
   constexpr std::size_t more_runs = 2;
-  for (std::size_t run = 0; run < more_runs && trouble_.empty(); ++run) {
-    self.reset(machine_->stream());
-    launch(machine_->stream());
-    machine_->wait_for_stream();
-    machine_->wait_for_everything();
+  for (std::size_t i = 0; i < more_runs && trouble_.empty(); ++i) {
+    self.run(launch);
     const std::size_t now = machine_->free_bytes();
     if (now + least_leak <= free_before_run) ++leaks;
     free_before_run = now;
@@ -394,7 +499,7 @@ void PosedProblem::try_out(const Launch& launch) const {
   if (leaks == more_runs) {
     trouble_ =
         fmt::format("each run takes device memory that it does not give back, {} bytes in {} runs",
-                    free_after_one - free_before_run, more_runs);
+                    free_before_runs - free_before_run, more_runs);
   }
 }
 
@@ -420,7 +525,8 @@ void PosedProblem::check_untouched(const Buffer& buffer, const Bytes& image,
                                  std::distance(end, std::find_if(end, image.end(), touched))));
   }
   if (b.role != BufferRole::input) return;
-  const Bytes& given = given_to(buffer);
+  Bytes given(buffer.bytes);
+  machine_->download(given.data(), buffer.pristine.get() + guard_bytes, given.size());
   const auto [was, is] = std::mismatch(given.begin(), given.end(), begin);
   if (was != given.end()) {
     damage.push_back(fmt::format(
@@ -429,14 +535,9 @@ void PosedProblem::check_untouched(const Buffer& buffer, const Bytes& image,
   }
 }
 
-const std::vector<std::byte>& PosedProblem::given_to(const Buffer& buffer) const {
-  return cases_[posed_].given[static_cast<std::size_t>(&buffer - buffers_.data())];
-}
-
-void PosedProblem::check(const Buffer& buffer, const Bytes& got, Verdict& verdict) const {
+void PosedProblem::check(const Buffer& buffer, const Bytes& got, const Bytes& expected,
+                         Verdict& verdict) const {
   const BufferDescription& b = *buffer.about;
-  const Bytes& expected =
-      cases_[posed_].expected[static_cast<std::size_t>(&buffer - buffers_.data())];
   const Differences found = differences(b, buffer.count, got, expected);
   verdict.checked += static_cast<std::int64_t>(buffer.count);
   verdict.mismatches += found.mismatches;
@@ -464,30 +565,68 @@ void PosedProblem::check(const Buffer& buffer, const Bytes& got, Verdict& verdic
   }
 }
 
-Verdict PosedProblem::verify() {
-  Verdict verdict;
-  const std::vector<Bytes> at_end = outputs();
+PosedProblem::Left PosedProblem::what_is_left() {
+  Left left;
+  Contents at_end = outputs();
   machine_->wait_for_everything();
-  std::vector<std::string> damage;
-  if (!trouble_.empty()) damage.push_back(std::exchange(trouble_, {}));
+  if (!trouble_.empty()) left.damage.push_back(std::exchange(trouble_, {}));
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = buffers_[i];
-    const Bytes image = image_of(buffer);
-    check_untouched(buffer, image, damage);
-    if (!buffer.is_judged()) continue;
-    const Bytes now(image.begin() + guard_bytes,
-                    image.begin() + guard_bytes + static_cast<std::ptrdiff_t>(buffer.bytes));
-    if (now != at_end[i] && damage.empty()) {
-      damage.push_back(fmt::format("'{}' ({}) changed after the stream had come to its end",
-                                   buffer.about->name, description_.place(buffer.about->line)));
+    Bytes image(buffer.bytes + 2 * guard_bytes);
+    machine_->download(image.data(), buffer.image(), image.size());
+    check_untouched(buffer, image, left.damage);
+    if (!buffer.is_judged() || !left.damage.empty()) continue;
+    if (!std::equal(at_end[i].begin(), at_end[i].end(), image.begin() + guard_bytes)) {
+      left.damage.push_back(fmt::format("'{}' ({}) changed after the stream had come to its end",
+                                        buffer.about->name,
+                                        description_.place(buffer.about->line)));
     }
-    check(buffer, at_end[i], verdict);
   }
+  left.outputs = std::make_shared<const Contents>(std::move(at_end));
+  return left;
+}
+
+Verdict PosedProblem::judged(const Left& left, const Contents& expected) const {
+  Verdict verdict;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].is_judged()) check(buffers_[i], (*left.outputs)[i], expected[i], verdict);
+  }
+  const std::vector<std::string>& damage = left.damage;
   verdict.passed = verdict.mismatches == 0 && damage.empty();
   // What is wrong beyond single values is said first.
   verdict.first_mismatches.insert(verdict.first_mismatches.begin(), damage.begin(), damage.end());
   if (verdict.first_mismatches.size() > most_mismatches_told) {
     verdict.first_mismatches.resize(most_mismatches_told);
+  }
+  return verdict;
+}
+
+Verdict PosedProblem::verify() { return judged(what_is_left(), expected_[posed_]); }
+
+void PosedProblem::keep(int row) {
+  Kept kept{input_seed_, what_is_left()};
+  // Most are alike to the last bit, and each may have gigabytes.
+  for (const auto& [other, known] : kept_) {
+    if (known.seed == kept.seed && *known.left.outputs == *kept.left.outputs) {
+      kept.left.outputs = known.left.outputs;
+    }
+  }
+  kept_[row] = std::move(kept);
+}
+
+std::optional<Verdict> PosedProblem::verify_kept(int row) {
+  const auto found = kept_.find(row);
+  if (found == kept_.end()) return std::nullopt;
+  const Kept kept = std::move(found->second);
+  kept_.erase(found);
+  if (!changes_) return judged(kept.left, expected_.front());
+  if (!expected_of_kept_ || expected_of_kept_->first != kept.seed) {
+    set_inputs(kept.seed);
+    expected_of_kept_.emplace(kept.seed, expected_now());
+  }
+  Verdict verdict = judged(kept.left, expected_of_kept_->second);
+  if (!verdict.passed) {
+    verdict.norm += fmt::format(", on an input that is challenge 1 of --seed {}", kept.seed - 1);
   }
   return verdict;
 }

@@ -218,6 +218,17 @@ struct Fields<Row> {
              field("gbytes_per_s", &Row::gbytes_per_s, {.optional = true, .least = 0}),
              field("energy_mj", &Row::energy_mj,
                    {.meaning = "per run, in a hot batch", .optional = true, .least = 0}),
+             field("verified_round", &Row::verified_round,
+                   {.meaning = "of a kernel that was brought: the timed round, chosen at random, "
+                               "whose outputs were judged",
+                    .optional = true,
+                    .since = 4,
+                    .left_out_when_empty = true}),
+             field("left_set", &Row::left_set,
+                   {.meaning = "of persisting L2, by any run; put back before the next sample",
+                    .optional = true,
+                    .since = 4,
+                    .left_out_when_empty = true}),
              field("source_digest", &Row::source_digest, {.optional = true}));
 };
 
@@ -292,6 +303,12 @@ struct Fields<GroupResult> {
             {.meaning = "empty when no row ran: the warnings say why", .free_in_version_1 = true}),
       field("interval_rule", &GroupResult::interval_rule,
             {.meaning = "widened where samples depend on each other; absent: exact",
+             .optional = true,
+             .since = 4,
+             .left_out_when_empty = true}),
+      field("inputs", &GroupResult::inputs,
+            {.meaning = "of kernels that were brought: whether timed rounds had new inputs, and "
+                        "what stayed the same",
              .optional = true,
              .since = 4,
              .left_out_when_empty = true}),

@@ -76,6 +76,10 @@ struct Row {
   std::optional<double> gflops{};
   std::optional<double> gbytes_per_s{};  // compulsory bytes / median
   std::optional<double> energy_mj{};     // per run, hot batch
+  /// Of an implementation that was brought: the timed round, chosen at random, whose outputs were
+  /// judged.
+  std::optional<int> verified_round{};
+  std::string left_set{};  // of persisting L2, by any run; put back before the next sample
   std::string source_digest{};
 };
 
@@ -147,6 +151,8 @@ struct GroupResult {
   std::optional<StopReason> stop_reason{};
   /// None in groups from before intervals were widened: they are exact.
   std::optional<IntervalRule> interval_rule{};
+  /// Of a problem that was brought: whether timed rounds had new inputs, and what stayed.
+  std::string inputs{};
   bool launch_blocked = true;  // queued behind the spin kernel; false when too long for the queue
   std::vector<Row> rows{};
   std::vector<Comparison> comparisons{};

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -83,6 +84,7 @@ class GroupLoop {
       return std::move(result_);
     }
     if (!plan_.effort.verify_only) time_all();
+    verify_kept();
     if (!plan_.effort.verify_only) verify_again();
     export_outputs();
     for (Row& row : result_.rows) {
@@ -204,10 +206,14 @@ class GroupLoop {
 
   void time_all() {
     if (active_.empty()) return;
-    // An unrecorded round: module load, clocks, first-touch of the flush buffer.
-    for (const int index : active_) {
-      report(index, "warming up");
-      group_->time(index);
+    // An unrecorded round: module load, clocks, first-touch of the flush buffer. One more for each
+    // place that buffers move to: who keeps something for an address has it then.
+    for (int place = 0; place < (moves() ? instance()->places() : 1); ++place) {
+      renew();
+      for (const int index : active_) {
+        report(index, "warming up");
+        group_->time(index);
+      }
     }
     const Stopwatch watch;
     const auto rows = static_cast<int>(active_.size());
@@ -217,6 +223,10 @@ class GroupLoop {
     const int entries = rows + slots;
     double last_report = 0;
     for (int round = 0;; ++round) {
+      renew();
+      // Each round so far is the one that is kept with the same probability.
+      is_kept_ = random_() % static_cast<unsigned>(round + 1) == 0;
+      if (is_kept_) kept_round_ = round;
       const std::vector<int> order = round_order(entries, round);
       for (int position = 0; position < entries; ++position) {
         const int entry = order[static_cast<std::size_t>(position)];
@@ -236,6 +246,50 @@ class GroupLoop {
         result_.stop_reason = reason;
         return;
       }
+    }
+  }
+
+  Instance* instance() const { return group_->instance(); }
+  /// A graph has its addresses in it.
+  bool moves() const { return instance() != nullptr && plan_.key.launch == LaunchMode::stream; }
+
+  /// What runs from now on has an input that none has had. From no seed that could be known before.
+  void renew() {
+    constexpr int bits_that_every_reader_takes = 48;
+    if (instance() == nullptr) return;
+    const std::uint64_t seed = std::uint64_t{random_()} << 32 | random_();
+    instance()->renew(seed >> (64 - bits_that_every_reader_takes), moves());
+  }
+
+  /// Of the round that was kept, against outputs of the reference that were not there before.
+  void verify_kept() {
+    if (instance() == nullptr || plan_.effort.verify_only) return;
+    const Renewal renewal = instance()->renewal();
+    result_.inputs = renewal.what;
+    if (renewal.warns) {
+      result_.warnings.push_back(fmt::format(
+          "inputs were {}: an output that is kept from an earlier run would pass", renewal.what));
+    }
+    for (const int index : active_) {
+      Row& row = this->row(index);
+      if (row.status != RowStatus::ok) continue;
+      report(index, fmt::format("verifying a timed round of {}", row.variant));
+      std::optional<Verdict> verdict;
+      try {
+        verdict = instance()->verify_kept(index);
+      } catch (const std::runtime_error& error) {
+        if (instrument_.trouble_of(error) != Trouble::row) throw;
+        result_.warnings.push_back(fmt::format("timed round {} of {} was not verified: {}",
+                                               kept_round_, row.variant, error.what()));
+      }
+      if (!verdict) continue;
+      row.verified_round = kept_round_;
+      if (verdict->passed) continue;
+      row.status = RowStatus::failed;
+      row.reason = fmt::format(
+          "wrong result after timing, right before: in timed round {}, chosen at random",
+          kept_round_);
+      row.verdict = std::move(verdict);
     }
   }
 
@@ -264,9 +318,12 @@ class GroupLoop {
     // The earlier of two in a round is the row's sample, whichever place of the order it has.
     const bool second = !row(index).samples.empty() && row(index).samples.back().round == round;
     const int attempts = repeating_helps(index) ? throttled_attempts : 1;
-    const ValidRun run =
-        time_validly([&] { return second ? group_->time_again(index) : group_->time(index); },
-                     fastest_clock_[index], attempts);
+    const ValidRun run = time_validly(
+        [&, attempt = 0]() mutable {
+          if (attempt++ > 0) renew();
+          return second ? group_->time_again(index) : group_->time(index);
+        },
+        fastest_clock_[index], attempts);
     if (attempts > 1) throttled_samples_ += run.throttled_runs;
     if (!run.failure.empty()) {
       row(index).status = RowStatus::failed;
@@ -274,6 +331,8 @@ class GroupLoop {
       return;
     }
     const TimedRun& timed = run.timed;
+    if (row(index).left_set.empty()) row(index).left_set = timed.left_set;
+    if (is_kept_ && !second && instance() != nullptr) instance()->keep(index);
     add(index, second, {round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled});
     probe(round, 1);
   }
@@ -377,6 +436,12 @@ class GroupLoop {
   }
 
   void warn() {
+    for (const Row& row : result_.rows) {
+      if (row.left_set.empty() || row.repeat > 0) continue;
+      result_.warnings.push_back(fmt::format(
+          "{} left {}: put back before each sample, so that it gains nothing from earlier runs",
+          row.variant, row.left_set));
+    }
     if (throttled_samples_ > 0) {
       const std::string reasons = group_->throttle_reasons();
       result_.warnings.push_back(
@@ -430,6 +495,9 @@ class GroupLoop {
   StoppingRule rule_;
   GroupResult result_;
   std::unique_ptr<GroupInstrument> group_;
+  std::random_device random_;
+  bool is_kept_ = false;  // outputs of this round may be those that are judged
+  int kept_round_ = 0;
   std::string distrust_;  // why no row of this app can be believed; empty when all can
   bool nothing_tried_ = false;
   std::vector<int> active_;         // rows that are right and may be timed

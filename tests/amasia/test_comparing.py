@@ -88,6 +88,59 @@ def test_rounds_are_paired_each_run_is_reset_and_the_first_runs_against_itself(
     assert len({tuple(expected[i : i + 3]) for i in range(0, 21, 3)}) > 1  # not always the same
 
 
+@pytest.mark.parametrize("cache", ["cold", "hot"])
+def test_each_round_has_inputs_that_no_call_has_seen(
+    script: Script, problem: Problem, cache: str
+) -> None:
+    """What knows its inputs again never meets them in a timed run of another round."""
+    there, seen = 0, []
+
+    def inputs(stream: int, seed: int) -> None:
+        nonlocal there
+        assert stream == STUB_STREAM and 0 <= seed < 1 << 48
+        there = seed
+
+    def runs(name: str):
+        def implementation(stream: int) -> None:
+            seen.append((name, there))
+            problem.output = there
+
+        return implementation
+
+    result = amasia.compare(
+        {"old": runs("old"), "new": runs("new")},
+        inputs=inputs, reset=problem.reset, verify=lambda: problem.output == there, cache=cache,
+        **QUICK,
+    )  # fmt: skip
+    (group,) = result.document["groups"]
+    assert group["inputs"] == "new in every round"
+    assert len({seed for _, seed in seen}) >= 8
+    kept: list[int] = []
+
+    def replays(stream: int) -> None:
+        kept.append(there)
+        problem.output = kept[0]
+
+    with pytest.raises(amasia.WrongResult, match="replays: wrong result after timing") as caught:
+        amasia.compare(
+            {"old": runs("old"), "replays": replays},
+            inputs=inputs, reset=problem.reset, verify=lambda: problem.output == there, cache=cache,
+            **QUICK,
+        )  # fmt: skip
+    rows = caught.value.result.document["groups"][0]["rows"]
+    (round_,) = {row.get("verified_round") for row in rows}
+    assert 0 <= round_ < 7
+
+
+def test_without_inputs_that_is_in_the_result(script: Script, problem: Problem) -> None:
+    result = amasia.compare(problem.both(), reset=problem.reset, verify=problem.verify, **QUICK)
+    (group,) = result.document["groups"]
+    assert group["inputs"].startswith("the same in every round")
+    assert {row["verified_round"] for row in group["rows"]} <= set(range(7))
+    with pytest.raises(TypeError, match="inputs must be callable, not int"):
+        amasia.compare(problem.both(), inputs=3)
+
+
 def test_callables_get_the_stream_and_a_stream_of_the_callers_is_used(
     script: Script, problem: Problem
 ) -> None:

@@ -282,6 +282,38 @@ def test_reading_a_large_file_can_be_interrupted(bench: Bench) -> None:
     assert process.returncode == 130 and said == "amasia: interrupted\n"
 
 
+def test_what_is_left_of_persisting_l2_is_said(bench: Bench) -> None:
+    bench.write(implementation("old", function="right"), implementation("right"))
+    left = "cudaLimitPersistingL2CacheSize at 33554432 bytes"
+    result = bench.measure(script={"rows": {"saxpy/right": {"left_set": left}}})
+    assert result.returncode == 0, result.stderr
+    assert bench.rows()["right"]["left_set"] == left
+    assert "left_set" not in bench.rows()["baseline"]
+    (warning,) = bench.group()["warnings"]
+    assert warning == (
+        f"saxpy/right left {left}: put back before each sample, so that it gains nothing from "
+        "earlier runs"
+    )
+
+
+def test_data_of_files_change_unless_the_description_forbids_it(bench: Bench) -> None:
+    """What an index points at is no place for other values: it is said that they stay."""
+    problem = PROBLEM.replace('fill = "uniform"', 'file = "x.bin"', 1)
+    problem = problem.replace('fill = "uniform"', 'fill = "zero"')
+    (bench.folder / "x.bin").write_bytes(struct.pack("<1000f", *range(1000)))
+    two = implementation("old", function="right"), implementation("right")
+    bench.write(*two, implementation("keeps_its_output"), problem=problem)
+    assert bench.measure().returncode == 1
+    assert bench.group()["inputs"] == "new in every round"
+    assert bench.rows()["keeps_its_output"]["status"] == "failed"
+    assert bench.rows()["right"]["verdict"]["checked"] == 2000
+    bench.write(*two, problem=problem.replace('"x.bin"', '"x.bin"\nfixed = true'))
+    assert bench.measure().returncode == 0
+    said = "the same in every round: no input is drawn; 'x' stays as its file has it (fixed)"
+    assert bench.group()["inputs"] == said
+    assert any(said in warning for warning in bench.group()["warnings"])
+
+
 def test_without_child_processes_and_at_other_sizes(bench: Bench) -> None:
     bench.write(implementation("old", function="right"), implementation("right"))
     assert bench.measure("--in-process").returncode == 0

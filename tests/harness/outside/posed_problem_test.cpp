@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <optional>
+#include <set>
 
 #include "inputs/errors.hpp"
 #include "tests/files.hpp"
@@ -33,6 +36,12 @@ class Desk : public Machine {
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
     enqueue([=] { std::memcpy(to, from, bytes); });
   }
+  void draw(std::byte* to, const Draws& draws, Stream) override {
+    enqueue([=] { draw_on_host(to, draws); });
+  }
+  void alter(std::byte* data, const Alteration& alteration, Stream) override {
+    enqueue([=] { alter_on_host(data, alteration); });
+  }
   Stream stream() override { return nullptr; }
   void wait_for_stream() override {
     held_ = false;
@@ -43,7 +52,10 @@ class Desk : public Machine {
     for (; !beside_.empty(); beside_.pop_front()) beside_.front()();
   }
   bool hold() override { return held_ = can_hold; }
-  void release() override { held_ = false; }
+  bool release() override {
+    held_ = false;
+    return true;
+  }
   std::size_t free_bytes() const override { return free; }
   std::unique_ptr<LoadedModule> load(const std::string&) override { return nullptr; }
 
@@ -218,6 +230,152 @@ TEST(PosedProblem, FindsWhoTakesTheMemory) {
   EXPECT_TRUE(d.run(d.on_stream()).passed);
 }
 
+TEST(PosedProblem, TheFirstCallMayLoadAndWait) {
+  Doubling d;
+  d.expect(d.on_stream());
+  int calls = 0;
+  const auto waiting_in = [&](int last) -> Launch {
+    return [&, last](Stream stream) {
+      if (++calls > last) return d.on_stream()(stream);
+      d.desk->wait_for_stream();
+      d.work();
+    };
+  };
+  d.posed().try_out(waiting_in(1));
+  EXPECT_TRUE(d.run(d.on_stream()).passed);
+  calls = 0;
+  d.posed().try_out(waiting_in(2));
+  EXPECT_FALSE(d.run(d.on_stream()).passed);
+}
+
+TEST(PosedProblem, EachRoundHasAnInputOfItsOwnAtAnotherPlace) {
+  Doubling d;
+  d.expect(d.on_stream());
+  EXPECT_EQ(d.posed().renewal().what, "new in every round");
+  EXPECT_FALSE(d.posed().renewal().warns);
+  std::set<std::vector<float>> inputs;
+  std::set<const float*> places;
+  const auto look = [&] {
+    d.posed().reset(nullptr);
+    d.desk->wait_for_stream();
+    places.insert(d.x());
+    inputs.insert({d.x(), d.x() + 100});
+  };
+  look();
+  for (std::uint64_t seed = 100; seed < 110; ++seed) {
+    d.posed().renew(seed, true);
+    look();
+  }
+  EXPECT_EQ(inputs.size(), 11u);
+  EXPECT_EQ(places.size(), static_cast<std::size_t>(d.posed().places()));
+  const float* const last = d.x();
+  d.posed().renew(109, false);
+  look();
+  EXPECT_EQ(d.x(), last);
+  EXPECT_EQ(inputs.size(), 11u) << "the same seed gives the same input";
+  // The run that warms the caches has another one.
+  EXPECT_TRUE(d.posed().reset_for_hot_run(nullptr));
+  d.desk->wait_for_stream();
+  EXPECT_TRUE(inputs.insert({d.x(), d.x() + 100}).second);
+}
+
+TEST(PosedProblem, WhatARoundLeftIsJudgedByAReferenceThatRunsLater) {
+  Doubling d;
+  d.expect(d.on_stream());
+  std::vector<float> first;
+  const Launch replay = [&](Stream) {
+    d.desk->enqueue([&] { std::copy(first.begin(), first.end(), d.y()); });
+  };
+  const auto keep = [&](int row, const Launch& launch) {
+    d.posed().reset(nullptr);
+    launch(nullptr);
+    d.desk->wait_for_stream();
+    d.posed().keep(row);
+  };
+  d.posed().renew(99, true);
+  keep(0, d.on_stream());
+  first.assign(d.y(), d.y() + 100);
+  keep(1, replay);
+  EXPECT_TRUE(d.posed().verify_kept(1)->passed) << "of this very input it is right";
+  d.posed().renew(101, true);
+  keep(0, d.on_stream());
+  keep(1, replay);
+  keep(2, d.on_stream([&] { d.y()[102] = 1; }));
+  d.posed().renew(102, true);
+  EXPECT_TRUE(d.posed().verify_kept(0)->passed);
+  const std::optional<Verdict> wrong = d.posed().verify_kept(1);
+  EXPECT_FALSE(wrong->passed);
+  EXPECT_EQ(wrong->norm, "exact, on an input that is challenge 1 of --seed 100");
+  EXPECT_TRUE(contains(d.posed().verify_kept(2)->first_mismatches.front(), "wrote 4 bytes behind"));
+  EXPECT_FALSE(d.posed().verify_kept(2)) << "nothing is judged twice";
+  d.posed().pose(0);
+  EXPECT_TRUE(d.run(d.on_stream()).passed);
+}
+
+/// Doubles what is in a file.
+class DoublingOfFile {
+ public:
+  explicit DoublingOfFile(const std::vector<float>& data, const std::string& more = "") {
+    write_text(file_, std::string(reinterpret_cast<const char*>(data.data()), 400));
+    d.emplace("type = \"f32\"\nrole = \"output\"\n",
+              "type = \"f32\"\nfile = \"" + file_ + "\"\n" + more);
+    d->expect(d->on_stream());
+  }
+  std::vector<float> input() {
+    d->posed().reset(nullptr);
+    d->desk->wait_for_stream();
+    return {d->x(), d->x() + 100};
+  }
+
+ private:
+  TemporaryFolder folder_{};
+  std::string file_ = folder_ / "x.bin";
+
+ public:
+  std::optional<Doubling> d{};
+};
+
+TEST(PosedProblem, DataOfAFileChangeHereAndThereAndStaySorted) {
+  std::vector<float> data(100);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
+  DoublingOfFile f(data);
+  EXPECT_EQ(f.d->posed().challenges(), 1);
+  EXPECT_EQ(f.input(), data) << "verified as it is";
+  std::set<std::vector<float>> inputs{data};
+  for (std::uint64_t seed = 100; seed < 120; ++seed) {
+    f.d->posed().renew(seed, true);
+    const std::vector<float> changed = f.input();
+    EXPECT_TRUE(std::is_sorted(changed.begin(), changed.end()));
+    inputs.insert(changed);
+  }
+  EXPECT_EQ(inputs.size(), 21u);
+  f.d->posed().pose(0);
+  EXPECT_EQ(f.input(), data);
+}
+
+TEST(PosedProblem, SaysWhichInputsStay) {
+  const std::vector<float> alike(100, 3);
+  std::vector<float> data(100);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
+  const auto said = [](DoublingOfFile&& f) {
+    EXPECT_TRUE(f.d->posed().renewal().warns);
+    EXPECT_EQ(f.d->posed().challenges(), 0);
+    f.d->posed().renew(100, true);
+    f.d->posed().keep(0);
+    return f.d->posed().renewal().what;
+  };
+  EXPECT_EQ(said(DoublingOfFile(alike)),
+            "the same in every round: no input is drawn; 'x' stays as its file has it, whose "
+            "elements are all alike");
+  EXPECT_EQ(said(DoublingOfFile(data, "fixed = true\n")),
+            "the same in every round: no input is drawn; 'x' stays as its file has it (fixed)");
+  Doubling vain("type = \"f32\"\nrole = \"output\"\ntolerance = { absolute = 9 }\n");
+  vain.expect(vain.on_stream());
+  EXPECT_EQ(vain.posed().renewal().what,
+            "new in every round, in vain: the outputs of two inputs agree within the tolerance");
+  EXPECT_TRUE(vain.posed().renewal().warns);
+}
+
 TEST(PosedProblem, TolerancesAreTheBuffersOwn) {
   const auto off_by = [](Doubling& d, float off) {
     d.expect(d.on_stream());
@@ -272,6 +430,7 @@ TEST(PosedProblem, FilesAreWhatTheyAreTakenFor) {
   Doubling d("type = \"f32\"\nrole = \"output\"\nexpected = \"" + expected + "\"\n", given);
   d.expect([](Stream) { FAIL() << "no reference is needed where a file says what is right"; });
   EXPECT_EQ(d.posed().challenges(), 0);
+  EXPECT_TRUE(contains(d.posed().renewal().what, "expected in a file is right for one input"));
   EXPECT_TRUE(d.run(d.on_stream()).passed);
   EXPECT_FALSE(d.run(d.on_stream([&] { d.y()[0] = 1; })).passed);
   const std::string bad = folder / "short.bin";

@@ -72,6 +72,7 @@ class StubGroup : public GroupInstrument {
     script_.update(member(member(script, "of_size"), plan.key.size.to_string().c_str()));
     log_line(script, "open " + plan.key.to_string());
     first_ = is_first(plan);
+    is_hot_ = plan.key.cache == CacheMode::hot;
     break_down(member(script_, "open"));
     // What is brought at run time really runs, on the host.
     if (const InstanceFactory* factory = find_instance_factory(plan.key.app)) {
@@ -117,6 +118,8 @@ class StubGroup : public GroupInstrument {
     }
   }
 
+  Instance* instance() override { return instance_.get(); }
+
   Verdict verify_nothing() override {
     log_line(script_, "nothing");
     if (instance_) {
@@ -143,7 +146,7 @@ class StubGroup : public GroupInstrument {
   TimedRun next_time(int index) {
     State& state = rows_.at(index);
     fault(state, "time");
-    const double run_ms = instance_ ? timed(state.launch) : 0;
+    const double run_ms = instance_ ? timed(state.launch, is_hot_) : 0;
     // The first call of each row is the unrecorded one: the lists begin with the second.
     const int call = state.timed++ - 1;
     const Json& row = state.script;
@@ -163,6 +166,7 @@ class StubGroup : public GroupInstrument {
       run.sm_clock_mhz = cyclic(member(row, "clock_mhz"), sample, 0.0);
     }
     run.throttled = cyclic(member(row, "throttled"), sample, false);
+    run.left_set = row.value("left_set", "");
     return run;
   }
 
@@ -175,7 +179,9 @@ class StubGroup : public GroupInstrument {
   Verdict verify(int index) override {
     State& state = rows_.at(index);
     fault(state, "verify");
-    return instance_ ? verdict_of_run(state) : verdict(state.script, "wrong_after");
+    if (!instance_) return verdict(state.script, "wrong_after");
+    instance_->try_again(state.launch);
+    return verdict_of_run(state);
   }
 
   std::optional<double> energy_mj(int index) override {
@@ -238,9 +244,18 @@ class StubGroup : public GroupInstrument {
     return instance_->stream().value_or(reinterpret_cast<Stream>(own));
   }
 
-  /// Restores and runs; by the host's clock in ms.
-  double timed(const Launch& launch) {
-    instance_->reset(stream());
+  /// Restores and runs, behind another run where the cache is hot; by the host's clock in ms.
+  double timed(const Launch& launch, bool is_hot = false) {
+    if (is_hot) {
+      if (instance_->reset_for_hot_run(stream())) {
+        launch(stream());
+        instance_->reset(stream());
+      } else {
+        launch(stream());
+      }
+    } else {
+      instance_->reset(stream());
+    }
     const auto begin = std::chrono::steady_clock::now();
     launch(stream());
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
@@ -349,6 +364,7 @@ class StubGroup : public GroupInstrument {
 
   Json script_;
   std::unique_ptr<Instance> instance_{};
+  bool is_hot_ = false;
   bool first_ = true;
   int probes_ = 0;
   std::map<int, State> rows_;

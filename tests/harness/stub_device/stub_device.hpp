@@ -33,7 +33,8 @@
 //         "second": [... factors of the second run in a round, cyclic],
 //         "wrong": true, "wrong_after": true, "error": 0.25 (of 1 accepted),
 //         "skipped": "why", "blocked": false, "elsewhere": why what it enqueues is not all,
-//         "sleep_s": 0.01, "energy_mj": 5.0, "fault": FAULT}
+//         "left_set": what is left of persisting L2, "sleep_s": 0.01, "energy_mj": 5.0, "fault":
+//         FAULT}
 //        Of a callable (harness/callables), which is really called, also "side_stream_ms": 0.5 and
 //        "waits": true; without "ms" and "times" its time is that of the call.
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",

@@ -47,11 +47,15 @@ class HostMachine : public Machine {
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, Stream) override {
     std::memcpy(to, from, bytes);
   }
+  void draw(std::byte* to, const Draws& draws, Stream) override { draw_on_host(to, draws); }
+  void alter(std::byte* data, const Alteration& alteration, Stream) override {
+    alter_on_host(data, alteration);
+  }
   Stream stream() override { return nullptr; }
   void wait_for_stream() override {}
   void wait_for_everything() override { std::this_thread::sleep_for(everything_done); }
   bool hold() override { return false; }
-  void release() override {}
+  bool release() override { return true; }
   std::size_t free_bytes() const override {
     const std::size_t used = bytes_in_use() - std::min(bytes_in_use(), at_first_);
     return memory_bytes - std::min(memory_bytes, used);
