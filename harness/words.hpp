@@ -38,8 +38,9 @@ enum class SpeedClaim { faster, slower, not_resolved, within_noise, invalid };
 /// power, clocks or temperature other than at the run's start.
 enum class InvalidKind { ceiling, floor, company, drift, device_state };
 /// How the intervals within a run of a group were made: exactly, for rounds that are independent;
-/// or widened where the samples show that they are not.
-enum class IntervalRule { exact, widened };
+/// widened by ranks where the samples show that they are not; or, where no ranks are left, from the
+/// effective number of rounds (statistics/interval_rule.hpp).
+enum class IntervalRule { exact, widened, effective };
 /// Why sampling ended. A group or point that never ran has none, and says why in its warnings.
 enum class StopReason { narrow_enough, round_limit, sample_limit, time_limit };
 /// What the floor of a group is made of.
@@ -102,7 +103,8 @@ struct Words<InvalidKind> {
 };
 template <>
 struct Words<IntervalRule> {
-  static constexpr std::string_view what = "rule of intervals", list[] = {"exact", "widened"};
+  static constexpr std::string_view what = "rule of intervals",
+                                    list[] = {"exact", "widened", "effective"};
 };
 template <>
 struct Words<StopReason> {

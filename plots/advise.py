@@ -19,10 +19,17 @@ import numpy as np
 import pandas as pd
 
 from plots.beside import times_beside
-from plots.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED, UNDECIDED, WITHIN_NOISE
+from plots.claims import (
+    INVALID,
+    NOT_BETWEEN_RUNS,
+    NOT_RESOLVED,
+    UNDECIDED,
+    WITHIN_NOISE,
+    most_difference,
+)
 from plots.errors import PlotsError
 from plots.gains import Gain, gains_of
-from plots.load import LEAST_ROUNDS, Results, sizes_of
+from plots.load import LEAST_ROUNDS, LEAST_TOLD, Results, sizes_of
 from plots.prose import runs
 from plots.strategies import BY_NAME, code_lines, involved_lines
 from plots.units import claimed_ratio, milliseconds
@@ -62,6 +69,7 @@ class Advice:
     undecided: tuple[str, ...] = ()
     ahead: tuple[str, ...] = ()
     few_rounds: int = 0
+    tie: float = 0.0  # the share by which the undecided differ from baseline at most
     price: tuple[str, ...] = ()
     remarks: tuple[str, ...] = field(default=())
     gain: Gain | None = None
@@ -90,6 +98,11 @@ class Advice:
                     f"same schedule; {self.gain.strategy} ran {self.gain.total.text()} faster, "
                     f"{self.gain.product()}."
                     + (f" Faster still: {'; '.join(self.ahead)}." if self.ahead else "")
+                )
+            case "not resolved" if self.tie:
+                return (
+                    f"a tie: {', '.join(self.undecided)} and baseline differ by no more than "
+                    f"{math.ceil(1000 * self.tie) / 10:.1f} %; no strategy was found faster."
                 )
             case "not resolved":
                 few = (
@@ -218,6 +231,12 @@ def _by_group(frame: pd.DataFrame) -> dict[str, list[Any]]:
     return groups
 
 
+def _tie(undecided: Sequence[Any]) -> float:
+    """By how much these differ from baseline at most; 0 unless each is a tie."""
+    most = [most_difference(c.low, c.high) for c in undecided if c.claim != INVALID]
+    return max((m or 0.0 for m in most), default=0.0) if all(most) else 0.0
+
+
 def _one(
     rows: Sequence[Any],
     in_group: Sequence[Any],
@@ -255,7 +274,7 @@ def _one(
         said = {
             c.strategy: (c.ratio, _undecided_in_words(c, rounds))
             for c in compared
-            if c.claim in UNDECIDED and c.ratio > of
+            if c.claim in UNDECIDED and c.ratio > of and not most_difference(c.low, c.high)
         }
         said |= {
             gain.strategy: (gain.total.ratio, _owed_to_the_schedule(gain))
@@ -270,10 +289,11 @@ def _one(
         return Advice(**where, role=role, outcome="no comparison", remarks=absences + hints)
     if not faster:
         outcome = "not resolved" if undecided else "baseline"
+        tie = _tie([c for c in compared if c.claim in UNDECIDED]) if rounds >= LEAST_TOLD else 0.0
+        few = bool(undecided) and not tie and 0 < rounds < LEAST_ROUNDS
         return Advice(
             **where, role=role, outcome=outcome, undecided=undecided, ahead=ahead(1),
-            remarks=tuple(remarks),
-            few_rounds=rounds if undecided and 0 < rounds < LEAST_ROUNDS else 0,
+            remarks=tuple(remarks), few_rounds=rounds if few else 0, tie=tie,
         )  # fmt: skip
     known = [gains[c.strategy] for c in faster if c.strategy in gains]
     by_schedule = [gain for gain in known if _is_owed_to_the_schedule(gain)]

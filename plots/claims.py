@@ -53,6 +53,16 @@ def has_too_few_rounds(comparison: dict[str, Any]) -> bool:
     return comparison["verdict"] == NOT_RESOLVED and apart
 
 
+_MOST_OF_A_TIE = 0.02  # most_of_a_tie of harness/results/claim.hpp
+
+
+def most_difference(low: float, high: float) -> float | None:
+    """Of an interval that holds 1 closely, the share by which the two differ at most: a tie; None
+    of a wider one."""
+    most = max(high, 1 / low) - 1 if low > 0 else _MOST_OF_A_TIE + 1
+    return most if most <= _MOST_OF_A_TIE else None
+
+
 def claim_between_runs(claim: str, low: float, high: float) -> str:
     """What may be said of a comparison of which a new session falls between ``low`` and ``high``;
     ``claim`` is what its own run lets one say."""

@@ -12,8 +12,7 @@ import pandas as pd
 
 from plots.gains import Part
 from plots.load import Results, Sampled, paired_times, samples_by_row, strategy_order
-from plots.recomputed import inflation_by
-from plots.statistics import Ratio, corrected_confidence, paired_ratio
+from plots.statistics import Ratio, corrected_confidence, ratio_of_rounds
 from plots.units import claimed_ratio, milliseconds, times
 
 CONFIDENCE = 0.95
@@ -131,12 +130,12 @@ def _cell(row: pd.Series, gains: dict[tuple[str, str], Part]) -> Cell:
     )  # fmt: skip
 
 
-def _over(over: Sampled, under: Sampled, confidence: float, rule: str) -> Ratio | None:
+def _over(over: Sampled, under: Sampled, confidence: float) -> Ratio | None:
     """Time of one cell over that of another, paired by rounds; None without common rounds."""
     over, under = paired_times(over, under)
     if not len(over):
         return None
-    return paired_ratio(over, under, confidence, inflation_by(rule, over / under))
+    return ratio_of_rounds(over, under, confidence)
 
 
 def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Table:
@@ -169,7 +168,7 @@ def table_of(results: Results, group: str, confidence: float = CONFIDENCE) -> Ta
     def over(slow: Cell, fast: Cell) -> Ratio | None:
         if slow.row not in samples or fast.row not in samples:
             return None
-        return _over(samples[slow.row], samples[fast.row], corrected, info["interval_rule"])
+        return _over(samples[slow.row], samples[fast.row], corrected)
 
     even = {}
     for schedule, timed_there in by_schedule.items():

@@ -23,7 +23,7 @@ import numpy as np
 
 from plots import checked, recomputed, schema, shell
 from plots.cache import Cache, default_folder
-from plots.claims import claim_of, set_claims
+from plots.claims import claim_of
 from plots.content_digest import MEMBER, content_digest
 from plots.errors import PlotsError, ResultFileError
 from plots.folders import json_files, shortened, what_it_is
@@ -424,8 +424,9 @@ def read_document(path: Path, anew: bool = False) -> dict[str, Any]:
     if not known:
         _check_content(path, document, digest)
         remembered.keep(key, b"sound")
+    confidence = recomputed.asked_confidence(document["provenance"])
     for group in document["groups"]:
-        set_claims(group)  # of an earlier program: as it is now
+        recomputed.judge_anew(group, confidence)
     document["digests"] = "by path" if version == 1 else "by content"
     document["has_digest"] = has_digest
     return document

@@ -28,8 +28,7 @@ from plots.documents import text_of
 from plots.errors import ResultFileError
 from plots.folders import json_files
 from plots.load import Results
-from plots.recomputed import inflation_by
-from plots.statistics import corrected_confidence, median_interval, paired_ratio
+from plots.statistics import corrected_confidence, median_interval, ratio_of_rounds
 
 CONFIDENCE = 0.95
 PLANTS = (0, 3, 10, 30)  # thousandths of the baseline's work, more or less
@@ -126,7 +125,6 @@ def claims(effects: Results, rounds: int | None = None) -> pd.DataFrame:
     planted = effects.where(app="planted")
     samples = _usable_samples(planted)
     kinds = {g.group: g.parameters["kind"] for g in planted.groups.itertuples()}
-    rules = {g.group: g.interval_rule for g in planted.groups.itertuples()}
     row_at = {(r.group, r.variant, r.role, r.repeat): r for r in planted.rows.itertuples()}
     by_group: dict[str, list[tuple[dict[str, Any], Any, Any]]] = {}
     for c in planted.comparisons.itertuples():
@@ -144,7 +142,7 @@ def claims(effects: Results, rounds: int | None = None) -> pd.DataFrame:
     lines = []
     for group, of_group in by_group.items():
         if rounds is not None:
-            _claim_after(rounds, of_group, samples, rules[group])
+            _claim_after(rounds, of_group, samples)
         for said, row, reference in of_group:
             lines.append(
                 {
@@ -164,10 +162,8 @@ def _claim_after(
     rounds: int,
     of_group: list[tuple[dict[str, Any], Any, Any]],
     samples: dict[str, tuple[np.ndarray, np.ndarray]],
-    rule: str,
 ) -> None:
-    """Replaces what is said of the comparisons of a group by what the first rounds say, by its
-    rule of intervals."""
+    """Replaces what is said of the comparisons of a group by what the first rounds say."""
     each = corrected_confidence(CONFIDENCE, len(of_group))
     for said, row, reference in of_group:
         sides = []
@@ -176,7 +172,7 @@ def _claim_after(
             sides.append(dict(zip(at[at < rounds], times[at < rounds], strict=True)))
         both = [r for r in sides[0] if r in sides[1]]
         over, under = (np.array([side[r] for r in both]) for side in sides)
-        ratio = paired_ratio(over, under, each, inflation_by(rule, over / under))
+        ratio = ratio_of_rounds(over, under, each)
         verdict = "faster" if ratio.ratio > 1 else "slower"
         said["verdict"] = verdict if ratio.resolved else NOT_RESOLVED
         said["speedup"] = {

@@ -42,6 +42,7 @@ from plots.validation import compiled
 SHOWN_ROLES = ("iso", "best", "comparator")
 
 LEAST_ROUNDS = 15  # of a group: least_rounds of harness/statistics/stopping_rule.hpp
+LEAST_TOLD = 8  # rounds that can be resolved: least_dependent of harness/statistics
 _PRESETS = ("", "smoke", "quick", "sweep", "paper")  # a later one says more about a size
 
 # ``version`` is that of the frozen record that a line is from, "" where it is of the current code.

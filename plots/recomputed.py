@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from plots.claims import INVALID, claim_of, earlier_claim_of
-from plots.statistics import corrected_confidence, median_interval, variance_inflation
+from plots.claims import INVALID, NOT_RESOLVED, claim_of, earlier_claim_of, set_claims
+from plots.statistics import (
+    Spread,
+    corrected_confidence,
+    median_interval,
+    spread_of_rounds,
+    variance_inflation,
+)
 
 Record = dict[str, Any]
 
@@ -27,25 +34,54 @@ class Difference(Exception):
 # --- What follows ---------------------------------------------------------------------------------
 
 
-def inflation_by(rule: str | None, values: Sequence[float] | np.ndarray) -> float:
-    """1, or what the rule of intervals has for values in the order of the rounds."""
-    return variance_inflation(values) if rule == "widened" else 1
+NEWEST_RULE = "effective"  # by which every group is judged, whatever its file was written by
 
 
-def median_record(
-    values: Sequence[float] | np.ndarray, confidence: float, inflation: float = 1
-) -> Record:
-    """A median with its interval as the file has it. Raises ValueError without values."""
+def _spreads(series: Sequence[np.ndarray], confidence: float, rule: str | None) -> list[Spread]:
+    """Of each, in the order of the rounds, by a rule of intervals; those of one length together."""
+    if rule != NEWEST_RULE:
+        return [_earlier_spread(values, confidence, rule) for values in series]
+    by_length: dict[int, list[int]] = {}
+    for i, values in enumerate(series):
+        by_length.setdefault(len(values), []).append(i)
+    found: dict[int, Spread] = {}
+    for places in by_length.values():
+        of_length = spread_of_rounds(np.array([series[i] for i in places]), confidence)
+        columns = (column.tolist() for column in of_length)
+        found.update(zip(places, map(Spread, *columns), strict=True))
+    return [found[i] for i in range(len(series))]
+
+
+def _earlier_spread(values: np.ndarray, confidence: float, rule: str | None) -> Spread:
+    inflation = variance_inflation(values) if rule == "widened" else 1
     m = median_interval(values, confidence, inflation)
-    return {
-        "median": m.median,
-        "low": m.low,
-        "high": m.high,
-        "coverage": m.coverage,
-        "n": m.n,
-        "minimum": float(np.min(values)),
-        "maximum": float(np.max(values)),
-    }
+    ordered = np.sort(values)
+    lower, upper, *extremes = (float(ordered[i]) for i in ((m.n - 1) // 2, m.n // 2, 0, m.n - 1))
+    return Spread(lower, upper, m.low, m.high, m.coverage, *extremes)
+
+
+def median_records(
+    series: Sequence[np.ndarray], confidence: float, rule: str | None = None
+) -> list[Record]:
+    """Medians with their intervals as the file has them. Raises ValueError for one without
+    values."""
+    return [
+        {
+            "median": of.lower + (of.upper - of.lower) / 2,
+            "low": of.low,
+            "high": of.high,
+            "coverage": of.coverage,
+            "n": len(values),
+            "minimum": of.minimum,
+            "maximum": of.maximum,
+        }
+        for values, of in zip(series, _spreads(series, confidence, rule), strict=True)
+    ]
+
+
+def median_record(values: Sequence[float] | np.ndarray, confidence: float) -> Record:
+    """One of independent values. Raises ValueError without values."""
+    return median_records([np.asarray(values)], confidence)[0]
 
 
 def usable(row: Record, member: str = "samples") -> tuple[np.ndarray, np.ndarray]:
@@ -59,23 +95,30 @@ def usable(row: Record, member: str = "samples") -> tuple[np.ndarray, np.ndarray
     return rounds[~throttled], times[~throttled]
 
 
-def row_summary(
-    row: Record, work: Record, floor: Record | None, confidence: float, rule: str | None = None
-) -> Record:
-    """What follows from the samples of a row, by member; None where nothing does."""
-    summary: Record = dict.fromkeys(("time_ms", "floor_fraction", "gflops", "gbytes_per_s"))
-    times = usable(row)[1]
-    if row["status"] != "ok" or len(times) == 0:
-        return summary
-    summary["time_ms"] = median_record(times, confidence, inflation_by(rule, times))
-    median = summary["time_ms"]["median"]
-    with np.errstate(over="ignore", divide="ignore"):
-        per_ms = np.float64(1e-6) / median
-        summary["gflops"] = _known(work["operations"] * per_ms)
-        summary["gbytes_per_s"] = _known((work["bytes_read"] + work["bytes_written"]) * per_ms)
-        if floor:
-            summary["floor_fraction"] = _known(np.float64(floor_ms(floor)) / median)
-    return summary
+def _timed(rows: Sequence[Record]) -> list[tuple[int, np.ndarray]]:
+    """The places of the rows that have a time, and their usable samples."""
+    times = ((i, usable(row)[1]) for i, row in enumerate(rows) if row["status"] == "ok")
+    return [(i, values) for i, values in times if len(values)]
+
+
+def row_summaries(group: Record, confidence: float, rule: str | None = None) -> list[Record]:
+    """What follows from the samples of each row, by member; None where nothing does."""
+    work, floor, rows = group["work"], group.get("floor"), group["rows"]
+    members = ("time_ms", "floor_fraction", "gflops", "gbytes_per_s")
+    summaries: list[Record] = [dict.fromkeys(members) for _ in rows]
+    timed = _timed(rows)
+    records = median_records([times for _, times in timed], confidence, rule)
+    for (i, _), record in zip(timed, records, strict=True):
+        summary, median = summaries[i], record["median"]
+        summary["time_ms"] = record
+        with np.errstate(over="ignore", divide="ignore"):
+            per_ms = np.float64(1e-6) / median
+            summary["gflops"] = _known(work["operations"] * per_ms)
+            moved = work["bytes_read"] + work["bytes_written"]
+            summary["gbytes_per_s"] = _known(moved * per_ms)
+            if floor:
+                summary["floor_fraction"] = _known(np.float64(floor_ms(floor)) / median)
+    return summaries
 
 
 def _known(value: float) -> float | None:
@@ -184,58 +227,80 @@ def pairs_of(rows: Sequence[Record]) -> Iterator[tuple[Record, Record, str]]:
             yield row, spelled, "counterpart"
 
 
-def _ratio_record(
-    over: tuple[np.ndarray, np.ndarray],
-    under: tuple[np.ndarray, np.ndarray],
-    confidence: float,
-    rule: str | None = None,
-) -> Record | None:
-    """The interval of a ratio over the rounds that both have; None where there is none."""
+Samples = tuple[np.ndarray, np.ndarray]  # rounds, times
+
+
+def _ratios(over: Samples, under: Samples) -> np.ndarray:
+    """Over / under in the rounds that both have, in their order."""
     above, below = over[1], under[1]
     if not np.array_equal(over[0], under[0]):
         _, in_above, in_below = np.intersect1d(
             over[0], under[0], assume_unique=True, return_indices=True
         )
         above, below = above[in_above], below[in_below]
-    if len(above) == 0:
-        return None
     with np.errstate(over="ignore", divide="ignore"):
         ratios = above / below
-        logs = np.log(ratios)
-    if not np.isfinite(logs).all():
-        raise ValueError("times without a quotient")
-    m = median_interval(logs, confidence, inflation_by(rule, ratios))
-    ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
-    resolved = m.coverage >= confidence and (low > 1 or high < 1)
-    return {
-        "ratio": ratio,
-        "low": low,
-        "high": high,
-        "coverage": m.coverage,
-        "n": m.n,
-        "resolved": resolved,
-    }
+        if not np.isfinite(np.log(ratios)).all():
+            raise ValueError("times without a quotient")
+    return ratios
+
+
+def _ratio_records(
+    series: Sequence[np.ndarray], confidence: float, rule: str | None = None
+) -> list[Record]:
+    """The intervals of ratios as the file has them."""
+    return [
+        {
+            "ratio": math.sqrt(of.lower) * math.sqrt(of.upper),
+            "low": of.low,
+            "high": of.high,
+            "coverage": of.coverage,
+            "n": len(ratios),
+            "resolved": of.coverage >= confidence and (of.low > 1 or of.high < 1),
+        }
+        for ratios, of in zip(series, _spreads(series, confidence, rule), strict=True)
+    ]
+
+
+def _compared(rows: Sequence[Record]) -> tuple[int, list[tuple[Record, Record, str]], Any]:
+    """How many pairs there are; those with common rounds, and the ratios of their times."""
+    pairs = list(pairs_of(rows))
+    of_row: dict[int, Samples] = {}
+    for row in (row for pair in pairs for row in pair[:2]):
+        if id(row) not in of_row:
+            of_row[id(row)] = usable(row)
+    ratios = [_ratios(of_row[id(reference)], of_row[id(row)]) for row, reference, _ in pairs]
+    both = [(pair, values) for pair, values in zip(pairs, ratios, strict=True) if len(values)]
+    return len(pairs), [pair for pair, _ in both], [values for _, values in both]
+
+
+def _verdict(speedup: Record) -> str:
+    if not speedup["resolved"]:
+        return NOT_RESOLVED
+    return "faster" if speedup["ratio"] > 1 else "slower"
+
+
+def _against_itself(row: Record, confidence: float) -> Record | None:
+    if not row.get("repeat_samples"):
+        return None
+    ratios = _ratios(usable(row), usable(row, "repeat_samples"))
+    return _ratio_records([ratios], confidence)[0] if len(ratios) else None
 
 
 def comparisons_of(
     rows: Sequence[Record], joint_confidence: float, rule: str | None = None
 ) -> list[Record]:
     """The comparisons of a group as the file has them, in its order. ``rule``: of its intervals."""
-    pairs = list(pairs_of(rows))
-    confidence = corrected_confidence(joint_confidence, len(pairs))
+    count, pairs, ratios = _compared(rows)
+    confidence = corrected_confidence(joint_confidence, count)
     comparisons: list[Record] = []
     # A row stands in several pairs, the baseline in most.
     own_ratios: dict[int, Record | None] = {}
-    for row, reference, role in pairs:
-        speedup = _ratio_record(usable(reference), usable(row), confidence, rule)
-        if speedup is None:
-            continue
-        itself = None
-        if row.get("repeat_samples"):
-            if id(row) not in own_ratios:
-                again = usable(row, "repeat_samples")
-                own_ratios[id(row)] = _ratio_record(usable(row), again, confidence)
-            itself = own_ratios[id(row)]
+    speedups = _ratio_records(ratios, confidence, rule)
+    for (row, reference, role), speedup in zip(pairs, speedups, strict=True):
+        if id(row) not in own_ratios:
+            own_ratios[id(row)] = _against_itself(row, confidence)
+        itself = own_ratios[id(row)]
         schedules = {
             name: r["schedule"]
             for name, r in (("schedule", row), ("against_schedule", reference))
@@ -250,14 +315,37 @@ def comparisons_of(
                 "control": row["repeat"] > 0,
                 "speedup": speedup,
                 **({"itself": itself} if itself else {}),
-                "verdict": ("faster" if speedup["ratio"] > 1 else "slower")
-                if speedup["resolved"]
-                else "not resolved",
+                "verdict": _verdict(speedup),
             }
         )
     for c in comparisons:
         c["claim"] = claim_of(comparisons, c)
     return comparisons
+
+
+# What warnings of earlier rules say of an interval whose rounds resemble the ones before.
+_EARLIER = re.compile("the interval (is widened for it|takes rounds for independent)[^;]*")
+
+
+def judge_anew(group: Record, joint_confidence: float) -> None:
+    """Judges a group that was found sound, by whatever rule of intervals, as it would be judged
+    now: intervals, verdicts and claims, in place."""
+    compares = any(row["role"] != "candidate" and row.get("time_ms") for row in group["rows"])
+    if compares and group.get("interval_rule") != NEWEST_RULE:
+        group["interval_rule"] = NEWEST_RULE
+        timed = _timed(group["rows"])
+        times = median_records([values for _, values in timed], joint_confidence, NEWEST_RULE)
+        for (i, _), record in zip(timed, times, strict=True):
+            group["rows"][i]["time_ms"] = record
+        count, _, ratios = _compared(group["rows"])
+        confidence = corrected_confidence(joint_confidence, count)
+        speedups = _ratio_records(ratios, confidence, NEWEST_RULE)
+        for comparison, speedup in zip(group["comparisons"], speedups, strict=True):
+            comparison["speedup"], comparison["verdict"] = speedup, _verdict(speedup)
+        group["warnings"] = [
+            _EARLIER.sub("the interval allows for it", text) for text in group["warnings"]
+        ]
+    set_claims(group)  # of an earlier program: as it is now
 
 
 # --- Whether the file says the same ---------------------------------------------------------------
@@ -434,6 +522,7 @@ def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, a
     rule = group.get("interval_rule")
     _check_floor(group, ceilings, f"{at}.floor", whose)
     _check_rounds(group, at, whose)
+    summaries = row_summaries(group, confidence, rule)
     for r, row in enumerate(group["rows"]):
         place = f"{at}.rows[{r}]"
         row_name = " ".join(filter(None, (row["variant"], row["role"], row.get("schedule"))))
@@ -449,7 +538,7 @@ def _check_group(group: Record, ceilings: Sequence[Record], confidence: float, a
                 f"expected no samples of a row that is {row['status']} at {place}.samples "
                 f"({of_row}), found {taken}"
             )
-        summary = row_summary(row, group["work"], group.get("floor"), confidence, rule)
+        summary = summaries[r]
         _check_median(row.get("time_ms"), summary.pop("time_ms"), f"{place}.time_ms", of_row)
         for name, value in summary.items():
             _check_number(row.get(name), value, f"{place}.{name}", of_row, "the samples")

@@ -11,8 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
+
+from plots import special
 
 
 @dataclass(frozen=True)
@@ -78,39 +81,55 @@ def _stretched_rank(n: int, confidence: float, inflation: float) -> tuple[int, f
     return 1, _coverage(n, math.ceil(middle - (middle - 1) / stretch))
 
 
-def _mean_ranks(values: np.ndarray) -> np.ndarray:
-    """The rank of each value from 0; equal ones have the mean of theirs."""
-    order = np.argsort(values)
-    in_order = values[order]
-    begins = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
-    ends = np.append(begins[1:], len(values))
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat((begins + ends - 1) / 2, ends - begins)
-    return ranks
+_LEAST_DEPENDENT = 8  # values: of fewer a correlation says next to nothing
+_LEAST_EFFECTIVE = 3.0  # independent values that as many dependent ones are worth at least
+
+
+def _serial_correlations(series: np.ndarray) -> np.ndarray:
+    """serial_correlation() of each row of at least two values."""
+    count, n = series.shape
+    order = series.argsort(axis=1)
+    in_order = np.take_along_axis(series, order, axis=1)
+    begins = np.ones((count, n), dtype=bool)
+    begins[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
+    of = begins.ravel().cumsum() - 1  # equal values have the mean of their ranks
+    places = np.tile(np.arange(n, dtype=float), count)
+    mean = np.bincount(of, weights=places) / np.bincount(of)
+    ranks = np.empty((count, n))
+    np.put_along_axis(ranks, order, mean[of].reshape(count, n), axis=1)
+    ranks -= (n - 1) / 2
+    squares = (ranks * ranks).sum(axis=1)
+    with_next = (ranks[:, 1:] * ranks[:, :-1]).sum(axis=1)
+    return np.where(squares > 0, with_next / np.maximum(squares, 0.5), 0.0)
 
 
 def serial_correlation(values: Sequence[float] | np.ndarray) -> float:
     """Correlation of the ranks of the values with those of the values before them; 0 for fewer than
     three, or for equal ones."""
-    n = len(values)
-    if n < 3:
+    if len(values) < 3:
         return 0.0
-    ranks = _mean_ranks(np.asarray(values)) - (n - 1) / 2
-    squares = float(ranks @ ranks)
-    return float(ranks[1:] @ ranks[:-1]) / squares if squares > 0 else 0.0
+    return float(_serial_correlations(np.asarray(values, dtype=float)[None])[0])
+
+
+def _inflation(r: float | np.ndarray, n: int) -> np.ndarray:
+    """(1 + r) / (1 - r), of an r without its bias."""
+    unbiased = np.clip((n * r + 1) / (n - 4), 0.0, 0.98)
+    return (1 + unbiased) / (1 - unbiased)
+
+
+def _is_chance(r: float | np.ndarray, n: int) -> np.ndarray:
+    """Whether independent values have such an r in 19 of 20 series."""
+    return (r + 1 / n) * math.sqrt(n) <= 1.645
 
 
 def variance_inflation(values: Sequence[float] | np.ndarray) -> float:
     """How many times as large the variance of a median is because each value depends on the one
     before (harness/statistics/serial_correlation.hpp)."""
     n = len(values)
-    if n < 8:
+    if n < _LEAST_DEPENDENT:
         return 1.0
     r = serial_correlation(values)
-    if (r + 1 / n) * math.sqrt(n) <= 1.645:  # by chance in one of 20
-        return 1.0
-    unbiased = min((n * r + 1) / (n - 4), 0.98)
-    return (1 + unbiased) / (1 - unbiased)
+    return 1.0 if _is_chance(r, n) else float(_inflation(r, n))
 
 
 def _median_of_ordered(values: np.ndarray) -> float:
@@ -142,6 +161,58 @@ def median_interval(
     return Interval(_median_of_ordered(values), low, high, coverage, n)
 
 
+def _student_ends(
+    series: np.ndarray, confidence: float, inflation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval that Student's t gives, and at least the extremes."""
+    n = series.shape[1]
+    logs = np.log(series)
+    effective = np.maximum(n / inflation, _LEAST_EFFECTIVE)
+    quantile = float(special.stdtrit(n - 1, (1 + confidence) / 2))
+    mean, half = logs.mean(axis=1), quantile * logs.std(axis=1, ddof=1) / np.sqrt(effective)
+    low, high = (np.exp(np.clip(mean + sign * half, -700, 700)) for sign in (-1, 1))
+    return np.minimum(low, series.min(axis=1)), np.maximum(high, series.max(axis=1))
+
+
+class Spread(NamedTuple):
+    """Of each of several samples: the two values in the middle (one twice, of an odd number), ends
+    and coverage of the interval of the median, and the extremes."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    coverage: np.ndarray
+    minimum: np.ndarray
+    maximum: np.ndarray
+
+
+def spread_of_rounds(series: np.ndarray, confidence: float) -> Spread:
+    """Of positive values in the order of the rounds, a series in each row, by the rule
+    ``effective`` (harness/statistics/interval_rule.hpp): ranks, moved apart where rounds resemble
+    the ones before; Student's t with the effective number of rounds where no ranks are left."""
+    count, n = series.shape
+    k, covered = _rank(n, confidence)
+    k_moved, without = np.full(count, k), np.zeros(count, dtype=bool)
+    if n >= _LEAST_DEPENDENT:
+        r = _serial_correlations(series)
+        estimated, middle = _inflation(r, n), 0.5 * (n + 1)
+
+        def ranks(inflation: np.ndarray) -> np.ndarray:
+            return np.floor(middle - (middle - k) * np.sqrt(inflation)).astype(int)
+
+        without = (ranks(estimated) < 1) | (covered < confidence)
+        k_moved = np.maximum(ranks(np.where(_is_chance(r, n), 1.0, estimated)), 1)
+    ordered, rows = np.sort(series, axis=1), np.arange(count)
+    low, high = ordered[rows, k_moved - 1], ordered[rows, n - k_moved]
+    coverage = np.where(without, confidence, covered)
+    if without.any():
+        ends = _student_ends(series[without], confidence, estimated[without])
+        low[without], high[without] = ends
+    middles = ordered[:, (n - 1) // 2], ordered[:, n // 2]
+    return Spread(*middles, low, high, coverage, ordered[:, 0], ordered[:, -1])
+
+
 def independent_ratio(
     reference: Sequence[float], candidate: Sequence[float], confidence: float
 ) -> Ratio:
@@ -161,21 +232,21 @@ def independent_ratio(
     )
 
 
-def paired_ratio(
-    reference: Sequence[float],
-    candidate: Sequence[float],
+def ratio_of_rounds(
+    reference: Sequence[float] | np.ndarray,
+    candidate: Sequence[float] | np.ndarray,
     confidence: float,
-    inflation: float = 1,
 ) -> Ratio:
-    """The median of reference / candidate over rounds that both took part in. ``inflation``: as in
-    :func:`median_interval`.
+    """The median of reference / candidate over rounds that both took part in, in their order.
 
     Raises ValueError when the two have different lengths or none.
     """
-    logs = np.log(np.asarray(reference, dtype=float)) - np.log(np.asarray(candidate, dtype=float))
-    m = median_interval(logs, confidence, inflation)
-    ratio, low, high = (float(np.exp(x)) for x in (m.median, m.low, m.high))
-    return Ratio(ratio, low, high, m.coverage >= confidence)
+    ratios = np.asarray(reference, dtype=float) / np.asarray(candidate, dtype=float)
+    if len(ratios) == 0:
+        raise ValueError("a ratio of no rounds")
+    spread = Spread(*(float(of[0]) for of in spread_of_rounds(ratios[None], confidence)))
+    ratio = math.sqrt(spread.lower) * math.sqrt(spread.upper)
+    return Ratio(ratio, spread.low, spread.high, spread.coverage >= confidence)
 
 
 def corrected_confidence(confidence: float, comparisons: int) -> float:

@@ -11,6 +11,7 @@
 #include "harness/results/floor.hpp"
 #include "harness/results/result.hpp"
 #include "harness/results/summary.hpp"
+#include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {
 
@@ -79,7 +80,7 @@ inline GroupResult sample_group(int rows) {
   group.rows[0].samples.push_back({9, 0, 0.031, 900.0, true});
   group.rows[0].samples.push_back({10, 0, 0.030000000000000002, std::nullopt, true});
   group.rows[0].energy_mj = 6.5;
-  group.interval_rule = IntervalRule::widened;
+  group.interval_rule = newest_rule;
   for (const std::size_t round : {std::size_t{2}, std::size_t{6}}) {  // tma ran a second time there
     Sample again = group.rows[2].samples[round];
     again.position = 3;

@@ -12,7 +12,7 @@ struct Effort {
   int min_rounds = least_rounds;
   int max_rounds = 301;  // runs of a few microseconds need as many for `precision`; few others do
   double seconds = 20;   // wall-clock cap of the timed part
-  double patience = 1;   // times the seconds, if the least rounds are reached by then
+  double patience = 1;   // times the seconds, if enough rounds are reached by then
   double precision = 0.005;  // stop when every interval's half width is below this share
   double confidence = 0.95;  // joint, over all comparisons of the group
   bool energy = false;

@@ -12,9 +12,9 @@ Effort effort(int max_rounds, double seconds, bool energy) {
   Effort e;
   e.max_rounds = max_rounds;
   e.seconds = seconds;
-  // The largest sizes take seconds a round: with the few rounds of the plain cap none of their
-  // comparisons could be resolved, however much they differ.
-  e.patience = 8;
+  // The largest sizes take seconds a round (lud n=16384: 5.3 s): with the few rounds of the plain
+  // cap none of their comparisons could be resolved, however much they differ.
+  e.patience = 12;
   e.energy = energy;
   return e;
 }

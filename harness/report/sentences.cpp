@@ -1,10 +1,13 @@
 #include "harness/report/sentences.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "harness/report/cells.hpp"
+#include "harness/results/claim.hpp"
 #include "harness/results/gains.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
@@ -52,6 +55,7 @@ std::vector<const Comparison*> said_of(const GroupResult& group) {
   double fastest = 1;
   for (const Comparison& c : group.comparisons) {
     if (c.role != Role::best || c.control || c.claim == SpeedClaim::invalid) continue;
+    if (!is_difference(c.claim) && most_difference(c)) continue;  // as good as baseline
     best.push_back(&c);
     if (c.claim == SpeedClaim::faster) fastest = std::max(fastest, c.speedup.ratio);
   }
@@ -64,14 +68,38 @@ std::vector<const Comparison*> said_of(const GroupResult& group) {
   return best;
 }
 
+/// "0.8 %", never less than there is.
+std::string percent_up(double share) {
+  return fmt::format("{:.1f} %", std::ceil(1000 * share) / 10);
+}
+
+/// Where each comparison at best is a tie, that.
+std::optional<std::string> tie_of(const GroupResult& group) {
+  double most = 0;
+  int ties = 0;
+  for (const Comparison& c : group.comparisons) {
+    if (c.role != Role::best || c.control) continue;
+    const auto difference = most_difference(c);
+    if (!difference) return std::nullopt;
+    most = std::max(most, *difference);
+    ++ties;
+  }
+  if (ties == 0) return std::nullopt;
+  return fmt::format("{}: a tie: no strategy differs from baseline by more than {}",
+                     group.key.to_string(), percent_up(most));
+}
+
 }  // namespace
 
 std::string sentence_of(const Comparison& comparison, const std::string& name,
                         const std::string& against) {
   const SpeedClaim claim = comparison.claim;
   if (!is_difference(claim)) {
-    return fmt::format("{} against {}: {}, {}", name, against, word_of(claim),
-                       ratio_text(comparison));
+    const auto tie = most_difference(comparison);
+    return fmt::format(
+        "{} against {}: {}, {}", name, against,
+        tie ? "no difference larger than " + percent_up(*tie) : std::string(word_of(claim)),
+        ratio_text(comparison));
   }
   const RatioInterval& ratio = comparison.speedup;
   const Estimate times = claim == SpeedClaim::faster
@@ -82,6 +110,7 @@ std::string sentence_of(const Comparison& comparison, const std::string& name,
 }
 
 std::vector<std::string> sentences(const GroupResult& group) {
+  if (const auto tie = tie_of(group)) return {*tie};
   const std::vector<Gain> gains = gains_of(group);
   std::vector<std::string> lines;
   for (const Comparison* comparison : said_of(group)) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/statistics/serial_correlation.hpp"
+
 namespace amasia {
 namespace {
 
@@ -85,6 +87,15 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
 SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
                             const Comparison& comparison) {
   return claim_by(comparisons, comparison, contains);
+}
+
+std::optional<double> most_difference(const Comparison& comparison) {
+  const bool nothing =
+      comparison.claim == SpeedClaim::not_resolved || comparison.claim == SpeedClaim::within_noise;
+  const RatioInterval& ratio = comparison.speedup;
+  if (!nothing || ratio.n < least_dependent) return std::nullopt;
+  const double most = std::max(ratio.high, 1 / ratio.low) - 1;
+  return most <= most_of_a_tie ? std::optional(most) : std::nullopt;
 }
 
 std::string to_string(const Invalidity& invalidity) {

@@ -22,6 +22,11 @@ SpeedClaim claim_of(const std::vector<Comparison>& comparisons, const Comparison
 SpeedClaim earlier_claim_of(const std::vector<Comparison>& comparisons,
                             const Comparison& comparison);
 
+/// Where nothing is claimed and the interval holds 1 closely, the share by which the two differ at
+/// most: a tie. Nothing for a wider interval, and for one of too few rounds.
+std::optional<double> most_difference(const Comparison& comparison);
+inline constexpr double most_of_a_tie = 0.02;
+
 /// "company: another process ...; end the other process ..."
 std::string to_string(const Invalidity& invalidity);
 

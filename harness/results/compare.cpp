@@ -16,6 +16,7 @@
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/statistics/false_discovery.hpp"
+#include "harness/statistics/quantiles.hpp"
 #include "harness/statistics/ranks.hpp"
 
 namespace amasia {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/results/claim.hpp"
-#include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {
 
@@ -126,13 +126,8 @@ const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
   return nullptr;
 }
 
-double inflation_by(std::optional<IntervalRule> rule, const std::vector<double>& values) {
-  return rule == IntervalRule::widened ? variance_inflation(values) : 1;
-}
-
 MedianInterval time_of(const Row& row, double confidence, std::optional<IntervalRule> rule) {
-  const std::vector<double> times = usable_times(row);
-  return median_interval(times, confidence, inflation_by(rule, times));
+  return median_by(rule, usable_times(row), confidence);
 }
 
 std::optional<RatioInterval> against_itself(const Row& row, double confidence) {
@@ -159,8 +154,7 @@ std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_
     c.against = reference->variant;
     c.against_schedule = reference->schedule;
     c.control = row->repeat > 0;
-    c.speedup = paired_ratio(reference_times, times, confidence,
-                             inflation_by(rule, quotients(reference_times, times)));
+    c.speedup = ratio_by(rule, reference_times, times, confidence);
     c.itself = against_itself(*row, confidence);
     c.verdict = verdict_on(c.speedup);
     comparisons.push_back(std::move(c));

@@ -39,15 +39,12 @@ std::optional<RowPair> rows_of(const std::vector<Row>& rows, const Comparison& c
 /// Every row against its reference, reference / row, at a confidence that holds for all jointly; a
 /// best row also against the baseline matched to its schedule, and a comparator that spells a
 /// strategy against that strategy in the config of the same name. Candidates of a search are not
-/// compared. With the rule `widened` an interval allows for rounds that depend on each other.
+/// compared. The rule is that of intervals.
 std::vector<Comparison> compare_rows(const std::vector<Row>& rows, double joint_confidence,
                                      std::optional<IntervalRule> rule = {});
 
 /// What a row's median is known by, under the same rule. Throws as median_interval().
 MedianInterval time_of(const Row& row, double confidence, std::optional<IntervalRule> rule);
-
-/// 1, or what the rule has for values in the order of the rounds.
-double inflation_by(std::optional<IntervalRule> rule, const std::vector<double>& values);
 
 /// The first run of a row over its second, in the rounds that have both; nothing where none has.
 std::optional<RatioInterval> against_itself(const Row& row, double confidence);

@@ -302,7 +302,7 @@ struct Fields<GroupResult> {
       field("stop_reason", &GroupResult::stop_reason,
             {.meaning = "empty when no row ran: the warnings say why", .free_in_version_1 = true}),
       field("interval_rule", &GroupResult::interval_rule,
-            {.meaning = "widened where samples depend on each other; absent: exact",
+            {.meaning = "of samples that depend on each other; absent: exact",
              .optional = true,
              .since = 4,
              .left_out_when_empty = true}),

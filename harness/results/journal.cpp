@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 
 #include "harness/results/agreement.hpp"
-#include "harness/results/claim.hpp"
 #include "harness/results/content_digest.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
+#include "harness/results/summary.hpp"
 #include "harness/text/file.hpp"
 #include "harness/text/json_file.hpp"
 #include "harness/text/shell.hpp"
@@ -153,7 +153,7 @@ void take_out_damaged(Contents& contents, const std::string& path) {
     return damaged(group.key.to_string(),
                    contradiction({.ceilings = contents.ceilings, .groups = {group}}, from));
   });
-  for (GroupResult& group : contents.groups) set_claims(group);  // as when a file is read
+  for (GroupResult& group : contents.groups) judge_anew(group, asked_confidence(from));
   std::erase_if(contents.microbenchmarks, [&](const MicrobenchmarkResult& m) {
     return damaged(m.name, contradiction({.microbenchmarks = {m}}, from));
   });
@@ -408,7 +408,7 @@ ResultFile read_journal(const std::string& path) {
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
-  for (GroupResult& group : file.groups) set_claims(group);
+  for (GroupResult& group : file.groups) judge_anew(group, asked_confidence(file.provenance));
   return file;
 }
 

@@ -149,7 +149,7 @@ struct GroupResult {
   std::optional<Floor> floor{};
   int rounds = 0;
   std::optional<StopReason> stop_reason{};
-  /// None in groups from before intervals were widened: they are exact.
+  /// None for a search, whose intervals are exact.
   std::optional<IntervalRule> interval_rule{};
   /// Of a problem that was brought: whether timed rounds had new inputs, and what stayed.
   std::string inputs{};

@@ -6,6 +6,7 @@
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/results/result.hpp"
+#include "harness/results/summary.hpp"
 
 namespace amasia {
 namespace {
@@ -100,7 +101,7 @@ ResultFile result_from_json(const Json& json) {
   check_summaries(file);
   // Last: where the content itself shows what was changed, that is said.
   if (has_content_digest(version)) check_digest(At(json, version));
-  for (GroupResult& group : file.groups) set_claims(group);  // of an earlier program: as it is now
+  for (GroupResult& group : file.groups) judge_anew(group, asked_confidence(file.provenance));
   return file;
 }
 

@@ -85,8 +85,7 @@ bool is_part_of(const GroupResult& group, const GroupResult& other) {
 }
 bool is_part_of(const MicrobenchmarkResult&, const MicrobenchmarkResult&) { return false; }
 
-/// Whether a session of the same code has more rounds than another that ended before the least,
-/// with which nothing can be resolved.
+/// Whether a session of the same code has more rounds than another that ended before the least.
 bool can_say_more(const GroupResult& group, const GroupResult& other) {
   return other.rounds < least_rounds && group.rounds > other.rounds &&
          variants_in(group) == variants_in(other);

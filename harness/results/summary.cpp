@@ -1,11 +1,15 @@
 #include "harness/results/summary.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "harness/results/claim.hpp"
 #include "harness/results/comparison.hpp"
+#include "harness/statistics/interval_rule.hpp"
 
 namespace amasia {
 namespace {
@@ -49,6 +53,26 @@ void recompute(GroupResult& group, double confidence) {
   }
   group.comparisons = compare_rows(group.rows, confidence, group.interval_rule);
   set_claims(group);
+}
+
+void judge_anew(GroupResult& group, double confidence) {
+  const bool compares = std::any_of(group.rows.begin(), group.rows.end(), [](const Row& r) {
+    return r.role != Role::candidate && r.time_ms;
+  });
+  if (!compares || group.interval_rule == newest_rule) {
+    set_claims(group);  // of an earlier program: as it is now
+    return;
+  }
+  group.interval_rule = newest_rule;
+  recompute(group, confidence);
+  for (std::string& warning : group.warnings) {
+    for (const std::string_view earlier :
+         {"the interval is widened for it", "the interval takes rounds for independent"}) {
+      const std::size_t begin = warning.find(earlier);
+      if (begin == std::string::npos) continue;
+      warning.replace(begin, warning.find(';', begin) - begin, allows_for_it);
+    }
+  }
 }
 
 void recompute(MicrobenchmarkResult& result, double confidence) {

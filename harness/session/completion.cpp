@@ -87,7 +87,6 @@ std::vector<Finding> findings_of(const MicrobenchmarkResult& result, const Devic
 }  // namespace
 
 void warn_of_dependent_samples(GroupResult& result) {
-  const bool widened = result.interval_rule == IntervalRule::widened;
   // By chance in one group of a thousand, whatever the number of its comparisons.
   constexpr double level_of_a_group = 0.001;
   constexpr std::size_t enough_rounds = 8;  // with fewer the limit is near 1
@@ -105,12 +104,10 @@ void warn_of_dependent_samples(GroupResult& result) {
     if (found <= by_chance) continue;
     result.warnings.push_back(fmt::format(
         "{} {}: its ratio to {} in a round resembles that in the round before (rank correlation "
-        "{:.2f} over {} rounds, by chance below {:.2f}): the interval {}; repeated runs say more "
+        "{:.2f} over {} rounds, by chance below {:.2f}): {}; repeated runs say more "
         "(amasia run --sessions)",
         c.variant, word_of(c.role), c.control ? "itself" : c.against, found, n, by_chance,
-        widened
-            ? fmt::format("is widened for it, {:.2g} times", std::sqrt(variance_inflation(ratios)))
-            : "takes rounds for independent and is too narrow"));
+        allows_for_it));
   }
 }
 

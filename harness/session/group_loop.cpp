@@ -19,7 +19,9 @@
 #include "harness/session/row.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/session/validity.hpp"
+#include "harness/statistics/interval_rule.hpp"
 #include "harness/statistics/schedule.hpp"
+#include "harness/statistics/serial_correlation.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
@@ -41,6 +43,7 @@ StoppingRule stopping_rule(const Effort& effort) {
   rule.max_count = effort.max_rounds;
   rule.seconds = effort.seconds;
   rule.patience = effort.patience;
+  rule.least_count = std::min(effort.min_rounds, least_dependent);
   rule.precision = effort.precision;
   rule.confidence = effort.confidence;
   return rule;
@@ -60,7 +63,7 @@ class GroupLoop {
     const bool compares = std::any_of(plan.rows.begin(), plan.rows.end(), [](const PlannedRow& r) {
       return r.role != Role::candidate;
     });
-    if (compares) result_.interval_rule = IntervalRule::widened;
+    if (compares) result_.interval_rule = newest_rule;
   }
 
   GroupResult run() {
@@ -396,10 +399,16 @@ class GroupLoop {
     }
   }
 
+  /// By the group's rule, and by ranks alone: where they run out and Student's t has an interval,
+  /// more rounds bring ranks back.
   bool precise_enough() const {
+    if (!result_.interval_rule) return precise_enough(std::nullopt);
+    return precise_enough(IntervalRule::widened) && precise_enough(result_.interval_rule);
+  }
+
+  bool precise_enough(std::optional<IntervalRule> rule) const {
     std::vector<RatioInterval> speedups;
-    for (const Comparison& c :
-         compare_rows(result_.rows, plan_.effort.confidence, result_.interval_rule)) {
+    for (const Comparison& c : compare_rows(result_.rows, plan_.effort.confidence, rule)) {
       speedups.push_back(c.speedup);
     }
     if (!speedups.empty()) return rule_.precise(speedups);
@@ -407,8 +416,7 @@ class GroupLoop {
     return std::all_of(active_.begin(), active_.end(), [&](int index) {
       const Row& r = row(index);
       return r.status != RowStatus::ok ||
-             (!r.samples.empty() &&
-              rule_.precise(time_of(r, plan_.effort.confidence, result_.interval_rule)));
+             (!r.samples.empty() && rule_.precise(time_of(r, plan_.effort.confidence, rule)));
     });
   }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-#include "harness/statistics/between.hpp"
+#include "harness/statistics/quantiles.hpp"
 #include "harness/statistics/ranks.hpp"
 
 namespace amasia {
@@ -28,13 +28,25 @@ double serial_correlation_by_chance(int n, double level) {
   return normal_quantile(1 - level) / std::sqrt(static_cast<double>(n)) - 1.0 / n;
 }
 
-double variance_inflation(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  if (n < least_dependent) return 1;
-  const double r = serial_correlation(values);
-  if ((r + 1 / n) * std::sqrt(n) <= chance_of_correlation) return 1;
-  const double unbiased = std::min((n * r + 1) / (n - 4), most_correlation);
+namespace {
+
+double inflation_of(double r, double n) {
+  const double unbiased = std::clamp((n * r + 1) / (n - 4), 0.0, most_correlation);
   return (1 + unbiased) / (1 - unbiased);
+}
+
+}  // namespace
+
+double estimated_inflation(const std::vector<double>& values) {
+  if (values.size() < least_dependent) return 1;
+  return inflation_of(serial_correlation(values), static_cast<double>(values.size()));
+}
+
+double variance_inflation(const std::vector<double>& values) {
+  if (values.size() < least_dependent) return 1;
+  const auto n = static_cast<double>(values.size());
+  const double r = serial_correlation(values);
+  return (r + 1 / n) * std::sqrt(n) <= chance_of_correlation ? 1 : inflation_of(r, n);
 }
 
 }  // namespace amasia

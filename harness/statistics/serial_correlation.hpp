@@ -17,9 +17,11 @@ double serial_correlation_by_chance(int n, double level);
 /// How many times as large the variance of a median of these values is as it would be if each were
 /// independent of the one before: (1 + r) / (1 - r) of a series whose values keep a share r of the
 /// last one's distance from the middle, r being serial_correlation() without its bias. 1 for fewer
-/// than `least_dependent` values, and where r is no larger than chance gives it in 19 of 20 series
-/// of independent values: those are not to be widened, because a group goes on until its intervals
-/// are narrow (docs/methodology.md has what remains of the coverage).
+/// than `least_dependent` values, and where r is not positive.
+double estimated_inflation(const std::vector<double>& values);
+
+/// The same, and 1 also where r is no larger than chance gives it in 19 of 20 series of independent
+/// values: their ranks are not to be moved, because a group goes on until its intervals are narrow.
 double variance_inflation(const std::vector<double>& values);
 
 inline constexpr double chance_of_correlation = 1.645;  // standard deviations of 1 / sqrt(n)

@@ -10,9 +10,11 @@ std::optional<StopReason> StoppingRule::reason(int count, double elapsed_seconds
   if (count >= min_count && precise()) return StopReason::narrow_enough;
   if (count >= max_count) return at_max_count;
   if (count < min_count_in_time || elapsed_seconds < seconds) return std::nullopt;
-  const double until_least = elapsed_seconds * min_count / std::max(count, 1);
-  const bool worth_waiting = count < min_count && until_least <= patience * seconds;
-  return worth_waiting ? std::nullopt : std::optional(StopReason::time_limit);
+  const auto is_worth_waiting_for = [&](int least) {
+    return count < least && elapsed_seconds * least / std::max(count, 1) <= patience * seconds;
+  };
+  if (is_worth_waiting_for(min_count) || is_worth_waiting_for(least_count)) return std::nullopt;
+  return StopReason::time_limit;
 }
 
 bool StoppingRule::precise(std::vector<double> values) const {

@@ -11,8 +11,8 @@
 
 namespace amasia {
 
-/// Rounds of a group from which on its comparisons can be resolved: enough for the sign test after
-/// correction for 14 of them.
+/// Rounds that a group takes if it can: enough for the sign test after correction for 14
+/// comparisons, and to see a dependence that fewer hide.
 inline constexpr int least_rounds = 15;
 
 struct StoppingRule {
@@ -21,8 +21,10 @@ struct StoppingRule {
   StopReason at_max_count = StopReason::round_limit;  // or sample_limit: what is counted
   double seconds = 0;                                 // wall clock, from the first sample on
   int min_count_in_time = 1;  // so many are taken even when the time is over
-  /// Up to so many times the seconds, if `min_count` is reached by then: fewer resolve nothing.
+  /// Up to so many times the seconds, if `min_count` is reached by then, or at least `least_count`:
+  /// fewer resolve nothing.
   double patience = 1;
+  int least_count = 1;
   double precision = 0.005;  // half width of an interval as a share of its middle
   double confidence = 0.95;  // joint, over all intervals that are judged together
 

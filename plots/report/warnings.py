@@ -30,8 +30,6 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (r"^nothing was verified|^what a run writes is verified", "outputs were not wholly verified"),
     (_NOT_JUDGED, ""),
     (r"^no A/A control", "no A/A control: differences may be noise of the machine"),
-    (r"interval takes rounds for independent", "an interval is too narrow: rounds resemble the one "
-     "before, and it takes them for independent"),
     (r"differs from itself by .* %", "a row differs from itself: no smaller difference counts "
      "beside it"),
     (r"^too many launches to queue", "too many launches to queue behind the blocking kernel; gaps "
@@ -40,8 +38,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (r"^fell back: ", "a variant fell back to other code than it is named for"),
     (r"^measured on another ", "measured on another GPU of the model than the first file's"),
     (r"^made from sources with uncommitted changes", "made from sources with uncommitted changes"),
-    (r"the interval is widened for it", "an interval is widened, because rounds resemble the one "
-     "before"),
+    (r"the interval allows for it", "an interval is wider, because rounds resemble the one before"),
     (r"^[0-9]+ samples were throttled", "samples were throttled and repeated"),
     (r"ran throttled in most rounds", "rows ran throttled in most rounds, which is their usual "
      "state there: all samples count"),

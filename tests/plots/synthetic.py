@@ -144,9 +144,9 @@ def measure(g: _Group) -> None:
 
 def summarise(g: dict[str, Any]) -> None:
     """Sets what follows from the samples of a group."""
-    for row in g["rows"]:
+    for row, summary in zip(g["rows"], recomputed.row_summaries(g, CONFIDENCE), strict=True):
         if isinstance(row, _Row):
-            row.update(recomputed.row_summary(row, g["work"], g["floor"], CONFIDENCE))
+            row.update(summary)
     g["comparisons"] = recomputed.comparisons_of(g["rows"], CONFIDENCE)
 
 

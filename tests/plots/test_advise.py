@@ -62,18 +62,33 @@ def test_spills_and_fallbacks_are_part_of_the_price(load_groups):
 
 def test_nothing_resolved_is_said(load_groups):
     flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
-    (a,) = advise(load_groups(sized(64, flat)))
+    group = sized(64, flat)
+    synthetic.set_ratio(group, "nw/tma", "best", 1.0, 0.05)
+    (a,) = advise(load_groups(group))
     assert a.outcome == "not resolved" and a.strategy is None and a.price == ()
     assert a.sentence().startswith("not resolved: no strategy was found faster than baseline")
 
 
+def test_a_tie_is_said_where_every_interval_is_close_to_1(load_groups):
+    flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
+    (a,) = advise(load_groups(sized(64, {**flat, "dsm": (1.0, 0.8)})))
+    assert a.outcome == "not resolved" and 0 < a.tie < 0.02 and a.few_rounds == 0
+    assert a.sentence() == (
+        "a tie: register_bypass, overlap, drop_off, tma and baseline differ by no more than "
+        f"{-(-a.tie * 1000 // 1) / 10:.1f} %; no strategy was found faster."
+    )
+    # Of seven rounds nothing is known so closely.
+    (few,) = advise(load_groups(synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)))
+    assert few.tie == 0 and few.few_rounds == 7
+
+
 def test_too_few_rounds_are_said_where_nothing_is_resolved(load_groups):
     flat = {name: (1.0, 1.0) for name in synthetic.STRATEGIES}
-    group = synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=8)
+    group = synthetic.group("nw", {"n": 64}, 1.0, speedups=flat, rounds=7)
     (a,) = advise(load_groups(group))
-    assert a.outcome == "not resolved" and a.few_rounds == 8
-    assert a.sentence().startswith("not resolved after 8 rounds, which are too few to tell: no")
-    assert from_size_on([a]) == "At the largest size (n=64) 8 rounds are too few to tell."
+    assert a.outcome == "not resolved" and a.few_rounds == 7
+    assert a.sentence().startswith("not resolved after 7 rounds, which are too few to tell: no")
+    assert from_size_on([a]) == "At the largest size (n=64) 7 rounds are too few to tell."
 
 
 def test_a_library_is_in_no_geometry_of_the_original(load_groups):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,8 +16,9 @@ from plots.statistics import (
     independent_ratio,
     least_p_value,
     median_interval,
-    paired_ratio,
+    ratio_of_rounds,
     serial_correlation,
+    spread_of_rounds,
     variance_inflation,
 )
 
@@ -60,16 +64,16 @@ def test_ratio_of_pairs_does_not_see_what_both_share():
     rng = np.random.default_rng(3)
     drift = np.exp(0.3 * rng.standard_normal(31))
     slow, fast = 1.02 * drift * np.exp(0.001 * rng.standard_normal(31)), drift
-    r = paired_ratio(slow, fast, 0.99)
+    r = ratio_of_rounds(slow, fast, 0.99)
     assert r.low < 1.02 < r.high < 1.03 and r.resolved
     assert not independent_ratio(slow, fast, 0.99).resolved
-    back = paired_ratio(fast, slow, 0.99)
+    back = ratio_of_rounds(fast, slow, 0.99)
     assert (back.low, back.high) == pytest.approx((1 / r.high, 1 / r.low))
-    assert not paired_ratio([2, 2, 2], [1, 1, 1], 0.95).resolved  # too few to cover that
+    assert not ratio_of_rounds([2, 2, 2], [1, 1, 1], 0.95).resolved  # too few to cover that
     with pytest.raises(ValueError):
-        paired_ratio([], [], 0.95)
+        ratio_of_rounds([], [], 0.95)
     with pytest.raises(ValueError):
-        paired_ratio([1, 2, 3], [1, 2], 0.95)
+        ratio_of_rounds([1, 2, 3], [1, 2], 0.95)
 
 
 def test_coverage_is_kept():
@@ -131,6 +135,31 @@ def test_dependence_widens_as_in_the_harness():
     beyond = median_interval(values, 0.95, 100)
     assert (beyond.low, beyond.high) == (1, 41) and 0.4 < beyond.coverage < 0.5
     assert median_interval(range(1, 10), 0.95, 1e6).coverage == 0
+
+
+# The harness is held to the same file (tests/harness/statistics/interval_rule_test.cpp).
+CASES = json.loads((Path(__file__).parent / "interval_cases.json").read_text())["cases"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_intervals_of_rounds_are_those_of_the_harness(case):
+    values, confidence = np.array(case["values"]), case["confidence"]
+    of = spread_of_rounds(values[None], confidence)
+    for name in ("low", "high", "coverage"):
+        assert getattr(of, name)[0] == pytest.approx(case[name], rel=1e-9), name
+    ratio = ratio_of_rounds(values, np.ones(len(values)), confidence)
+    assert ratio.ratio == pytest.approx(case["ratio"], rel=1e-9)
+    assert (ratio.low, ratio.high) == pytest.approx((case["low"], case["high"]), rel=1e-9)
+    assert ratio.resolved == case["resolved"]
+
+
+def test_several_series_are_judged_as_each_alone():
+    rng = np.random.default_rng(8)
+    series = np.exp(np.round(0.01 * rng.standard_normal((50, 31)).cumsum(axis=1), 2))
+    together = spread_of_rounds(series, 0.99)
+    for i, values in enumerate(series):
+        alone = spread_of_rounds(values[None], 0.99)
+        assert [column[i] for column in together] == pytest.approx([c[0] for c in alone])
 
 
 def test_an_interval_of_logs_may_have_no_bounds():

@@ -20,7 +20,13 @@ std::string said_of(const std::vector<std::string>& paths) {
 
 TEST(ReadResultFiles, SaysOnceWhichHaveNoDigest) {
   TemporaryFolder folder;
-  Json old = to_json(sample_results());
+  ResultFile exact = sample_results();
+  for (GroupResult& group : exact.groups) {
+    group.interval_rule.reset();
+    for (Row& row : group.rows) row.repeat_samples.clear();
+    recompute(group, 0.95);
+  }
+  Json old = to_json(exact);
   old["version"] = 2;
   old.erase("digest");
   write_text(folder / "a.json", dump_json(old));

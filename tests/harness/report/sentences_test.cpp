@@ -26,6 +26,28 @@ TEST(Sentences, AreSaidForResolvedBestComparisonsOnly) {
       contains(sentences(group).at(0), "tma ran 1.250x [1.111, 2.000] slower than baseline"));
 }
 
+TEST(Sentences, ATieIsSaidWhereEveryIntervalIsCloseTo1) {
+  GroupResult group = sample_group(512);
+  for (Comparison& c : group.comparisons) {
+    if (c.control) continue;
+    c.speedup = {1.001, 0.9969, 1.0081, 0.99, 15, false};
+    c.claim = c.variant == "hotspot/tma" ? SpeedClaim::not_resolved : SpeedClaim::within_noise;
+  }
+  ASSERT_EQ(sentences(group).size(), 1u);
+  EXPECT_TRUE(sentences(group)[0].ends_with(
+      "cold stream: a tie: no strategy differs from baseline by more than 0.9 %"));
+  Comparison& last = group.comparisons.back();
+  EXPECT_EQ(sentence_of(last, "mine", "theirs"),
+            "mine against theirs: no difference larger than 0.9 %, 1.001x [0.9969, 1.008]");
+  // One that says little is no tie, and neither is one of few rounds.
+  last.speedup.high = 1.03;
+  EXPECT_TRUE(sentences(group).empty());
+  EXPECT_EQ(sentence_of(last, "mine", "theirs"),
+            "mine against theirs: within A/A noise, 1.001x [0.9969, 1.030]");
+  last.speedup = {1.001, 1.0005, 1.002, 0.9, 5, false};
+  EXPECT_TRUE(sentences(group).empty());
+}
+
 TEST(Sentences, AreNotSaidOfAnInvalidGroup) {
   GroupResult group = sample_group(512);
   ASSERT_FALSE(sentences(group).empty());

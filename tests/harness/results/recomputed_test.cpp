@@ -96,7 +96,7 @@ TEST(CheckSummaries, TheRuleOfIntervalsIsTheGroupsOwn) {
   recompute(group, 0.95);
   EXPECT_NO_THROW(check_summaries(file));
   const double wide = group.rows[2].time_ms->high;
-  // A group from before there was a rule is exact, and stays so.
+  // A group from before there was a rule is exact, and is checked as such.
   group.interval_rule.reset();
   EXPECT_TRUE(contains(message_of<ResultError>([&] { check_summaries(file); }),
                        "groups[0].rows[2].time_ms."));
@@ -105,6 +105,34 @@ TEST(CheckSummaries, TheRuleOfIntervalsIsTheGroupsOwn) {
   EXPECT_LT(group.rows[2].time_ms->high, wide);
   group.interval_rule = IntervalRule::exact;
   EXPECT_NO_THROW(check_summaries(file));
+}
+
+TEST(JudgeAnew, AnOlderGroupIsJudgedAsANewOne) {
+  ResultFile file = sample_results();
+  GroupResult& group = file.groups[0];
+  for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
+    group.rows[2].samples[i].time_ms = 0.016 * (1 + 0.002 * static_cast<double>(i));
+  }
+  recompute(group, 0.95);
+  const auto expected = to_json(group);
+  group.interval_rule = IntervalRule::widened;
+  recompute(group, 0.95);
+  EXPECT_NE(to_json(group), expected);
+  judge_anew(group, 0.95);
+  EXPECT_EQ(to_json(group), expected);
+  // What was said of the interval holds no longer; what was said of the rounds does.
+  for (const std::string said : {"is widened for it, 2.5 times", "takes rounds for independent"}) {
+    group.interval_rule.reset();
+    group.warnings = {"resembles (r 0.9): the interval " + said + "; repeated runs say more"};
+    judge_anew(group, 0.95);
+    EXPECT_EQ(group.warnings[0],
+              "resembles (r 0.9): the interval allows for it; repeated runs say more");
+  }
+  // A search claims nothing, and is not judged.
+  for (Row& row : group.rows) row.role = Role::candidate;
+  group.interval_rule.reset();
+  judge_anew(group, 0.95);
+  EXPECT_FALSE(group.interval_rule.has_value());
 }
 
 TEST(CheckSummaries, RefusesWordsThatTheNumbersDoNotSay) {

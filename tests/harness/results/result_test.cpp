@@ -273,6 +273,10 @@ TEST(ResultJson, MissingMembersAreRefusedOrOptional) {
           << path;
       continue;
     }
+    if (name == "interval_rule") {  // without it the intervals are to be exact, and are not
+      EXPECT_TRUE(contains(message_of<ResultError>([&] { read_edited(json); }), "samples have it"));
+      continue;
+    }
     const bool of_sample = holder == "samples" || holder == "repeat_samples";
     if (!of_sample && !whole[path].is_null() &&
         std::find(summaries.begin(), summaries.end(), name) != summaries.end()) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "harness/statistics/quantiles.hpp"
 #include "harness/text/json_file.hpp"
 
 namespace amasia {

@@ -57,6 +57,16 @@ TEST(StoppingRule, WaitsForTheLeastCountWhereItComesInReasonableTime) {
   EXPECT_EQ(r.reason(5, 8.5, no), StopReason::time_limit);      // slower than it seemed
 }
 
+TEST(StoppingRule, WaitsForFewerWhereTheLeastCountComesTooLate) {
+  StoppingRule r = rule();
+  r.min_count = 6;
+  r.least_count = 4;
+  r.patience = 4;                                           // to 8 seconds
+  EXPECT_EQ(r.reason(1, 2.0, no), std::nullopt);            // six in 12, four in 8
+  EXPECT_EQ(r.reason(1, 2.1, no), StopReason::time_limit);  // four in 8.4
+  EXPECT_EQ(r.reason(4, 7.5, no), StopReason::time_limit);  // that was to be waited for
+}
+
 TEST(StoppingRule, ValuesArePreciseWhenTheirIntervalIsNarrowAndCovers) {
   StoppingRule r = rule();
   r.precision = 0.01;
