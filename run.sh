@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Sets up, builds and does the main job. With a GPU: the quick study (all variants verified, timed and
 # compared), then its report. Without one, and without CUDA: every CPU reference on small inputs, and
-# beside it the report of the recorded results. Either way the answer is report.html. Exit codes are
-# those of amasia.
+# beside it the report of the recorded results. Either way the answer is report.html.
+#
+#   ./run.sh             the GPU is CUDA's first; CUDA_VISIBLE_DEVICES chooses another, or none if it is empty
+#
+# What is missing is installed first: system packages by apt-get, the rest into .venv and .cuda here.
+# Exit codes are those of amasia; 2: usage; 3: there is a GPU, and it cannot be used.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=scripts/setup.sh
-source scripts/setup.sh answer
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh" answer "$@"
 
 note() { printf '\nrun.sh: %s\n' "$*" >&2; }
 
@@ -20,7 +23,7 @@ fi
 if [[ -z $gpu_capability ]]; then
   note "no GPU here: checking every CPU reference, and reporting the recorded results of results/"
   (
-    configure_and_build cpu "" amasia --first -DAMASIA_TESTS=OFF
+    configure_and_build cpu "" amasia --first -DAMASIA_TESTS=OFF -DAMASIA_GBENCH=OFF
     build/cpu/amasia verify --reference
   ) &
   references=$!
@@ -59,4 +62,4 @@ else
     exit "$status"
   fi
 fi
-note "done: open report.html"
+note "done: open report.html. For more of the same: ./plots.sh --help"

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # Sets up as run.sh does, builds the preset ci and runs every test; tests that need a GPU are skipped
-# where there is none. The last line counts them all. Exit code 0: nothing failed and something passed.
+# where there is none.
+#
+#   ./test.sh
+#
+# The last line counts them all. Exit code 0: nothing failed and something passed. 2: usage. 3: there is a
+# GPU, and nvidia-smi fails.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=scripts/setup.sh
-source scripts/setup.sh tests
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh" tests "$@"
 
 # On a machine with a GPU that can be built for, the tests must have code for it, too, and those that
 # run on it for nothing else.

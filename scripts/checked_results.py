@@ -9,6 +9,7 @@ not sound (it is named).
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from plots.errors import PlotsError
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     found, _ = find_files([checked.FOLDER])
     paths = sorted({*found, *frozen.beside(found)})
     try:

@@ -25,7 +25,8 @@ fail() {
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 binary="" tools=memcheck,racecheck,initcheck,synccheck preset=smoke jobs=4 seconds=300
 folder=$root/out/sanitizer sizes=()
-while getopts b:t:p:z:j:s:o:h option; do
+while getopts b:t:p:z:j:s:o:h-: option; do
+  [[ $option != - || $OPTARG != help ]] || option=h
   case $option in
     b) binary=$OPTARG ;;
     t) tools=$OPTARG ;;
@@ -35,6 +36,7 @@ while getopts b:t:p:z:j:s:o:h option; do
     s) seconds=$OPTARG ;;
     o) folder=$OPTARG ;;
     h) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -) fail 2 "there is no option --$OPTARG: see --help" ;;
     *) exit 2 ;;
   esac
 done

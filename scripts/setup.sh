@@ -8,21 +8,40 @@
 # tests (the default) prepares for everything. answer prepares for what run.sh does: no libraries for
 # tests, and without a GPU no CUDA at all.
 #
-# run.sh and test.sh source this file and get
+# Exit code 0: ready. 1: something could not be installed. 2: usage. 3: there is a GPU, but nvidia-smi
+# fails or CUDA_VISIBLE_DEVICES names another.
+#
+# run.sh and test.sh source this file with their own arguments behind that word, and get
 #   PATH, CUDACXX          .venv, the chosen nvcc and its disassemblers first; CUDACXX is empty without CUDA
+#   CUDA_DEVICE_ORDER      PCI_BUS_ID: CUDA's numbers are those of nvidia-smi
 #   gpu_name, gpu_capability   of the first visible GPU ("NVIDIA H200", 90); empty without one
 #   gpu_obstacle           why no nvcc here can build for that GPU; empty when one can
 #   configure_and_build, wait_for_python   functions, below: Python's packages and the disassemblers are still
 #                          being installed when this file ends, because nothing that compiles needs them
 # Run on its own it only installs.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf 'setup: %s\n' "$*" >&2; }
-fail() {
-  printf 'setup: error: %s\n' "$*" >&2
-  exit 1
+# end STATUS WORD...
+end() {
+  printf 'setup: error: %s\n' "${*:2}" >&2
+  exit "$1"
 }
+fail() { end 1 "$@"; }
+
+# Before anything is installed: what is asked of this script, or of the one that sources it.
+purpose=tests
+if [[ ${1-} == tests || ${1-} == answer ]]; then
+  purpose=$1
+  shift
+fi
+if [[ ${1-} == -h || ${1-} == --help ]]; then
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[-1]}"
+  exit 0
+elif [[ $# != 0 ]]; then
+  end 2 "${BASH_SOURCE[-1]} has no argument '$1': see --help"
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # version_at_least HAVE WANT, both dotted numbers
 version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
@@ -75,28 +94,32 @@ missing_packages() {
   have_header gtest/gtest.h || echo libgtest-dev
 }
 
-lists_updated=""
-
 # Without a terminal sudo must do without a password.
 can_sudo() { command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; }
 
-# apt_install PACKAGE...: fails where apt-get does, after the end of what it said.
-apt_install() {
+# apt_get WORD...: as root, without questions; apt_said is what it says.
+apt_get() {
   local as_root=()
   [[ $(id -u) == 0 ]] || as_root=(sudo)
+  apt_said=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1)
+}
+
+lists_updated=""
+update_lists() {
+  [[ -z $lists_updated ]] || return 0
+  apt_get update || say "apt-get update failed; trying with the lists at hand"
+  lists_updated=yes
+}
+
+# apt_install PACKAGE...: fails where apt-get does, after the end of what it said.
+apt_install() {
   say "installing system packages: $*"
-  local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
-    -o DPkg::Lock::Timeout=300)
-  log=$(mktemp)
-  if [[ -z $lists_updated ]]; then
-    "${apt[@]}" update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
-    lists_updated=yes
-  fi
-  if ! "${apt[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1; then
-    tail -n 20 "$log" >&2
+  update_lists
+  if ! apt_get install -y --no-install-recommends "$@"; then
+    tail -n 20 <<<"$apt_said" >&2
     return 1
   fi
-  rm -f "$log"
 }
 
 install_packages() {
@@ -117,18 +140,36 @@ install_packages() {
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
 }
 
-# For the tests of campaign/, which start a Slurm of their own and are skipped where there is none: no
-# machine has to have it, and a user's may have another.
-install_slurm() {
-  local program
-  for program in munged slurmctld slurmd sbatch; do
-    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v "$program" >/dev/null || break
-    [[ $program != sbatch ]] || return 0
-  done
+# install_for_tests WHAT PACKAGE...: what tests are skipped without, where it can be had. No machine has to
+# have it, and a user's may have another.
+install_for_tests() {
+  local what=$1
+  shift
   command -v apt-get >/dev/null || return 0
   [[ $(id -u) == 0 ]] || can_sudo || return 0
-  apt_install slurmctld slurmd slurm-client munge ||
-    say "no Slurm could be installed: the tests of campaign/ are skipped"
+  compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || update_lists # an image's are often removed
+  if ! apt-cache show "$@" >/dev/null 2>&1; then
+    say "apt-get has no $*: the tests of $what are skipped"
+  else
+    apt_install "$@" || say "could not install $*: the tests of $what are skipped"
+  fi
+}
+
+# The tests of campaign/ start a Slurm of their own.
+have_slurm() {
+  local program
+  for program in munged slurmctld slurmd sbatch; do
+    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v "$program" >/dev/null || return 1
+  done
+}
+
+# Those that tests/plots/browser.py looks for.
+have_browser() {
+  local program
+  for program in chromium-headless-shell chromium chromium-browser google-chrome; do
+    ! command -v "$program" >/dev/null || return 0
+  done
+  return 1
 }
 
 # --- Python ----------------------------------------------------------------------------------------
@@ -146,6 +187,9 @@ for name in sys.argv[1:]:
     print("\n".join(wanted))
 PYTHON
 }
+
+# A setting of the user's, which pip refuses in an environment. It holds for the tests, too.
+export PIP_USER=0
 
 # Bytecode is made when a module is first imported: most never are.
 pip_install() {
@@ -227,18 +271,68 @@ install_wheels() {
 
 # --- GPU and CUDA ----------------------------------------------------------------------------------
 
+# Is there a GPU of NVIDIA's, whether its driver works or not? Device files, as containers get them; WSL's;
+# a display controller on the PCI bus. (AMASIA_DEVICE_ROOT is for tests.)
+have_gpu_device() {
+  local root=${AMASIA_DEVICE_ROOT:-} device
+  for device in "$root"/dev/nvidia[0-9]* "$root"/dev/dxg; do
+    [[ ! -e $device ]] || return 0
+  done
+  for device in "$root"/sys/bus/pci/devices/*; do
+    [[ $(cat "$device/vendor" 2>/dev/null) != 0x10de || $(cat "$device/class" 2>/dev/null) != 0x03* ]] ||
+      return 0
+  done
+  return 1
+}
+
+# no_use_of_gpu WORD...: the end, where a GPU is there that cannot be used.
+no_use_of_gpu() {
+  end 3 "$*" "(To go on without a GPU: CUDA_VISIBLE_DEVICES= ${BASH_SOURCE[-1]})"
+}
+
+# The UUID of the GPU that a MIG device is a part of. nvidia-smi -L lists GPUs, and below each its parts.
+gpu_of_mig() {
+  nvidia-smi -L | awk -v part="(UUID: $1" '
+    /^GPU / { match($0, /GPU-[0-9a-f-]+\)/); gpu = substr($0, RSTART, RLENGTH - 1) }
+    index($0, part) { found = gpu }
+    END { print found }' || true
+}
+
 # Sets gpu_name, gpu_capability and driver_cuda (the newest CUDA the driver runs, such as 13.0).
 find_gpu() {
   gpu_name="" gpu_capability="" driver_cuda=""
+  # By default CUDA's first device is the fastest, and nvidia-smi's the first on the bus.
+  export CUDA_DEVICE_ORDER=PCI_BUS_ID
+  local first=${CUDA_VISIBLE_DEVICES-0} answer rows words chosen kinds
+  first=${first%%,*}
   command -v nvidia-smi >/dev/null || return 0
-  [[ ${CUDA_VISIBLE_DEVICES-unset} != "" ]] || return 0
-  local first=${CUDA_VISIBLE_DEVICES:-0} answer
-  answer=$(nvidia-smi --id="${first%%,*}" --query-gpu=name,compute_cap --format=csv,noheader \
-    2>/dev/null) || return 0
-  [[ $answer =~ ^(.*),\ ([0-9]+)\.([0-9]+) ]] || return 0
-  gpu_name=${BASH_REMATCH[1]}
-  gpu_capability=${BASH_REMATCH[2]}${BASH_REMATCH[3]}
-  driver_cuda=$(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p')
+  case $first in
+    "" | -* | NoDevFiles | none | void) return 0 ;; # hidden, by a person, by Slurm or by a container
+  esac
+  # "0, GPU-5a7c..., 9.0, NVIDIA H200"; its exit status may be of one GPU among several, or of a remark.
+  answer=$(nvidia-smi --query-gpu=index,uuid,compute_cap,name --format=csv,noheader 2>&1) || true
+  rows=$(grep -E '^[0-9]+, GPU-' <<<"$answer") || {
+    have_gpu_device || return 0
+    words=$(tr -s '\n' ' ' <<<"$answer")
+    no_use_of_gpu "there is a GPU, but nvidia-smi fails: ${words:-without a word}"
+  }
+
+  case $first in
+    MIG-GPU-*) first=${first#MIG-} first=${first%%/*} ;; # of drivers before 470
+    MIG-*) first=$(gpu_of_mig "$first") ;;
+  esac
+  # A UUID may be given by its first digits.
+  chosen=$(awk -F ', ' -v first="$first" '
+    first != "" && ($1 == first || first ~ /^GPU-/ && index($2, first) == 1) { print; exit }' <<<"$rows")
+  [[ -n $chosen ]] ||
+    no_use_of_gpu "CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-} names no GPU that nvidia-smi lists."
+  [[ $chosen =~ ^[0-9]+,\ [^,]*,\ ([0-9]+)\.([0-9]+),\ (.*)$ ]] ||
+    no_use_of_gpu "nvidia-smi does not tell the GPU's compute capability; it says: $chosen"
+  gpu_capability=${BASH_REMATCH[1]}${BASH_REMATCH[2]} gpu_name=${BASH_REMATCH[3]}
+  driver_cuda=$(nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p') || true
+  kinds=$(cut -d, -f3- <<<"$rows" | sort -u | wc -l)
+  [[ $kinds == 1 || -n ${CUDA_VISIBLE_DEVICES-} ]] ||
+    say "of several kinds of GPU the first on the bus is used, $gpu_name; CUDA_VISIBLE_DEVICES=1 takes another"
 }
 
 nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'; }
@@ -256,8 +350,11 @@ nvcc_defect() {
     # C++ library compile in half a second.
     probe=$(mktemp -d)
     echo '#include <cuda/std/cstdint>' >"$probe/probe.cu"
-    "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1 ||
+    if ! "$nvcc" -std=c++17 -c "$probe/probe.cu" -o "$probe/probe.o" >"$probe/log" 2>&1; then
       echo "it cannot compile with this g++: $(grep -m 1 -i error "$probe/log")"
+    else
+      cmake "-DNVCC=$nvcc" -P cmake/cuda_headers.cmake 2>&1
+    fi
     rm -rf "$probe"
   fi
 }
@@ -345,8 +442,8 @@ configure_and_build() {
   cmake --build "build/$preset" --target "$target" >&2
 }
 
-purpose=${1:-tests}
-[[ $purpose == tests || $purpose == answer ]] || fail "'$purpose' is neither tests nor answer"
+# --- All of it ------------------------------------------------------------------------------------
+
 # Where bytecode is forbidden, which spares folders of others, it goes to one of ours: else every start compiles
 # hundreds of modules anew, four times the work of a small report.
 if [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]]; then
@@ -363,7 +460,11 @@ rm -f .venv/amasia-made
 } &
 python_jobs+=($!)
 install_packages "$purpose"
-[[ $purpose != tests ]] || install_slurm
+if [[ $purpose == tests ]]; then
+  have_slurm || install_for_tests campaign/ slurmctld slurmd slurm-client munge
+  have_browser || install_for_tests "the report's layout" chromium-headless-shell
+  command -v shellcheck >/dev/null || install_for_tests "these scripts" shellcheck
+fi
 CUDACXX=${CUDACXX:-} gpu_obstacle=""
 if [[ $purpose == answer && -z $gpu_capability ]]; then
   CUDACXX="" # no device code is compiled

@@ -10,13 +10,32 @@
 # PTX and machine code end up in build/volta/code/<folder>/, as those of other builds do in theirs, and
 # the tests check the signatures there. What is up to date is not compiled again.
 #
-# Exit code 0: everything compiles. 1: something does not. 3: there is no CUDA 12 toolkit to be had.
+# Exit code 0: everything compiles. 1: something does not. 2: usage. 3: there is no CUDA 12 toolkit to be had.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say() { printf 'volta: %s\n' "$*" >&2; }
 
-usable() { "$1" --version 2>/dev/null | grep -qE 'release 12\.([4-9]|[1-9][0-9])'; }
+case ${1-} in
+  -h | --help)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  --toolkit) [[ $# == 1 ]] ;;
+  *) [[ $# == 0 ]] ;;
+esac || {
+  say "error: --toolkit is the only option: see --help"
+  exit 2
+}
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Of the right release, and with every header that the sources include.
+usable() {
+  local lacks
+  "$1" --version 2>/dev/null | grep -qE 'release 12\.([4-9]|[1-9][0-9])' || return 1
+  lacks=$(cmake "-DNVCC=$1" -P cmake/cuda_headers.cmake 2>&1) || return 1
+  [[ -z $lacks ]] || say "passing over $1: $lacks"
+  [[ -z $lacks ]]
+}
 
 find_toolkit() {
   local candidate
@@ -35,7 +54,9 @@ fetch_toolkit() {
   local keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror work
   command -v apt-get >/dev/null && [[ -f $keyring ]] || return 1
   # shellcheck disable=SC2016 # apt-get's own variable
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 -E '/debian/?$') || return 1
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null |
+    awk '/\/debian\/?$/ && !found++')
+  [[ -n $mirror ]] || return 1
   work=$PWD/.cuda/volta.part
   rm -rf "$work"
   mkdir -p "$work"/{lists/partial,archives/partial,bin,lib,include,nvvm/bin,nvvm/libdevice}
@@ -51,7 +72,7 @@ fetch_toolkit() {
   mapfile -t wheels < <(.venv/bin/python -c 'import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 print("\n".join(project["optional-dependencies"]["volta"]))')
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+  PIP_USER=0 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
     --target "$work/wheels" "${wheels[@]}" >&2 || return 1
 
   local usr=$work/debian/usr
@@ -60,7 +81,7 @@ print("\n".join(project["optional-dependencies"]["volta"]))')
   cp -r "$usr/lib/nvidia-cuda-toolkit/bin/crt" "$work/bin/"
   cp "$usr/lib/nvidia-cuda-toolkit/bin/cicc" "$work/nvvm/bin/"
   cp "$usr/lib/nvidia-cuda-toolkit/libdevice/"* "$work/nvvm/libdevice/"
-  cp -r "$work"/wheels/nvidia/{cuda_runtime,cuda_nvcc,cuda_cccl}/include/. "$work/include/"
+  cp -r "$work"/wheels/nvidia/{cuda_runtime,cuda_nvcc,cuda_cccl,cuda_profiler_api}/include/. "$work/include/"
   cat >"$work/bin/nvcc.profile" <<'PROFILE'
 TOP                = $(_HERE_)/..
 CICC_PATH          = $(TOP)/nvvm/bin

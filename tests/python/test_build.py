@@ -49,6 +49,28 @@ def fake_nvcc(folder: Path, release: str) -> Path:
     return nvcc
 
 
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def test_a_toolkit_must_have_the_headers_that_are_included(tmp_path: Path) -> None:
+    """Said before the first file is compiled. The stand-in lacks one as far as it is asked."""
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(
+        f"""#!/bin/bash
+[[ " $* " != *" -E "*/amasia-*.cu* ]] || echo "missing: cuda_profiler_api.h"
+exec "{shutil.which("nvcc")}" "$@"
+"""
+    )
+    nvcc.chmod(0o755)
+    said = reason(
+        configure(
+            tmp_path / "build",
+            f"-DCMAKE_CUDA_COMPILER={nvcc}",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_CUDA_ARCHITECTURES=90-real",
+        )
+    )
+    assert f"({nvcc}) lacks headers" in said and "cuda_profiler_api.h (nvidia-cuda-pro" in said
+
+
 def test_build_type_must_be_set(tmp_path: Path) -> None:
     result = configure(tmp_path, "-DCMAKE_CUDA_ARCHITECTURES=90", CMAKE_BUILD_TYPE="")
     assert reason(result).startswith("CMAKE_BUILD_TYPE is not set")

@@ -724,8 +724,9 @@ def project(tree: Path) -> Path:
 def built(project: Path, *arguments: str) -> dict[str, str]:
     """Configure the project, run the build step and return the digests."""
     build = project / "build"
+    options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *arguments]
     for command in (
-        ["cmake", "-S", project, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *arguments],
+        ["cmake", "-S", project, "-B", build, *options],
         ["cmake", "--build", build, "--target", "harness_digests"],
     ):
         subprocess.run(command, check=True, timeout=300, capture_output=True)

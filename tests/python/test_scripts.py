@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = [
-    *(ROOT / name for name in ("run.sh", "test.sh", ".ci/run")),
+    *(ROOT / name for name in ("run.sh", "test.sh", "plots.sh", ".ci/run")),
     *sorted((ROOT / "scripts").glob("*.sh")),
     *(ROOT / "campaign" / name for name in ("submit", "task", "merge")),
 ]
@@ -51,6 +53,86 @@ def test_scripts_parse_and_are_executable(script: Path) -> None:
 def test_scripts_are_clean_to_shellcheck() -> None:
     result = run("shellcheck", "-x", *SCRIPTS)
     assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
+def test_lines_end_as_on_linux_whatever_git_is_set_to(tmp_path: Path) -> None:
+    """A clone of Windows or WSL, and what git itself says of every file."""
+    foreign = {**os.environ, "GIT_CONFIG_GLOBAL": str(tmp_path / "settings")}
+    settings = "[safe]\n\tdirectory = *\n[core]\n\tautocrlf = true\n\teol = crlf\n"
+    (tmp_path / "settings").write_text(settings)
+
+    def git(*words: str | Path) -> str:
+        done = subprocess.run(
+            ["git", *words], env=foreign, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    for line in git("-C", ROOT, "ls-files", "--eol").splitlines():
+        attributes, path = line.split("\t")
+        index, _, wanted = attributes.split(maxsplit=2)
+        exact = wanted.strip() == "attr/-text"
+        assert exact or (wanted.strip() == "attr/text=auto eol=lf" and index != "i/crlf"), line
+        assert exact == path.startswith("tests/fuzz/corpus/"), line
+    git("clone", "-q", "--shared", "--no-checkout", ROOT, tmp_path / "clone")
+    some = ["run.sh", "scripts/setup.sh", "tests/fuzz/corpus/csv", "tests/golden/summary.csv"]
+    git("-C", tmp_path / "clone", "checkout", "HEAD", "--", ".gitattributes", *some)
+    ends = {
+        path.name: b"\r\n" in path.read_bytes()
+        for path in (tmp_path / "clone").rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+    assert [name for name, windows in ends.items() if windows] == ["crlf.csv"]
+    assert {"run.sh", "setup.sh", "summary.csv"} <= ends.keys()
+
+
+@pytest.fixture
+def nothing_is_called(tmp_path: Path) -> Path:
+    """Stand-ins for whatever installs, builds or measures; the file is there if one was called."""
+    called = tmp_path / "called"
+    for name in ("apt-get", "cmake", "python3", "ninja", "nvidia-smi", "debootstrap", "sbatch"):
+        program(tmp_path / "stand-ins", name, f'echo "$0 $*" >>"{called}"; exit 9\n')
+    return called
+
+
+@pytest.mark.parametrize(
+    "script",
+    [path for path in SCRIPTS if path.name not in ("plots.sh", "record.sh")],
+    ids=lambda path: path.name,
+)
+@pytest.mark.parametrize("argument", ["--help", "-h", "--nonsense", "--nonsense=1"])
+def test_arguments_are_read_before_anything_is_done(
+    nothing_is_called: Path, tmp_path: Path, script: Path, argument: str
+) -> None:
+    result = subprocess.run(
+        [script, argument],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tmp_path / 'stand-ins'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert not nothing_is_called.exists(), nothing_is_called.read_text()
+    if argument in ("--help", "-h"):
+        assert result.returncode == 0, result.stderr
+        lines = itertools.takewhile(
+            lambda line: line.startswith("#"), script.read_text().splitlines()[1:]
+        )
+        comment = [re.sub("^# ?", "", line) for line in lines if not line.startswith("#SBATCH")]
+        assert result.stdout.splitlines() == comment
+    else:
+        assert (result.returncode, result.stdout) == (2, ""), result.stderr
+        assert len(result.stderr.splitlines()) == 1 and "help" in result.stderr
+
+
+@pytest.mark.parametrize("script", ["run.sh", "test.sh", "scripts/setup.sh"])
+def test_a_word_too_many_is_refused(nothing_is_called: Path, tmp_path: Path, script: str) -> None:
+    """Also one of those that they hand on themselves."""
+    words = ["tests"] if script != "scripts/setup.sh" else ["answer", "tests"]
+    result = run(ROOT / script, *words, path=tmp_path / "stand-ins")
+    assert result.returncode == 2 and "has no argument 'tests'" in result.stderr
+    assert not nothing_is_called.exists()
 
 
 def test_python_is_clean_to_ruff() -> None:
@@ -180,20 +262,197 @@ def test_summary_counts_a_program_that_says_nothing_as_a_failure(
 # --- setup.sh -------------------------------------------------------------------------------------
 
 
-def prepared(tmp_path: Path, name: str, capability: str, driver: str, **environment: str):
-    """Source setup.sh beside a GPU of this kind; return what it found as a dictionary."""
+def gpus(tmp_path: Path, *rows: str, driver: str = "13.0", parts: str = "") -> Path:
+    """A stand-in for nvidia-smi: a row is "index, UUID, compute capability, name"."""
+    listed = "\n".join(rows)
     program(
         tmp_path,
         "nvidia-smi",
-        f"""if [[ "$*" == *query-gpu* ]]; then echo "{name}, {capability}"
+        f"""if [[ "$*" == *query-gpu=index,uuid,compute_cap,name\\ * ]]; then echo "{listed}"
+elif [[ "$*" == -L ]]; then echo "{parts}"
 else echo "| NVIDIA-SMI 999.9   Driver Version: 999.9   CUDA Version: {driver}  |"; fi
 """,
     )
-    names = ["gpu_name", "gpu_capability", "gpu_obstacle", "CUDACXX"]
-    script = "source scripts/setup.sh; " + "".join(f'echo "{n}=${n}"; ' for n in names)
+    return tmp_path
+
+
+NAMES = ["gpu_name", "gpu_capability", "gpu_obstacle", "CUDACXX", "CUDA_DEVICE_ORDER"]
+
+
+def prepared(tmp_path: Path, name: str, capability: str, driver: str, **environment: str):
+    """Source setup.sh beside a GPU of this kind; return what it found as a dictionary."""
+    gpus(tmp_path, f"0, GPU-1a2b, {capability}, {name}", driver=driver)
+    script = "source scripts/setup.sh; " + "".join(f'echo "{n}=${n}"; ' for n in NAMES)
     result = run("bash", "-c", script, path=tmp_path, **environment)
     assert result.returncode == 0, result.stderr
     return dict(line.split("=", 1) for line in result.stdout.splitlines()), result.stderr
+
+
+def functions_of_setup(tmp_path: Path) -> Path:
+    """setup.sh without what it does: sourced, it only defines its functions."""
+    text, _, does = (ROOT / "scripts/setup.sh").read_text().partition("\n# --- All of it ---")
+    assert "\nfind_gpu\n" in does
+    copy = tmp_path / "clone" / "scripts" / "setup.sh"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(text)
+    return copy
+
+
+def found_gpu(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What find_gpu finds with the stand-ins of the folder: name, capability, order of devices."""
+    script = f"""source "{functions_of_setup(tmp_path)}"; find_gpu
+echo "$gpu_name|$gpu_capability|$(bash -c 'echo $CUDA_DEVICE_ORDER')"
+"""
+    devices = {"AMASIA_DEVICE_ROOT": str(tmp_path / "devices"), "CUDA_VISIBLE_DEVICES": "0"}
+    devices |= environment
+    unset = [name for name, value in devices.items() if value == "unset"]
+    clear = "".join(f"unset {name}; " for name in unset)
+    return run("bash", "-c", clear + script, path=tmp_path, **devices)
+
+
+MIXED = ("0, GPU-5a7c11aa-01, 7.5, NVIDIA T400", "1, GPU-2b00ffee-02, 9.0, NVIDIA H100, 80GB")
+PARTS = """GPU 0: NVIDIA T400 (UUID: GPU-5a7c11aa-01)
+GPU 1: NVIDIA H100, 80GB (UUID: GPU-2b00ffee-02)
+  MIG 3g.40gb     Device  0: (UUID: MIG-7c99-aa)
+  MIG 3g.40gb     Device  1: (UUID: MIG-8d00-bb)"""
+T400, H100, NONE = (
+    f"{gpu}|PCI_BUS_ID\n" for gpu in ("NVIDIA T400|75", "NVIDIA H100, 80GB|90", "|")
+)
+
+
+@pytest.mark.parametrize(
+    ("visible", "gpu"),
+    [
+        ("unset", T400),
+        ("0", T400),
+        ("1", H100),
+        ("1,0", H100),
+        ("GPU-2b00ffee-02", H100),
+        ("GPU-2b", H100),
+        ("GPU-5,GPU-2b", T400),
+        ("MIG-8d00-bb", H100),
+        ("MIG-7c", H100),
+        ("MIG-GPU-2b00ffee-02/1/0", H100),
+        ("", NONE),
+        ("-1", NONE),
+        ("NoDevFiles", NONE),
+    ],
+)
+def test_the_gpu_is_the_one_that_programs_will_run_on(
+    tmp_path: Path, visible: str, gpu: str
+) -> None:
+    """nvidia-smi and CUDA count alike, and a UUID may be short or that of a part."""
+    gpus(tmp_path, *MIXED, parts=PARTS)
+    result = found_gpu(tmp_path, CUDA_VISIBLE_DEVICES=visible)
+    assert (result.stdout, result.returncode) == (gpu, 0), result.stderr
+    assert ("of several kinds of GPU" in result.stderr) == (visible == "unset")
+
+
+def test_a_remark_of_nvidia_smi_hides_no_gpu(tmp_path: Path) -> None:
+    says = "echo WARNING: infoROM is corrupted; echo '0, GPU-1, 9.0, NVIDIA H200'; exit 14\n"
+    program(tmp_path, "nvidia-smi", says)
+    assert found_gpu(tmp_path).stdout == "NVIDIA H200|90|PCI_BUS_ID\n"
+
+
+@pytest.mark.parametrize("visible", ["2", "GPU-77", "MIG-77", "MIG-GPU-77/1/0", "first", ".*"])
+def test_a_gpu_that_is_not_there_is_no_reason_to_take_another(tmp_path: Path, visible: str) -> None:
+    gpus(tmp_path, *MIXED, parts=PARTS)
+    result = found_gpu(tmp_path, CUDA_VISIBLE_DEVICES=visible)
+    assert (result.stdout, result.returncode) == ("", 3)
+    assert f"CUDA_VISIBLE_DEVICES={visible} names no GPU that nvidia-smi lists" in result.stderr
+
+
+MISMATCH = "Failed to initialize NVML: Driver/library version mismatch"
+
+
+def device(tmp_path: Path, kind: str) -> None:
+    root = tmp_path / "devices"
+    for name in {"file": ["dev/nvidia0"], "wsl": ["dev/dxg"]}.get(kind, []):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text("")
+    if "/" in kind:
+        pci = root / "sys/bus/pci/devices/0000:01:00.0"
+        pci.mkdir(parents=True)
+        for name, number in zip(("vendor", "class"), kind.split("/"), strict=True):
+            (pci / name).write_text(number + "\n")
+
+
+@pytest.mark.parametrize("kind", ["file", "wsl", "0x10de/0x030200", "0x10de/0x030000"])
+@pytest.mark.parametrize("says", [f"echo {MISMATCH}; exit 18", f"echo {MISMATCH} >&2; exit 9"])
+def test_nvidia_smi_that_fails_beside_a_gpu_is_the_end(
+    tmp_path: Path, kind: str, says: str
+) -> None:
+    program(tmp_path, "nvidia-smi", says + "\n")
+    device(tmp_path, kind)
+    result = found_gpu(tmp_path)
+    assert (result.stdout, result.returncode) == ("", 3)
+    assert f"there is a GPU, but nvidia-smi fails: {MISMATCH}" in result.stderr
+    assert "CUDA_VISIBLE_DEVICES= " in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    hidden = found_gpu(tmp_path / "hidden", CUDA_VISIBLE_DEVICES="")
+    assert (hidden.stdout, hidden.returncode) == (NONE, 0)
+
+
+@pytest.mark.parametrize("kind", ["", "0x10de/0x040300", "0x8086/0x030000"])
+@pytest.mark.parametrize("status", [0, 6, 9])
+def test_a_machine_without_a_gpu_may_have_nvidia_smi(
+    tmp_path: Path, kind: str, status: int
+) -> None:
+    """As a container has that got no device, and a machine whose sound is of NVIDIA."""
+    program(tmp_path, "nvidia-smi", f"echo 'No devices were found'; exit {status}\n")
+    device(tmp_path, kind)
+    result = found_gpu(tmp_path)
+    assert (result.stdout, result.returncode) == (NONE, 0), result.stderr
+
+
+@pytest.mark.parametrize("script", ["run.sh", "test.sh"])
+def test_the_two_commands_end_where_the_gpu_does_not_work(
+    nothing_is_called: Path, tmp_path: Path, script: str
+) -> None:
+    """With status 3, before anything is installed, and with a way to go on without."""
+    device(tmp_path, "file")
+    program(tmp_path / "stand-ins", "nvidia-smi", f"echo {MISMATCH}; exit 18\n")
+    result = run(
+        ROOT / script,
+        path=tmp_path / "stand-ins",
+        AMASIA_DEVICE_ROOT=str(tmp_path / "devices"),
+        CUDA_VISIBLE_DEVICES="0",
+    )
+    assert result.returncode == 3, result.stderr
+    assert MISMATCH in result.stderr and script in result.stderr
+    assert not nothing_is_called.exists()
+
+
+@pytest.mark.parametrize(
+    ("known", "installs", "said"),
+    [(True, True, ""), (True, False, "could not install"), (False, True, "apt-get has no")],
+)
+def test_what_tests_can_do_without_is_installed_where_it_can_be_had(
+    tmp_path: Path, known: bool, installs: bool, said: str
+) -> None:
+    log = tmp_path / "log"
+    program(tmp_path, "id", "echo 0\n")
+    program(tmp_path, "apt-cache", "" if known else "exit 100\n")
+    failing = "" if installs else "[[ $* != *install* ]] || exit 100\n"
+    program(tmp_path, "apt-get", f'echo "$*" >>"{log}"\n{failing}')
+    script = f'source "{functions_of_setup(tmp_path)}"; install_for_tests "the page" some-browser'
+    result = run("bash", "-c", script, path=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert ("the tests of the page are skipped" in result.stderr) == bool(said)
+    assert said in result.stderr
+    calls = log.read_text() if log.exists() else ""
+    assert ("install -y --no-install-recommends some-browser" in calls) == known
+
+
+def test_setup_installs_a_browser_that_the_tests_know() -> None:
+    sys.path.insert(0, str(ROOT / "tests" / "plots"))
+    import browser
+
+    setup = (ROOT / "scripts/setup.sh").read_text()
+    known = re.search(r"for program in (chromium[^;]*); do", setup)
+    assert known and tuple(known[1].split()) == browser.NAMES
+    installed = re.search(r"have_browser \|\| install_for_tests \S.* (\S+)$", setup, re.MULTILINE)
+    assert installed and installed[1] in browser.NAMES
 
 
 needs_setup = pytest.mark.skipif(
@@ -256,9 +515,11 @@ def test_run_refuses_a_gpu_it_cannot_build_for(tmp_path: Path) -> None:
     program(
         tmp_path,
         "nvidia-smi",
-        '[[ "$*" == *query-gpu* ]] && echo "Tesla K80, 3.7" || echo "CUDA Version: 11.4"\n',
+        """[[ "$*" == *query-gpu* ]] && echo "0, GPU-1, 3.7, Tesla K80" || echo "CUDA Version: 11.4"
+""",
     )
-    program(tmp_path, "cmake", 'echo "cmake version 3.25.1"; [[ "$*" == --version ]] || exit 99\n')
+    version = 'case "$*" in --version) echo "cmake version 3.25.1" ;; *-P*) ;; *) exit 99 ;; esac\n'
+    program(tmp_path, "cmake", version)
     result = run("./run.sh", path=tmp_path, CUDA_VISIBLE_DEVICES="0")
     assert result.returncode == 3, result.stderr
     assert "there is a GPU (Tesla K80), but no compiler for it" in result.stderr
@@ -277,6 +538,7 @@ def without_gpu(tmp_path: Path, copied: Path, **environment: str):
 elif [[ "$*" == *_base_executable* ]]; then
   echo "$0"
 elif [[ "$*" == "-m plots"* || "$*" == "-m pip"* ]]; then
+  [[ "$*" != "-m pip"* || "$PIP_USER" == 0 ]] || exit 8 # refused in an environment
   {said}  [[ "$*" != *"${{FAILING:-none}}"* ]] || exit 9
 else
   exec {sys.executable} "$@"
@@ -302,7 +564,13 @@ chmod +x build/cpu/amasia
     )
     result = subprocess.run(
         [copied / "run.sh"],
-        env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", **environment},
+        env={
+            **os.environ,
+            "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+            "PIP_USER": "1",
+            "AMASIA_DEVICE_ROOT": str(tmp_path / "no-devices"),
+            **environment,
+        },
         capture_output=True,
         text=True,
         timeout=120,
@@ -322,7 +590,8 @@ def test_without_a_gpu_the_answer_needs_no_cuda(tmp_path: Path) -> None:
     result, calls = without_gpu(tmp_path, tmp_path / "copy")
     assert result.returncode == 0, result.stderr
     assert not any("nvcc" in call or "nvidia" in call or "pytest" in call for call in calls), calls
-    assert "cmake --preset cpu -DAMASIA_TESTS=OFF" in calls
+    assert "cmake --preset cpu -DAMASIA_TESTS=OFF -DAMASIA_GBENCH=OFF" in calls
+    assert result.stderr.endswith("open report.html. For more of the same: ./plots.sh --help\n")
     assert "cmake --build build/cpu --target amasia" in calls
     assert "amasia verify --reference" in calls
     assert "python -m plots report results --out report.html" in calls
@@ -351,6 +620,165 @@ def test_without_a_gpu_each_failure_is_the_end(
     result, _ = without_gpu(tmp_path, tmp_path / "copy", **environment)
     assert result.returncode == status, result.stderr
     assert "done: open report.html" not in result.stderr
+
+
+# --- cuda_headers.cmake ---------------------------------------------------------------------------
+
+
+def test_headers_that_a_toolkit_lacks_are_named_with_their_wheel(tmp_path: Path) -> None:
+    """Those that the sources include, and no list of them."""
+    include = tmp_path / "include"
+    include.mkdir()
+    nvcc = program(tmp_path, "nvcc", f'g++ -nostdinc -I "{include}" -E -x c++ "${{@: -1}}"\n')
+
+    def lacking() -> dict[str, str]:
+        result = run("cmake", f"-DNVCC={nvcc}", "-P", "cmake/cuda_headers.cmake")
+        assert (result.returncode, result.stdout) == (0, "")
+        assert not result.stderr or result.stderr.startswith("it lacks ")
+        return dict(re.findall(r"([\w./]+) \((nvidia-[\w-]+)\)", result.stderr))
+
+    needed = lacking()
+    assert needed["cuda_profiler_api.h"] == "nvidia-cuda-profiler-api"
+    assert needed["cuda_runtime.h"] == "nvidia-cuda-runtime"
+    assert needed["cuda/pipeline"] == "nvidia-cuda-cccl" and not any("blas" in h for h in needed)
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wheels = tomllib.load(file)["project"]["optional-dependencies"]["cuda"]
+    assert set(needed.values()) <= {wheel.split("==")[0] for wheel in wheels}
+    for header in needed:
+        (include / header).parent.mkdir(parents=True, exist_ok=True)
+        (include / header).write_text("")
+    assert lacking() == {}
+    (include / "cuda_profiler_api.h").unlink()
+    assert lacking() == {"cuda_profiler_api.h": "nvidia-cuda-profiler-api"}
+
+
+def test_a_toolkit_for_volta_must_have_them_too(tmp_path: Path) -> None:
+    program(
+        tmp_path / "cuda" / "bin",
+        "nvcc",
+        '[[ $1 != --version ]] || { echo "release 12.4, V12.4.131"; exit; }\n'
+        f'g++ -nostdinc -I "{tmp_path}" -E -x c++ "${{@: -1}}"\n',
+    )
+    program(tmp_path, "apt-get", "exit 9\n")
+    home = str(tmp_path / "cuda")
+    result = run("scripts/volta.sh", "--toolkit", path=tmp_path, CUDA12_HOME=home)
+    assert f"passing over {home}/bin/nvcc: it lacks " in result.stderr
+    assert "cuda_profiler_api.h (nvidia-cuda-profiler-api)" in result.stderr
+    assert result.returncode in (0, 3)  # as there is another here, or not
+
+
+# --- plots.sh -------------------------------------------------------------------------------------
+
+
+def test_plots_works_in_any_folder(tmp_path: Path) -> None:
+    """By a link, too, and beside a folder of that name; without .venv it says what to do."""
+    clone, elsewhere = tmp_path / "clone", tmp_path / "elsewhere"
+    (elsewhere / "plots").mkdir(parents=True)
+    (elsewhere / "plots" / "__init__.py").write_text("raise SystemExit('not this one')")
+    clone.mkdir()
+    shutil.copy(ROOT / "plots.sh", clone)
+    for name in (
+        "plots",
+        "inputs",
+        "schema",
+        "pyproject.toml",
+        "CMakeLists.txt",
+        "apps",
+        "results",
+    ):
+        (clone / name).symlink_to(ROOT / name)
+    (elsewhere / "my-plots").symlink_to(clone / "plots.sh")
+
+    def called(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [elsewhere / "my-plots", *words]
+        return subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=120)
+
+    result = called("--help")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"no Python packages in {clone}/.venv yet: run {clone}/run.sh first" in result.stderr
+    program(clone / ".venv" / "bin", "python", f'exec "{sys.executable}" "$@"\n')
+    (clone / ".venv" / "amasia-stamp").write_text("")
+    result = called("--help")
+    assert result.returncode == 0 and "report" in result.stdout, result.stderr
+
+
+# --- .ci/run --------------------------------------------------------------------------------------
+
+CI = """[[ $PWD == "{clone}" ]] || exit 77
+echo "what {name} says"
+{says}
+exit ${{{status}:-0}}
+"""
+
+
+def ci(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a copy of .ci/run where the commands, and what makes a root, are stand-ins."""
+    clone = tmp_path / "clone"
+    (clone / ".ci").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "run", clone / ".ci")
+    count = "echo '3 passed, 1 failed, 2 skipped'\necho 'and what it has to say then' >&2"
+    run_sh = CI.format(clone=clone, name="run.sh", says="", status="RUN")
+    program(clone, "run.sh", run_sh)
+    program(clone, "test.sh", CI.format(clone=clone, name="test.sh", says=count, status="TEST"))
+    program(clone / "scripts", "fresh_root.sh", '[[ -z ${NO_ROOT:-} ]] || exit 125\nbash -c "$1"\n')
+    return run(clone / ".ci" / "run", **{"AMASIA_CI_IN_PLACE": "", **environment})
+
+
+@pytest.mark.parametrize(
+    ("environment", "status", "where"),
+    [
+        ({}, 0, "ci: in a fresh root"),
+        ({"TEST": "1"}, 1, "ci: in a fresh root"),
+        ({"RUN": "7", "TEST": "1"}, 7, "ci: in a fresh root"),
+        ({"AMASIA_CI_IN_PLACE": "1"}, 0, "ci: in place, with what this machine has"),
+        ({"AMASIA_CI_IN_PLACE": "1", "RUN": "3"}, 3, "ci: in place, with what this machine has"),
+    ],
+)
+def test_ci_counts_in_its_last_line(
+    tmp_path: Path, environment: dict[str, str], status: int, where: str
+) -> None:
+    """And in no other; both commands run, and either's failure is CI's."""
+    result = ci(tmp_path, **environment)
+    assert result.returncode == status, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[-2:] == [where, "3 passed, 1 failed, 2 skipped"]
+    assert sum("passed" in line for line in lines) == 1
+    assert lines[:2] == ["what run.sh says", "what test.sh says"]
+
+
+def test_ci_fails_where_there_can_be_no_root(tmp_path: Path) -> None:
+    result = ci(tmp_path, NO_ROOT="1")
+    assert result.returncode == 125 and "passed" not in result.stdout
+    assert "AMASIA_CI_IN_PLACE=1" in result.stderr
+
+
+def test_ci_that_is_ended_ends_what_it_started(tmp_path: Path) -> None:
+    """So that the root is removed, and nobody goes on in it."""
+    assert ci(tmp_path).returncode == 0
+    ended = tmp_path / "ended"
+    program(
+        tmp_path / "clone" / "scripts",
+        "fresh_root.sh",
+        f"trap 'sleep 1; touch {ended}; exit 143' TERM\necho started; sleep 60 & wait\n",
+    )
+    command = [tmp_path / "clone" / ".ci" / "run"]
+    with subprocess.Popen(
+        command, env={**os.environ, "AMASIA_CI_IN_PLACE": ""}, stdout=subprocess.PIPE, text=True
+    ) as started:
+        assert started.stdout and started.stdout.readline() == "started\n"
+        started.terminate()
+        assert started.wait(timeout=30) == 143
+    assert ended.exists()
+
+
+def test_a_root_is_for_root(nothing_is_called: Path, tmp_path: Path) -> None:
+    program(tmp_path / "stand-ins", "id", "echo 1000\n")
+    result = run(ROOT / "scripts/fresh_root.sh", "true", path=tmp_path / "stand-ins")
+    assert result.returncode == 125 and "only root can make one" in result.stderr
+    for wrong in ([], ["--in"], ["--in", "folder"], ["true", "false"]):
+        result = run(ROOT / "scripts/fresh_root.sh", *wrong, path=tmp_path / "stand-ins")
+        assert result.returncode == 2, wrong
+    assert not nothing_is_called.exists()
 
 
 # --- sanitize.sh ----------------------------------------------------------------------------------

@@ -160,9 +160,9 @@ class CommitScript : public testing::Test {
         "git init -q . && git add -A && git -c user.name=t -c user.email=t@example.org "
         "-c commit.gpgsign=false commit -q -m t");
   }
-  std::string answer(const fs::path& root) const {
+  std::string answer(const fs::path& root, const std::string& environment = "") const {
     const fs::path output = tree_ / "out" / "commit.inc";
-    shell("cmake -DROOT='" + root.string() + "' -DOUTPUT='" + output.string() +
+    shell(environment + "cmake -DROOT='" + root.string() + "' -DOUTPUT='" + output.string() +
           "' -P '" AMASIA_SOURCE_DIR "/cmake/commit.cmake'");
     return read_text(output);
   }
@@ -194,6 +194,20 @@ TEST_F(CommitScript, ATarballHasNoCommit) {
   commit();
   fs::create_directories(tree_ / "unpacked" / "harness");
   EXPECT_EQ(answer(tree_ / "unpacked"), "{\"unknown\", false}\n");
+}
+
+TEST_F(CommitScript, KnowsTheCommitOfACheckoutThatAnotherUserOwns) {
+  commit();
+  const std::string own = answer();
+  const std::string foreign = "GIT_TEST_ASSUME_DIFFERENT_OWNER=1 ";
+  shell("! " + foreign + "git status");
+  EXPECT_EQ(answer(tree_, foreign), own);
+  EXPECT_NE(own.find("false"), std::string::npos);
+}
+
+TEST_F(CommitScript, ACheckoutThatGitCannotReadIsNotCalledClean) {
+  fs::create_directory(tree_ / ".git");
+  EXPECT_EQ(answer(), "{\"unknown\", true}\n");
 }
 
 }  // namespace

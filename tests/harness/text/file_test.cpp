@@ -119,6 +119,9 @@ TEST(DestinationOf, FollowsLinksAndKnowsWhatIsNoFile) {
   fs::create_symlink("/proc/self/fd/1", folder / "stdout");  // as /dev/stdout, where there is one
   EXPECT_TRUE(at("stdout").special);
   EXPECT_TRUE(destination_of("/proc/self/fd/1").special);
+  fs::create_directory_symlink("/proc/self/fd", folder / "fd");
+  fs::create_symlink("fd/1", folder / "stdout-by-fd");  // as it is in some roots
+  EXPECT_TRUE(at("stdout-by-fd").special);
   for (const char* name : {"new", "link", "folder", "fifo"}) EXPECT_FALSE(at(name).mounted);
 }
 
