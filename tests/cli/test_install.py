@@ -366,7 +366,7 @@ def misdeeds(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory):
     cuda = " CUDA" if built_with_cuda() else ""
     (source / "CMakeLists.txt").write_text(
         f"cmake_minimum_required(VERSION 3.25)\nproject(misdeeds LANGUAGES CXX{cuda})\n"
-        "find_package(Amasia 0.1 REQUIRED)\namasia_add_app(misdeeds SOURCES app.cpp)\n"
+        "find_package(Amasia 0.2 REQUIRED)\namasia_add_app(misdeeds SOURCES app.cpp)\n"
     )
     done = configure(source, *settings_of(prefix))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -420,7 +420,7 @@ def test_what_an_app_prints_and_where_it_crashes_costs_that_size_only(misdeeds) 
 def test_as_a_part_of_a_project_it_brings_no_tests_and_no_apps(tmp_path: pathlib.Path) -> None:
     source = page_into(tmp_path / "mine")
     text = (source / "CMakeLists.txt").read_text()
-    text = text.replace("find_package(Amasia 0.1 REQUIRED)", f"add_subdirectory({ROOT} amasia)")
+    text = text.replace("find_package(Amasia 0.2 REQUIRED)", f"add_subdirectory({ROOT} amasia)")
     (source / "CMakeLists.txt").write_text(text)
     done = configure(source, "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF")
     assert done.returncode == 0, done.stdout + done.stderr
