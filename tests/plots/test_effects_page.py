@@ -136,7 +136,8 @@ def test_what_is_no_tuning_file_is_refused(tmp_path):
     path = tmp_path / effects.TUNING_NAME
     for text in ("", "[]", '{"entries": [{"variant": "contest/tma"}]}'):
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(ResultFileError, match="expected the tuning file of the app contest"):
+        wanted = "the tuning file of the app contest" if text else "a result file"
+        with pytest.raises(ResultFileError, match=f"expected {wanted}"):
             effects.read_contest(path)
 
 
