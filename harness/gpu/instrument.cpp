@@ -150,25 +150,68 @@ class CudaGroup : public GroupInstrument {
       row.evidence.push_back(amasia::resources_of(k, device_, launched));
     }
     const std::shared_ptr<PreparedRun> run = captured_run(variant, launch, row);
-    // One that cannot be captured has shown that it waits in the queue: it was held back.
-    const Enqueued enqueued = run ? Enqueued(*run) : Enqueued(launch, true);
-    row.verdict = verdict_of(enqueued, instance_->challenges());
-    if (row.verdict->passed && is_replayed(row)) replay(std::move(launch), row);
-    if (row.verdict->passed) runs_.emplace(index, enqueued);
+    if (row.status != RowStatus::ok) return;
+    const std::optional<Enqueued> enqueued = run ? Enqueued(*run) : uncaptured(launch, row);
+    if (!enqueued) return;
+    row.verdict = verdict_of(*enqueued, instance_->challenges());
+    if (run && row.verdict->passed && is_replayed(row)) replay(launch, row);
+    if (row.verdict->passed) runs_.emplace(index, *enqueued);
     if (run) prepared_.push_back(run);
     // A search has up to a hundred rows a group, and its winner is challenged where it is measured.
     challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
   }
 
-  /// Empty for a launch that was brought and cannot be a part of a graph, because it is one.
+  /// Empty for a launch that was brought and cannot be a part of a graph: it launches one, or
+  /// allocates. `row` is failed where the capture shows that it works beside its stream, and
+  /// skipped where a graph is what is to be timed.
   std::shared_ptr<PreparedRun> captured_run(const Variant& variant, const Launch& launch,
                                             Row& row) {
     try {
       return std::make_shared<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
+    } catch (const std::runtime_error& error) {
+      if (!variant.brought) throw;
+      const auto* const of_cuda = dynamic_cast<const CudaError*>(&error);
+      call_for_nothing(launch);
+      if (of_cuda != nullptr && of_cuda->code() == cudaErrorStreamCaptureUnjoined) {
+        row.status = RowStatus::failed;
+        row.reason = not_joined;
+      } else if (plan_.key.launch == LaunchMode::graph) {
+        row.status = RowStatus::skipped;
+        row.reason = no_graph(error.what());
+      }
+      return {};
+    }
+  }
+
+  /// Once behind a capture that failed. A library has a CUDA runtime of its own, linked into it,
+  /// whose cudaGetLastError() gives the error of that capture in the next call. Throws CudaError
+  /// where the device is broken.
+  void call_for_nothing(const Launch& launch) {
+    cudaGetLastError();
+    instance_->reset(sampler_.stream());
+    try {
+      launch(sampler_.stream());
     } catch (const std::runtime_error&) {
-      if (!variant.brought || plan_.key.launch == LaunchMode::graph) throw;
       cudaGetLastError();
-      row.fallback = "it cannot be captured into a graph: its launches are not counted";
+    }
+    AMASIA_CUDA(cudaDeviceSynchronize());
+  }
+
+  /// A launch that was brought and that no graph can be captured of. Empty, and `row` failed, where
+  /// it still has the error of the capture.
+  std::optional<Enqueued> uncaptured(const Launch& launch, Row& row) {
+    try {
+      // A profiler may let the kernel that holds the stream end before anything else is launched.
+      const bool waits_in_the_queue =
+          plan_.effort.count_only || sampler_.returns_while_held(launch, *instance_);
+      row.fallback = not_captured;
+      if (!waits_in_the_queue) row.fallback += fmt::format("; {}", not_held_back);
+      return Enqueued(launch, waits_in_the_queue);
+    } catch (const CudaError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      row.status = RowStatus::failed;
+      row.reason = keeps_error_of_capture(error.what());
       return {};
     }
   }
@@ -231,13 +274,12 @@ class CudaGroup : public GroupInstrument {
 
   /// A captured graph has only what was enqueued in the stream, or joined to it: replayed, it gives
   /// a wrong output where the run worked in another stream beside.
-  void replay(Launch launch, Row& row) {
+  void replay(const Launch& launch, Row& row) {
     std::unique_ptr<PreparedRun> graph;
     try {
-      graph =
-          std::make_unique<PreparedRun>(std::move(launch), LaunchMode::graph, sampler_.stream());
-    } catch (const CudaError&) {
-      cudaGetLastError();  // what cannot be a graph is not held against a run in a stream
+      graph = std::make_unique<PreparedRun>(launch, LaunchMode::graph, sampler_.stream());
+    } catch (const std::runtime_error&) {
+      call_for_nothing(launch);  // what cannot be a graph is not held against a run in a stream
       return;
     }
     const Verdict of_replay = verdict_of(*graph, 0);

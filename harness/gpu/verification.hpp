@@ -77,4 +77,26 @@ inline std::optional<std::string> works_elsewhere(const Verdict& of_replay) {
          "events)";
 }
 
+/// Remark on a row that was brought and is timed without being captured.
+inline constexpr const char* not_captured =
+    "it cannot be captured into a graph: its launches are not counted";
+
+/// Of a launch whose capture ends with a stream that nobody joined.
+inline constexpr const char* not_joined =
+    "it works on another stream, which nobody times: it forks one from the stream that it is "
+    "given and does not make that wait for it (cudaStreamWaitEvent)";
+
+/// What to do about a launch that was brought, where only a graph is timed.
+inline std::string no_graph(const std::string& why) {
+  return fmt::format("it cannot be captured in a graph: {}; measure it with --launch stream", why);
+}
+
+/// Of a launch that failed in a capture, and fails ever since.
+inline std::string keeps_error_of_capture(const std::string& why) {
+  return fmt::format(
+      "it cannot be captured in a graph, and still fails when it is not captured: {}; clear the "
+      "error with cudaGetLastError(), cudaPeekAtLastError() leaves it there",
+      why);
+}
+
 }  // namespace amasia

@@ -167,7 +167,7 @@ std::int64_t posed_bytes(const Description& d, const Parameters& parameters) {
       throw UsageError(fmt::format("{}: {}", d.place(b.count.line), error.what()));
     }
     std::int64_t beside = 2 * guard_bytes + slack_bytes;
-    const int copies = 1 + is_read(b.role) + is_judged(b.role) + is_altered(d, b);
+    const int copies = 1 + is_read(b.role) + is_altered(d, b);
     for (int copy = 0; copy < copies; ++copy) {
       if (__builtin_add_overflow(total, bytes, &total) ||
           __builtin_add_overflow(total, beside, &total)) {
@@ -214,7 +214,6 @@ void PosedProblem::allocate(const BufferDescription& about) {
   buffer.stream = buffers_.size();
   buffer.memory = machine_->allocate(buffer.bytes + 2 * guard_bytes + slack_bytes);
   if (buffer.is_read()) buffer.pristine = machine_->allocate(buffer.bytes + 2 * guard_bytes);
-  if (buffer.is_judged()) buffer.at_end = machine_->allocate(buffer.bytes);
   if (is_altered(description_, about)) buffer.original = machine_->allocate(buffer.bytes);
   if (about.role == BufferRole::in_place) repeatable_ = false;
   buffers_.push_back(std::move(buffer));
@@ -291,16 +290,18 @@ void PosedProblem::renew(std::uint64_t seed, bool move) {
 
 int PosedProblem::places() const { return places_of_a_buffer; }
 
-void PosedProblem::reset(Stream stream) {
-  for (const Buffer& buffer : buffers_) {
-    if (buffer.is_read()) {
-      machine_->copy(buffer.image(), buffer.pristine.get(), buffer.bytes + 2 * guard_bytes, stream);
-      continue;
-    }
-    machine_->fill(buffer.image(), guard_byte, guard_bytes, stream);
-    machine_->fill(buffer.data(), buffer.poison, buffer.bytes, stream);
-    machine_->fill(buffer.data() + buffer.bytes, guard_byte, guard_bytes, stream);
+void PosedProblem::restore(const Buffer& buffer, Stream stream) const {
+  if (buffer.is_read()) {
+    machine_->copy(buffer.image(), buffer.pristine.get(), buffer.bytes + 2 * guard_bytes, stream);
+    return;
   }
+  machine_->fill(buffer.image(), guard_byte, guard_bytes, stream);
+  machine_->fill(buffer.data(), buffer.poison, buffer.bytes, stream);
+  machine_->fill(buffer.data() + buffer.bytes, guard_byte, guard_bytes, stream);
+}
+
+void PosedProblem::reset(Stream stream) {
+  for (const Buffer& buffer : buffers_) restore(buffer, stream);
 }
 
 bool PosedProblem::reset_for_hot_run(Stream stream) {
@@ -313,13 +314,13 @@ bool PosedProblem::reset_for_hot_run(Stream stream) {
   return true;
 }
 
-PosedProblem::Contents PosedProblem::outputs(bool at_end) const {
+PosedProblem::Contents PosedProblem::outputs() const {
   Contents all;
   for (const Buffer& buffer : buffers_) {
     Bytes& bytes = all.emplace_back();
     if (!buffer.is_judged()) continue;
     bytes.resize(buffer.bytes);
-    machine_->download(bytes.data(), at_end ? buffer.at_end.get() : buffer.data(), bytes.size());
+    machine_->download(bytes.data(), buffer.data(), bytes.size());
   }
   return all;
 }
@@ -434,11 +435,10 @@ std::string PosedProblem::work_beside(const Launch& launch) {
   const auto begin = Clock::now();
   try {
     launch(machine_->stream());
-    // In the order of the stream, so that what comes behind its end is not there.
+    // In the order of the stream, right behind the run: what is written from then on stays,
+    // whatever it is and whoever was faster.
     for (const Buffer& b : buffers_) {
-      if (b.is_judged()) {
-        machine_->copy(b.at_end.get(), b.data(), b.bytes, machine_->stream());
-      }
+      if (b.is_judged()) restore(b, machine_->stream());
     }
   } catch (...) {
     machine_->release();
@@ -462,7 +462,7 @@ std::string PosedProblem::work_beside(const Launch& launch) {
     }
   }
   machine_->wait_for_everything();
-  const std::string late = changed_between(outputs(true), outputs());
+  const std::string late = changed_between(before, outputs());
   if (late.empty()) return "";
   return fmt::format(
       "{} changed after the stream had come to its end: it works on another stream, which nobody "
@@ -609,6 +609,7 @@ void PosedProblem::keep(int row) {
   for (const auto& [other, known] : kept_) {
     if (known.seed == kept.seed && *known.left.outputs == *kept.left.outputs) {
       kept.left.outputs = known.left.outputs;
+      break;
     }
   }
   kept_[row] = std::move(kept);

@@ -72,7 +72,6 @@ class PosedProblem : public Instance {
     std::shared_ptr<std::byte> memory{};    // at one of several places: guard, data, guard
     std::shared_ptr<std::byte> pristine{};  // the same before a run, of what runs read
     std::shared_ptr<std::byte> original{};  // the data of a file that is to be changed
-    std::shared_ptr<std::byte> at_end{};    // what is judged, when the stream was done
     unsigned char poison = 0xFF;
     int place = 0;
     std::byte* image() const;
@@ -96,6 +95,7 @@ class PosedProblem : public Instance {
   void fill_pristine(Buffer& buffer);
   Renewal what_changes();
   void set_inputs(std::uint64_t seed);
+  void restore(const Buffer& buffer, Stream stream) const;
   void put_input(const Buffer& buffer, std::byte* data, std::uint64_t seed, Stream stream);
   Contents expected_now();
   void check_expected(const Buffer& buffer, const Bytes& expected, const Bytes& second) const;
@@ -105,7 +105,7 @@ class PosedProblem : public Instance {
   void check(const Buffer& buffer, const Bytes& got, const Bytes& expected, Verdict& verdict) const;
   void check_untouched(const Buffer& buffer, const Bytes& image,
                        std::vector<std::string>& damage) const;
-  Contents outputs(bool at_end = false) const;
+  Contents outputs() const;
   void run(const Launch& launch);
   std::string changed_between(const Contents& before, const Contents& after) const;
   std::string work_beside(const Launch& launch);

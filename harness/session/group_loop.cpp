@@ -239,7 +239,7 @@ class GroupLoop {
       }
       result_.rounds = round + 1;
       mark_throttled();
-      const double elapsed = watch.seconds();
+      const double elapsed = watch.seconds() - keeping_s_;
       if (elapsed - last_report > 0.5) {
         last_report = elapsed;
         report(active_.front(), estimate(elapsed));
@@ -335,7 +335,11 @@ class GroupLoop {
     }
     const TimedRun& timed = run.timed;
     if (row(index).left_set.empty()) row(index).left_set = timed.left_set;
-    if (is_kept_ && !second && instance() != nullptr) instance()->keep(index);
+    if (is_kept_ && !second && instance() != nullptr) {
+      const Stopwatch watch;
+      instance()->keep(index);
+      keeping_s_ += watch.seconds();
+    }
     add(index, second, {round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled});
     probe(round, 1);
   }
@@ -506,6 +510,7 @@ class GroupLoop {
   std::random_device random_;
   bool is_kept_ = false;  // outputs of this round may be those that are judged
   int kept_round_ = 0;
+  double keeping_s_ = 0;  // what keeping has taken: no part of the time that rounds may take
   std::string distrust_;  // why no row of this app can be believed; empty when all can
   bool nothing_tried_ = false;
   std::vector<int> active_;         // rows that are right and may be timed

@@ -53,6 +53,22 @@ def test_each_round_is_verified_at_random(library: pathlib.Path) -> None:
     assert len(rounds) > 1
 
 
+def test_what_keeping_outputs_takes_is_no_time_of_the_rounds(library: pathlib.Path) -> None:
+    """On the stub, outputs that are kept take 20 ms a row. Where that ended the timing, what is
+    wrong from its 21st call on would never be called so often."""
+    kinds = {"wrong_later": ON_STUB["wrong_later"]}
+    text = try_all.hostile(100, kinds)
+    honest = '[[implementation]]\nname = "{}"\nlibrary = "hostile.so"\nfunction = "honest"\n'
+    for i in range(10):
+        text += honest.format(f"honest{i}") + 'arguments = [{ i32 = "n" }, "x", "y"]\n'
+    document = try_all.bench(
+        program("amasia-stub"), library, "keeping", text, "--min-rounds", "15",
+        "--max-rounds", "15", "--seconds", "0.2", AMASIA_STUB="{}",
+    )  # fmt: skip
+    assert document["groups"][0]["rounds"] == 15
+    assert [f for f in try_all.judged(document, kinds, False) if not f.is_right] == []
+
+
 @pytest.mark.usefixtures("gpu")
 def test_on_a_gpu_each_is_refused_or_measured_right(tmp_path: pathlib.Path) -> None:
     if not built_with_cuda():

@@ -182,6 +182,14 @@ IMPLEMENTATION nothing_in_capture(Stream s, void** a) {
   return status == cudaStreamCaptureStatusNone ? Call(s, a).compute() : 0;
 }
 
+/// A capture would show that nobody joins its other stream.
+IMPLEMENTATION work_after_the_end_uncaptured(Stream s, void** a) {
+  cudaStreamCaptureStatus status{};
+  cudaStreamIsCapturing(s, &status);
+  if (status != cudaStreamCaptureStatusNone) return Call(s, a).compute();
+  return work_after_the_end(s, a);
+}
+
 IMPLEMENTATION allocates_and_frees(Stream s, void** a) {
   float* const scratch = allocate(1 << 20);
   const int status = Call(s, a).compute();

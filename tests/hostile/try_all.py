@@ -53,11 +53,15 @@ HOSTILE = {
     "wrong_later": Kind(REFUSED, AFTER),
     "side_stream": Kind(REFUSED, "works on another stream|changed after|not written", alone=True),
     "side_stream_later": Kind(REFUSED, AFTER, alone=True),
-    "work_after_the_end": Kind(REFUSED, "works on another stream|changed after", alone=True),
+    "work_after_the_end": Kind(REFUSED, "works on another stream", alone=True),
+    "work_after_the_end_uncaptured": Kind(
+        REFUSED, "works on another stream", on_stub=False, alone=True
+    ),
     "only_when_poisoned": Kind(MEASURED),
     "writes_beyond": Kind(REFUSED, "behind the end of 'y'"),
     "writes_input": Kind(REFUSED, "wrote into the input 'x'"),
-    "allocates_each_call": Kind(REFUSED, "memory that it does not give back"),
+    # A driver may wait in an allocation.
+    "allocates_each_call": Kind(REFUSED, "does not give back|what it allocates or loads must stay"),
     "prints_to_stdout": Kind(MEASURED, "printed to stdout"),
     "prints_to_stderr": Kind(MEASURED),
     "nothing_in_capture": Kind(REFUSED, "works outside the stream", on_stub=False),
@@ -152,10 +156,11 @@ def judged(document: dict, kinds: dict[str, Kind], timed: bool = True) -> list[F
                 right = kind.outcome != REFUSED and (not timed or ratio["low"] <= MOST_GAIN)
                 right = right and re.search(kind.said, " ".join(warned)) is not None
                 became = f"{MEASURED}, {ratio['ratio']:.3f}x, round {row.get('verified_round')}"
+                became += f" of {group['rounds']}"
                 became += "".join(f"; {w}" for w in warned)
                 right = right and row.get("verified_round") is not None
             else:
-                right = kind.outcome != MEASURED and row["status"] in ("failed", "crashed")
+                right = kind.outcome != MEASURED and row["status"] == "failed"
                 right = right and re.search(kind.said, said) is not None
                 became = f"{row['status']}: {said}"
             findings.append(
@@ -235,7 +240,7 @@ def compile_libraries(folder: Path) -> None:
 
 def on_a_gpu(program: str, folder: Path) -> list[Finding]:
     compile_libraries(folder)
-    options = ("--cache", "cold,hot", "--seconds", "2", "--min-rounds", "15")
+    options = ("--cache", "cold,hot", "--seconds", "3", "--min-rounds", "15")
     findings = all_findings(program, folder, HOSTILE, SIZE, True, *options)
     text = description(
         HONEST_PROBLEM.format(n=SIZE), "honest.so", '{ i32 = "n" }, "x", "y", "k", "total"',

@@ -208,6 +208,14 @@ TEST(PosedProblem, FindsWorkBesideTheStream) {
   // And without a try: the outputs are compared twice.
   EXPECT_TRUE(contains(d.trouble_with(late), "'y' (d.toml:9) changed after the stream"));
 
+  // What is right by then, and written again, was not waited for either.
+  const Launch again = [&](Stream) {
+    d.on_stream()(nullptr);
+    d.desk->enqueue([&] { d.desk->enqueue_beside([&] { d.work(); }); });
+  };
+  d.posed().try_out(again);
+  EXPECT_TRUE(contains(d.trouble_with(d.on_stream()), "y[0] changed after the stream had come to"));
+
   // Where a stream cannot be held, its end tells all the same.
   d.desk->can_hold = false;
   d.posed().try_out(late);
