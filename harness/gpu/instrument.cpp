@@ -138,11 +138,12 @@ class CudaGroup : public GroupInstrument {
     row.schedule = config->info.schedule;
     row.movement = config->info.movement;
     row.fallback = fallback_of(variant, *config, device_);
-    Launch launch = config->prepare(*instance_, device_);
+    Launch launch = launch_of(variant, *config);
     if (variant.brought && !variant.brought->capturable) {
       prepare_by_trial(index, row, std::move(launch));
       return;
     }
+    if (variant.brought) brought_.push_back(launch);
     const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
     const std::vector<KernelUse> kernels =
         config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
@@ -161,6 +162,18 @@ class CudaGroup : public GroupInstrument {
     challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
   }
 
+  /// A function that was brought is called here for the first time. Behind a capture that failed
+  /// that call may get the error of the capture (forget_failed_capture), and so counts for nothing.
+  Launch launch_of(const Variant& variant, const Config& config) {
+    try {
+      return config.prepare(*instance_, device_);
+    } catch (const std::runtime_error&) {
+      if (!variant.brought || !capture_failed_) throw;
+    }
+    cudaGetLastError();
+    return config.prepare(*instance_, device_);
+  }
+
   /// Empty for a launch that was brought and cannot be a part of a graph: it launches one, or
   /// allocates. `row` is failed where the capture shows that it works beside its stream, and
   /// skipped where a graph is what is to be timed.
@@ -171,7 +184,7 @@ class CudaGroup : public GroupInstrument {
     } catch (const std::runtime_error& error) {
       if (!variant.brought) throw;
       const auto* const of_cuda = dynamic_cast<const CudaError*>(&error);
-      call_for_nothing(launch);
+      forget_failed_capture();
       if (of_cuda != nullptr && of_cuda->code() == cudaErrorStreamCaptureUnjoined) {
         row.status = RowStatus::failed;
         row.reason = not_joined;
@@ -183,9 +196,14 @@ class CudaGroup : public GroupInstrument {
     }
   }
 
-  /// Once behind a capture that failed. A library has a CUDA runtime of its own, linked into it,
-  /// whose cudaGetLastError() gives the error of that capture in the next call. Throws CudaError
-  /// where the device is broken.
+  /// A library has a CUDA runtime of its own, linked into it, which keeps the error of a capture
+  /// that failed until one of its functions calls cudaGetLastError(). That function would seem to
+  /// have failed, so each is called once here. Throws CudaError where the device is broken.
+  void forget_failed_capture() {
+    capture_failed_ = true;
+    for (const Launch& launch : brought_) call_for_nothing(launch);
+  }
+
   void call_for_nothing(const Launch& launch) {
     cudaGetLastError();
     instance_->reset(sampler_.stream());
@@ -279,7 +297,7 @@ class CudaGroup : public GroupInstrument {
     try {
       graph = std::make_unique<PreparedRun>(launch, LaunchMode::graph, sampler_.stream());
     } catch (const std::runtime_error&) {
-      call_for_nothing(launch);  // what cannot be a graph is not held against a run in a stream
+      forget_failed_capture();  // what cannot be a graph is not held against a run in a stream
       return;
     }
     const Verdict of_replay = verdict_of(*graph, 0);
@@ -297,6 +315,8 @@ class CudaGroup : public GroupInstrument {
   std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
   std::vector<std::shared_ptr<PreparedRun>> prepared_;
+  std::vector<Launch> brought_;  // functions of libraries that came at run time
+  bool capture_failed_ = false;  // of one of them
   std::map<int, Enqueued> runs_;
   std::map<std::string, TrialOutcome> tried_;  // by variant: its control is the same program
   std::map<int, int> challenges_;              // of a row, when it is verified again
