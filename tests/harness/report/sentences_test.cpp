@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
@@ -40,12 +42,17 @@ TEST(Sentences, ATieIsSaidWhereEveryIntervalIsCloseTo1) {
   EXPECT_EQ(sentence_of(last, "mine", "theirs"),
             "mine against theirs: no difference larger than 0.9 %, 1.001x [0.9969, 1.008]");
   // One that says little is no tie, and neither is one of few rounds.
+  const auto says_a_tie = [&] {
+    const std::vector<std::string> lines = sentences(group);
+    return std::any_of(lines.begin(), lines.end(),
+                       [](const std::string& line) { return contains(line, "a tie"); });
+  };
   last.speedup.high = 1.03;
-  EXPECT_TRUE(sentences(group).empty());
+  EXPECT_FALSE(says_a_tie());
   EXPECT_EQ(sentence_of(last, "mine", "theirs"),
             "mine against theirs: within A/A noise, 1.001x [0.9969, 1.030]");
   last.speedup = {1.001, 1.0005, 1.002, 0.9, 5, false};
-  EXPECT_TRUE(sentences(group).empty());
+  EXPECT_FALSE(says_a_tie());
 }
 
 TEST(Sentences, AreNotSaidOfAnInvalidGroup) {
