@@ -56,7 +56,7 @@ def test_slower_and_undecided_are_said_with_the_same_names(
     del three["new"]
     result = amasia.compare(three, reset=problem.reset, verify=problem.verify)
     assert re.fullmatch(r"worse ran 1.5\S*x \[.*\] slower than old", result["worse"].sentence)
-    assert result["same"].sentence.startswith("same against old: not resolved, ")
+    assert result["same"].sentence.startswith("same against old: no difference larger than ")
     with pytest.raises(ValueError, match=r"take one by its name \(same, worse\)"):
         _ = result.ratio
     with pytest.raises(KeyError):

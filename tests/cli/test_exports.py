@@ -21,8 +21,8 @@ from programs import ROOT, Run, program
 
 COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")
 RECORDED = {
-    "h200": ["results/h200/sweep-nw.json", "results/h200/launch.json"],
-    "h100": [f"results/0.1.0/h100-80gb-hbm3/{name}.json" for name in ("quick-nw", "launch")],
+    name: [f"results/0.1.0/{gpu}/{file}.json" for file in ("paper-nw", "launch")]
+    for name, gpu in (("h200", "h200"), ("h100", "h100-80gb-hbm3"))
 }
 Compare = Callable[..., list[dict]]
 ORIGIN = ["gpu", "driver", "toolkit", "commit"]
