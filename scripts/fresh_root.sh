@@ -141,6 +141,7 @@ fi
 "${own[@]}" bash -euc '
   root=$1
   shift
+  mount --bind "$root" "$root" # else / is no mount there, and nothing may be mounted by what runs in it
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
   mount -t tmpfs -o mode=755 tmpfs "$root/dev"

@@ -464,6 +464,7 @@ if [[ $purpose == tests ]]; then
   have_slurm || install_for_tests campaign/ slurmctld slurmd slurm-client munge
   have_browser || install_for_tests "the report's layout" chromium-headless-shell
   command -v shellcheck >/dev/null || install_for_tests "these scripts" shellcheck
+  [[ -f /usr/share/i18n/locales/de_DE ]] || install_for_tests "other languages" locales
 fi
 CUDACXX=${CUDACXX:-} gpu_obstacle=""
 if [[ $purpose == answer && -z $gpu_capability ]]; then
