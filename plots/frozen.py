@@ -13,6 +13,7 @@ from pathlib import Path
 
 CHECKSUMS = "SHA256SUMS"  # beside the folders of the GPUs: marks a frozen record
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
+_LISTED = re.compile(r"^[0-9a-f]{64}  (.+)$", re.MULTILINE)  # as sha256sum writes it
 
 
 def _is_record(folder: Path) -> bool:
@@ -44,9 +45,9 @@ def beside(paths: Iterable[Path]) -> list[Path]:
     """The frozen files in the folders of results that these files are from."""
     folders = {_results_of(path) for path in paths}
     return sorted(
-        record / line.split(maxsplit=1)[1]
+        record / name
         for folder in folders
         for record in folder.glob("*.*.*")
         if _is_record(record)
-        for line in (record / CHECKSUMS).read_text(encoding="utf-8").splitlines()
+        for name in _LISTED.findall((record / CHECKSUMS).read_text("utf-8", errors="replace"))
     )

@@ -806,6 +806,7 @@ def _results_of(
     for part in parts:
         for measured in part.measured:
             sessions.add(measured)
+    notes += sessions.borrowed()
     without_digest = sum(not part.has_digest for part in parts)
     if without_digest:
         notes.append(

@@ -262,6 +262,16 @@ class Sessions:
                 return sessions, pool
         return self, _wider(pool)
 
+    def borrowed(self) -> list[str]:
+        """A sentence for each app and GPU whose rows are said to move as in an earlier version."""
+        kinds = {(m.quantity, m.gpu, m.pool) for m, *_ in self.found.values()}
+        return [
+            f"{pool} on {gpu}: how far {quantity}s move from GPU to GPU is taken from the record "
+            "of an earlier version, until the current code is measured on more GPUs."
+            for quantity, gpu, pool in sorted(kinds)
+            if self._source(quantity, gpu, pool)[0] is not self
+        ]
+
     def spread_from(self, quantity: str, gpu: str, pool: str) -> str:
         """In words, whose rows say how far those of a pool move; "" for its own."""
         sessions, name = self._source(quantity, gpu, pool)

@@ -19,7 +19,8 @@ def results(tmp_path: Path, paper_file: Path) -> Path:
     for place in ("a", "0.1.0/a", "0.1.0/b"):
         (folder / place).mkdir(parents=True)
         (folder / place / "paper.json").write_bytes(paper_file.read_bytes())
-    listed = "".join(f"00  {gpu}/paper.json\n" for gpu in "ab")
+    listed = "".join(f"{'0' * 64}  {gpu}/paper.json\n" for gpu in "ab")
+    listed += "a line of something else\n"
     (folder / "0.1.0" / frozen.CHECKSUMS).write_text(listed)
     (folder / "0.1.0" / "a" / "foreign.json").write_text("{")  # not listed
     return folder
@@ -70,9 +71,13 @@ def test_until_three_gpus_are_measured_the_earlier_record_says_how_gpus_differ()
     assert few.spread_from("time", "A", "nw") == "all apps"
     few.earlier = _sessions(4, 0.01)
     assert few.spread_from("time", "A", "nw") == "the record of an earlier version"
+    assert few.borrowed() == [
+        "nw on A: how far times move from GPU to GPU is taken from the record of an earlier "
+        "version, until the current code is measured on more GPUs."
+    ]
     wide, narrow = _sessions(2, 0.5).kind("time", "A", "nw"), few.kind("time", "A", "nw")
     assert narrow == few.earlier.kind("time", "A", "nw") and narrow != wide
     many = _sessions(3, 0.1)
     many.earlier = few.earlier
-    assert many.spread_from("time", "A", "nw") == ""
+    assert many.spread_from("time", "A", "nw") == "" and many.borrowed() == []
     assert many.kind("time", "A", "nw") == _sessions(3, 0.1).kind("time", "A", "nw")
