@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
-from plots.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED
+from plots.statistics.claims import NOT_BETWEEN_RUNS, NOT_RESOLVED
 from plots.units import interval_digits, times
 
 

@@ -3,8 +3,8 @@
 
     scripts/checked_results.py
 
-Reading those files is reading alone from then on (plots/checked.py). Exit status: 0, 1 a file is
-not sound (it is named).
+Reading those files is reading alone from then on (plots/data/checked.py). Exit status: 0, 1 a file
+is not sound (it is named).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from plots import checked, frozen
-from plots.documents import find_files, read_document
+from plots.data import checked, frozen
+from plots.data.documents import find_files, read_document
 from plots.errors import PlotsError
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the scales and the nugget of plots/twin_places.py to recorded twins, and prints them.
+"""Fits the scales and the nugget of plots/advice/twin_places.py to recorded twins, and prints them.
 
     PYTHONPATH=. .venv/bin/python scripts/fit_twin_scales.py [RESULTS] [--gpu GPU] [--drawn N]
 
@@ -18,12 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from plots.drawn_twins import drawn
-from plots.kriging import Array, correlation, distances
-from plots.residency import registers_of_its_twin
-from plots.strategies import NAMES
-from plots.twin import Twin, by_lot, recorded_twins
-from plots.twin_places import coordinates
+from plots.advice.drawn_twins import drawn
+from plots.advice.twin import Twin, by_lot, recorded_twins
+from plots.advice.twin_places import coordinates
+from plots.data.strategies import NAMES
+from plots.judge.residency import registers_of_its_twin
+from plots.statistics.kriging import Array, correlation, distances
 
 Points = tuple[Array, Array]  # n coordinates x d, n logarithms of gains
 _PRIOR = (math.log(0.08), 0.02)  # of scales: where they lie when the twins do not say, how firmly

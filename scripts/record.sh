@@ -177,8 +177,8 @@ if [[ " $questions " == *" twin "* ]]; then
     option=() by_lot=()
     [[ $which == by-lot ]] || option=(--unseen)
     while read -r kernel; do by_lot+=(--traits "$kernel"); done \
-      < <(python3 -m plots.drawn_twins "${option[@]}")
-    [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.drawn_twins named no kernels"
+      < <(python3 -m plots.advice.drawn_twins "${option[@]}")
+    [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.advice.drawn_twins named no kernels"
     measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --strict --records "$to" --max-rounds 11 \
       --out "$to/twin-$which.json" --resume
   done

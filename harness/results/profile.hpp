@@ -1,7 +1,7 @@
 // What the hardware counted while variants ran under Nsight Compute, as data and as a file of its
 // own beside the results. Nothing in it is a time to compare: a profiler slows down what it counts,
 // and runs it several times. Python joins it to the rows of results by app, size, variant, config
-// and digest of the code (plots/profiles.py).
+// and digest of the code (plots/data/profiles.py).
 #pragma once
 
 #include <map>

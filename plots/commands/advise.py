@@ -9,13 +9,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from plots import examples, twin
-from plots.advise import advise, as_text
+from plots.advice import examples, twin
+from plots.advice.advise import advise, as_text
+from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
+from plots.advice.observed import as_text as as_observed
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError
-from plots.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
-from plots.observed import as_text as as_observed
 from plots.tree import ROOT
 
 

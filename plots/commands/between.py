@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from plots import between_runs
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.selection import load_aloud
+from plots.data.selection import load_aloud
+from plots.judge import between_runs
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots import effects, effects_page, style
+from plots.advice import effects, effects_page
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
+from plots.data.profiles import load_profiles
+from plots.data.selection import load_aloud
+from plots.figures import style
 from plots.figures.detection import detection as draw
 from plots.figures.detection import digest_of, picture_of
-from plots.profiles import load_profiles
-from plots.selection import load_aloud
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from plots import examples
+from plots.advice import examples
 from plots.commands.options import page_arguments, print_or_write, written_whole
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError, nearest

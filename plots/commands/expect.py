@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from plots import expect, styles
 from plots.commands.options import print_table, write_figure
 from plots.commands.registry import Command, register
+from plots.data.load import Results
+from plots.data.selection import among, load_aloud
 from plots.errors import PlotsError
 from plots.figures.balance import balance
 from plots.figures.common import origin
 from plots.figures.expectation import SOURCE, expectation
 from plots.figures.generations import generations
-from plots.generations import Step, steps
-from plots.inconsistencies import inconsistencies
-from plots.load import Results
-from plots.selection import among, load_aloud
+from plots.papers import expect, specifications, styles
+from plots.papers.generations import Step, steps
+from plots.papers.inconsistencies import inconsistencies
 from plots.units import times
 
 
@@ -90,7 +90,7 @@ def _with_known_ends(best: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 def _print_step(step: Step, new_name: str, old_name: str) -> None:
     measured = step.measured
     print(f"{measured.new_gpu} over {measured.old_gpu}")
-    unlisted = expect.without_datasheet(measured.old_gpu, measured.new_gpu)
+    unlisted = specifications.without_datasheet(measured.old_gpu, measured.new_gpu)
     for expected, text, why in (
         (measured.datasheet, "expected from datasheets", unlisted),
         (measured.measured_ceilings, "expected from the measured ceilings", ""),
@@ -189,24 +189,27 @@ def _one_file(results: Results) -> None:
     for r in shares:
         print(f"  {r.name}: {r.measured:,.0f} of {r.promised:,.0f} {r.unit}, {100 * r.share:.0f} %")
     if not shares:
-        print(f"  not known: {gpu} is not in {expect.DATASHEETS.name}, or no ceiling was measured")
+        print(
+            f"  not known: {gpu} is not in {specifications.DATASHEETS.name}, or no ceiling was "
+            "measured"
+        )
     print("\nStyles on one chip")
     _print_styles(results)
 
 
-def _spec(name: str, gpu: str | None, side: str) -> expect.Spec:
+def _spec(name: str, gpu: str | None, side: str) -> specifications.Spec:
     if not _is_path(name):
         if gpu:
             raise PlotsError(f"--{side}-gpu chooses among the GPUs of files, and {name} is a name")
-        return expect.find_spec(name)
+        return specifications.find_spec(name)
     driver = _one_gpu(name, gpu, side).gpus[0]
-    spec = expect.spec_of_driver(driver)
+    spec = specifications.spec_of_driver(driver)
     if spec is None:
-        raise PlotsError(f"{driver} of {name} is not in {expect.DATASHEETS.name}")
+        raise PlotsError(f"{driver} of {name} is not in {specifications.DATASHEETS.name}")
     return spec
 
 
-def _expect_specs(specs: Sequence[expect.Spec], options: argparse.Namespace) -> None:
+def _expect_specs(specs: Sequence[specifications.Spec], options: argparse.Namespace) -> None:
     new = specs[-1]
     precision = options.precision or "fp32"
     unstated = [s.name for s in dict.fromkeys(specs) if math.isnan(s.tflops(precision))]
@@ -225,10 +228,10 @@ def _expect_specs(specs: Sequence[expect.Spec], options: argparse.Namespace) -> 
             )
         if new == old:
             print(f"{new.name} on both sides: 1.00 is expected of itself", file=sys.stderr)
-        expected = expect.expect_specs(new, old, precision)
+        expected = specifications.expect_specs(new, old, precision)
         print(f"{new.name} over {old.name}, {precision}: expected {expected}")
         print(f"  limited by {expected.limited_by}; source: {expected.source}")
-        quoted = expect.quoted_mean(new.name, old.name)
+        quoted = specifications.quoted_mean(new.name, old.name)
         if quoted:
             spread = f" ± {quoted[1]:.2f}" if pd.notna(quoted[1]) else ""
             print(
@@ -269,12 +272,12 @@ def _paper(out: Path | None) -> None:
         if told.source.startswith("Svedin"):
             print(f"  {told.id}: {told.text}")
     print("\nMachine balance (bytes per FLOP) and compute density (GFLOP/s per mm2)")
-    specs = (*expect.paper_specs(), *expect.datasheet_specs())
+    specs = (*specifications.paper_specs(), *specifications.datasheet_specs())
     print_table(expect.specification_table(specs))
     if out is not None:
         write_figure(expectation(expect.published_table(), SOURCE), out)
         beside = out.with_stem(f"{out.stem}-balance")
-        write_figure(balance(expect.paper_specs(), SOURCE), beside)
+        write_figure(balance(specifications.paper_specs(), SOURCE), beside)
 
 
 def _gpus_of(options: argparse.Namespace) -> list[str | None]:

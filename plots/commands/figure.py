@@ -6,7 +6,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from plots import style
 from plots.commands.options import (
     results_argument,
     selection_arguments,
@@ -14,9 +13,9 @@ from plots.commands.options import (
     write_figure,
 )
 from plots.commands.registry import Command, register
+from plots.data.selection import EVERY_SIZE
 from plots.errors import PlotsError, nearest
-from plots.figures import FIGURES
-from plots.selection import EVERY_SIZE
+from plots.figures import FIGURES, style
 
 _WIDTHS = (3, 40)  # inches: half a page to a poster
 

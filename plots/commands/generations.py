@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from plots import generations_page, style
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
+from plots.data.selection import load_aloud
+from plots.figures import style
 from plots.figures.styles import PICTURE, digest_of
 from plots.figures.styles import styles as draw
-from plots.selection import load_aloud
+from plots.papers import generations_page
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

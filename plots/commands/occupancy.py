@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from plots import occupancy
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.selection import load_aloud
+from plots.data.selection import load_aloud
+from plots.judge import occupancy
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -12,10 +12,10 @@ from typing import TextIO
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import style
+from plots.data.selection import Selection
 from plots.errors import PlotsError
+from plots.figures import style
 from plots.output import opened_whole
-from plots.selection import Selection
 
 RESULTS = "results"  # where a clone has the recorded files
 _SUFFIXES = (".svg", ".png", ".pdf")

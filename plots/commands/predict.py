@@ -6,8 +6,8 @@ import argparse
 
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
+from plots.data.selection import load_aloud
 from plots.prediction import page
-from plots.selection import load_aloud
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from plots import readme
 from plots.commands.options import results_argument
 from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
-from plots.selection import load_aloud
+from plots.data.selection import load_aloud
+from plots.report import readme
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from plots import references
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.selection import load_aloud
+from plots.data.selection import load_aloud
+from plots.report import references
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

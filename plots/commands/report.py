@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from plots import report
-from plots.cache import Cache, default_folder
 from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import Command, register
-from plots.load import find_files, load
-from plots.profiles import paths_beside
-from plots.selection import tell
+from plots.data.cache import Cache, default_folder
+from plots.data.load import find_files, load
+from plots.data.profiles import paths_beside
+from plots.data.selection import tell
 from plots.tree import PACKAGE, ROOT
 
 
@@ -35,7 +35,7 @@ def _page_key(cache: Cache, paths: list[str], without: Collection[Path]) -> str:
     it may show, and the bytes and names of the result files and of the profiles beside them."""
     found, notes = find_files([Path(path) for path in paths], without)
     ours = [
-        *(PACKAGE / "templates").iterdir(),
+        *(PACKAGE / "report" / "templates").iterdir(),
         *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
         *ROOT.glob("variants/**/*.hpp"),
         *ROOT.glob("variants/**/*.cuh"),

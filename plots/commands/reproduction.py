@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from plots import published, reproduction
 from plots.commands.options import page_arguments, print_or_write
 from plots.commands.registry import Command, register
-from plots.documents import find_files
+from plots.data.documents import find_files
+from plots.papers import published, reproduction
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from plots.cache import Cache, default_folder
 from plots.commands.registry import Command, register
 from plots.commands.report import page_of
-from plots.documents import what_is_wrong
+from plots.data.cache import Cache, default_folder
+from plots.data.documents import what_is_wrong
 from plots.errors import PlotsError
 from plots.folders import json_files
 

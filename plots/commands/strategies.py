@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots import strategy_pages
+from plots.advice import strategy_pages
 from plots.commands.options import print_or_write, results_argument
 from plots.commands.registry import Command, register
-from plots.selection import load_aloud
+from plots.data.selection import load_aloud
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from plots.attribution import attributions, dose_checks, sums_up
 from plots.commands.options import results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
-from plots.profiles import Profiles, load_profiles
-from plots.selection import Selection, replace_selection
+from plots.data.profiles import Profiles, load_profiles
+from plots.data.selection import Selection, replace_selection
+from plots.judge.attribution import attributions, dose_checks, sums_up
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

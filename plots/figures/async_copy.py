@@ -10,12 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
-from plots.prose import paragraph
-from plots.style import (
+from plots.figures.style import (
     COMPARATOR_COLOUR,
     beside,
     colour,
@@ -25,6 +24,7 @@ from plots.style import (
     settle,
     styled,
 )
+from plots.prose import paragraph
 
 # A mechanism has the colour of the strategy it belongs to; the second one of overlap a lighter one.
 _MECHANISMS = {

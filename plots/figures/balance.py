@@ -9,12 +9,9 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots import expect
-from plots.expect import Spec
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
-from plots.prose import paragraph
-from plots.style import (
+from plots.figures.style import (
     in_column,
     inches,
     legend_below,
@@ -24,6 +21,9 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.papers import specifications
+from plots.papers.specifications import Spec
+from plots.prose import paragraph
 
 _FLOP, _BANDWIDTH = "#0072B2", "#E69F00"
 
@@ -66,8 +66,8 @@ _SOURCE = "Svedin et al. 2021, Table 1; datasheets of the vendor"
 
 
 def _pictures(subject: SuiteSubject) -> list[Picture]:
-    here = [expect.spec_of_driver(gpu) for gpu in subject.gpus]
-    specs = (*expect.paper_specs(), *(s for s in here if s is not None))
+    here = [specifications.spec_of_driver(gpu) for gpu in subject.gpus]
+    specs = (*specifications.paper_specs(), *(s for s in here if s is not None))
     return [Picture("balance", "Machine balance and compute density", balance, (specs, _SOURCE))]
 
 
@@ -83,7 +83,9 @@ register(
     FigureKind(
         "balance",
         "machine balance and compute density (needs no results)",
-        lambda _: balance((*expect.paper_specs(), *expect.datasheet_specs()), _SOURCE),
+        lambda _: balance(
+            (*specifications.paper_specs(), *specifications.datasheet_specs()), _SOURCE
+        ),
         Chapter.HARDWARE,
         order=20,
         pictures=_pictures,

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from plots.errors import PlotsError
-from plots.style import NOISE_COLOUR, colour, inches, marker, text_size, wrapped
+from plots.figures.style import NOISE_COLOUR, colour, inches, marker, text_size, wrapped
 from plots.units import shortened
 
 # Readable stops of a ratio axis, from which as many as fit are taken.

@@ -11,16 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
-from plots.claims import UNDECIDED
-from plots.cross_tables import Cell, Table, table_of, without_time
+from plots.data.load import Results, sizes_of, strategy_order
+from plots.data.selection import Selection
+from plots.data.strategies import NAMES
 from plots.errors import PlotsError
 from plots.figures import common
 from plots.figures.registry import AppSubject, Chapter, FigureKind, mode_name, register
-from plots.load import Results, sizes_of, strategy_order
-from plots.prose import fold, paragraph, shade, table
-from plots.selection import Selection
-from plots.strategies import NAMES
-from plots.style import (
+from plots.figures.style import (
     ALARM_COLOUR,
     in_column,
     legend_below,
@@ -30,6 +27,9 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.judge.cross_tables import Cell, Table, table_of, without_time
+from plots.prose import fold, paragraph, shade, table
+from plots.statistics.claims import UNDECIDED
 from plots.units import milliseconds, times
 
 _MAP = matplotlib.colormaps["cividis_r"]  # light: fast; its lightness alone tells, in print too

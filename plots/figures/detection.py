@@ -9,7 +9,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-from plots.effects import (
+from plots.advice.effects import (
     EFFORTS,
     GOAL_FALSE,
     GOAL_FOUND,
@@ -20,12 +20,11 @@ from plots.effects import (
     doses,
     found,
 )
+from plots.data.load import Results, slug
+from plots.data.selection import Selection
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results, slug
-from plots.prose import paragraph
-from plots.selection import Selection
-from plots.style import (
+from plots.figures.style import (
     beside,
     in_column,
     legend_under,
@@ -35,6 +34,7 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.prose import paragraph
 
 _EFFORT_COLOURS = ("#56B4E9", "#0072B2", "#000000")
 _RESOURCE_COLOURS = {"bytes": "#0072B2", "operations": "#E69F00", "barriers": "#CC79A7"}

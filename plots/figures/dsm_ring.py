@@ -10,12 +10,20 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
+from plots.figures.style import (
+    beside,
+    in_column,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+)
 from plots.prose import paragraph
-from plots.style import beside, in_column, legend_below, new_figure, settle, styled, text_size
 
 _INKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D")

@@ -8,11 +8,9 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots import expect
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, Picture, SuiteSubject, register
-from plots.prose import paragraph
-from plots.style import (
+from plots.figures.style import (
     ALARM_COLOUR,
     in_column,
     inches,
@@ -23,6 +21,8 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.papers import expect
+from plots.prose import paragraph
 
 _FLOP, _BANDWIDTH, _EXPECTED = "#0072B2", "#E69F00", "#333333"
 _NAME_INCHES = 1.0  # of a pair of GPUs in a column

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from plots.data.load import SHOWN_ROLES, Results, sizes_of, strategy_order
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
-from plots.load import SHOWN_ROLES, Results, sizes_of, strategy_order
-from plots.style import (
+from plots.figures.style import (
     beside,
     colour,
     in_column,

@@ -6,12 +6,10 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from plots.expect import Measured, mean_table
+from plots.data.load import strategy_order
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, PairSubject, Picture, register
-from plots.load import strategy_order
-from plots.prose import table
-from plots.style import (
+from plots.figures.style import (
     beside,
     colour,
     in_column,
@@ -23,6 +21,8 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.papers.expect import Measured, mean_table
+from plots.prose import table
 from plots.units import shortened, times
 
 _LABEL_INCHES = 1.2  # of a case in a column

@@ -13,14 +13,14 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from plots.claims import UNDECIDED
+from plots.data.load import Results, main_size
+from plots.data.selection import Selection
+from plots.data.strategies import APPS, NAMES, built_variants
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
 from plots.figures.speedup import ROLES
-from plots.load import Results, main_size
-from plots.selection import Selection
-from plots.strategies import APPS, NAMES, built_variants
-from plots.style import in_column, inches, new_figure, settle, styled, text_size, wrapped
+from plots.figures.style import in_column, inches, new_figure, settle, styled, text_size, wrapped
+from plots.statistics.claims import UNDECIDED
 from plots.units import times
 
 _LABEL_INCHES = 1.1  # of an app and its size

@@ -5,12 +5,20 @@ from __future__ import annotations
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import byte_axis, points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
+from plots.figures.style import (
+    beside,
+    in_column,
+    legend_below,
+    new_figure,
+    settle,
+    styled,
+    text_size,
+)
 from plots.prose import paragraph
-from plots.style import beside, in_column, legend_below, new_figure, settle, styled, text_size
 
 # Okabe & Ito, as the strategies; what they stand for here is in the legend.
 _INK = ("#0072B2", "#D55E00", "#009E73")

@@ -7,9 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from plots.figures import common
-from plots.figures.registry import Chapter, FigureKind, GpuSubject, register
-from plots.load import (
+from plots.data.load import (
     SHOWN_ROLES,
     Results,
     main_cache,
@@ -17,10 +15,10 @@ from plots.load import (
     strategy_order,
     usable_times,
 )
-from plots.prose import paragraph, table
-from plots.selection import Selection
-from plots.statistics import corrected_confidence, independent_ratio
-from plots.style import (
+from plots.data.selection import Selection
+from plots.figures import common
+from plots.figures.registry import Chapter, FigureKind, GpuSubject, register
+from plots.figures.style import (
     beside,
     colour,
     in_column,
@@ -31,6 +29,8 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.prose import paragraph, table
+from plots.statistics.intervals import corrected_confidence, independent_ratio
 from plots.units import claimed_ratio, milliseconds
 
 CONFIDENCE = 0.95

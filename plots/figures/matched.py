@@ -9,13 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from plots.data.load import Results, main_size, sizes_of
 from plots.errors import PlotsError
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.gains import Gain, Part, gains_of
-from plots.load import Results, main_size, sizes_of
-from plots.prose import fold, paragraph, table
-from plots.style import (
+from plots.figures.style import (
     beside,
     colour,
     in_column,
@@ -27,6 +25,8 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.judge.gains import Gain, Part, gains_of
+from plots.prose import fold, paragraph, table
 from plots.units import times
 
 _SCHEDULE_COLOUR = "#777777"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
+from plots.figures.style import beside, in_column, legend_below, new_figure, settle, styled
 from plots.prose import paragraph
-from plots.style import beside, in_column, legend_below, new_figure, settle, styled
 
 # (window, stream) -> what it is, colour, marker.
 _WINDOWS = {

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from plots.load import Results
-from plots.style import inches
+from plots.data.load import Results
+from plots.figures.style import inches
 
 
 def _bytes(value: float, _: object = None) -> str:

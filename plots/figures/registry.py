@@ -12,9 +12,9 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from plots.expect import Measured
-from plots.load import Results
-from plots.selection import Selection
+from plots.data.load import Results
+from plots.data.selection import Selection
+from plots.papers.expect import Measured
 
 
 class Chapter(Enum):
@@ -88,7 +88,7 @@ class AppSubject:
 @dataclass(frozen=True)
 class PairSubject:
     """Two GPUs of the report with matching rows; ``dates`` says when they were measured,
-    ``verdict`` in sentences what the step is worth (plots/generations.py)."""
+    ``verdict`` in sentences what the step is worth (plots/papers/generations.py)."""
 
     measured: Measured
     dates: str

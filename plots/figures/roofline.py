@@ -12,11 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
+from plots.data.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import SHOWN_ROLES, Results, main_size, sizes_of, strategy_order
-from plots.prose import fold, number, paragraph, table
-from plots.style import (
+from plots.figures.style import (
     colour,
     in_column,
     legend_below,
@@ -26,6 +25,7 @@ from plots.style import (
     styled,
     text_size,
 )
+from plots.prose import fold, number, paragraph, table
 
 _SLOPES = {
     "copy_bandwidth": "device memory, copy",

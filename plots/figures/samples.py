@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from plots.data.load import Results, strategy_order
 from plots.figures import common
 from plots.figures.registry import FigureKind, register
-from plots.load import Results, strategy_order
-from plots.style import (
+from plots.figures.style import (
     ALARM_COLOUR,
     colour,
     in_column,

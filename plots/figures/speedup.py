@@ -11,14 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from plots import expect
-from plots.claims import UNDECIDED
+from plots.data.load import Results, main_size, sizes_of, strategy_order
+from plots.data.strategies import BY_NAME
 from plots.figures import common
 from plots.figures.registry import AppSubject, Chapter, FigureKind, register
-from plots.load import Results, main_size, sizes_of, strategy_order
-from plots.prose import paragraph, ratio, table, view
-from plots.strategies import BY_NAME
-from plots.style import (
+from plots.figures.style import (
     NOISE_COLOUR,
     beside,
     colour,
@@ -32,6 +29,9 @@ from plots.style import (
     text_size,
     wrapped,
 )
+from plots.papers import specifications
+from plots.prose import paragraph, ratio, table, view
+from plots.statistics.claims import UNDECIDED
 from plots.units import times
 
 ROLES = {"iso": "iso: the original's geometry", "best": "best: each strategy's fastest geometry"}
@@ -217,7 +217,7 @@ def _quotes(subject: AppSubject) -> Markup:
     measured = subject.main.comparisons
     measured = measured[measured["size"] == main_size(subject.gpu.main.groups, subject.app)]
     lines = []
-    for quote in expect.strategy_quotes().itertuples():
+    for quote in specifications.strategy_quotes().itertuples():
         if quote.app != subject.app:
             continue
         found = measured[(measured["strategy"] == quote.strategy) & ~measured["control"]]

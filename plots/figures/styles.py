@@ -10,13 +10,12 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from plots.data.load import Results, main_cache, main_launch, sizes_of
+from plots.data.selection import Selection
+from plots.data.strategies import APPS
 from plots.figures import common
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results, main_cache, main_launch, sizes_of
-from plots.prose import paragraph
-from plots.selection import Selection
-from plots.strategies import APPS
-from plots.style import (
+from plots.figures.style import (
     in_column,
     inches,
     legend_below,
@@ -26,7 +25,8 @@ from plots.style import (
     text_size,
     wrapped,
 )
-from plots.styles import Case, StyleGain, any_case, cases_of
+from plots.papers.styles import Case, StyleGain, any_case, cases_of
+from plots.prose import paragraph
 
 PICTURE = "generations.svg"
 _LABEL_INCHES = 1.3  # of a case in a column

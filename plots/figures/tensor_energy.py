@@ -6,12 +6,12 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
+from plots.figures.style import in_column, inches, new_figure, settle, styled, text_size
 from plots.prose import paragraph
-from plots.style import in_column, inches, new_figure, settle, styled, text_size
 
 
 def _load_name(at: dict[str, str]) -> str:

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from plots.data.load import Results
 from plots.figures import common
 from plots.figures.points import points
 from plots.figures.registry import GpuSubject, microbenchmark_figure
-from plots.load import Results
+from plots.figures.style import beside, legend_under, new_figure, settle, styled
 from plots.prose import paragraph
-from plots.style import beside, legend_under, new_figure, settle, styled
 
 # Okabe & Ito, as elsewhere: A from shared memory, from registers.
 _INK = {"shared": "#0072B2", "registers": "#D55E00"}

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.advice.twin import Answer, Between, Twin, answers_left_out, answers_to_unseen
+from plots.data.load import Results
+from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.load import Results
 from plots.prediction.model import Constants, Machine, Parts, combined, parts_of
 from plots.prediction.traits import Row, family_of, numbers
-from plots.strategies import NAMES
-from plots.twin import Answer, Between, Twin, answers_left_out, answers_to_unseen
 
 ROLES = ("iso", "best", "matched", "cross")
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plots.data.load import Results
 from plots.errors import PlotsError
-from plots.load import Results
 
 EQUATIONS = """\
     step    = instructions + latency                       of one warp, its chain

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from plots import examples, expect
+from plots.advice import examples
+from plots.advice.twin import NAME as TWIN
+from plots.advice.twin import Twin, accuracy, by_lot, twins_and_unseen
+from plots.data.load import Results, strategy_order
+from plots.data.strategies import APPS, NAMES
 from plots.errors import PlotsError
-from plots.load import Results, strategy_order
 from plots.markdown import plain, table, wrapped
+from plots.papers import specifications
 from plots.prediction import evaluation as ev
 from plots.prediction.model import EQUATIONS, SOURCES, Curve, Machine
 from plots.prediction.traits import FAMILIES
-from plots.strategies import APPS, NAMES
-from plots.twin import NAME as TWIN
-from plots.twin import Twin, accuracy, by_lot, twins_and_unseen
 
 COMMAND = "python -m plots predict results -o docs/prediction.md"
 
@@ -558,11 +559,11 @@ def _other_gpu(found: ev.Transfer) -> list[str]:
 def _forecast(results: Results, e: ev.Evaluation) -> list[str]:
     """What the model says of GPUs of the same chip that nobody has recorded, by their data sheets:
     written down before it can be compared."""
-    own = expect.spec_of_driver(e.gpu)
+    own = specifications.spec_of_driver(e.gpu)
     if own is None:
         return []
     parts = []
-    for spec in expect.datasheet_specs():
+    for spec in specifications.datasheet_specs():
         same_chip = spec.architecture == own.architecture and spec.sms == own.sms
         if not same_chip or spec.bandwidth_gb_s == own.bandwidth_gb_s:
             continue

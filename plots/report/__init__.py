@@ -4,7 +4,3 @@ page.py puts it together; answer.py is its first screen; embedded.py and tables.
 it carries and its script (templates/report.js) shows; chapters/ stand below the apps, one file
 each.
 """
-
-from plots.report.page import render
-
-__all__ = ["render"]

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from plots.advise import Advice
-from plots.attribution import Attribution, attributions
-from plots.beside import rows_beside
-from plots.claims import UNDECIDED
+from plots.advice.advise import Advice
+from plots.data.load import Results, main_size
+from plots.data.profiles import profiles_beside
+from plots.data.strategies import APPS, NAMES
 from plots.figures import GpuSubject
-from plots.gains import Gain, gains_of
-from plots.load import Results, main_size
-from plots.profiles import profiles_beside
+from plots.judge.attribution import Attribution, attributions
+from plots.judge.beside import rows_beside
+from plots.judge.gains import Gain, gains_of
 from plots.prose import percent, runs, shade
-from plots.strategies import APPS, NAMES
+from plots.statistics.claims import UNDECIDED
 from plots.units import claimed_ratio, times
 
 _BOUND = {

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from plots.documents import find_files
+from plots.data.documents import find_files
+from plots.data.load import Results
 from plots.errors import PlotsError
-from plots.load import Results
 from plots.report.embedded import Embedded
 from plots.tree import ROOT
 

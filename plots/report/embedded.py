@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from plots.load import Results, samples_by_row
+from plots.data.load import Results, samples_by_row
 
 CLOCK_STEP_MS = 32e-6  # what the clock of events of these GPUs counts in
 LEAST_SHARE = 1e-6  # of a median, which is finer than anything that is shown

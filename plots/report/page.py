@@ -16,10 +16,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from plots import __version__, expect
-from plots.advise import Advice, advise, by_mode, from_size_on
-from plots.cache import Cache
-from plots.drawing import draw_all
+from plots import __version__
+from plots.advice.advise import Advice, advise, by_mode, from_size_on
+from plots.data.cache import Cache
+from plots.data.load import Results, main_cache, main_launch, slug
+from plots.data.strategies import STRATEGIES, built_variants
 from plots.errors import PlotsError
 from plots.figures import (
     AppSubject,
@@ -31,16 +32,16 @@ from plots.figures import (
     of_chapter,
 )
 from plots.figures.common import origin
+from plots.figures.drawing import draw_all
 from plots.figures.registry import mode_name
-from plots.generations import Step, pairs_of, steps
-from plots.load import Results, main_cache, main_launch, slug
+from plots.figures.style import embedded_font
+from plots.papers import expect, specifications
+from plots.papers.generations import Step, pairs_of, steps
 from plots.parallel import beside, no_search_for_garbage
 from plots.report import answer, navigation, tables, warnings
 from plots.report.chapters import BEHIND_MICROBENCHMARKS, Part, parts
 from plots.report.embedded import Embedded
 from plots.report.navigation import Entry, Line, Menu
-from plots.strategies import STRATEGIES, built_variants
-from plots.style import embedded_font
 
 # Where the font comes, which is made while the page is written.
 _PLACE_OF_FONT = "/* font */"
@@ -151,7 +152,7 @@ class _Pictures:
 
 
 def _specification(gpu: str) -> str:
-    spec = expect.spec_of_driver(gpu)
+    spec = specifications.spec_of_driver(gpu)
     if spec is None:
         return "No datasheet of this GPU is among the suite's specifications."
     return (
@@ -309,7 +310,7 @@ def _navigation(
 
 def _environment(data: Embedded) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("plots", "templates"),
+        loader=jinja2.PackageLoader("plots.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -326,7 +327,7 @@ def _written(part: Part, results: Results) -> tuple[Markup, Embedded]:
 
 
 def _template(name: str) -> Markup:
-    return Markup((files("plots") / "templates" / name).read_text(encoding="utf-8"))
+    return Markup((files("plots.report") / "templates" / name).read_text(encoding="utf-8"))
 
 
 def render(

@@ -9,9 +9,9 @@ import numpy as np
 from markupsafe import Markup
 
 from plots import prose
-from plots.beside import rows_beside
-from plots.gains import gains_of
-from plots.load import Results
+from plots.data.load import Results
+from plots.judge.beside import rows_beside
+from plots.judge.gains import gains_of
 from plots.prose import view
 from plots.report.embedded import Column, Embedded
 from plots.units import shortened

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
+from plots.data.load import Results
 from plots.figures.registry import mode_name
-from plots.load import Results
 
 
 @dataclass(frozen=True)

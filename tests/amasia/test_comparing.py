@@ -24,8 +24,8 @@ import amasia
 from amasia import library
 from amasia.comparing import raw_stream
 from plots.cli import main
-from plots.documents import read_document
-from plots.load import load
+from plots.data.documents import read_document
+from plots.data.load import load
 
 QUICK = {"min_rounds": 7, "max_rounds": 7}
 

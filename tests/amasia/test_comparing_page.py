@@ -15,7 +15,7 @@ import pytest
 from on_stub import ROOT, STUB_STREAM, Script
 
 import amasia
-from plots.load import load
+from plots.data.load import load
 
 PAGE = (ROOT / "docs" / "compare-in-python.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```python file=(\S+)\n(.*?)\n```", PAGE, re.DOTALL))

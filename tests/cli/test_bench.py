@@ -16,8 +16,8 @@ import time
 import pytest
 from programs import ROOT, built_with_cuda, program, runner
 
-from plots.documents import read_document
-from plots.load import load
+from plots.data.documents import read_document
+from plots.data.load import load
 from plots.report.chapters.registry import parts
 from plots.report.embedded import Embedded
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from programs import NO_GPU, ROOT
 
-from plots.recomputed import comparisons_of
+from plots.data.recomputed import comparisons_of
 
 
 def one_line(result, status: int, most: int = 300) -> str:

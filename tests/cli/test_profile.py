@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from programs import ROOT, fake_ncu_in, runner
 
-from plots.content_digest import content_digest
+from plots.data.content_digest import content_digest
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 PERMISSION = (

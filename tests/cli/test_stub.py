@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from programs import program, runner
 
-from plots.content_digest import content_digest
-from plots.documents import read_document
+from plots.data.content_digest import content_digest
+from plots.data.documents import read_document
 from plots.errors import ResultFileError
 
 Script = dict[str, Any]

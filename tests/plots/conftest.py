@@ -19,7 +19,7 @@ for folder in (Path(__file__).resolve().parents[2], Path(__file__).resolve().par
 
 import synthetic  # noqa: E402
 
-from plots.load import Results, load  # noqa: E402
+from plots.data.load import Results, load  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import synthetic
 
-from plots.effects import RESOURCES
+from plots.advice.effects import RESOURCES
 
 # Strategy -> thousandths more than the baseline, as in tests/effects/effects_apps.cu.
 PLANTS = {

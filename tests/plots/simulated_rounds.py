@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plots import special
-from plots.claims import within_noise_of
-from plots.statistics import corrected_confidence, spread_of_rounds
+from plots.statistics import special
+from plots.statistics.claims import within_noise_of
+from plots.statistics.intervals import corrected_confidence, spread_of_rounds
 
 CONFIDENCE = 0.95  # joint, of a group
 ROUNDS = (8, 15, 31, 51)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from plots import recomputed
-from plots.content_digest import content_digest
+from plots.data import recomputed
+from plots.data.content_digest import content_digest
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 

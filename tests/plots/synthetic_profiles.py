@@ -7,7 +7,7 @@ from typing import Any
 
 import synthetic
 
-from plots.profiles import counter_meanings
+from plots.data.profiles import counter_meanings
 
 # A row that takes 900 cycles, waits half of them for memory and issues in a quarter; the profiler
 # adds a tenth. Its clock has 1000 cycles in a microsecond.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from plots.advise import advise, as_text, by_mode, from_size_on
+from plots.advice.advise import advise, as_text, by_mode, from_size_on
+from plots.data.load import load
 from plots.errors import PlotsError
-from plots.load import load
 
 MODE = {"cache": "cold", "launch": "stream"}
 

@@ -12,7 +12,11 @@ import pytest
 import synthetic
 import synthetic_profiles
 
-from plots.attribution import (
+from plots.cli import main
+from plots.data.load import load
+from plots.data.profiles import Profile, find_profiles, load_profiles
+from plots.data.strategies import ROOT
+from plots.judge.attribution import (
     CAUSES,
     LEAST,
     SHARE,
@@ -27,10 +31,6 @@ from plots.attribution import (
     run_of,
     sums_up,
 )
-from plots.cli import main
-from plots.load import load
-from plots.profiles import Profile, find_profiles, load_profiles
-from plots.strategies import ROOT
 
 APPS = ("gemm", "histogram", "hotspot", "lud", "nw", "pathfinder")
 KEY = ("NVIDIA H200", "nw", "n=64", "cold", "stream", "nw/tma", "iso", "ab")

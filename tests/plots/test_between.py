@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from plots import between
-from plots.between import (
+from plots.statistics import between
+from plots.statistics.between import (
     Pool,
     SessionValue,
     difference,
@@ -32,8 +32,8 @@ def _row(sessions):
 
 
 def _pool(rows):
-    """What rows are predicted from, as plots/sessions.py chooses it: few are not a kind of their
-    own, and lie in the pool of all, which here has no others."""
+    """What rows are predicted from, as plots/data/sessions.py chooses it: few are not a kind of
+    their own, and lie in the pool of all, which here has no others."""
     pool = Pool.of(rows)
     return pool if pool.suffices else pool.of_others()
 

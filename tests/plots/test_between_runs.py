@@ -11,14 +11,15 @@ import synthetic
 from test_sessions import run, three
 from whole_record import whole_record
 
-from plots import between_runs, references
-from plots.between import LEAST_ROWS, Components, Prediction, SessionValue
-from plots.between_runs import Checked, coverage, left_out, likely_reason
 from plots.cli import main
+from plots.data.load import Results, load
+from plots.data.sessions import Measured, Sessions, pool_of
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.load import Results, load
-from plots.sessions import Measured, Sessions, pool_of
-from plots.strategies import ROOT
+from plots.judge import between_runs
+from plots.judge.between_runs import Checked, coverage, left_out, likely_reason
+from plots.report import references
+from plots.statistics.between import LEAST_ROWS, Components, Prediction, SessionValue
 
 
 @pytest.fixture(scope="module")

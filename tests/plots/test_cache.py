@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from plots.cache import Cache, Digests
-from plots.load import load
+from plots.data.cache import Cache, Digests
+from plots.data.load import load
 
 
 def test_what_was_kept_is_found(tmp_path):

@@ -6,10 +6,10 @@ import pytest
 import synthetic
 from whole_record import whole_record
 
-from plots import choosing
+from plots.advice import choosing
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.load import load
-from plots.strategies import ROOT
 
 
 def test_the_page_of_the_repository_is_of_the_recorded_results():

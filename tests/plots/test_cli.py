@@ -16,7 +16,7 @@ import synthetic
 from plots.cli import main
 from plots.commands import COMMANDS
 from plots.commands.figure import drawable
-from plots.strategies import ROOT
+from plots.data.strategies import ROOT
 
 
 def run(capsys, *arguments):

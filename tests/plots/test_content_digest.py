@@ -7,10 +7,10 @@ import json
 import pytest
 import synthetic
 
-from plots.content_digest import content_digest
+from plots.data.content_digest import content_digest
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import ResultFileError
-from plots.load import load
-from plots.strategies import ROOT
 
 
 def test_it_is_sha256_of_what_it_says_it_hashes():

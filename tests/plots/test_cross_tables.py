@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from plots.cross_tables import table_of, without_time
+from plots.judge.cross_tables import table_of, without_time
 
 
 def tabled(load_groups, **options):

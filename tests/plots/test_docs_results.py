@@ -7,8 +7,8 @@ import re
 import shlex
 
 from plots.cli import parser
-from plots.schema import SCHEMA_PATH
-from plots.strategies import ROOT
+from plots.data.schema import SCHEMA_PATH
+from plots.data.strategies import ROOT
 
 TEXT = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from plots import drawing, parallel
-from plots.cache import Cache
+from plots import parallel
+from plots.data.cache import Cache
 from plots.errors import PlotsError
-from plots.figures import Picture
-from plots.style import new_figure
+from plots.figures import Picture, drawing
+from plots.figures.style import new_figure
 
 
 def draw_text(text):

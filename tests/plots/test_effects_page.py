@@ -9,9 +9,8 @@ import pytest
 import synthetic
 import synthetic_profiles
 
-from plots import effects, effects_page
-from plots.cli import main
-from plots.effects import (
+from plots.advice import effects, effects_page
+from plots.advice.effects import (
     RESOURCES,
     Share,
     claims,
@@ -22,11 +21,12 @@ from plots.effects import (
     searches,
     studies_in,
 )
+from plots.cli import main
+from plots.data.load import load
+from plots.data.profiles import load_profiles
+from plots.data.strategies import ROOT
 from plots.errors import ResultFileError
 from plots.figures.detection import digest_of, picture_of
-from plots.load import load
-from plots.profiles import load_profiles
-from plots.strategies import ROOT
 
 NO_PROFILES = load_profiles([])
 GROUPS = 20  # with 5 comparisons of equal work each

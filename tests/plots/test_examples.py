@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots import examples
+from plots.advice import examples
 from plots.cli import main
-from plots.documents import read_document
+from plots.data.documents import read_document
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.gains import Gain, Part
-from plots.strategies import ROOT
+from plots.judge.gains import Gain, Part
 
 PAGE = ROOT / "docs" / "examples.md"
 EXAMPLES = examples.names()

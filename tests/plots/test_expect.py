@@ -10,25 +10,27 @@ import pandas as pd
 import pytest
 import synthetic
 
-from plots import expect
 from plots.cli import main
 from plots.commands import expect as expect_command
+from plots.data.load import load
 from plots.errors import PlotsError
-from plots.load import load
+from plots.papers import expect, specifications
 
 
 def test_a100_over_v100_is_the_papers():
-    e = expect.expect_specs(expect.find_spec("A100"), expect.find_spec("V100"))
+    e = specifications.expect_specs(
+        specifications.find_spec("A100"), specifications.find_spec("V100")
+    )
     assert round(e.flop_ratio, 2) == 1.38
     assert round(e.bandwidth_ratio, 2) == 1.73
     assert str(e) == "1.38 = min(FLOP 1.38, bandwidth 1.73)"
     assert e.limited_by == "FLOP"
-    assert expect.quoted_mean("A100", "V100")[0] == 1.34
+    assert specifications.quoted_mean("A100", "V100")[0] == 1.34
 
 
 def test_fp64_gains_the_same_there():
-    specs = expect.find_spec("A100"), expect.find_spec("V100")
-    assert round(expect.expect_specs(*specs, "fp64").flop_ratio, 2) == 1.38
+    specs = specifications.find_spec("A100"), specifications.find_spec("V100")
+    assert round(specifications.expect_specs(*specs, "fp64").flop_ratio, 2) == 1.38
 
 
 def test_quoted_means_beside_expectations():
@@ -50,17 +52,20 @@ def test_quoted_means_beside_expectations():
 
 
 def test_every_pair_of_the_eight_gpus_works():
-    specs = expect.paper_specs()
+    specs = specifications.paper_specs()
     assert len(specs) == 8
     for new in specs:
         for old in specs:
-            there, back = expect.expect_specs(new, old), expect.expect_specs(old, new)
+            there, back = (
+                specifications.expect_specs(new, old),
+                specifications.expect_specs(old, new),
+            )
             assert there.expected == min(there.flop_ratio, there.bandwidth_ratio)
             assert there.flop_ratio * back.flop_ratio == pytest.approx(1)
 
 
 def test_balance_and_density_are_those_of_figure_1():
-    specs = {s.name: s for s in expect.paper_specs()}
+    specs = {s.name: s for s in specifications.paper_specs()}
     # Section 6: "often between 0.03 and 0.07" in fp32, 2.0 in fp64 for the RTX 2060; the P100 has
     # a slightly higher compute density than the V100.
     assert round(specs["GTX 745"].balance(), 3) == 0.036
@@ -73,7 +78,7 @@ def test_balance_and_density_are_those_of_figure_1():
 
 def test_datasheets_are_plausible_and_cited():
     names = set()
-    for spec in expect.datasheet_specs():
+    for spec in specifications.datasheet_specs():
         assert spec.name not in names
         names.add(spec.name)
         assert "NVIDIA" in spec.source and ("datasheet" in spec.source or "paper" in spec.source)
@@ -81,22 +86,22 @@ def test_datasheets_are_plausible_and_cited():
         assert np.isnan(spec.fp64_tflops) or spec.fp64_tflops < spec.fp32_tflops
     order = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada Lovelace", "Hopper",
              "Blackwell")  # fmt: skip
-    found = {spec.architecture: [] for spec in expect.datasheet_specs()}
+    found = {spec.architecture: [] for spec in specifications.datasheet_specs()}
     assert tuple(found) == order
-    for spec in expect.datasheet_specs():
+    for spec in specifications.datasheet_specs():
         found[spec.architecture].append(spec.name)
     # A data-centre and a consumer GPU of each, where there were both.
     consumer = {a for a, names in found.items() if any(n.startswith(("GTX", "RTX")) for n in names)}
     assert consumer == set(order) - {"Volta", "Hopper"}
     assert all(any(not n.startswith(("GTX", "RTX")) for n in names) for names in found.values())
-    h200 = expect.spec_of_driver("NVIDIA H200")
+    h200 = specifications.spec_of_driver("NVIDIA H200")
     assert (h200.name, h200.bandwidth_gb_s, h200.fp32_tflops, h200.sms) == (
         "H200 SXM",
         4800,
         67,
         132,
     )
-    assert expect.spec_of_driver("NVIDIA Nonesuch") is None
+    assert specifications.spec_of_driver("NVIDIA Nonesuch") is None
 
 
 @pytest.mark.parametrize(
@@ -110,14 +115,14 @@ def test_datasheets_are_plausible_and_cited():
     ],
 )
 def test_names_of_gpus(name, found):
-    assert expect.find_spec(name).name == found
+    assert specifications.find_spec(name).name == found
 
 
 def test_unknown_and_ambiguous_names():
     with pytest.raises(PlotsError, match=r'no GPU and no file "RTX 4091"; nearest: RTX 4090'):
-        expect.find_spec("RTX 4091")
+        specifications.find_spec("RTX 4091")
     with pytest.raises(PlotsError, match="ambiguous: GTX 745, GTX 1050 Ti"):
-        expect.find_spec("GTX")
+        specifications.find_spec("GTX")
 
 
 def test_two_result_files(two_gpus):
@@ -182,7 +187,7 @@ def test_several_gpus_on_one_side(save):
 
 
 def test_published_data_cite_their_source():
-    for path in (expect.TABLE1, expect.QUOTED):
+    for path in (specifications.TABLE1, specifications.QUOTED):
         first = path.read_text(encoding="utf-8").splitlines()[0]
         assert re.match(r"# .*Svedin et al\..*arXiv 2106\.04979", first), path
 
@@ -216,7 +221,7 @@ def test_the_verdict_is_that_of_the_figures(two_gpus, factor, word):
 
 
 def test_what_the_paper_quotes_of_strategies():
-    quotes = expect.strategy_quotes()
+    quotes = specifications.strategy_quotes()
     found = {(q.app, q.strategy): (q.low, q.high) for q in quotes.itertuples()}
     assert found == {
         ("hotspot", "overlap"): (1.12, 1.23),
@@ -229,7 +234,9 @@ def test_what_the_paper_quotes_of_strategies():
 
 
 def test_each_published_table_is_stored_once():
-    contents = [p.read_text(encoding="utf-8") for p in sorted(expect.TABLE1.parent.glob("*.csv"))]
+    contents = [
+        p.read_text(encoding="utf-8") for p in sorted(specifications.TABLE1.parent.glob("*.csv"))
+    ]
     tables = [text for text in contents if re.search(r"897\.?0?,14\.13,7\.066", text)]
     assert len(tables) == 1, "the V100 of Table 1 stands in several files"
 

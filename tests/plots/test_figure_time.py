@@ -11,12 +11,11 @@ import pytest
 from matplotlib.figure import Figure
 from whole_record import whole_record
 
-from plots import style
 from plots.cli import main
-from plots.figures import FIGURES
+from plots.data.selection import Selection
+from plots.data.strategies import ROOT
+from plots.figures import FIGURES, style
 from plots.figures.latency import latency
-from plots.selection import Selection
-from plots.strategies import ROOT
 
 # Seconds to import between them; a figure as SVG or PNG needs none.
 _NOT_NEEDED = ("scipy", "fontTools.subset", "matplotlib.backends.backend_pdf", "jsonschema")

@@ -1,4 +1,4 @@
-"""plots/frozen.py: the record of an earlier version beside that of the current code."""
+"""plots/data/frozen.py: the record of an earlier version beside that of the current code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from plots import frozen
-from plots.documents import find_files
-from plots.load import load
-from plots.sessions import Measured, Sessions, SessionValue
+from plots.data import frozen
+from plots.data.documents import find_files
+from plots.data.load import load
+from plots.data.sessions import Measured, Sessions, SessionValue
 
 
 @pytest.fixture

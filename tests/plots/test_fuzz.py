@@ -17,13 +17,13 @@ import synthetic
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from plots.content_digest import content_digest
-from plots.documents import read_document
+from plots.advice.machine_code import kernels_in, tile_loop
+from plots.advice.observed import from_report
+from plots.data.content_digest import content_digest
+from plots.data.documents import read_document
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
-from plots.load import load
-from plots.machine_code import kernels_in, tile_loop
-from plots.observed import from_report
-from plots.strategies import ROOT
 
 _KEPT = {
     "database": None,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import synthetic
 
-from plots.gains import GAIN_COLUMNS, gain_frame, gains_of
-from plots.load import load
+from plots.data.load import load
+from plots.judge.gains import GAIN_COLUMNS, gain_frame, gains_of
 
 
 @pytest.fixture

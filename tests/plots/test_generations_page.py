@@ -6,13 +6,13 @@ import pytest
 import synthetic
 from whole_record import whole_record
 
-from plots import expect, generations_page
 from plots.cli import main
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.figures.styles import PICTURE, digest_of
-from plots.generations import microbenchmark_ratios, steps
-from plots.load import load
-from plots.statistics import geometric_mean
-from plots.strategies import ROOT
+from plots.papers import expect, generations_page, specifications
+from plots.papers.generations import microbenchmark_ratios, steps
+from plots.statistics.intervals import geometric_mean
 
 SIZE = {"n": 512}
 OLDER = synthetic.device("Tesla V100-SXM2-16GB", 70)
@@ -357,7 +357,7 @@ def test_the_paper_in_one_command(capsys, tmp_path):
     assert status == 0
     assert (tmp_path / "paper.svg").is_file() and (tmp_path / "paper-balance.svg").is_file()
     quoted = expect.quoted_values()
-    raw = expect.QUOTED.read_text(encoding="utf-8").splitlines()
+    raw = specifications.QUOTED.read_text(encoding="utf-8").splitlines()
     assert len(quoted) == len(raw) - 2  # a comment and the names of the columns
     assert (quoted["value"] != "").all()
     assert "1.07 to 1.35, mean 1.27" in set(quoted["value"])

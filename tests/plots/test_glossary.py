@@ -7,8 +7,8 @@ import pkgutil
 import re
 
 import plots.report
+from plots.data.strategies import ROOT
 from plots.report.embedded import Column
-from plots.strategies import ROOT
 
 
 def columns() -> set[str]:

@@ -8,15 +8,16 @@ import json
 import pytest
 import synthetic
 
-from plots import published, recomputed
-from plots.claims import INVALID, UNDECIDED
+from plots.advice.twin import recorded_twins
 from plots.cli import main
-from plots.documents import read_document
+from plots.data import recomputed
+from plots.data.documents import read_document
+from plots.data.load import load
+from plots.data.schema import SCHEMA_PATH
 from plots.errors import ResultFileError
-from plots.load import load
+from plots.papers import published
 from plots.report.embedded import unpacked
-from plots.schema import SCHEMA_PATH
-from plots.twin import recorded_twins
+from plots.statistics.claims import INVALID, UNDECIDED
 
 WHY = {
     "kind": "company",

@@ -7,10 +7,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from plots import drawn_twins, twin, twin_places
-from plots.kriging import COVERAGE, LEAST, Field, nearest
-from plots.possible_traits import beyond_the_twin, contradiction, indivisible
-from plots.strategies import ROOT
+from plots.advice import drawn_twins, twin, twin_places
+from plots.advice.possible_traits import beyond_the_twin, contradiction, indivisible
+from plots.data.strategies import ROOT
+from plots.statistics.kriging import COVERAGE, LEAST, Field, nearest
 
 
 def field_of(count, noise=0.0, seed=1):

@@ -13,15 +13,23 @@ import pandas as pd
 import pytest
 import synthetic
 
-from plots import documents, parallel, published, schema, validation
-from plots import load as loading
-from plots.cache import Cache
-from plots.claims import WITHIN_NOISE, claim_of, earlier_claim_of, set_claims, within_own_noise
-from plots.documents import find_files, read_document, upgrade
+from plots import parallel
+from plots.data import documents, schema, validation
+from plots.data import load as loading
+from plots.data.cache import Cache
+from plots.data.documents import find_files, read_document, upgrade
+from plots.data.load import load, main_size, sizes_of, slug
+from plots.data.schema import SCHEMA_PATH, scalars
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
-from plots.load import load, main_size, sizes_of, slug
-from plots.schema import SCHEMA_PATH, scalars
-from plots.strategies import ROOT
+from plots.papers import published
+from plots.statistics.claims import (
+    WITHIN_NOISE,
+    claim_of,
+    earlier_claim_of,
+    set_claims,
+    within_own_noise,
+)
 
 
 def test_the_synthetic_files_obey_the_published_schema():

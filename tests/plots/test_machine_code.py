@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from plots import machine_code
-from plots.errors import PlotsError
-from plots.machine_code import (
+from plots.advice import machine_code
+from plots.advice.machine_code import (
     choose,
     find_cuobjdump,
     kernels_in,
     read_kernels,
     tile_loop,
 )
-from plots.observed import from_cubin
+from plots.advice.observed import from_cubin
+from plots.errors import PlotsError
 
 SOURCE = Path(__file__).with_name("kernels_to_read.cu")
 

@@ -9,9 +9,11 @@ from collections import Counter
 import pytest
 from matplotlib.figure import Figure
 
-from plots import content_digest, documents, drawing, parallel, recomputed, style
-from plots.cache import Cache
+from plots import parallel
 from plots.commands.report import page_of
+from plots.data import content_digest, documents, recomputed
+from plots.data.cache import Cache
+from plots.figures import drawing, style
 from plots.report.embedded import carried_by
 
 

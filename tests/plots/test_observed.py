@@ -14,12 +14,10 @@ import pytest
 import test_twin
 from test_machine_code import PAIR, REST, SOURCE, listing
 
-from plots import machine_code, twin
-from plots.cli import main
-from plots.errors import PlotsError
-from plots.machine_code import kernels_in
-from plots.ncu_report import read_binary, read_csv, value_of
-from plots.observed import (
+from plots.advice import machine_code, twin
+from plots.advice.machine_code import kernels_in
+from plots.advice.ncu_report import read_binary, read_csv, value_of
+from plots.advice.observed import (
     BY_HAND,
     Observed,
     from_cubin,
@@ -28,7 +26,9 @@ from plots.observed import (
     threads_of,
     within_record,
 )
-from plots.strategies import ROOT
+from plots.cli import main
+from plots.data.strategies import ROOT
+from plots.errors import PlotsError
 
 GOLDEN = ROOT / "tests" / "golden" / "ncu"
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -268,7 +268,7 @@ def code(monkeypatch, tmp_path):
     def make(*instructions, shared=4096):
         use = f" Function k:\n  REG:30 STACK:0 SHARED:{shared} LOCAL:0 CONSTANT[0]:1\n"
         kernels = list(kernels_in(listing(*instructions), use))
-        monkeypatch.setattr("plots.observed.machine_code.read_kernels", lambda path: kernels)
+        monkeypatch.setattr("plots.advice.observed.machine_code.read_kernels", lambda path: kernels)
         return tmp_path / "k.cubin"
 
     return make

@@ -8,9 +8,10 @@ import pytest
 import synthetic
 from whole_record import whole_record
 
-from plots import occupancy
-from plots.load import Results, load
-from plots.occupancy import (
+from plots.data.load import Results, load
+from plots.data.strategies import ROOT
+from plots.judge import occupancy
+from plots.judge.occupancy import (
     BARRIERS,
     CLUSTERS,
     REGISTERS,
@@ -20,8 +21,7 @@ from plots.occupancy import (
     kernels_of,
     limited_by,
 )
-from plots.residency import MOST_BLOCKS, blocks_by_registers
-from plots.strategies import ROOT
+from plots.judge.residency import MOST_BLOCKS, blocks_by_registers
 
 # An H100. Of shared memory each block has 1024 bytes beside its own.
 DEVICE = {

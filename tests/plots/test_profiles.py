@@ -9,10 +9,10 @@ import pytest
 import synthetic
 import synthetic_profiles
 
-from plots.documents import find_files
+from plots.data.documents import find_files
+from plots.data.load import load
+from plots.data.profiles import counter_meanings, find_profiles, load_profiles, profiles_beside
 from plots.errors import PlotsError, ResultFileError
-from plots.load import load
-from plots.profiles import counter_meanings, find_profiles, load_profiles, profiles_beside
 
 
 @pytest.fixture

@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots import documents, shell
-from plots.cache import default_folder
+from plots import shell
 from plots.cli import main
-from plots.documents import find_files, read_document, text_of
+from plots.data import documents
+from plots.data.cache import default_folder
+from plots.data.documents import find_files, read_document, text_of
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError, ResultFileError
 from plots.folders import shortened
-from plots.load import load
-from plots.strategies import ROOT
 
 RESULT = synthetic.document([synthetic.group("nw", {"n": 512}, 1.0)])
 

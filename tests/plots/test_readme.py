@@ -10,11 +10,11 @@ import synthetic
 from drawn import table_rows
 from whole_record import whole_record
 
-from plots import readme
 from plots.cli import main, parser
-from plots.load import load, main_size
-from plots.report import render
-from plots.strategies import ROOT
+from plots.data.load import load, main_size
+from plots.data.strategies import ROOT
+from plots.report import readme
+from plots.report.page import render
 
 TEXT = f"# Title\n\nbefore\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots import recomputed
 from plots.cli import main
-from plots.documents import read_document
+from plots.data import recomputed
+from plots.data.documents import read_document
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import ResultFileError
-from plots.load import load
-from plots.strategies import ROOT
 
 RECORDED = sorted((ROOT / "results").rglob("*.json"))
 

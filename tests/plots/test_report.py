@@ -16,13 +16,12 @@ import synthetic
 from drawn import table_rows
 from fontTools.ttLib import TTFont
 
-from plots.cache import Cache
+from plots.data.cache import Cache
+from plots.data.load import load
 from plots.errors import PlotsError
-from plots.generations import steps
-from plots.load import load
+from plots.papers.generations import steps
 from plots.prose import shade
 from plots.report import page as page_module
-from plots.report import render
 from plots.report.embedded import (
     CLOCK_STEP_MS,
     Embedded,
@@ -31,6 +30,7 @@ from plots.report.embedded import (
     decoded,
     unpacked,
 )
+from plots.report.page import render
 from plots.report.tables import row_records
 
 

@@ -13,13 +13,15 @@ from drawn import table_rows
 from markupsafe import Markup
 from whole_record import whole_record
 
-from plots import examples, published, reproduction, twin
-from plots.load import load
-from plots.report import documents, render, warnings
+from plots.advice import examples, twin
+from plots.data.load import load
+from plots.data.strategies import ROOT
+from plots.papers import published, reproduction
+from plots.report import documents, warnings
 from plots.report.chapters import registry
 from plots.report.chapters.reproduction import _with_code
 from plots.report.embedded import Column, Embedded, decoded, unpacked
-from plots.strategies import ROOT
+from plots.report.page import render
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 import synthetic
 import synthetic_profiles
 
-from plots.load import load
-from plots.report import render
+from plots.data.load import load
+from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
 

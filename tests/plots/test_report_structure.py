@@ -17,8 +17,8 @@ import page_structure
 import pytest
 import synthetic
 
-from plots.load import load
-from plots.report import render
+from plots.data.load import load
+from plots.report.page import render
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason=browser.MISSING)
 

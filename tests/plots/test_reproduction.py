@@ -11,14 +11,14 @@ import pytest
 import synthetic
 from drawn import table_rows
 
-from plots import contradictions, derived, inconsistencies, published, reproduction
 from plots.cli import main
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.load import load
-from plots.published import Comparison, Own
+from plots.papers import contradictions, derived, inconsistencies, published, reproduction
+from plots.papers.published import Comparison, Own
+from plots.papers.reproduction import Line, Verdict
 from plots.report.embedded import unpacked
-from plots.reproduction import Line, Verdict
-from plots.strategies import ROOT
 
 H200 = synthetic.device()
 H800_CELL = Comparison("000-04", "latency", "H800", 40, 40, "point a b c=d", tolerance=10)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plots import twin
-from plots.residency import blocks_by_registers, held, registers_of_its_twin
-from plots.strategies import ROOT
+from plots.advice import twin
+from plots.data.strategies import ROOT
+from plots.judge.residency import blocks_by_registers, held, registers_of_its_twin
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from simulated_rounds import (
     table,
 )
 
-from plots.recomputed import NEWEST_RULE, comparisons_of
+from plots.data.recomputed import NEWEST_RULE, comparisons_of
 
 FOLDER = Path(__file__).parent
 METHODOLOGY = FOLDER.parents[1] / "docs" / "methodology.md"

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import synthetic
 
-from plots.advise import advise
+from plots.advice.advise import advise
+from plots.data.load import LEAST_ROUNDS, load
+from plots.data.strategies import ROOT
 from plots.errors import ResultFileError
-from plots.load import LEAST_ROUNDS, load
 from plots.prose import runs
-from plots.readme import table
-from plots.strategies import ROOT
+from plots.report.readme import table
 
 SIZE = {"n": 512}
 

@@ -11,15 +11,16 @@ import synthetic
 import test_sessions
 from whole_record import whole_record
 
-from plots import expect, readme
-from plots.advise import advise
-from plots.beside import rows_beside, times_beside
-from plots.generations import steps
-from plots.load import load
+from plots.advice.advise import advise
+from plots.data.load import load
+from plots.data.strategies import ROOT
+from plots.judge.beside import rows_beside, times_beside
+from plots.papers import expect
+from plots.papers.generations import steps
+from plots.report import readme
 from plots.report.chapters import spellings
 from plots.report.embedded import Embedded
 from plots.report.tables import row_records
-from plots.strategies import ROOT
 
 _UNITS = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
 _NUMBER = re.compile(r"[0-9.]+")

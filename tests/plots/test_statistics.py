@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plots.statistics import (
+from plots.statistics.intervals import (
     benjamini_hochberg,
     ends_of_logs,
     geometric_mean,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plots import style
-from plots.strategies import (
+from plots.data.strategies import (
     NAMES,
     ROOT,
     STRATEGIES,
@@ -13,6 +12,7 @@ from plots.strategies import (
     code_lines,
     involved_lines,
 )
+from plots.figures import style
 
 
 def test_the_same_table_as_the_header():

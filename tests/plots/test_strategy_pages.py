@@ -6,10 +6,10 @@ import pytest
 import synthetic
 from whole_record import whole_record
 
-from plots import strategy_pages
+from plots.advice import strategy_pages
+from plots.data.load import load
+from plots.data.strategies import NAMES, ROOT, code_lines, involved_lines
 from plots.errors import PlotsError
-from plots.load import load
-from plots.strategies import NAMES, ROOT, code_lines, involved_lines
 
 
 def test_the_pages_of_the_repository_are_of_the_recorded_results():

@@ -9,7 +9,7 @@ import pytest
 import synthetic
 from matplotlib.text import Text
 
-from plots import style
+from plots.figures import style
 from plots.figures.floor import floor
 from plots.figures.speedup import speedup
 

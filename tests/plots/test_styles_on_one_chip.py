@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import synthetic
 
-from plots import styles
-from plots.between import Components, SessionValue, predict
-from plots.claims import NOT_RESOLVED
-from plots.load import load
-from plots.sessions import Sessions
-from plots.strategies import NAMES
-from plots.styles import AMPERE, HOPPER, Best, BetweenRuns, Known, OneRun, cases_of, summary
+from plots.data.load import load
+from plots.data.sessions import Sessions
+from plots.data.strategies import NAMES
+from plots.papers import styles
+from plots.papers.styles import AMPERE, HOPPER, Best, BetweenRuns, Known, OneRun, cases_of, summary
+from plots.statistics.between import Components, SessionValue, predict
+from plots.statistics.claims import NOT_RESOLVED
 
 
 def test_every_strategy_is_of_one_style():
@@ -249,7 +249,7 @@ def test_gpus_that_are_left_out_fall_into_the_interval_and_an_outlier_does_not(s
 
 def test_quotients_are_of_the_same_session():
     def measured(identity, gpu, date, value):
-        from plots.sessions import Measured
+        from plots.data.sessions import Measured
 
         return Measured("ratio", "G", "nw", "c", identity, "best", identity,
                         SessionValue(gpu, value, 0.3), date, "")  # fmt: skip

@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots import drawn_twins, examples, possible_traits, residency, twin
+from plots.advice import drawn_twins, examples, possible_traits, twin
 from plots.cli import main
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.kriging import LEAST
+from plots.judge import residency
 from plots.prediction import evaluation
-from plots.strategies import ROOT
+from plots.statistics.kriging import LEAST
 
 MIDDLE = {
     "rows": "16", "row_bytes": "512", "layout": "run", "halo": "0", "common": "0",

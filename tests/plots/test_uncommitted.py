@@ -6,8 +6,11 @@ import json
 
 from synthetic import signed
 
-from plots import between_runs, choosing, generations_page, occupancy, readme, strategy_pages
-from plots.load import load
+from plots.advice import choosing, strategy_pages
+from plots.data.load import load
+from plots.judge import between_runs, occupancy
+from plots.papers import generations_page
+from plots.report import readme
 
 
 def test_every_page_says_so(paper_file, tmp_path):

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 import synthetic
 
+from plots.data.load import load
+from plots.data.schema import SCHEMA_PATH
+from plots.data.validation import first_error, is_valid
 from plots.errors import PlotsError
-from plots.load import load
-from plots.schema import SCHEMA_PATH
-from plots.validation import first_error, is_valid
 
 
 def breakages(document):

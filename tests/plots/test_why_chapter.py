@@ -11,13 +11,13 @@ import synthetic
 import synthetic_profiles
 from drawn import table_rows
 
-from plots.attribution import attributions
-from plots.cache import Cache
 from plots.commands.report import page_of
-from plots.load import load
-from plots.profiles import load_profiles
-from plots.report import render
+from plots.data.cache import Cache
+from plots.data.load import load
+from plots.data.profiles import load_profiles
+from plots.judge.attribution import attributions
 from plots.report.embedded import unpacked
+from plots.report.page import render
 
 
 @pytest.fixture

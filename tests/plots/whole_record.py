@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from plots.load import Results, load
-from plots.strategies import ROOT
+from plots.data.load import Results, load
+from plots.data.strategies import ROOT
 
 
 @functools.cache

@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")) / "amasia"
-# Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/frozen.py).
+# Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/data/frozen.py).
 RESULTS = sorted((ROOT / "results").glob("*/*.json"))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plots.strategies import ROOT
+from plots.data.strategies import ROOT
 
 # (instruction, sequence) -> cycles of one warp between which any GPU from Volta on must lie. A
 # scheduler starts one instruction per cycle and has 16 or 32 lanes for these, 4 or fewer for MUFU.

@@ -11,8 +11,8 @@ from early_waits import kernel_name
 from loop_cycles import count, cycles, loops
 from machine_code import Instruction, listing
 
+from plots.data.strategies import NAMES
 from plots.prediction import traits
-from plots.strategies import NAMES
 
 ADD = ("FADD R8, R8, R9", 7, 0)
 AGAIN = ("@P1 BRA 0x0", 7, 0)

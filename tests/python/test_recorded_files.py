@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from structure import ROOT
 
-from plots import checked
-from plots.documents import find_files, read_document
+from plots.data import checked
+from plots.data.documents import find_files, read_document
 from plots.errors import ResultFileError
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))

@@ -295,7 +295,7 @@ def constants(path: Path) -> dict[str, Any]:
 def test_reframes_library_and_the_analysis_know_a_row_by_the_same() -> None:
     """It imports nothing of the analysis, which a site's ReFrame need not have."""
     checks = constants(SITES / "reframe/amasia_checks.py")
-    assert checks["KEY"] == constants(ROOT / "plots/references.py")["KEY"]
+    assert checks["KEY"] == constants(ROOT / "plots/report/references.py")["KEY"]
     assert set(checks["KEY"]) <= set(generate.csv_columns())
     header = (ROOT / "harness/cli/exit_status.hpp").read_text(encoding="utf-8")
     statuses = {int(number) for number in re.findall(r"^  exit_\w+ = (\d+),", header, re.MULTILINE)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from plots.load import Results
+from plots.data.load import Results
+from plots.data.strategies import NAMES
 from plots.prose import paragraph, table
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Embedded
-from plots.strategies import NAMES
 from plots.units import claimed_ratio
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from plots.load import Results
+from plots.data.load import Results
 from plots.report.embedded import Embedded
 
 # Chapters of this order and above stand behind the generations and the microbenchmarks, which are

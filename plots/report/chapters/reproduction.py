@@ -6,9 +6,9 @@ from collections import Counter
 
 from markupsafe import Markup, escape
 
-from plots import published, reproduction
-from plots.contradictions import contradictions
-from plots.load import Results
+from plots.data.load import Results
+from plots.papers import published, reproduction
+from plots.papers.contradictions import contradictions
 from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from plots.beside import rows_beside
-from plots.load import Results
+from plots.data.load import Results
+from plots.judge.beside import rows_beside
 from plots.prose import paragraph, table
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Embedded

@@ -6,14 +6,14 @@ from collections import Counter
 
 from markupsafe import Markup
 
+from plots.advice.examples import real_kernels
+from plots.advice.twin import NAME, Answer, Twin, accuracy, answer, twins_and_unseen
+from plots.data.load import Results
+from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.examples import real_kernels
-from plots.load import Results
 from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded
-from plots.strategies import NAMES
-from plots.twin import NAME, Answer, Twin, accuracy, answer, twins_and_unseen
 
 _COLUMNS = (
     Column("gpu", listed=True),

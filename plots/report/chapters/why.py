@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from plots.attribution import (
+from plots.data.load import Results
+from plots.data.profiles import profiles_beside
+from plots.judge.attribution import (
     AMOUNT,
     CANCEL,
     FITS,
@@ -18,8 +20,6 @@ from plots.attribution import (
     sums_up,
     with_resource,
 )
-from plots.load import Results
-from plots.profiles import profiles_beside
 from plots.prose import fold, paragraph, table, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded

@@ -61,7 +61,7 @@ TEST(VarianceInflation, KnownSeries) {
   // 0, 1, ..., 7 about 3.5: 26.25 / 42 = 0.625, without its bias (8 * 0.625 + 1) / 4, which is
   // beyond the most.
   EXPECT_NEAR(variance_inflation({1, 2, 3, 4, 5, 6, 7, 8}), 99, 1e-9);
-  // 133.25 of 340, and without its bias (16 r + 1) / 12; plots/statistics.py has it, too.
+  // 133.25 of 340, and without its bias (16 r + 1) / 12; plots/statistics/intervals.py has it, too.
   const std::vector<double> pairs{5, 6, 1, 2, 13, 14, 15, 16, 3, 4, 11, 12, 7, 8, 9, 10};
   EXPECT_DOUBLE_EQ(serial_correlation(pairs), 133.25 / 340);
   EXPECT_DOUBLE_EQ(variance_inflation(pairs), 4.074626865671641);

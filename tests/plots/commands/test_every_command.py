@@ -14,7 +14,7 @@ import pytest
 
 from plots.cli import main, parser
 from plots.commands import COMMANDS, register
-from plots.strategies import ROOT
+from plots.data.strategies import ROOT
 
 EXAMPLE = '''"""An example."""
 

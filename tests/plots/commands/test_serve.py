@@ -17,11 +17,11 @@ import urllib.request
 import pytest
 import synthetic
 
-from plots.cache import Cache
 from plots.cli import main
 from plots.commands import serve
+from plots.data.cache import Cache
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.strategies import ROOT
 
 
 def document(n):

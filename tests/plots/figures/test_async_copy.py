@@ -7,9 +7,9 @@ import pytest
 import synthetic
 from matplotlib.colors import to_hex, to_rgb
 
+from plots.data.load import load
 from plots.figures.async_copy import async_copy, gains
-from plots.load import load
-from plots.style import COLOURS
+from plots.figures.style import COLOURS
 
 
 def test_the_asynchronous_copies_have_four_panels(async_copy_file):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from plots import expect
 from plots.figures.balance import balance
+from plots.papers import specifications
 
 
 def test_balance_figure_has_each_gpu_in_both_precisions():
-    specs = expect.datasheet_specs()
+    specs = specifications.datasheet_specs()
     figure = balance(specs, "datasheets")
     of_balance, of_density = figure.axes
     points = [line for line in of_balance.lines if line.get_label() == "fp32"]

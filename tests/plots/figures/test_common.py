@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plots import style
+from plots.figures import style
 from plots.figures.common import ratio_axis
 
 

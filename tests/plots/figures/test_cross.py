@@ -11,10 +11,10 @@ import synthetic
 from drawn import heading, texts
 from matplotlib.colors import to_rgb
 
+from plots.data.load import load
 from plots.errors import PlotsError
 from plots.figures import FIGURES, AppSubject, GpuSubject
 from plots.figures.cross import cross
-from plots.load import load
 
 
 @pytest.fixture

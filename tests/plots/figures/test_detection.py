@@ -8,11 +8,11 @@ import known_effects
 import pytest
 import synthetic
 
+from plots.advice.effects import RESOURCES
 from plots.cli import main
-from plots.effects import RESOURCES
+from plots.data.load import load
 from plots.figures import FIGURES, GpuSubject
 from plots.figures.detection import detection
-from plots.load import load
 
 
 @pytest.fixture(scope="module")

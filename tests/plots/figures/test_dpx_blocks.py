@@ -6,9 +6,9 @@ import pytest
 import synthetic
 
 from plots.cli import main
+from plots.data.load import load
 from plots.errors import PlotsError
 from plots.figures.dpx_blocks import dpx_blocks, drops
-from plots.load import load
 
 
 def test_dpx_blocks_has_a_curve_per_form_and_marks_the_multiples(save):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plots.data.load import load
 from plots.figures.dsm_ring import best_of_clusters, dsm_ring
-from plots.load import load
 
 
 def test_the_ring_has_a_surface_per_cluster_size_and_a_curve_per_width(dsm_file):

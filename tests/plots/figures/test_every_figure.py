@@ -13,13 +13,13 @@ import synthetic
 from markupsafe import Markup
 
 from plots.cli import main
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.figures import FIGURES, Chapter, FigureKind, GpuSubject, Picture, of_chapter, register
 from plots.figures.registry import microbenchmark_figure, unregister
-from plots.load import load
 from plots.report import page
 from plots.report.embedded import carried_by, unpacked
-from plots.strategies import ROOT
 
 EXAMPLE = '''"""An example."""
 
@@ -27,9 +27,9 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from plots.figures.registry import Chapter, FigureKind, GpuSubject, Picture, register
-from plots.load import Results
+from plots.data.load import Results
 from plots.prose import paragraph
-from plots.style import new_figure, styled
+from plots.figures.style import new_figure, styled
 
 
 @styled

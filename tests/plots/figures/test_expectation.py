@@ -6,8 +6,9 @@ import pytest
 from drawn import heading
 from matplotlib.colors import to_hex
 
-from plots import expect, style
+from plots.figures import style
 from plots.figures.expectation import expectation
+from plots.papers import expect
 
 
 def test_expectation_figure_shows_the_paper():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from drawn import bars, heading
 
-from plots import expect
 from plots.figures.generations import generations
+from plots.papers import expect
 
 
 def test_generations_figure_has_every_matching_row(two_gpus):

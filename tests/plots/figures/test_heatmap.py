@@ -7,7 +7,7 @@ import pytest
 import synthetic
 from matplotlib.colors import to_hex
 
-from plots import style
+from plots.figures import style
 from plots.figures.heatmap import cell, heatmap
 
 MAIN = {"cache": "cold", "launch": "stream"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plots.data.load import load
 from plots.figures.in_flight import in_flight
-from plots.load import load
 
 
 def test_bandwidth_against_bytes_in_flight_has_both_levels(memory_file):

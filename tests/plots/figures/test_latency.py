@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plots.data.load import load
 from plots.figures.latency import latency
-from plots.load import load
 
 
 def test_the_latency_ladder_shows_every_operator_and_the_capacity(memory_file):

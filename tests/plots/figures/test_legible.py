@@ -9,13 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from whole_record import whole_record
 
-from plots import style
 from plots.commands.figure import drawable
-from plots.expect import compare
-from plots.figures import FIGURES
+from plots.data.load import Results
+from plots.data.selection import Selection
+from plots.figures import FIGURES, style
 from plots.figures.generations import generations
-from plots.load import Results
-from plots.selection import Selection
+from plots.papers.expect import compare
 
 COLUMN, PAGE = 3.4, 7.0  # inches
 NOT_FROZEN = ("cross", "detection")  # results/0.1.0/ has none of these studies

@@ -6,11 +6,11 @@ import pytest
 import synthetic
 from drawn import bars, heading, texts
 
+from plots.data.load import load
 from plots.errors import PlotsError
 from plots.figures import FIGURES, GpuSubject
 from plots.figures.matched import matched, sentences
-from plots.gains import gains_of
-from plots.load import load
+from plots.judge.gains import gains_of
 
 
 @pytest.fixture

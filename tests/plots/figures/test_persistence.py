@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import synthetic
 
+from plots.data.load import load
 from plots.errors import PlotsError
 from plots.figures.persistence import fitted_over_all, persistence
-from plots.load import load
 
 
 def test_persistence_has_a_curve_per_window_against_the_share(memory_file):

@@ -7,9 +7,9 @@ import pytest
 import synthetic
 from drawn import markers, texts
 
+from plots.data.load import load
 from plots.errors import PlotsError
 from plots.figures.roofline import roofline
-from plots.load import load
 
 MAIN = {"cache": "cold", "launch": "stream"}
 

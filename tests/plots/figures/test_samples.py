@@ -8,7 +8,7 @@ import pytest
 import synthetic
 from matplotlib.colors import to_hex
 
-from plots import style
+from plots.figures import style
 from plots.figures.samples import samples
 
 

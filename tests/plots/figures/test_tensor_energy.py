@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plots.data.load import load
 from plots.figures.tensor_energy import tensor_energy, zeros_over_random
-from plots.load import load
 
 
 def test_energy_has_a_bar_per_load_the_dearest_at_the_bottom(memory_file):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from plots.data.load import load
 from plots.figures.wgmma_n import least_interval, wgmma_n
-from plots.load import load
 
 
 def test_widths_of_wgmma_have_rates_and_cycles(memory_file):

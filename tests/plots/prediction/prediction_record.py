@@ -8,7 +8,7 @@ from typing import Any
 
 from whole_record import whole_record
 
-from plots.load import Results
+from plots.data.load import Results
 from plots.prediction.evaluation import ROLES, home_of, row_of
 from plots.prediction.model import Machine
 from plots.prediction.traits import Row

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from prediction_record import GPU, recorded
 
+from plots.advice.twin import Measured, Twin
+from plots.data.load import Results
+from plots.data.strategies import NAMES
 from plots.errors import PlotsError
-from plots.load import Results
 from plots.prediction import evaluation as ev
 from plots.prediction.model import PARTS, SOURCES, Constants, Machine, Parts
-from plots.strategies import NAMES
-from plots.twin import Measured, Twin
 
 APPS = ("one", "two", "three", "four")
 TRUE = Constants(power=2.0, trips=5.0)

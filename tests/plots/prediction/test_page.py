@@ -11,15 +11,14 @@ import synthetic
 from prediction_record import GPU, recorded
 from test_evaluation import OTHER, second_gpu
 
-from plots import readme
 from plots.cli import main
+from plots.data.load import load
+from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.load import load
 from plots.prediction import evaluation as ev
 from plots.prediction import page
-from plots.report import documents
+from plots.report import documents, readme
 from plots.report.embedded import Embedded
-from plots.strategies import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from prediction_record import GPU, recorded, rows_with_groups
 from test_model import MACHINE
 
+from plots.data.strategies import APPS, NAMES
 from plots.prediction import traits
 from plots.prediction.model import Phase, parts_of
 from plots.prediction.traits import FAMILIES, Row, family_of, numbers
-from plots.strategies import APPS, NAMES
 
 
 def row(app="nw", strategy="tma", **more) -> Row:

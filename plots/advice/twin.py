@@ -1,0 +1,1050 @@
+"""Which way of moving data suits a kernel that the suite does not have: the answer of its twin, a
+synthetic kernel with the same traits (microbench/twin).
+
+A twin is measured at the kernel's own traits, or looked for among the recorded ones: where none has
+exactly these traits, those that come nearest answer, as long as each trait is between what was
+recorded. What a trait is called and what values it has is read from the recorded points, so that a
+new one needs no change here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from plots.advice.drawn_twins import answering, unseen
+from plots.advice.possible_traits import (
+    LIMITS,
+    WORDS,
+    beyond,
+    beyond_the_twin,
+    contradiction,
+    indivisible,
+    nearest_divisible,
+)
+from plots.advice.twin_places import NUGGET, place_of, places_of_twins, position
+from plots.data.documents import find_files, read_document
+from plots.data.strategies import BY_NAME, NAMES, involved_lines
+from plots.errors import PlotsError, nearest
+from plots.judge.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
+from plots.statistics.claims import invalidity_in
+from plots.statistics.kriging import LEAST, Field, distances
+from plots.statistics.kriging import nearest as nearest_points
+from plots.tree import ROOT
+from plots.units import claimed_ratio
+
+NAME = "twin/strategies"
+_MEASURED = re.compile(rf'"name"\s*:\s*"{NAME}"')  # in a file with recorded twins
+NEIGHBOURS = 4  # recorded twins that answer for one that is not
+WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
+
+Traits = dict[str, str]  # as the coordinates of a point
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a strategy costs a kernel that has no twin, from its traits. ``registers`` and
+    ``blocks_per_sm`` are the least and the most of the nearest twins; ``own_twin`` says why a
+    twin of its own would hold other blocks, "" when it would not."""
+
+    held: Held
+    registers: tuple[int, int] | None
+    blocks_per_sm: tuple[int, int] | None
+    own_twin: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One strategy of a twin: its speed-up over baseline with the same traits, which for baseline
+    itself is the noise. ``reason`` says why there is none. ``kernel`` is what was recorded of its
+    own kernel; ``computed`` is there instead where others answer for it."""
+
+    strategy: str
+    ratio: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    time_ms: float = math.nan
+    kernel: Mapping[str, Any] = field(default_factory=dict)  # evidence of its kernel
+    remark: str = ""
+    reason: str = ""
+    computed: Computed | None = None
+
+    @property
+    def ok(self) -> bool:
+        """It ran and its results were right."""
+        return math.isfinite(self.ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """A recorded twin in all strategies. Two are equal when they are the same record."""
+
+    gpu: str
+    date: str
+    traits: Traits
+    strategies: Mapping[str, Measured]
+    device: Mapping[str, Any] = field(default_factory=dict)  # as the result file describes it
+
+    @property
+    def times(self) -> dict[str, float]:
+        """strategy -> speed-up, of those that ran."""
+        return {name: m.ratio for name, m in self.strategies.items() if m.ok}
+
+
+def recorded_twins(paths: Sequence[Path | str]) -> list[Twin]:
+    """The twins in result files and folders that answer, of every GPU; of the same twin the one
+    measured last. Raises PlotsError, ResultFileError."""
+    return twins_and_unseen(paths)[0]
+
+
+def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin]]:
+    """The same, and those that are kept unseen (plots/advice/drawn_twins.py): no answer is made
+    from them, nor how wide its interval is, so that they show what answers are worth."""
+    found, _ = find_files([Path(path) for path in paths])
+    twins: dict[tuple[Any, ...], Twin] = {}
+    for path in found:
+        # In most files the name is only among the digests of the code.
+        if not _MEASURED.search(path.read_text(encoding="utf-8", errors="replace")):
+            continue
+        document = read_document(path)
+        provenance = document["provenance"]
+        rows: dict[tuple[tuple[str, str], ...], dict[str, Measured]] = {}
+        for m in document.get("microbenchmarks") or []:
+            for row in m["rows"] if m["name"] == NAME and not invalidity_in(m) else ():
+                traits = {k: v for k, v in row["at"].items() if k != "strategy"}
+                measured = _measured(row)
+                rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
+        for key, strategies in rows.items():
+            device = provenance["device"]
+            twin = Twin(device["name"], provenance["date_utc"], dict(key), strategies, device)
+            other = twins.get((twin.gpu, key))
+            if other is None or other.date <= twin.date:
+                twins[twin.gpu, key] = twin
+    some = _drawn_traits()[1]
+    aside = [_key(twin.traits) in some for twin in twins.values()]
+    return (
+        [twin for twin, kept in zip(twins.values(), aside, strict=True) if not kept],
+        [twin for twin, kept in zip(twins.values(), aside, strict=True) if kept],
+    )
+
+
+def _measured(row: Mapping[str, Any]) -> Measured:
+    strategy = row["at"].get("strategy", "")
+    value = row.get("value")
+    if row["status"] != "ok" or not value:
+        return Measured(strategy, reason=row["reason"] or row["status"])
+    times = [t for t in row["samples"]["time_ns"] if t is not None]
+    return Measured(
+        strategy, value["median"], value["low"], value["high"],
+        median(times) / 1e6 if times else math.nan,
+        row["evidence"][0] if row["evidence"] else {}, row["remark"],
+    )  # fmt: skip
+
+
+# --- What is asked for ----------------------------------------------------------------------------
+
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+
+
+def integer(text: str) -> int | None:
+    """ "16KiB" -> 16384; None for what is no whole number of bytes or things."""
+    match = re.fullmatch(r"([0-9]{1,12})\s*([A-Za-z]*)", text.strip())
+    if match is None or match[2].lower() not in _UNITS:
+        return None
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def _rows_of_tile(text: str, traits: Traits) -> int:
+    """Rows of a tile of so many bytes. Raises PlotsError, which says what is wrong with it."""
+    size, row = integer(text), int(traits["row_bytes"])
+    if size is None:
+        written = re.fullmatch(r"(-?)[0-9.]+\s*([A-Za-z]*)", text.strip())
+        if written is None:
+            raise PlotsError(f"expected bytes as tile, such as 16KiB, not {text!r}")
+        if written[2].lower() not in _UNITS:
+            raise PlotsError(
+                f"no unit {written[2]!r} in tile {text!r}: expected B, KiB, MiB, GiB or TiB"
+            )
+        what = "more than 0" if written[1] else "a whole number of them, of at most 12 digits"
+        raise PlotsError(f"expected bytes as tile, {what}, not {text!r}")
+    if size == 0:
+        raise PlotsError(f"expected bytes as tile, more than 0, not {text!r}")
+    if row == 0 or size % row:
+        raise PlotsError(
+            f"expected a tile of whole rows of {row} bytes, not {text!r} (row_bytes says how long "
+            "a row is)"
+        )
+    return size // row
+
+
+def asked_in_file(path: Path) -> dict[str, str]:
+    """The traits in a TOML file of one table, ``rows = 16``, ``layout = "box"``, ``tile =
+    "16KiB"``. Raises PlotsError."""
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlotsError(f"{path}: expected TOML: {error}") from None
+    if not table:
+        raise PlotsError(f'{path}: expected traits such as tile = "16KiB", found none')
+    for name, value in table.items():
+        if type(value) not in (int, float, str):
+            raise PlotsError(f"{path}: expected a number or a text as {name}")
+    return {name: str(value) for name, value in table.items()}
+
+
+# Traits that are told apart by being there at all: with any, another thing is measured.
+_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
+
+
+def _value(text: str) -> str:
+    """A trait as a coordinate: a number of bytes or things as such, a word as it is."""
+    value = integer(text)
+    return text if value is None else str(value)
+
+
+def defaults_for(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
+    """What a trait is that nobody names: its most frequent value in recorded twins of the same
+    kind, as far as that is named; which is that of the middle that the others are varied from."""
+    there = {name: _value(text) for name, text in asked.items()}
+    alike = [
+        twin
+        for twin in twins
+        if all(
+            twin.traits[name] == value
+            for name, value in there.items()
+            if name in twin.traits and not twin.traits[name].isdigit()
+        )
+        and all(
+            (twin.traits.get(name, "0") != "0") == (there.get(name, "0") != "0")
+            for name in _ALL_OR_NONE
+        )
+    ]
+    counts: dict[str, Counter[str]] = {}
+    for twin in alike or twins:
+        for name, value in twin.traits.items():
+            counts.setdefault(name, Counter())[value] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()}
+
+
+_MOST = 1e12  # as many digits as integer() takes
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (0 <= value < _MOST):
+        raise PlotsError(f"expected a number as {name}, from 0 to {_MOST:.0e}, not {text!r}")
+    return value
+
+
+def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
+    """All traits of a kernel from those that are named.
+
+    Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
+    operations per byte that a tile brings, which gives the multiply-adds (two operations on four
+    bytes). What is written is as much as the tile has, if not named. Raises PlotsError, for traits
+    that contradict each other, too.
+    """
+    asked = dict(asked)
+    defaults = defaults_for(asked, twins)
+    traits = dict(defaults)
+    for name, given in (("tile", "rows"), ("intensity", "fma")):
+        if name in asked and given in asked:
+            raise PlotsError(f"{name} and {given} say the same: expected one of them")
+    tile = asked.pop("tile", None)
+    intensity = asked.pop("intensity", None)
+    for name, text in asked.items():
+        if name not in defaults:
+            raise PlotsError(
+                f"no trait {name!r}; {nearest(name, [*defaults, 'tile', 'intensity'])}"
+            )
+        if defaults[name].isdigit():
+            value = integer(text)
+            if value is None:
+                raise PlotsError(f"expected a whole number as {name}, not {text!r}")
+            if value == 0 < LIMITS.get(name, (0, 0))[0]:
+                raise PlotsError(f"expected a whole number as {name}, more than 0, not {text!r}")
+            traits[name] = str(value)
+        else:
+            words = WORDS.get(name, ())
+            if words and text not in words:
+                raise PlotsError(f"expected one of {', '.join(words)} as {name}, not {text!r}")
+            traits[name] = text
+    if tile is not None:
+        traits["rows"] = str(_rows_of_tile(tile, traits))
+    if intensity is not None:
+        traits["fma"] = str(round(2 * _number("intensity", intensity)))
+    if "out_bytes" not in asked:
+        traits["out_bytes"] = str(int(traits["rows"]) * int(traits["row_bytes"]))
+    if why := contradiction(traits):
+        raise PlotsError(f"no kernel has these traits: {why}")
+    return traits
+
+
+# --- How near twins are to each other -------------------------------------------------------------
+
+
+def kind_of(traits: Traits) -> tuple[str, ...]:
+    """Twins of different kinds do not answer for each other."""
+    return _kind_of(tuple(traits.items()))
+
+
+@cache
+def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    of = dict(traits)
+    words = [value for value in of.values() if not value.isdigit()]
+    return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
+
+
+def _key(traits: Traits) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(traits.items()))
+
+
+@cache
+def _drawn_traits() -> tuple[frozenset[tuple[tuple[str, str], ...]], ...]:
+    """The traits of the kernels drawn by lot: of those that answer, and of those kept unseen."""
+    return frozenset(map(_key, answering())), frozenset(map(_key, unseen()))
+
+
+def by_lot(twin: Twin) -> bool:
+    """Whether it is one of the kernels drawn by lot that answer."""
+    return _key(twin.traits) in _drawn_traits()[0]
+
+
+class OutsideRangeError(PlotsError):
+    """A kernel that recorded twins do not answer for, with each trait that is beyond them."""
+
+
+def _bytes(value: float) -> str:
+    whole = int(value)
+    return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
+
+
+def tile_bytes(traits: Traits) -> int:
+    """Of a tile, without its halo."""
+    return int(traits["rows"]) * int(traits["row_bytes"])
+
+
+def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
+    """A trait, one of position(), as whoever asked calls it."""
+    if name == "tile":
+        size = _bytes(tile_bytes(traits))
+        return (
+            f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
+        )
+    if name == "fma" and "intensity" in asked:
+        return f"intensity is {asked['intensity']}"
+    return f"{name} is {traits.get(name, '0')}"
+
+
+def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
+    """What was measured of a trait of position() as a number, and how numbers of it are printed."""
+    if name == "tile":
+        return tile_bytes, "bytes"
+    if name in ("out_bytes", "common"):
+        return (lambda t: position(t)[name] / 4), "share"
+    if name == "fma" and "intensity" in asked:
+        return (lambda t: int(t["fma"]) / 2), ""
+    return (lambda t: int(t.get(name, "0"))), ""
+
+
+def _kind_in_words(traits: Traits) -> str:
+    words = [v for v in traits.values() if not v.isdigit()]
+    some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
+    return ", ".join([*words, *(f"with {name}" for name in some)])
+
+
+def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
+    """Each trait that lies outside what was recorded, with what was, as whoever asked calls it:
+    of twins of the same kind, or of all when there are none."""
+    of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
+    said = []
+    if not of_kind:
+        kinds = dict.fromkeys(_kind_in_words(twin.traits) for twin in twins)
+        recorded = " / ".join(kinds) or "none"
+        said.append(
+            f"no twin of this kind was recorded ({_kind_in_words(traits)}), recorded are {recorded}"
+        )
+    there = of_kind or twins
+    for name, value in position(traits).items():
+        if not of_kind and name in _ALL_OR_NONE:
+            continue  # it is the kind that is told by it
+        places = [position(twin.traits).get(name, 0) for twin in there]
+        if not places or min(places) - 1e-9 <= value <= max(places) + 1e-9:
+            continue
+        number, unit = _scale(name, asked)
+        recorded = sorted({min(map(number, (t.traits for t in there))),
+                           max(map(number, (t.traits for t in there)))})  # fmt: skip
+        ends = " to ".join(_bytes(v) if unit == "bytes" else f"{v:g}" for v in recorded)
+        share = " of the tile" if unit == "share" else ""
+        said.append(f"{_said(name, traits, asked)}, recorded are {ends}{share}")
+    return said
+
+
+# --- The answer -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A strategy in the answer. ``claim``: "faster", "slower" or "not resolved", against baseline
+    and the noise; ``equal``: its interval overlaps that of the first."""
+
+    measured: Measured
+    claim: str
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Strategies from the fastest to the slowest, for one kernel on one GPU. ``twins`` are those
+    that it is from, one when it has just these traits."""
+
+    traits: Traits
+    gpu: str
+    exact: bool
+    twins: tuple[Twin, ...]
+    choices: tuple[Choice, ...]
+    absent: tuple[Measured, ...]
+    noise: tuple[float, float]
+    remarks: tuple[str, ...] = ()  # what the reader should know before the answer
+
+    @property
+    def first(self) -> str:
+        """What to choose: of a twin that was measured the fastest that is claimed to be faster, of
+        an answer by others the one that they say is fastest; baseline when none is."""
+        for choice in self.choices:
+            beyond = choice.claim == "faster" or (
+                not self.exact and choice.measured.ratio > max(1, self.noise[1])
+            )
+            if beyond and choice.claim != "reference":
+                return choice.measured.strategy
+        return "baseline"
+
+
+class Between:
+    """Twins of one GPU, and what they say of kernels between them: of each strategy the logarithm
+    of its gain, or what else ``value_of`` tells of a strategy of a twin, where enough have it.
+
+    Where twins of kernels drawn by lot are recorded, it is they that say how far off an answer may
+    be: points of a grid lie closer to each other than a kernel that comes lies to any."""
+
+    def __init__(
+        self,
+        twins: Sequence[Twin],
+        value_of: Callable[[Twin, Measured], float] = lambda _, m: math.log(m.ratio),
+    ) -> None:
+        self.twins = tuple(twins)
+        self.device = twins[0].device if twins else {}
+        drawn_ones = np.array([by_lot(of) for of in self.twins], dtype=bool)
+        self.like_new = drawn_ones if drawn_ones.any() else ~drawn_ones
+        self._fields: dict[str, Field] = {}
+        self._found: dict[tuple[str, bytes], tuple[float, float]] = {}  # at places asked for before
+        self._points: dict[str, dict[int, int]] = {}  # of a strategy: number of a twin -> point
+        for name in NAMES:
+            ran = [i for i, of in enumerate(self.twins) if name in of.times]
+            self._points[name] = {number: point for point, number in enumerate(ran)}
+            if len(ran) >= LEAST:
+                there = [self.twins[i] for i in ran]
+                self._fields[name] = Field(
+                    places_of_twins([of.traits for of in there], name, self.device),
+                    np.array([value_of(of, of.strategies[name]) for of in there]),
+                    NUGGET,
+                    self.like_new[ran],
+                )
+        self._places = places_of_twins([of.traits for of in self.twins], "baseline", self.device)
+        positions = [position(of.traits) for of in self.twins]
+        self._named = sorted({name for here in positions for name in here})
+        self._positions = np.array(
+            [[here.get(name, 0) for name in self._named] for here in positions]
+        )
+        self._kinds: dict[tuple[str, ...], list[int]] = {}
+        for number, of in enumerate(self.twins):
+            self._kinds.setdefault(kind_of(of.traits), []).append(number)
+
+    def covers(self, traits: Traits, left_out: int | None = None) -> bool:
+        """Whether a kernel lies in the range of the twins of its kind, but ``left_out``, in each
+        trait by itself: whether outside() has nothing to say of it."""
+        others = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
+        if not others:
+            return False
+        here = position(traits)
+        if any(abs(here[name]) > 1e-9 for name in here.keys() - set(self._named)):
+            return False
+        columns = [column for column, name in enumerate(self._named) if name in here]
+        there = self._positions[np.ix_(others, columns)]
+        point = np.array([here[self._named[column]] for column in columns])
+        return bool(((there.min(0) - 1e-9 <= point) & (point <= there.max(0) + 1e-9)).all())
+
+    def nearest(self, traits: Traits, count: int, left_out: int | None = None) -> list[Twin]:
+        """Of the same kind, the nearest first."""
+        numbers = [i for i in self._kinds.get(kind_of(traits), ()) if i != left_out]
+        here = place_of(traits, "baseline", self.device)
+        return [self.twins[numbers[i]] for i in nearest_points(here, self._places[numbers], count)]
+
+    @staticmethod
+    def _registers(traits: Traits) -> int:
+        """Per thread in its twin, when that needs more than the kernel has; else 0."""
+        if not {"rows", "row_bytes", "threads"} <= traits.keys():
+            return 0
+        own = registers_of_its_twin(traits)
+        return own if own > int(traits.get("registers", LEAST_REGISTERS)) else 0
+
+    def _places_of(self, strategy: str, traits: Traits) -> list[np.ndarray]:
+        """Of a kernel, and of its twin where that needs more registers."""
+        return [
+            place_of(traits, strategy, self.device, registers)
+            for registers in dict.fromkeys((0, self._registers(traits)))
+        ]
+
+    def _at(
+        self, strategy: str, field: Field, places: Sequence[np.ndarray]
+    ) -> list[tuple[float, float]]:
+        keys = [(strategy, place.tobytes()) for place in places]
+        if not all(key in self._found for key in keys):
+            self._found.update(zip(keys, field.at(np.stack(places)), strict=True))
+        return [self._found[key] for key in keys]
+
+    def ask_together(self, kernels: Sequence[Traits]) -> None:
+        """Finds what said_of() will be asked of these kernels: at all places together it takes a
+        twentieth of the time."""
+        for strategy, known in self._fields.items():
+            places = [place for traits in kernels for place in self._places_of(strategy, traits)]
+            if places:
+                self._at(strategy, known, places)
+
+    def said_of(
+        self, strategy: str, traits: Traits, left_out: int | None = None
+    ) -> tuple[float, float] | str:
+        """The value of a strategy for a kernel, and half the width of its interval; with
+        ``left_out`` that of a twin as if it had not been recorded. A text is why there is none."""
+        field, points = self._fields.get(strategy), self._points[strategy]
+        known = len(points) - (left_out in points)
+        if field is None or known < LEAST:
+            return f"{known} recorded twins have it, and {LEAST} are needed to answer for others"
+        if left_out is not None and left_out in points:
+            return field.left_out(points[left_out])
+        ends = self._at(strategy, field, self._places_of(strategy, traits))
+        # A kernel may have more blocks than any twin of its traits. Then the answer reaches from
+        # its twin's to that for so many blocks, which is no longer between twins.
+        low = min(value - half for value, half in ends)
+        high = max(value + half for value, half in ends)
+        return (low + high) / 2, (high - low) / 2
+
+
+@lru_cache(maxsize=2)
+def _between(twins: tuple[Twin, ...]) -> Between:
+    """An answer, and what it is worth, are asked of the same twins."""
+    return Between(twins)
+
+
+def _gains(
+    traits: Traits, between: Between, chosen: Sequence[Twin], left_out: int | None
+) -> dict[str, Measured]:
+    """What the twins say of each strategy, without what it costs. Of baseline, the noise of the
+    nearest; a strategy that none of the nearest could have has none."""
+    said = {}
+    for name in NAMES:
+        parts = [of.strategies.get(name, Measured(name, reason="not recorded")) for of in chosen]
+        ran = [m for m in parts if m.ok]
+        if not ran:
+            said[name] = Measured(name, reason=parts[0].reason)
+        elif name == "baseline":
+            said[name] = Measured(name, 1.0, min(m.low for m in ran), max(m.high for m in ran))
+        else:
+            found = between.said_of(name, traits, left_out)
+            if isinstance(found, str):
+                said[name] = Measured(name, reason=found)
+            else:
+                log, half = found
+                said[name] = Measured(
+                    name, math.exp(log), math.exp(log - half), math.exp(log + half)
+                )
+    return said
+
+
+def _ends(kernels: Sequence[Mapping[str, Any]], name: str) -> tuple[int, int] | None:
+    values = [kernel[name] for kernel in kernels if name in kernel]
+    return (min(values), max(values)) if values else None
+
+
+def _priced(m: Measured, traits: Traits, twins: Sequence[Twin]) -> Measured:
+    """A strategy that several twins answer for, with what it costs a kernel with these traits;
+    without a value where its tiles do not fit."""
+    if not {"rows", "row_bytes", "threads"} <= traits.keys():
+        return m  # a record without them does not say what a block is
+    device = twins[0].device
+    of_kernel = held(m.strategy, traits, device)
+    most = device.get("shared_per_block")
+    if most and of_kernel.shared_bytes > most:
+        return Measured(
+            m.strategy,
+            reason=f"it needs {of_kernel.shared_bytes} bytes of shared memory, a block can have "
+            f"{most}",
+        )
+    nearby = [twin.strategies.get(m.strategy) for twin in twins]
+    kernels = [of.kernel for of in nearby if of is not None]
+    own = ""
+    if not indivisible(traits):
+        registers = registers_of_its_twin(traits)
+        of_twin = held(m.strategy, traits, device, registers)
+        if of_twin.blocks_per_sm != of_kernel.blocks_per_sm:
+            own = f"{of_twin.blocks_per_sm} in its own twin, which may need {registers} registers"
+    computed = Computed(
+        of_kernel, _ends(kernels, "registers"), _ends(kernels, "blocks_per_sm"), own
+    )
+    return replace(m, computed=computed)
+
+
+def _claim(m: Measured, noise: tuple[float, float]) -> str:
+    if m.low > max(1, noise[1]):
+        return "faster"
+    if m.high < min(1, noise[0]):
+        return "slower"
+    return "not resolved"
+
+
+def answer(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | None = None) -> Answer:
+    """The answer from twins of one GPU. ``asked`` has the traits as they were given, for messages.
+    Raises OutsideRangeError outside the measured range, PlotsError where no block with these traits
+    fits on that GPU."""
+    if twins and (why := beyond(traits, twins[0].device)):
+        raise PlotsError(f"no block with these traits fits on {twins[0].gpu}: {why}")
+    exact = [twin for twin in twins if twin.traits == traits]
+    remarks = []
+    given = traits
+    if not exact and int(traits.get("registers", LEAST_REGISTERS)) < LEAST_REGISTERS:
+        # Whatever a twin is told, it has no more blocks per SM than with those that it may need.
+        traits = {**traits, "registers": str(LEAST_REGISTERS)}
+        exact = [twin for twin in twins if twin.traits == traits]
+        remarks.append(
+            f"registers is {given['registers']}, taken as {LEAST_REGISTERS}: a twin may need as "
+            "many itself. An SM may hold more blocks of the kernel."
+        )
+    if exact:
+        chosen = [exact[-1]]
+        strategies = {
+            name: exact[-1].strategies.get(name, Measured(name, reason="not recorded"))
+            for name in NAMES
+        }
+    else:
+        between = _between(tuple(twins))
+        if not between.covers(traits):
+            why = "; ".join(outside(traits, twins, asked or {}))
+            raise OutsideRangeError(f"outside the measured range: {why}")
+        return _answer_between(traits, given, between, tuple(remarks))
+    return _ranked(given, chosen, strategies, True, tuple(remarks))
+
+
+def _answer_between(
+    traits: Traits,
+    given: Traits,
+    between: Between,
+    remarks: tuple[str, ...] = (),
+    left_out: int | None = None,
+) -> Answer:
+    """The answer where no twin has just these traits."""
+    chosen = between.nearest(traits, NEIGHBOURS, left_out)
+    strategies = {
+        name: _priced(m, given, chosen) if m.ok else m
+        for name, m in _gains(traits, between, chosen, left_out).items()
+    }
+    return _ranked(given, chosen, strategies, False, remarks)
+
+
+def answers_left_out(twins: Sequence[Twin]) -> Iterator[tuple[int, Twin, Answer | None]]:
+    """Twins of one GPU, those drawn by lot if there are any, each with its number and the answer
+    that the others give; None where they cannot."""
+    between = _between(tuple(twins))
+    for number in np.flatnonzero(between.like_new):
+        of, said = twins[number], None
+        if between.covers(of.traits, int(number)):
+            with contextlib.suppress(PlotsError):
+                said = _answer_between(of.traits, of.traits, between, left_out=int(number))
+        yield int(number), of, said
+
+
+def answers_to_unseen(
+    twins: Sequence[Twin], unseen: Sequence[Twin]
+) -> Iterator[tuple[Twin, Answer | None]]:
+    """Each of ``unseen`` with the answer that twins of its GPU give; None where they cannot."""
+    _between(tuple(twins)).ask_together([of.traits for of in unseen])
+    for of in unseen:
+        said = None
+        with contextlib.suppress(PlotsError):
+            said = answer(of.traits, twins)
+        yield of, said
+
+
+def _ranked(
+    given: Traits,
+    chosen: Sequence[Twin],
+    strategies: Mapping[str, Measured],
+    exact: bool,
+    remarks: tuple[str, ...],
+) -> Answer:
+    """The strategies from the fastest to the slowest. Raises PlotsError without a baseline."""
+    base = strategies["baseline"]
+    if not base.ok:
+        raise PlotsError(f"the twin has no baseline to compare with: {base.reason}")
+    noise = (base.low, base.high)
+    ran = [m for m in strategies.values() if m.ok and m.strategy != "baseline"]
+    # Its own speed-up is the noise.
+    reference = replace(base, ratio=1.0, low=1.0, high=1.0)
+    ranked = sorted([*ran, reference], key=lambda m: -m.ratio)
+    best = ranked[0]
+    choices = [
+        Choice(
+            m,
+            "reference" if m is reference else _claim(m, noise),
+            m is best or m.high >= best.low,
+        )
+        for m in ranked
+    ]
+    return Answer(
+        given, chosen[0].gpu, exact, tuple(chosen), tuple(choices),
+        tuple(m for m in strategies.values() if not m.ok), noise, remarks,
+    )  # fmt: skip
+
+
+def answer_of_nearest(
+    traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | None = None
+) -> Answer:
+    """The answer; outside the measured range that of the nearest twin, which is another kernel's
+    and says so. Raises PlotsError."""
+    asked = asked or {}
+    try:
+        return answer(traits, twins, asked)
+    except OutsideRangeError as error:
+        why = str(error)
+
+    here = place_of(traits, "baseline", twins[0].device)
+
+    def apart(twin: Twin) -> tuple[int, float]:
+        kinds = zip(kind_of(traits), kind_of(twin.traits), strict=False)
+        there = places_of_twins([twin.traits], "baseline", twin.device)
+        return sum(a != b for a, b in kinds), float(distances(there, here[None, :])[0, 0])
+
+    other = min(twins, key=apart)
+    changed = []
+    for name, value in other.traits.items():
+        was = traits.get(name, "0")
+        if was == value:
+            continue
+        if name == "fma" and "intensity" in asked:
+            changed.append(f"intensity {int(value) / 2:g} for {asked['intensity']}")
+        elif name == "rows" and "tile" in asked:
+            changed.append(
+                f"tile {_bytes(tile_bytes(other.traits))} for {_bytes(tile_bytes(traits))}"
+            )
+        else:
+            changed.append(f"{name} {value} for {was}")
+    found = answer(other.traits, twins)
+    remarks = (
+        f"The answer of ANOTHER kernel, since the one asked about is {why}.",
+        f"This is the nearest that was measured; it differs: {', '.join(changed)}.",
+        *_how_to_measure(traits),
+    )
+    return replace(found, remarks=remarks)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well recorded twins answer: for those that are kept unseen, or, without such, for each
+    other, each left out in turn. ``gain_error`` are the median and the 90th percentile of the
+    absolute relative errors of ``gains`` speed-ups, of which ``covered`` were measured inside the
+    interval that was said. Of the ``claims`` "faster" or "slower" some were measured to be no such
+    thing (``unresolved``) or the opposite."""
+
+    asked: int
+    unanswered: int
+    within: int  # the strategy named first costs at most WITHIN more than the best
+    gain_error: tuple[float, float]
+    gains: int = 0
+    covered: int = 0
+    claims: int = 0
+    unresolved: int = 0
+    opposite: int = 0
+    by_lot: bool = False  # the twins asked for are kernels drawn by lot
+    unseen: bool = False  # and no answer is made from them
+    of_baseline: int = 0  # of those asked, baseline costs at most WITHIN more than the best
+
+    def worth(self) -> str:
+        """What an interval and a claim of an answer that was not measured are worth."""
+        if not self.gains:
+            return "What such an interval is worth is not known: no recorded twin can be left out."
+        wrong = self.unresolved + self.opposite
+        claims = (
+            f'of {self.claims} claims "faster" or "slower" {wrong} '
+            f"({100 * wrong / self.claims:.0f} %) were not what was measured "
+            f"({self.unresolved} not resolved, {self.opposite} the other way)"
+            if self.claims
+            else 'none was claimed to be "faster" or "slower"'
+        )
+        which = "kernels drawn by lot and" if self.by_lot else "recorded twins"
+        which = (
+            f"{self.asked} kernels drawn by lot that no answer is made from"
+            if self.unseen
+            else f"{which} left out in turn"
+        )
+        return (
+            f"Of {which}, {self.covered} of {self.gains} gains "
+            f"({100 * self.covered / self.gains:.0f} %) were measured inside such an interval; "
+            f"{claims}."
+        )
+
+    def sentence(self) -> str:
+        """What a reader should know before he believes an answer that was not measured."""
+        if not self.asked:
+            return "No recorded twin can be left out: how well they answer is not known."
+        how = (
+            "They are answered for with"
+            if self.unseen
+            else f"Left out one by one, {'they' if self.by_lot else 'recorded twins'} are answered "
+            "for by the others with"
+        )
+        return (
+            f"{how} an error of {100 * self.gain_error[0]:.1f} % of the gain in the median, "
+            f"{100 * self.gain_error[1]:.1f} % at the 90th percentile; the strategy named first is "
+            f"within {100 * WITHIN:.0f} % of the best: {self.within} of {self.asked} "
+            f"({100 * self.within / self.asked:.0f} %), where always naming baseline would score "
+            f"{self.of_baseline} ({100 * self.of_baseline / self.asked:.0f} %); {self.unanswered} "
+            f"were outside the range of the {'recorded ones' if self.unseen else 'rest'}."
+            + (
+                ""
+                if self.by_lot
+                else " They are points of a grid, which lie closer to each other than a kernel "
+                "that comes does to any: its error is larger (docs/twin.md)."
+            )
+        )
+
+
+def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
+    """Of twins of one GPU, by ``unseen`` ones where there are any of it."""
+    unseen = [of for of in unseen if twins and of.gpu == twins[0].gpu]
+    asked: Iterable[tuple[Twin, Answer | None]] = (
+        answers_to_unseen(twins, unseen)
+        if unseen
+        else ((of, said) for _, of, said in answers_left_out(twins))
+    )
+    errors: list[float] = []
+    answered = unanswered = within = covered = of_baseline = 0
+    claims: Counter[str] = Counter()
+    for of, said in asked:
+        if said is None:
+            unanswered += 1
+            continue
+        answered += 1
+        measured = answer(of.traits, [of])
+        true = {c.measured.strategy: c for c in measured.choices}
+        for choice in said.choices:
+            name = choice.measured.strategy
+            if name not in true or name == "baseline":
+                continue
+            ratio, was = true[name].measured.ratio, true[name].claim
+            errors.append(abs(choice.measured.ratio / ratio - 1))
+            covered += choice.measured.low <= ratio <= choice.measured.high
+            if choice.claim in ("faster", "slower"):
+                claims["all"] += 1
+                claims["true" if was == choice.claim else was] += 1
+        best = max(c.measured.ratio for c in measured.choices)
+        first = true.get(said.first)
+        within += first is not None and first.measured.ratio * (1 + WITHIN) >= best
+        of_baseline += best <= 1 + WITHIN
+    count = len(errors)
+    errors.sort()
+
+    def quantile(q: float) -> float:
+        return errors[min(count - 1, int(q * count))] if errors else math.nan
+
+    return Accuracy(
+        answered, unanswered, within, (quantile(0.5), quantile(0.9)), count, covered,
+        claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
+        bool(unseen) or any(by_lot(of) for of in twins), bool(unseen), of_baseline,
+    )  # fmt: skip
+
+
+# --- In words -------------------------------------------------------------------------------------
+
+
+def code_lines(strategy: str, root: Path = ROOT) -> int | None:
+    """Lines of a strategy's own file of the twin, neither blank nor only a comment."""
+    path = root / "microbench" / "twin" / f"{strategy}.cu"
+    if not path.is_file():
+        return None
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return sum(1 for line in lines if line and not line.startswith("//"))
+
+
+def _kibibytes(value: float) -> str:
+    return f"{value / 1024:.4g} KiB"
+
+
+def _range(ends: tuple[int, int]) -> str:
+    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _computed_price(strategy: str, of: Computed) -> list[str]:
+    parts = [f"{of.held.tile_bytes} bytes of tiles per block"]
+    if of.registers is not None:
+        parts.append(f"{_range(of.registers)} registers per thread in the twins asked")
+    blocks = of.held.blocks_per_sm
+    if blocks is not None:
+        other = of.own_twin
+        if of.blocks_per_sm is not None and of.blocks_per_sm != (blocks, blocks):
+            other = f"{_range(of.blocks_per_sm)} in the twins asked" + (other and f", {other}")
+        # Where the clusters of dsm lie decides how many there are.
+        text = (
+            f"{'at most ' if strategy == 'dsm' else ''}{blocks} block{'s' * (blocks != 1)} per SM"
+        )
+        parts.append(text + (f" ({other})" if other else ""))
+    return parts
+
+
+def _price(choice: Choice) -> str:
+    measured = choice.measured
+    strategy = BY_NAME[measured.strategy]
+    parts = [measured.remark] if measured.remark else []
+    if measured.computed is not None:
+        parts += _computed_price(measured.strategy, measured.computed)
+    elif measured.kernel:
+        parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
+        parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
+    parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
+    lines = code_lines(strategy.name)
+    if lines is not None:
+        parts.append(f"{lines} lines in its own file of the twin")
+        involved = involved_lines(f"microbench/twin/{strategy.name}.cu")
+        parts.append(f"{involved} in all files involved")
+    return "; ".join(parts)
+
+
+def _under_way(m: Measured) -> float:
+    if m.computed is not None:
+        return m.computed.held.in_flight_per_sm
+    return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
+
+
+def _reason(found: Answer) -> str:
+    """Why the first is where it is, from what was measured beside the times."""
+    by_name = {c.measured.strategy: c.measured for c in found.choices}
+    first, base = by_name[found.first], by_name["baseline"]
+    if first is base:
+        return "no strategy is found to be faster than copies through registers"
+    said = []
+    a, b = _under_way(first), _under_way(base)
+    if math.isfinite(a) and math.isfinite(b):
+        # Of dsm it depends on where clusters find room.
+        at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
+        said.append(
+            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM under way, baseline "
+            f"{_kibibytes(b)}"
+            if a > b
+            else f"not because of more bytes under way (at most {_kibibytes(a)} per SM, baseline "
+            f"{_kibibytes(b)})"
+        )
+    moved = float(found.traits.get("mebibytes", "nan")) * 2**20
+    tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])
+    moved *= 1 + int(found.traits["out_bytes"]) / tile
+    if math.isfinite(first.time_ms) and math.isfinite(base.time_ms):
+        speeds = (f"{moved / m.time_ms / 1e6:.0f} GB/s" for m in (first, base))
+        said.append("tiles and results pass at {} against {}".format(*speeds))
+    return "; ".join(said) or "nothing was recorded that says why"
+
+
+def given_to_amasia(traits: Traits) -> str:
+    """The traits as `amasia run twin --traits` takes them."""
+    return ",".join(f"{name}={value}" for name, value in traits.items())
+
+
+def _how_to_measure(traits: Traits) -> list[str]:
+    """The command for these traits, or for the nearest that the twin can have."""
+    why = indivisible(traits)
+    near = nearest_divisible(traits) if why else traits
+    said = [f"No twin has just these traits: {why}."] if why else []
+    if near is None:
+        return [*said, "No number of threads shares this tile: give a tile that one does."]
+    beside = f", with {near['threads']} threads instead" if why else ""
+    if limits := beyond_the_twin(near):
+        return [*said, f"It cannot be measured either: {limits}."]
+    return [*said, f"To measure it{beside}: amasia run twin --traits {given_to_amasia(near)}"]
+
+
+def with_ways_out(error: OutsideRangeError, traits: Traits) -> PlotsError:
+    """The refusal with what answers all the same."""
+    ways = " ".join(_how_to_measure(traits))
+    return PlotsError(
+        f"{error}. On a GPU: {ways} (or --measure AMASIA here). Without one: --nearest gives the "
+        "answer of the nearest measured traits, which is another kernel's"
+        if not beyond_the_twin(traits) and nearest_divisible(traits)
+        else f"{error}. {ways} --nearest gives the answer of the nearest measured traits, which is "
+        "another kernel's"
+    )
+
+
+def as_text(found: Answer, known: Accuracy | None, beside: Sequence[str] = ()) -> str:
+    """The answer as plain text, with where it is from; ``beside`` says what else is known of how
+    well such answers are."""
+    named = ", ".join(f"{name}={value}" for name, value in found.traits.items())
+    where = (
+        f"its twin measured {found.twins[0].date[:10]}"
+        if found.exact
+        else "what lies between recorded twins"
+    )
+    lines = [*found.remarks, f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
+    for place, choice in enumerate(found.choices, 1):
+        m = choice.measured
+        if choice.claim == "reference":
+            low, high = found.noise
+            text = f"the reference; against itself [{low:.3f}, {high:.3f}]"
+        else:
+            text = claimed_ratio(m.ratio, m.low, m.high)
+            apart = m.low > 1 or m.high < 1
+            unclaimed = "(within baseline's noise)" if apart else "(not resolved)"
+            text += " " + (choice.claim if choice.claim != "not resolved" else unclaimed)
+        same = ", not told apart from the first" if choice.equal and place > 1 else ""
+        lines.append(f"  {place}. {m.strategy}: {text}{same}")
+        lines.append(f"     price: {_price(choice)}")
+    lines += [f"  – {m.strategy}: {m.reason}" for m in found.absent]
+    told_apart = any(c.claim in ("faster", "reference") and c.measured.strategy == found.first
+                     for c in found.choices)  # fmt: skip
+    lines.append(
+        f"Choose {found.first}: {_reason(found)}."
+        if told_apart
+        else f"Try {found.first} first, though it is not told apart from baseline: "
+        f"{_reason(found)}."
+    )
+    surest = next((c.measured.strategy for c in found.choices if c.claim == "faster"), None)
+    if not told_apart and surest is not None:
+        lines.append(f"The first that is found to be faster than baseline is {surest}.")
+    if not found.exact:
+        lines.append(
+            "Gains are read between all recorded twins, and intervals are as wide as those of nine "
+            "in ten twins have to be that are left out. Bytes of tiles, blocks per SM and bytes "
+            "under way are computed for the kernel asked about."
+        )
+        computed = [c.measured.computed for c in found.choices]
+        if any(of is not None and of.own_twin for of in computed):
+            lines.append(
+                "The kernel has more blocks per SM than a twin with its traits can have: intervals "
+                "reach from what that twin would say to what so many blocks would."
+            )
+        if known is not None:
+            lines += [known.worth(), known.sentence(), *beside]
+        lines += _how_to_measure(found.traits)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,133 @@
+"""Where a kernel lies among others, by what of its traits decides a strategy's gain: coordinates in
+which two kernels are the more alike, the nearer they are.
+
+Traits that act through something else have no coordinate of their own. Registers and shared memory
+beside the tiles limit the blocks of an SM: the blocks have one, and the bytes that they keep under
+way. Arithmetic has one beside the bytes that pass, and what a row is long has one as the bytes that
+one instruction can ask for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from plots.judge.residency import held, registers_of_its_twin
+from plots.statistics.kriging import Array
+
+# Coordinate -> what one unit of it (a factor of two of a number, a quarter of a share, one of a
+# word) adds to the distance over which correlation falls. Fitted by scripts/fit_twin_scales.py to
+# the twins of an H100: the grid, and the first 400 that were drawn by lot.
+SCALES = {
+    "balance": 0.060,
+    "barriers": 0.040,
+    "blocks": 0.119,
+    "blocks_of_baseline": 0.093,
+    "box": 0.028,
+    "chunks": 0.083,
+    "common": 0.040,
+    "dependent": 0.095,
+    "extra": 0.426,
+    "gather": 0.207,
+    "halo": 0.084,
+    "in_flight": 0.043,
+    "in_flight_of_baseline": 0.086,
+    "message": 0.040,
+    "out_bytes": 0.037,
+    "persistent": 0.087,
+    "reads": 0.163,
+    "stages": 0.013,
+    "steps": 0.038,
+    "steps_of_baseline": 0.036,
+    "threads": 0.069,
+    "warps": 0.110,
+}
+NUGGET = 8.5e-4  # variance of a repeated measurement, in variances of all
+
+# They act through blocks, bytes, steps and balance, which are coordinates.
+_THROUGH_OTHERS = (
+    "fma", "launches", "mebibytes", "registers", "row_bytes", "tile", "tiles_per_block",
+    "workspace",
+)  # fmt: skip
+# Instructions of a thread for 16 bytes of a tile, beside multiply-adds and reads of shared memory.
+_OTHER_INSTRUCTIONS = 8
+
+
+def position(traits: Mapping[str, str]) -> Mapping[str, float]:
+    """Each trait that is a number in powers of two; bytes written and rows in common as shares of
+    the tile, four to the whole."""
+    return _position(tuple(traits.items()))
+
+
+@cache
+def _position(traits: tuple[tuple[str, str], ...]) -> Mapping[str, float]:
+    n = {name: float(value) for name, value in traits if value.isdigit()}
+    tile = n.pop("rows", 1) * n.get("row_bytes", 1)
+    shares = {
+        "out_bytes": n.pop("out_bytes", 0) / max(tile, 1),
+        "common": n.pop("common", 0) * n.get("row_bytes", 1) / max(tile, 1),
+    }
+    return {
+        "tile": math.log2(max(tile, 1)),
+        **{name: 4 * share for name, share in shares.items()},
+        **{name: math.log2(1 + value) for name, value in n.items()},
+    }
+
+
+def coordinates(
+    traits: Mapping[str, str], strategy: str, device: Mapping[str, Any], registers: int = 0
+) -> dict[str, float]:
+    """Of a kernel in a strategy, on a GPU as a result file describes it. ``registers``: per thread,
+    when the kernel has more than its traits say."""
+    place = {name: v for name, v in position(traits).items() if name not in _THROUGH_OTHERS}
+    for trait, word in (("layout", "box"), ("layout", "gather"), ("chain", "dependent")):
+        place[word] = float(traits.get(trait) == word)
+    if not {"rows", "row_bytes", "threads"} <= traits.keys():
+        return place  # a record without them does not say what a block is
+    n = {name: int(value) for name, value in traits.items() if value.isdigit()}
+    tile, halo, each = n["rows"] * n["row_bytes"], n.get("halo", 0), n.get("tiles_per_block", 0)
+    # Left and right of a row whole pieces of 16 bytes are copied.
+    row = n["row_bytes"] + 32 * math.ceil(halo / 4)
+    copied = (n["rows"] + 2 * halo) * row
+    issued = (4 * (n.get("fma", 0) + n.get("reads", 1)) + _OTHER_INSTRUCTIONS) * tile / 16
+    place["balance"] = math.log2(issued / (copied + n.get("out_bytes", 0)))
+    place["chunks"] = math.log2(tile / 16 / n["threads"])
+    place["extra"] = math.log2(copied / tile)
+    place["message"] = math.log2(tile if traits.get("layout") == "run" else row)
+    place["persistent"] = float(each == 0)
+    tiles = n.get("mebibytes", 256) * (1 << 20) / tile / n.get("launches", 1)
+    for end, of in (("", strategy), ("_of_baseline", "baseline")):
+        mine = held(of, traits, device, registers)
+        if mine.blocks_per_sm is None:
+            continue  # the file does not describe the GPU
+        resident = device["sm_count"] * max(mine.blocks_per_sm, 1)
+        place["blocks" + end] = math.log2(max(mine.blocks_at_once, 1 / 64))
+        place["in_flight" + end] = math.log2(max(mine.in_flight_per_sm, 16))
+        place["steps" + end] = math.log2(each or max(tiles / resident, 1))
+    if "blocks_of_baseline" in place:
+        place["warps"] = place["blocks_of_baseline"] + math.log2(n["threads"] / 32)
+    return place
+
+
+def place_of(
+    traits: Mapping[str, str], strategy: str, device: Mapping[str, Any], registers: int = 0
+) -> Array:
+    """The coordinates, scaled, in the order of SCALES."""
+    at = coordinates(traits, strategy, device, registers)
+    return np.array([scale * at.get(name, 0.0) for name, scale in SCALES.items()])
+
+
+def places_of_twins(
+    twins: Sequence[Mapping[str, str]], strategy: str, device: Mapping[str, Any]
+) -> Array:
+    """Of recorded twins of a GPU, a row for each: a twin has the registers that it may need."""
+    known = {"rows", "row_bytes", "threads"}
+    rows = [
+        place_of(t, strategy, device, registers_of_its_twin(t) if known <= t.keys() else 0)
+        for t in twins
+    ]
+    return np.array(rows).reshape(len(twins), len(SCALES))

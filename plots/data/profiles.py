@@ -1,0 +1,159 @@
+"""Profiles: what the hardware counted while variants ran (`amasia profile`), joined to the rows of
+results by GPU, app, size, modes, variant, config and the digest of the code.
+
+What the counters are called and mean is in schema/profile.schema.json, which the harness makes of
+their declarations.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache as once
+from pathlib import Path
+from typing import Any
+
+from plots.data import schema
+from plots.data.content_digest import MEMBER, content_digest
+from plots.data.documents import PROFILE_NAME, kind_by_beginning, text_of
+from plots.data.load import Results
+from plots.data.validation import first_error
+from plots.errors import ResultFileError
+from plots.folders import json_files
+from plots.tree import ROOT
+
+SCHEMA_PATH = ROOT / "schema" / "profile.schema.json"
+
+# GPU, app, size, cache mode, launch mode, variant, config, digest of the code.
+Key = tuple[str, str, str, str, str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The counters of one row: name -> value, absent where it was not counted; ``stalls`` as shares
+    of the time of the resident warps."""
+
+    key: Key
+    counters: dict[str, float]
+    stalls: dict[str, float]
+
+    def __getitem__(self, name: str) -> float | None:
+        return self.counters.get(name)
+
+
+@once
+def counter_meanings() -> dict[str, str]:
+    """Counter -> what it is."""
+    document = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    members = document["$defs"]["counters"]["properties"]
+    return {name: member["description"] for name, member in members.items()}
+
+
+def read_profile(path: Path) -> list[Profile]:
+    """The rows of a profile that have counters. Raises ResultFileError."""
+    text = text_of(path)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ResultFileError(f"{path}: expected a profile as JSON") from None
+    if not isinstance(document, dict) or document.get("schema") != PROFILE_NAME:
+        raise ResultFileError(f'{path}: expected an Amasia profile ("schema": "{PROFILE_NAME}")')
+    error = first_error(document, text, SCHEMA_PATH)
+    if error is not None:
+        raise ResultFileError(f"{path}: {schema.explain(error)}")
+    if document[MEMBER] != content_digest(document):
+        raise ResultFileError(
+            f"{path}: the file was changed or damaged after it was written: its digest is of other "
+            "content"
+        )
+    gpu = document["provenance"]["device"]["name"]
+    return [
+        _profile(gpu, group["key"], row)
+        for group in document["groups"]
+        for row in group["rows"]
+        if row["counters"]
+    ]
+
+
+def _size_text(size: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
+
+
+def _profile(gpu: str, key: dict[str, Any], row: dict[str, Any]) -> Profile:
+    counters = dict(row["counters"])
+    stalls = counters.pop("stalls")
+    where = (gpu, key["app"], _size_text(key["size"]), key["cache"], key["launch"])
+    return Profile(
+        (*where, row["variant"], row["config"], row["source_digest"]),
+        {name: float(value) for name, value in counters.items() if value is not None},
+        stalls,
+    )
+
+
+def find_profiles(paths: Iterable[Path | str]) -> list[Path]:
+    """The profiles among files, and in folders searched for them."""
+    found = []
+    for path in map(Path, paths):
+        candidates = json_files(path)[0] if path.is_dir() else [path]
+        found += [c for c in candidates if kind_by_beginning(c) == PROFILE_NAME]
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """The profiles of some files, of the same row the one of the last file."""
+
+    by_key: dict[Key, Profile]
+
+    def __len__(self) -> int:
+        return len(self.by_key)
+
+    def of(self, row: Any) -> Profile | None:
+        """Of a row of a Results' frame, given as a named tuple or Series."""
+        return self.by_key.get(key_of(row))
+
+    @property
+    def gpus(self) -> set[str]:
+        """Those that were profiled."""
+        return {key[0] for key in self.by_key}
+
+    def of_other_code(self, results: Results) -> list[str]:
+        """The variants that were profiled on a GPU of the results, and of whose code there is no
+        row."""
+        recorded = {(r.gpu, r.variant, r.source_digest) for r in results.rows.itertuples()}
+        measured = {(gpu, variant) for gpu, variant, _ in recorded}
+        stale = {
+            key[5]
+            for key in self.by_key
+            if (key[0], key[5]) in measured and (key[0], key[5], key[7]) not in recorded
+        }
+        return sorted(stale)
+
+
+def key_of(row: Any) -> Key:
+    """Where the counters of a row of a Results' frame are kept."""
+    record = row._asdict() if hasattr(row, "_asdict") else row
+    names = ("gpu", "app", "size", "cache", "launch", "variant", "config", "source_digest")
+    gpu, app, size, cache, launch, variant, config, digest = (str(record[name]) for name in names)
+    return gpu, app, size, cache, launch, variant, config, digest
+
+
+def load_profiles(paths: Sequence[Path | str]) -> Profiles:
+    """The profiles among files and in folders. Raises ResultFileError."""
+    by_key = {}
+    for path in find_profiles(paths):
+        for profile in read_profile(path):
+            by_key[profile.key] = profile
+    return Profiles(by_key)
+
+
+def paths_beside(results: Iterable[Path | str]) -> list[Path]:
+    """The profiles in the folders of result files."""
+    folders = sorted({Path(path).parent for path in results})
+    return find_profiles(path for folder in folders for path in sorted(folder.glob("*.json")))
+
+
+def profiles_beside(results: Results) -> Profiles:
+    """Those in the folders that the results were read from. Raises ResultFileError."""
+    return load_profiles(paths_beside(results.files["path"]))

@@ -1,0 +1,173 @@
+"""Which part of which result files a command works on."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import pandas as pd
+
+from plots.data.load import Results, load, main_cache, main_launch, main_size
+from plots.errors import PlotsError, nearest
+
+EVERY_SIZE = "all"  # as a size: of the figures that show one of each app otherwise
+
+
+# Notes of which a folder with many sessions has dozens, by what their lines hold, and the one line
+# that is told where there are more than a few. The report lists all of them.
+_OF_MANY = (
+    (
+        re.compile(r"(?P<what>.+) is in .+ and in [^;]+; the [^,;]+ counts\."),
+        "{} groups are in more than one file or session: of each the one with more variants "
+        "counts, else of the same code the one with more rounds, else the later one.",
+    ),
+    (
+        re.compile(r"(?P<what>.+) is no result file and was left out\."),
+        "{} JSON files are no result files and were left out: tuning tables and the like.",
+    ),
+)
+_FEW = 3
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Tells notes about files on stderr, those of a kind that are more than a few in one line."""
+    left = list(notes)
+    for pattern, summary in _OF_MANY:
+        found = [(note, match) for note in left if (match := pattern.fullmatch(note))]
+        if len(found) > _FEW:
+            taken = {note for note, _ in found}
+            left = [note for note in left if note not in taken]
+            left.append(summary.format(len({match["what"] for _, match in found})))
+    for note in left:
+        print(note, file=sys.stderr)
+
+
+def load_aloud(paths: Sequence[str]) -> Results:
+    """The results, with what was left out told on stderr."""
+    results = load(paths)
+    tell(results.notes)
+    return results
+
+
+def among(value: str | None, valid: Sequence[str], what: str) -> None:
+    """Raises PlotsError with near names when ``value`` is none of the valid ones."""
+    if value is not None and value not in valid:
+        raise PlotsError(f'no {what} "{value}" in the result files; {nearest(value, valid)}')
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Result files, and the GPU, app, size and modes chosen of them; None leaves open. ``asked``
+    holds which of these whoever draws has asked for."""
+
+    paths: tuple[str, ...]
+    gpu: str | None = None
+    app: str | None = None
+    size: str | None = None
+    cache: str | None = None
+    launch: str | None = None
+    asked: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    def ignored(self) -> list[str]:
+        """The choices that were made and that nobody has asked for."""
+        made = [n for n in ("gpu", "app", "size", "cache", "launch") if getattr(self, n)]
+        return [name for name in made if name not in self.asked]
+
+    @cached_property
+    def results(self) -> Results:
+        """All of the files."""
+        return load_aloud(self.paths)
+
+    @cached_property
+    def _groups(self) -> Results:
+        results = self.results
+        self.asked.update(("gpu", "app"))
+        if results.groups.empty:
+            raise PlotsError("the result files hold no comparison group")
+        among(self.gpu, results.gpus, "GPU")
+        results = results.where(gpu=self.gpu or results.gpus[0])
+        among(self.app, sorted(set(results.groups["app"])), "app")
+        return results.where(app=self.app)
+
+    def all_modes(self) -> Results:
+        """The comparison groups chosen, of one GPU. Raises PlotsError when none is."""
+        self.asked.update(("cache", "launch"))
+        results = self._groups.where(cache=self.cache, launch=self.launch)
+        if results.groups.empty:
+            raise PlotsError("no comparison group matches the selection")
+        return results
+
+    def one_mode(self) -> Results:
+        """The same in one cache and launch mode: of a mode left open, the one that single pictures
+        show."""
+        of_gpu = self._groups
+        return replace_selection(
+            self,
+            cache=self.cache or main_cache(of_gpu.groups),
+            launch=self.launch or main_launch(of_gpu.groups),
+        ).all_modes()
+
+    def at_chosen_sizes(self, results: Results) -> Results:
+        """Those of the groups that are of the size chosen; without a choice those of each app's
+        main size, which fit a page, and with "all" every one. Raises PlotsError for a size that no
+        app has."""
+        self.asked.add("size")
+        groups = results.groups
+        if self.size == EVERY_SIZE:
+            return results
+        if self.size is None:
+            main = {app: main_size(groups, app) for app in set(groups["app"])}
+            return results.only(groups[groups["size"] == groups["app"].map(main)])
+        labels = groups["size_label"].str.replace(" ", ",")
+        among(self.size, [*groups["size"], *labels], "size")
+        return results.only(groups[(groups["size"] == self.size) | (labels == self.size)])
+
+    def of_cross(self) -> Selection:
+        """The same choice among the tables of `amasia cross`. Raises PlotsError without any."""
+        if self.results.cross is None:
+            raise PlotsError("the result files hold no table of amasia cross")
+        other = replace_selection(self)
+        other.__dict__["results"] = self.results.cross
+        return other
+
+    def of_effects(self) -> Selection:
+        """The same choice among what was measured of planted effects. Raises PlotsError without
+        any."""
+        if self.results.effects is None:
+            raise PlotsError("the result files hold no study of planted effects")
+        other = replace_selection(self)
+        other.__dict__["results"] = self.results.effects
+        return other
+
+    def one_group(self) -> tuple[Results, str]:
+        """One group in one mode: of an app or size left open, the first app and its main size."""
+        results = self.one_mode()
+        app = self.app or sorted(set(results.groups["app"]))[0]
+        of_app = results.groups[results.groups["app"] == app]
+        return results, str(self._of_size(of_app, app).iloc[0]["group"])
+
+    def _of_size(self, of_app: pd.DataFrame, app: str) -> pd.DataFrame:
+        self.asked.add("size")
+        if self.size is None:
+            return of_app[of_app["size"] == main_size(of_app, app)]
+        labels = of_app["size_label"].str.replace(" ", ",")
+        among(self.size, [*of_app["size"], *labels], f"size of {app}")
+        return of_app[(of_app["size"] == self.size) | (labels == self.size)]
+
+    def of_gpu(self) -> Results:
+        """All of one GPU: microbenchmarks belong to no group."""
+        self.asked.add("gpu")
+        results = self.results
+        among(self.gpu, results.gpus, "GPU")
+        with_points = [g for g in results.gpus if (results.points["gpu"] == g).any()]
+        return results.where(gpu=self.gpu or (with_points or results.gpus)[0])
+
+
+def replace_selection(selection: Selection, **changes: str | None) -> Selection:
+    """A selection with other choices, of files that are loaded already."""
+    other = replace(selection, **changes)
+    other.__dict__["results"] = selection.results
+    return other

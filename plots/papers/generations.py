@@ -1,0 +1,297 @@
+"""One GPU after another: what a new one gains by itself, what by new ways of moving data, what was
+to be expected, and what held it back.
+
+For one case, best on new over best on old is a product: the *hardware gain* (the same style, the
+baseline, on both) times what the other strategies gain on the new GPU (*software gain*,
+plots/papers/styles.py), divided by what they gain on the old one. The microbenchmarks of both GPUs
+say which part of the hardware did not grow as much as its data sheet lets one expect.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plots.data.load import Results
+from plots.papers.expect import Measured, NothingInCommonError, compare_all
+from plots.statistics.intervals import geometric_mean
+
+CONFIDENCE = 0.95
+
+# Units of which less is better; of the others of _MORE more is, and the rest says neither.
+_LESS = ("cycles", "ns", "us", "ms")
+_MORE = (
+    "GB/s", "GFLOP/s", "TFLOP/s", "TOP/s", "byte/clk", "byte/clk/SM", "call/clk", "call/clk/SM",
+    "instr/clk/SM", "additions/clk/SM", "FLOP/clk/SM", "Gkeys/s", "tokens/s", "TFLOP/s/W",
+    "TOP/s/W",
+)  # fmt: skip
+
+# What the floor of a row is made of (harness/results/floor.cpp): its bound -> its ceilings.
+_CEILINGS = {
+    "bytes": ("read_bandwidth", "write_bandwidth", "copy_bandwidth"),
+    "dependency": ("dependent_op_ns",),
+}
+
+
+def _point_keys(points: pd.DataFrame) -> pd.Series:
+    at = points["at"].map(lambda at: ",".join(f"{k}={v}" for k, v in at.items()))
+    return points["microbenchmark"] + "|" + at + "|" + points["quantity"] + "|" + points["unit"]
+
+
+def _point_ratios(new: Results, old: Results) -> pd.DataFrame:
+    """The points measured on both GPUs with their ratio, above 1 when new is better. Points whose
+    unit does not say which is better (a capacity, a number of blocks) are left out."""
+    sides = []
+    for results in (new, old):
+        points = results.points[results.points["median"].notna() & (results.points["median"] > 0)]
+        sides.append(points.assign(key=_point_keys(points)).drop_duplicates("key", keep="last"))
+    columns = ["key", "microbenchmark", "at", "quantity", "unit", "median"]
+    both = sides[0][columns].merge(sides[1][["key", "median"]], on="key", suffixes=("", "_old"))
+    both = both[both["unit"].isin((*_LESS, *_MORE))]
+    ratio = both["median"] / both["median_old"]
+    return both.assign(ratio=np.where(both["unit"].isin(_LESS), 1 / ratio, ratio))
+
+
+def _by_microbenchmark(points: pd.DataFrame) -> pd.DataFrame:
+    records = [
+        {
+            "microbenchmark": name,
+            "quantity": quantity,
+            "unit": unit,
+            "n": len(of),
+            "ratio": geometric_mean(of["ratio"]),
+            "least": of["ratio"].min(),
+            "most": of["ratio"].max(),
+        }
+        for (name, quantity, unit), of in points.groupby(["microbenchmark", "quantity", "unit"])
+    ]
+    return pd.DataFrame(
+        records, columns=["microbenchmark", "quantity", "unit", "n", "ratio", "least", "most"]
+    )
+
+
+def microbenchmark_ratios(new: Results, old: Results) -> pd.DataFrame:
+    """The points measured on both GPUs, by microbenchmark and quantity: n, the geometric mean, the
+    least and the largest of the ratios, above 1 when new is better."""
+    return _by_microbenchmark(_point_ratios(new, old))
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A row that gained less than the data sheets let one expect, and why: ``outcome`` is
+    "explained" (its floor grew as little), "partly" (its floor grew too little, the row still
+    less), "not by its floor" or "no floor"."""
+
+    variant: str
+    size_label: str
+    cache: str
+    launch: str
+    ratio: float
+    low: float
+    high: float
+    expected: float
+    floor_ratio: float
+    outcome: str
+    text: str
+
+
+def _ceilings_of(bound: str, kind: str) -> tuple[str, ...]:
+    return _CEILINGS.get(bound, (f"{kind}_rate",))
+
+
+# A cause is named where a microbenchmark grew no more than the row did, and so little that at most
+# so many are named.
+_MOST_NAMED = 3
+
+
+# What microbenchmarks measure of the work that a group declares (harness/app.hpp).
+_OF_BYTES = ("memory/bandwidth", "memory/in_flight", "memory/latency")
+_OF_OPERATIONS = "instruction/arithmetic"
+_OF_DEPENDENT_OPERATIONS = ("instruction/add_multiply", "instruction/sign_minimum")
+_OF_LAUNCHES = "launch/launches"
+# The baseline multiplies by mma.sync where it does on tensor cores; no other instruction is its.
+_OF_TENSOR_OPERATIONS = "tensor_core/mma"
+# The types in the names of PTX, which do not always tell signs apart; conversions have two.
+_TYPES = {"fp32": ("f32",), "fp64": ("f64",), "int32": ("u32", "s32", "b32")}
+
+
+def _operates_on(ptx: str, kind: str) -> bool:
+    """ "add.f32" is an operation on fp32."""
+    types = [part for part in ptx.split(".")[1:] if part[-2:].isdigit()]
+    return bool(types) and set(types) <= set(_TYPES.get(kind, ()))
+
+
+def _is_used(point: Any, work: Any, launch: str) -> bool:
+    """Whether the baseline's rows of a group use what a point measures: its bytes, operations of
+    its kind, dependent operations, and launches in its mode."""
+    name, at = point.microbenchmark, point.at
+    if name in _OF_BYTES:
+        return bool(work.bytes_read + work.bytes_written > 0)
+    if name == _OF_OPERATIONS:
+        return bool(work.operations > 0 and _operates_on(at.get("ptx", ""), work.kind))
+    if name == _OF_TENSOR_OPERATIONS:
+        dense = at.get("mode") == "dense" and at.get("input") == work.kind
+        return bool(work.operations > 0 and dense)
+    if name in _OF_DEPENDENT_OPERATIONS:
+        chained = point.quantity == "latency" and at.get("sequence") == "dependent"
+        of_kind = _operates_on(at.get("ptx", ""), work.kind)
+        return bool(work.dependent_operations > 0 and chained and of_kind)
+    if name == _OF_LAUNCHES:
+        return bool((at.get("launch"), at.get("way")) == (launch, "plain"))
+    return False
+
+
+def _slow_points(points: pd.DataFrame, work: Any, launch: str, high: float) -> str:
+    used = [work is not None and _is_used(p, work, launch) for p in points.itertuples()]
+    points = _by_microbenchmark(points[np.array(used, dtype=bool)])
+    slow = points[points["ratio"] <= high].sort_values("ratio").head(_MOST_NAMED)
+    return ", ".join(f"{p.microbenchmark} {p.quantity} {p.ratio:.2f}" for p in slow.itertuples())
+
+
+def shortfalls(
+    measured: Measured, works: dict[str, Any], points: pd.DataFrame, role: str = "best"
+) -> list[Shortfall]:
+    """The rows of the baseline whose whole interval stays below what the data sheets let one
+    expect. ``works``: app and size -> a group of it, which declares its work. Of the ``points``
+    only those are named of which the app uses what they measure. Empty without data sheets."""
+    if measured.datasheet is None:
+        return []
+    expected = measured.datasheet.expected
+    rows = measured.rows
+    rows = rows[(rows["role"] == role) & (rows["strategy"] == "baseline")]
+    by_name = measured.ceilings.set_index("name")["ratio"] if len(measured.ceilings) else {}
+    found = []
+    for r in rows[rows["high"] < expected].itertuples():
+        work = works.get(f"{r.app} {r.size}")
+        names = _ceilings_of(r.bound_by, "" if work is None else str(work.kind))
+        grown = ", ".join(f"{n} {by_name[n]:.2f}" for n in names if n in by_name)
+        slow = _slow_points(points, work, r.launch, r.high)
+        beside = f"; of the microbenchmarks of what it uses grew no more: {slow}" if slow else ""
+        if not np.isfinite(r.floor_ratio):
+            outcome, text = "no floor", "no floor is known to hold it against" + beside
+        elif r.floor_ratio >= expected:
+            outcome = "not by its floor"
+            text = f"its floor allows {r.floor_ratio:.2f} ({r.bound_by}: {grown or 'unknown'})"
+            text += beside
+        elif r.high >= r.floor_ratio:
+            outcome = "explained"
+            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown})"
+        else:
+            outcome = "partly"
+            text = f"its floor grew by {r.floor_ratio:.2f} only ({r.bound_by}: {grown}), the row "
+            text += "by less" + beside
+        found.append(
+            Shortfall(
+                r.variant, r.size_label, r.cache, r.launch, r.ratio, r.low, r.high, expected,
+                r.floor_ratio, outcome, text,
+            )
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class Step:
+    """One GPU over an older one, or over another of the same model."""
+
+    measured: Measured
+    best: pd.DataFrame
+    points: pd.DataFrame
+    short: list[Shortfall]
+
+    @property
+    def same_model(self) -> bool:
+        return self.measured.new_gpu == self.measured.old_gpu
+
+    def _told_apart(self) -> str:
+        rows = self.measured.rows
+        resolved, few = int(rows["resolved"].sum()), int(rows["too_few_rounds"].sum())
+        if resolved:
+            return f"{resolved} of {len(rows)} matching rows are told apart."
+        text = f"None of the {len(rows)} matching rows is told apart"
+        if few:
+            text += f"; {few} have too few rounds for it, however much they differ"
+        if self.same_model and not few:
+            return text + ", as a repetition should be."
+        return text + ": measure with more --rounds, or several times (--sessions)."
+
+    def sentences(self) -> list[str]:
+        """The verdict: what the step is worth, of what it consists, and what held it back."""
+        m = self.measured
+        said = []
+        if self.same_model:
+            said.append(
+                f"Both sides are {m.new_gpu}: this is a repetition, not a generation, and 1.00 is "
+                "expected."
+            )
+        if self.best.empty:
+            said.append("No verdict: no case has the baseline at its best on both sides.")
+            return said
+        b = self.best
+        hardware, ratio = geometric_mean(b["hardware"]), geometric_mean(b["ratio"])
+        new, old = geometric_mean(b["new_software"]), geometric_mean(b["old_software"])
+        said.append(
+            f"{m.new_gpu} over {m.old_gpu}, geometric means of {len(b)} cases: {ratio:.2f} best on "
+            f"best = {hardware:.2f} by hardware × {new:.2f} by the strategies of the new GPU / "
+            f"{old:.2f} by those of the old."
+        )
+        for expected, source in (
+            (m.datasheet, "the data sheets"),
+            (m.measured_ceilings, "the measured ceilings"),
+        ):
+            if expected is not None and not self.same_model:
+                share = hardware / expected.expected
+                said.append(
+                    f"The hardware delivers {share:.2f} of the {expected.expected:.2f} that "
+                    f"{source} let one expect (limited by {expected.limited_by})."
+                )
+        rows = m.rows[(m.rows["role"] == "best") & (m.rows["strategy"] == "baseline")]
+        floors = rows[rows["floor_ratio"] > 0]
+        if len(floors):
+            share = geometric_mean(floors["ratio"] / floors["floor_ratio"])
+            said.append(
+                f"Held against each row's own floor it is {share:.2f} (1: as far from the floor as "
+                f"before; {len(floors)} rows)."
+            )
+        said.append(self._told_apart())
+        if self.short:
+            causes = pd.Series([s.outcome for s in self.short]).value_counts()
+            counts = ", ".join(f"{n} {name}" for name, n in causes.items())
+            said.append(
+                f"{len(self.short)} of {len(rows)} rows of the baseline fall short of the data "
+                f"sheets: {counts}."
+            )
+        return said
+
+
+def pairs_of(results: Results, gpus: Iterable[tuple[str, str]]) -> list[tuple[Results, Results]]:
+    """The results of pairs of GPUs, (new, old), each pair as one version of the suite recorded."""
+    return [(new, old) for new, old in itertools.starmap(results.of_one_version, gpus)]
+
+
+def steps(
+    pairs: Sequence[tuple[Results, Results]], confidence: float = CONFIDENCE
+) -> list[Step | NothingInCommonError]:
+    """Steps from (new, old) results, each of one GPU; why there is none where no row of a pair
+    matches. Of all rows of all pairs that are resolved a share of 1 - ``confidence`` at most is so
+    wrongly. Raises PlotsError for a side of several GPUs."""
+    found: list[Step | NothingInCommonError] = []
+    for (new, old), measured in zip(pairs, compare_all(pairs, confidence), strict=True):
+        if isinstance(measured, NothingInCommonError):
+            found.append(measured)
+            continue
+        works = {f"{g.app} {g.size}": g for g in new.groups.itertuples(index=False)}
+        points = _point_ratios(new, old)
+        found.append(
+            Step(
+                measured,
+                measured.best,
+                _by_microbenchmark(points),
+                shortfalls(measured, works, points),
+            )
+        )
+    return found
