@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from plots import report
 from plots.commands.options import results_argument, written_whole
 from plots.commands.registry import Command, register
 from plots.data.cache import Cache, default_folder
 from plots.data.load import find_files, load
 from plots.data.profiles import paths_beside
 from plots.data.selection import tell
+from plots.report.page import render
 from plots.tree import PACKAGE, ROOT
 
 
@@ -31,15 +31,14 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _page_key(cache: Cache, paths: list[str], without: Collection[Path]) -> str:
-    """What decides the page: its template, the apps that it counts the lines of, the documents that
-    it may show, and the bytes and names of the result files and of the profiles beside them."""
+    """What decides the page: its template, the apps that it counts the lines of, and the
+    bytes and names of the result files and of the profiles beside them."""
     found, notes = find_files([Path(path) for path in paths], without)
     ours = [
         *(PACKAGE / "report" / "templates").iterdir(),
         *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
         *ROOT.glob("variants/**/*.hpp"),
         *ROOT.glob("variants/**/*.cuh"),
-        *(path for path in (ROOT / "docs").glob("*") if path.suffix in (".md", ".svg")),
     ]
     parts: list[bytes | str] = ["page", *notes]
     for path in [*sorted(ours), *found, *paths_beside(found)]:
@@ -57,7 +56,7 @@ def page_of(
     if stored is None:
         keeping: list[Callable[[], object]] = []
         results = load(paths, cache, keeping, without)
-        page = {"notes": results.notes, "html": report.render(results, cache, keeping)}
+        page = {"notes": results.notes, "html": render(results, cache, keeping)}
         cache.keep(key, json.dumps(page).encode())
         cache.forget_unused()
     else:

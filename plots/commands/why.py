@@ -9,7 +9,7 @@ from plots.commands.options import results_argument, selection_arguments, select
 from plots.commands.registry import Command, register
 from plots.data.profiles import Profiles, load_profiles
 from plots.data.selection import Selection, replace_selection
-from plots.judge.attribution import attributions, dose_checks, sums_up
+from plots.judge.attribution import attributions, sums_up
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,6 @@ def _run(options: argparse.Namespace) -> int:
         for a in attributions(results, profiles, every_size=every)
         if options.role in (None, a.role)
     ]
-    checks = dose_checks(selection.results.effects, profiles)
     heading = ""
     for a in found if len(profiles) else ():
         if a.verdict == "no counters":
@@ -58,10 +57,7 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{where}:")
             heading = where
         print(f"  {a.sentence}")
-    for line in sums_up(found, checks):
-        print(line)
-    for check in (*checks.doses, *checks.binding):
-        print(f"  {check.sentence()}")
+    print(sums_up(found))
     if stale := profiles.of_other_code(selection.results):
         print(
             f"Profiles of other code than was measured, which explain nothing: {', '.join(stale)}."

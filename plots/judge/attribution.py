@@ -26,7 +26,6 @@ from typing import Any
 
 import pandas as pd
 
-from plots.advice.effects import RESOURCES, doses
 from plots.data.load import Results, main_cache, main_launch, main_size
 from plots.data.profiles import Profile, Profiles
 from plots.units import claimed_ratio
@@ -39,20 +38,17 @@ LEAST = 0.015
 CANCEL = 2  # times the difference, beyond which parts are said to cancel
 SEEN = 0.5  # of the difference in time that there has to be in cycles
 FITS = 0.1  # of the measured cycles, by which busy ones may exceed them
-HALF = 0.5  # of what a dose costs alone, from which on a kernel waits for it
 MOST = 0.4  # of the cycles, from which on a row mostly does something
 NEAR_PEAK = 0.6  # use of DRAM or L2, from which on a row waits for its bandwidth
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of the cycles: the stall reasons in it, and how it is said. ``resource`` is the one of
-    plots/advice/effects.py whose doses would show in it."""
+    """A part of the cycles: the stall reasons in it, and how it is said."""
 
     name: str
     reasons: tuple[str, ...]
     waits_for: str  # "" of warps that issue
-    resource: str = ""
 
     @property
     def doing(self) -> str:
@@ -61,17 +57,13 @@ class Cause:
 
 
 IDLE = Cause("idle", (), "work: its busiest SM holds no warp")
-ISSUE = Cause("issue", (), "", "operations")
+ISSUE = Cause("issue", (), "")
 WAITS = (
-    Cause(
-        "memory", ("long_scoreboard", "lg_throttle", "drain"), "data from L1, L2 or DRAM", "bytes"
-    ),
+    Cause("memory", ("long_scoreboard", "lg_throttle", "drain"), "data from L1, L2 or DRAM"),
     Cause("shared memory", ("short_scoreboard", "mio_throttle"), "shared memory"),
-    Cause("barriers", ("barrier", "membar"), "other warps at barriers", "barriers"),
-    Cause("arithmetic", ("math_pipe_throttle", "gmma"), "busy arithmetic units", "operations"),
-    Cause(
-        "dependences", ("wait", "dispatch_stall"), "the instruction before the next", "operations"
-    ),
+    Cause("barriers", ("barrier", "membar"), "other warps at barriers"),
+    Cause("arithmetic", ("math_pipe_throttle", "gmma"), "busy arithmetic units"),
+    Cause("dependences", ("wait", "dispatch_stall"), "the instruction before the next"),
     Cause("code", ("no_instruction", "branch_resolving", "imc_miss"), "instructions and constants"),
     Cause("other", ("sleeping", "tex_throttle", "misc"), "something else"),
 )
@@ -132,12 +124,6 @@ def cycle_parts(run: Run) -> dict[str, float] | None:
     if not waiting:
         parts[ISSUE.name] += stalled
     return parts
-
-
-def main_cause(run: Run | None) -> Cause | None:
-    """The largest part of a run's cycles; None without counters."""
-    parts = None if run is None else cycle_parts(run)
-    return None if parts is None else max(CAUSES, key=lambda cause: parts[cause.name])
 
 
 @dataclass(frozen=True)
@@ -468,139 +454,11 @@ def _attributions(results: Results, profiles: Profiles, every_size: bool) -> Ite
                 )  # fmt: skip
 
 
-# --- against doses --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class DoseCheck:
-    """A kernel that got a dose of one resource and took longer for it: what its counters name as
-    the largest part of the cycles that it takes more. ``cause`` is None where they explain nothing.
-    """
-
-    base: str
-    dosed: str
-    dose: str
-    longer: float
-    cause: Cause | None
-
-    @property
-    def agrees(self) -> bool:
-        """The counters name what was given."""
-        return self.cause is not None and self.cause.resource == self.dosed
-
-    def sentence(self) -> str:
-        """ "bytes with bytes-80, 19 % longer: its counters name memory (bytes): they agree"."""
-        return (
-            f"{self.base} with {self.dose}, {100 * self.longer:.0f} % longer: its counters name "
-            f"{with_resource(self.cause)}: {'they agree' if self.agrees else 'they do not agree'}"
-        )
-
-
-@dataclass(frozen=True)
-class BindingCheck:
-    """A kernel whose time is known to follow doses of ``by_doses``: the largest part of its cycles.
-    In a kernel whose warps do different things an average over warps need not be what binds it."""
-
-    base: str
-    by_doses: str
-    cause: Cause
-
-    @property
-    def agrees(self) -> bool:
-        """The largest part of the cycles is what the doses name."""
-        return self.cause.resource == self.by_doses
-
-    def sentence(self) -> str:
-        """ "bytes: doses name bytes, the largest part of its cycles is issue (operations)"."""
-        return (
-            f"{self.base}: doses name {self.by_doses}, the largest part of its cycles is "
-            f"{with_resource(self.cause)}: {'they agree' if self.agrees else 'they do not agree'}"
-        )
-
-
-@dataclass(frozen=True)
-class Checks:
-    """What counters say of kernels with a known answer: of differences, as the sentences do, and of
-    a run by itself, as they do not."""
-
-    doses: tuple[DoseCheck, ...] = ()
-    binding: tuple[BindingCheck, ...] = ()
-
-
-def with_resource(cause: Cause | None) -> str:
-    if cause is None:
-        return "nothing"
-    return f"{cause.name} ({cause.resource or 'no dosed resource'})"
-
-
-def dose_checks(effects: Results | None, profiles: Profiles) -> Checks:
-    """Of every kernel of the study with known answers that was profiled. Doses of which the kernel
-    waits for less than half are not among them: what it takes longer then is not the dose alone,
-    but how that gets in the way of others."""
-    if effects is None or not len(profiles):
-        return Checks()
-    differences: list[DoseCheck] = []
-    binding: list[BindingCheck] = []
-    for gpu in effects.gpus:
-        dosed = effects.where(gpu=gpu, app="dosed")
-        try:
-            known = doses(dosed)
-        except KeyError:
-            continue  # what a dose costs alone was not measured
-        base_of = {g.group: g.parameters["base"] for g in dosed.groups.itertuples()}
-        runs = {}
-        measured = dosed.rows[(dosed.rows["role"] == "cross") & (dosed.rows["repeat"] == 0)]
-        for row in measured.itertuples():
-            run = run_of(profiles.of(row), row)
-            if run is not None:
-                runs[base_of[row.group], row.schedule] = run
-        for of in known:
-            plain = runs.get((of.base, "iso"))
-            cause = main_cause(plain)
-            if plain is None or cause is None:
-                continue
-            binding.append(BindingCheck(of.base, of.steepest, cause))
-            for resource, response in of.responses.items():
-                given = [
-                    (int(schedule.rsplit("-", 1)[1]), schedule)
-                    for base, schedule in runs
-                    if base == of.base and schedule.startswith(f"{resource}-")
-                ]
-                if response.low < HALF or not given:
-                    continue
-                _, largest = max(given)
-                run = runs[of.base, largest]
-                _, parts, _ = explain(run, plain)
-                longer = run.milliseconds / plain.milliseconds - 1
-                named = parts[0].cause if parts else None
-                differences.append(DoseCheck(of.base, resource, largest, longer, named))
-    return Checks(tuple(differences), tuple(binding))
-
-
-def sums_up(found: Sequence[Attribution], checks: Checks) -> list[str]:
+def sums_up(found: Sequence[Attribution]) -> str:
     """What a reader should know before he believes the sentences."""
     explained = sum(a.verdict == "explained" for a in found)
     without = sum(a.verdict == "no counters" for a in found)
-    said = [
+    return (
         f"{len(found)} resolved differences: {explained} explained, "
         f"{len(found) - explained - without} that no counter explains, {without} without counters."
-    ]
-    if checks.doses:
-        agree = sum(c.agrees for c in checks.doses)
-        said.append(
-            f"Kernels got {len(checks.doses)} known doses that cost them time: the counters name "
-            f"what was given in {agree} (docs/detection.md)."
-        )
-    else:
-        said.append(
-            "No kernel with a known answer was profiled: whether the counters name what doses name "
-            f"({', '.join(RESOURCES)}) is not checked."
-        )
-    if checks.binding:
-        agree = sum(c.agrees for c in checks.binding)
-        said.append(
-            f"What binds a kernel by itself is the largest part of its cycles in {agree} of "
-            f"{len(checks.binding)}: where warps do different things an average over them is not "
-            "the path that takes longest. No sentence here says what binds a row."
-        )
-    return said
+    )

@@ -284,7 +284,7 @@ def _select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
 def own_value(files: Sequence[Recorded], own: str) -> tuple[Own | None, str]:
     """Each selector's value from the first file that has it; two are divided. With the reason when
     there is none."""
-    from plots import derived  # which takes values by own_value itself
+    from plots.papers import derived  # which takes values by own_value itself
 
     values, why = [], ""
     for s in selectors(own):

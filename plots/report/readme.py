@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from plots.advice import examples
 from plots.advice.advise import advise
+from plots.advice.twin import accuracy, by_lot, twins_and_unseen
 from plots.data.load import Results, main_cache, main_launch, main_size, strategy_order
 from plots.data.sessions import CONFIDENCE
 from plots.data.strategies import built_variants
@@ -22,7 +24,6 @@ from plots.figures.speedup import speedup
 from plots.judge.beside import rows_beside
 from plots.judge.gains import gains_of
 from plots.markdown import plain
-from plots.prediction.page import sentence
 from plots.prose import runs
 from plots.statistics.claims import UNDECIDED
 from plots.tree import PACKAGE
@@ -183,12 +184,32 @@ def _brackets(selected: Results) -> str:
     )
 
 
-def _predicted(results: Results) -> str:
-    """How far off predictions are; nothing where the microbenchmarks for them are not recorded."""
-    try:
-        return sentence(results)
-    except PlotsError:
-        return ""
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _of_unseen_kernels(results: Results) -> str:
+    """What advice is worth for a kernel that nobody measured, on each GPU where such kernels were
+    drawn by lot; "" where none were."""
+    twins, unseen = twins_and_unseen(results.files["path"].tolist())
+    said = []
+    for gpu in dict.fromkeys(t.gpu for t in twins if by_lot(t)):
+        known = accuracy([t for t in twins if t.gpu == gpu], unseen)
+        how = (
+            "within the measured range and kept out of every answer"
+            if known.unseen
+            else "within the measured range and each left out of the answer to it"
+        )
+        said.append(
+            f"Of {known.asked} kernels drawn by lot ({plain(gpu)}), {how}, gains are told by "
+            f"[twins](docs/twin.md) of others with a median error of "
+            f"{_percent(known.gain_error[0])}, {_percent(known.covered / known.gains, 0)} are "
+            "inside the interval that is said, and the strategy named first is within 5 % "
+            f"of the best in {known.within} ({_percent(known.within / known.asked, 0)}), where "
+            f"always naming baseline would score {known.of_baseline}."
+        )
+    real = plain(examples.real_kernels())
+    return " ".join([*said, real] if said and real else said)
 
 
 def _why_absent(app: str, notes: Sequence[str]) -> str:
@@ -202,12 +223,12 @@ def _why_absent(app: str, notes: Sequence[str]) -> str:
 def generated(
     selected: Results,
     others: Sequence[Results] = (),
-    predicted: str = "",
+    closing: str = "",
     notes: Sequence[str] = (),
 ) -> str:
     """The text between the markers, markers not included: ``selected`` in full, and the answers of
-    ``others``. ``predicted`` says how far off predictions are, which is a matter of all modes and
-    not of those that README shows; ``notes``, what was said of the files on loading."""
+    ``others``. ``closing`` says how far off advice is, which is a matter of all modes and not of
+    those that README shows; ``notes``, what was said of the files on loading."""
     main = {app: main_size(selected.groups, app) for app in set(selected.groups["app"])}
     controls = selected.comparisons[selected.comparisons["control"]]
     controls = controls[controls["size"] == controls["app"].map(main)]
@@ -254,13 +275,13 @@ def generated(
             ),
             "",
             *_elsewhere(others),
-            *([textwrap.fill(predicted, 100, break_on_hyphens=False), ""] if predicted else []),
+            *([textwrap.fill(closing, 100, break_on_hyphens=False), ""] if closing else []),
         ]
     )
 
 
 def _closing(results: Results) -> str:
-    return " ".join(filter(None, [_predicted(results), results.uncommitted]))
+    return " ".join(filter(None, [_of_unseen_kernels(results), results.uncommitted]))
 
 
 def _split(readme: Path) -> tuple[str, str, str]:

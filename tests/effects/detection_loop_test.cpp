@@ -1,7 +1,6 @@
 // What the pipeline from the order of the rounds to the claim finds of planted effects: the loop,
 // the stopping rule, the intervals and the claims are the product's, the times are made of recorded
-// noise. With a GPU the same is asked of real kernels (tests/effects/effects_apps.cu,
-// docs/detection.md).
+// noise. With a GPU the same is asked of a real kernel (tests/effects/planted_app.cu).
 #include <gtest/gtest.h>
 
 #include <algorithm>

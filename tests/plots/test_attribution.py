@@ -7,7 +7,6 @@ import math
 import re
 from types import SimpleNamespace
 
-import known_effects
 import pytest
 import synthetic
 import synthetic_profiles
@@ -20,14 +19,11 @@ from plots.judge.attribution import (
     CAUSES,
     LEAST,
     SHARE,
-    Checks,
     Run,
     attributions,
     cancelled,
     cycle_parts,
-    dose_checks,
     explain,
-    main_cause,
     run_of,
     sums_up,
 )
@@ -70,10 +66,9 @@ def test_a_reason_that_is_not_known_is_something_else():
 def test_without_what_divides_cycles_nothing_is_explained(missing):
     changes = {"stalls": {}} if missing == "stalls" else {missing: None}
     bare = run(**changes)
-    assert cycle_parts(bare) is None and main_cause(bare) is None
+    assert cycle_parts(bare) is None
     assert explain(bare, run(cycles=1500.0))[0] == "no counters"
     assert explain(None, run(cycles=1500.0))[0] == "no counters"
-    assert main_cause(None) is None
 
 
 def test_fewer_instructions_are_named_where_issuing_takes_the_time():
@@ -323,82 +318,8 @@ def test_what_is_not_resolved_is_not_explained(save):
 
 def test_the_counts_are_of_the_sentences(matched):
     found = attributions(load([matched]), load_profiles([matched.parent]))
-    first, second = sums_up(found, Checks())
-    assert first.startswith(f"{len(found)} resolved differences: {len(found)} explained, 0 that no")
-    assert "is not checked" in second
-
-
-# Against doses.
-
-
-def dosed_and_counted(save, counters_of):
-    """The study, and counters of every kernel and dose of it: ``counters_of(row, busy)``."""
-    document = known_effects.recording(known_effects.dosed_groups())
-    path = save(document, "r/effects.json")
-    profile = synthetic_profiles.document(
-        document, lambda row: counters_of(row, 1.98e6 * row["time_ms"]["median"])
-    )
-    save(profile, "r/profile.json")
-    return path
-
-
-def waiting_for_memory(row, busy):
-    """Whatever a kernel was given."""
-    return synthetic_profiles.counters(busiest_cycles=busy)
-
-
-def test_counters_are_held_against_what_doses_say(save):
-    path = dosed_and_counted(save, waiting_for_memory)
-    checks = dose_checks(load([path]).effects, load_profiles([path.parent]))
-    assert {(c.base, c.by_doses, c.agrees) for c in checks.binding} == {
-        ("bytes", "bytes", True),
-        ("operations", "operations", False),
-        ("barriers", "barriers", False),
-        ("barriers_beside", "barriers", False),
-    }
-    # Of each kernel the dose that it waits for, the largest: others cost it nothing.
-    assert {(c.base, c.dose, c.agrees) for c in checks.doses} == {
-        ("bytes", "bytes-80", True),
-        ("operations", "operations-80", False),
-        ("barriers", "barriers-80", False),
-        ("barriers_beside", "barriers-80", False),
-    }
-    wrong = next(c for c in checks.doses if c.base == "operations")
-    assert wrong.sentence() == (
-        "operations with operations-80, 20 % longer: its counters name memory (bytes): they do not "
-        "agree"
-    )
-    _, of_doses, binding = sums_up([], checks)
-    assert "Kernels got 4 known doses" in of_doses and "what was given in 1 (" in of_doses
-    assert "in 1 of 4" in binding
-
-
-def test_a_dose_is_found_beside_a_larger_part_of_the_cycles(save):
-    def issuing_more(row, busy):
-        """Mostly waiting for memory; what doses of operations add is issued."""
-        units = (
-            int(row["schedule"].split("-")[1]) if row["schedule"].startswith("operations") else 0
-        )
-        issued = 0.3 * 400 + units  # of 400 units, and of the dose all
-        return synthetic_profiles.counters(
-            busiest_cycles=busy, issue_slots=issued / (1e3 * row["time_ms"]["median"])
-        )
-
-    path = dosed_and_counted(save, issuing_more)
-    checks = dose_checks(load([path]).effects, load_profiles([path.parent]))
-    assert {c.base for c in checks.doses if c.agrees} == {"bytes", "operations"}
-    assert {c.base for c in checks.binding if c.agrees} == {"bytes"}
-
-
-def test_without_the_study_or_its_profile_nothing_is_checked(save, matched):
-    path = dosed_and_counted(save, waiting_for_memory)
-    assert dose_checks(None, load_profiles([path.parent])) == Checks()
-    assert dose_checks(load([path]).effects, load_profiles([])) == Checks()
-    # Of another GPU than was measured.
-    profile = json.loads((path.parent / "profile.json").read_text(encoding="utf-8"))
-    profile["provenance"]["device"]["name"] = "NVIDIA H100 80GB HBM3"
-    save(profile, "r/profile.json")
-    assert dose_checks(load([path]).effects, load_profiles([path.parent])) == Checks()
+    said = f"{len(found)} resolved differences: {len(found)} explained, 0 that no"
+    assert sums_up(found).startswith(said)
 
 
 # The command.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
 import sys
 import threading
 
-import known_effects
 import pytest
 import synthetic
 
@@ -68,12 +66,8 @@ def test_every_figure_can_be_written(
     tmp_path, name, suffix,
 ):  # fmt: skip
     out = tmp_path / f"x.{suffix}"
-    study = tmp_path / "effects.json"
-    groups = [*map(known_effects.planted_group, range(3)), *known_effects.dosed_groups()]
-    study.write_text(json.dumps(known_effects.recording(groups)), encoding="utf-8")
     files = (
         paper_file, memory_file, async_copy_file, dsm_file, dpx_file, matched_file, cross_file,
-        study,
     )  # fmt: skip
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and f"wrote {out}\n" in err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from plots.advice import examples, twin
 from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.papers import published, reproduction
-from plots.report import documents, warnings
+from plots.report import warnings
 from plots.report.chapters import registry
 from plots.report.chapters.reproduction import _with_code
 from plots.report.embedded import Column, Embedded, decoded, unpacked
@@ -159,50 +158,6 @@ def test_every_kind_of_warning_of_the_record_is_judged():
         assert 0 < len(kinds) < 15 and not [k.text for k in kinds if "…" in k.text]
 
 
-PAGE = """# Title
-
-A [link](other.md), <https://example.com> and <b>no markup</b>.
-
-![what it shows](picture.svg) ![gone](gone.svg)
-
-## Heading
-
-| a | b |
-|---|---|
-| `x` | 2 |
-"""
-
-
-@pytest.fixture
-def repository(tmp_path, save):
-    """A repository with a recorded result and a page made from it."""
-    recorded = save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "results/a.json")
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "page.md").write_text(PAGE, encoding="utf-8")
-    (tmp_path / "docs" / "picture.svg").write_text("<svg/>", encoding="utf-8")
-    return tmp_path, recorded
-
-
-def test_a_generated_page_becomes_a_chapter_that_refers_to_nothing_outside(repository):
-    root, recorded = repository
-    text = documents.chapter("page", root)(load([recorded.parent]), Embedded())
-    assert "From docs/page.md" in text and "Title" not in text and "<h3>Heading</h3>" in text
-    assert "href" not in text and "A link, https://example.com" in text
-    assert "&lt;b&gt;no markup&lt;/b&gt;" in text
-    assert text.count("<img") == 1 and 'src="data:image/svg+xml;base64,PHN2Zy8+"' in text
-    assert "gone" in text and "<td><code>x</code></td>" in text
-
-
-def test_a_generated_page_is_shown_with_the_results_that_it_was_made_from_only(repository, save):
-    root, recorded = repository
-    body = documents.chapter("page", root)
-    other = save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "mine.json")
-    assert body(load([recorded, other]), Embedded()) == body(load([other]), Embedded()) == ""
-    assert documents.chapter("none", root)(load([recorded]), Embedded()) == ""
-    save(synthetic.document([synthetic.group("lud", {"n": 64}, 1.0)]), "results/b.json")
-    assert body(load([recorded]), Embedded()) == "" != body(load([recorded.parent]), Embedded())
-
-
 def test_a_spelling_stands_beside_its_strategy(groups, save):
     path = save(
         synthetic.document([synthetic.spelled_group("nw", {"n": 128}, 1.0)]), "w/words.json"
@@ -212,17 +167,3 @@ def test_a_spelling_stands_beside_its_strategy(groups, save):
     for said in ("cuda_barrier", "spelled", "0.4", "0.5", "0.800", "slower"):
         assert said in chapter, said
     assert 'id="spellings"' not in render(load([groups]))
-
-
-def test_a_page_of_the_record_is_left_out_where_there_is_no_record(tmp_path, save):
-    results = load([save(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)]), "mine.json")])
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "page.md").write_text("# Page\n\nOf the record.\n")
-    body = documents.chapter("page", tmp_path)
-    assert body(results, Embedded()) == ""
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "tuning.json").write_text("{}")
-    assert body(results, Embedded()) == ""
-    shutil.copy(results.files["path"][0], tmp_path / "results" / "mine.json")
-    again = load([tmp_path / "results" / "mine.json"])
-    assert "Of the record." in body(again, Embedded()) and body(results, Embedded()) == ""

@@ -20,7 +20,6 @@ from plots.cli import main
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge import residency
-from plots.prediction import evaluation
 from plots.statistics.kriging import LEAST
 
 MIDDLE = {
@@ -238,10 +237,6 @@ def test_what_is_kept_unseen_answers_nothing_and_shows_what_answers_are_worth(sa
         assert main(["advise", str(path), "--trait", "fma=10"]) == 0
         printed = capsys.readouterr().out
         assert known[-1].worth() in printed and examples.real_kernels() in printed
-        lines, unanswered = evaluation.twins_unseen(twins, unseen)
-        errors = evaluation.errors_in(lines.dropna(subset=["measured"]))
-        assert (errors.count, unanswered) == (known[-1].gains, known[-1].unanswered)
-        assert errors.covered == pytest.approx(known[-1].covered / known[-1].gains)
     assert f"Of {known[0].asked} kernels drawn by lot that no answer is made from" in (
         known[0].worth()
     )
@@ -492,17 +487,6 @@ def test_accuracy_is_that_of_twins_left_out(twins, save):
     alone = twin.accuracy(twin.recorded_twins([save(document(({}, speedups())), "one.json")]))
     assert (alone.asked, alone.unanswered) == (0, 1)
     assert "not known" in alone.sentence()
-
-
-def test_the_worth_of_an_interval_is_that_which_the_page_of_predictions_gives():
-    twins = twin.recorded_twins([ROOT / "results"])
-    gpu = "NVIDIA H200"
-    of_gpu = [t for t in twins if t.gpu == gpu]
-    known = twin.accuracy(of_gpu)
-    lines, unanswered = evaluation.twins_left_out(of_gpu)
-    other = evaluation.errors_in(lines.dropna(subset=["measured"]))
-    assert (known.gains, known.unanswered) == (other.count, unanswered)
-    assert known.covered / known.gains == pytest.approx(other.covered)
 
 
 def along(*gains):

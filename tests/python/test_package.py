@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The fewest recorded files that the model of `predict` and the twin of `advise` are content with.
+# The fewest recorded files that the twin of `advise` are content with.
 RECORDED = (
     "dsm", "instruction", "launch", "memory", "paper-histogram", "paper-lud", "paper-nw",
     "stage_cost", "tensor_core", "tma", "twin",
@@ -35,7 +35,6 @@ SAME_AS_IN_THE_CLONE = [
 ]
 RIGHT_BY_THEMSELVES = [
     ["figure", "heatmap", NW, "-o", "heatmap.svg"],
-    ["predict", "results", "-o", "prediction.md"],
     ["report", NW],
 ]
 IN_A_CLONE_ONLY = [["examples"], ["readme"]]
@@ -167,7 +166,6 @@ def test_the_answers_are_those_of_the_clone(
 def test_the_files_are_whole(installed: dict[str, tuple[int, str, str]], folder: Path) -> None:
     assert installed
     assert "</svg>" in (folder / "heatmap.svg").read_text(encoding="utf-8")
-    assert (folder / "prediction.md").read_text(encoding="utf-8").startswith("# Prediction")
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert "nw" in report and report.rstrip().endswith("</html>")
 

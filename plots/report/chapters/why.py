@@ -16,11 +16,9 @@ from plots.judge.attribution import (
     Attribution,
     attributions,
     cancelled,
-    dose_checks,
     sums_up,
-    with_resource,
 )
-from plots.prose import fold, paragraph, table, view
+from plots.prose import paragraph, view
 from plots.report.chapters.registry import Part, register
 from plots.report.embedded import Column, Embedded
 
@@ -37,8 +35,6 @@ _COLUMNS = (
     Column("share", "share", help="of the difference in cycles"),
     Column("sentence", "prose"),
 )
-
-_AGREE = {True: "agree", False: "do not agree"}
 
 
 def _record(a: Attribution) -> dict[str, object]:
@@ -82,9 +78,8 @@ def _body(results: Results, data: Embedded) -> Markup:
     if not len(profiles):
         return Markup("")
     found = attributions(results, profiles)
-    checks = dose_checks(results.effects, profiles)
     counted = [a for a in found if a.verdict != "no counters"]
-    parts = [paragraph(*sums_up(found, checks)), _rule()]
+    parts = [paragraph(sums_up(found)), _rule()]
     if stale := profiles.of_other_code(results):
         parts.append(
             paragraph(
@@ -95,22 +90,6 @@ def _body(results: Results, data: Embedded) -> Markup:
     if counted:
         data.table("why", _COLUMNS, [_record(a) for a in counted])
         parts.append(view("why", "Why", {}, {}, [c.name for c in _COLUMNS]))
-    for summary, head, rows in (
-        (
-            "Kernels with a known answer: what takes longer",
-            ["kernel", "given", "longer", "its counters name", ""],
-            [(c.base, c.dose, f"{100 * c.longer:.0f} %", with_resource(c.cause), _AGREE[c.agrees])
-             for c in checks.doses],
-        ),
-        (
-            "Kernels with a known answer: what binds them",
-            ["kernel", "its doses name", "the largest part of its cycles", ""],
-            [(c.base, c.by_doses, with_resource(c.cause), _AGREE[c.agrees])
-             for c in checks.binding],
-        ),
-    ):  # fmt: skip
-        if rows:
-            parts.append(fold(summary, table(head, rows)))
     return Markup("\n").join(parts)
 
 

@@ -17,7 +17,7 @@ from plots.figures.generations import generations
 from plots.papers.expect import compare
 
 COLUMN, PAGE = 3.4, 7.0  # inches
-NOT_FROZEN = ("cross", "detection")  # results/0.1.0/ has none of these studies
+NOT_FROZEN = ("cross",)  # results/0.1.0/ has no such study
 NEWEST, OTHER = "NVIDIA H200", "NVIDIA H100 80GB HBM3"
 
 

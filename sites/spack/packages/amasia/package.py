@@ -30,7 +30,6 @@ class Amasia(CMakePackage, CudaPackage):
         depends_on("py-fonttools@4.40:4", type="run")
         depends_on("py-jinja2@3.1:3", type="run")
         depends_on("py-jsonschema@4.20:4", type="run")
-        depends_on("py-markdown-it-py@3:4", type="run")
         depends_on("py-markupsafe@2.1:3", type="run")
         depends_on("py-matplotlib@3.10:3", type="run")
         depends_on("py-numpy@2.0:2", type="run")
