@@ -1,36 +1,34 @@
 #!/usr/bin/env bash
-# Sets up as run.sh does, builds the preset ci and runs every test; tests that need a GPU are skipped
-# where there is none.
+# Sets up as run.sh does, builds for one architecture and runs the tests. Tests that need a GPU, Slurm or a
+# browser are skipped where there is none.
 #
-#   ./test.sh
+#   ./test.sh          for 9.0a, and for the GPU that is here
+#   ./test.sh --all    for 8.0, 10.0 and, with a CUDA 12 toolkit, 7.0 as well, and fuzzes for longer
 #
 # The last line counts them all. Exit code 0: nothing failed and something passed. 2: usage. 3: there is a
 # GPU, and nvidia-smi fails.
 set -euo pipefail
+preset=ci
+if [[ ${1-} == --all ]]; then
+  preset=ci_all
+  export AMASIA_FUZZ_RUNS=20 HYPOTHESIS_PROFILE=thorough
+  shift
+fi
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh" tests "$@"
 
 # On a machine with a GPU that can be built for, the tests must have code for it, too, and those that
 # run on it for nothing else.
 architectures="" options=()
-if [[ -n $gpu_capability && -z $gpu_obstacle ]]; then
-  case $gpu_capability in
-    80) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=80-real) ;;
-    90) ;; # the preset's
-    100) options=(-DAMASIA_GPU_TEST_ARCHITECTURES=100-real -DAMASIA_CLUSTERS_ONLY=) ;;
-    *)
-      architectures="80-real;90a-real;100-real;$gpu_capability-real"
-      options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real")
-      ;;
+if [[ -n $gpu_capability && -z $gpu_obstacle && $gpu_capability != 90 ]]; then
+  options=("-DAMASIA_GPU_TEST_ARCHITECTURES=$gpu_capability-real" -DAMASIA_CLUSTERS_ONLY=)
+  case $preset-$gpu_capability in
+    ci_all-80 | ci_all-100) ;; # the preset's
+    ci_all-*) architectures="80-real;90a-real;100-real;$gpu_capability-real" ;;
+    *) architectures="90a-real;$gpu_capability-real" ;;
   esac
 fi
-# The V100's half is compiled beside the rest, at the lowest priority: with what the processors have to
-# spare where a build waits for its last file or a test for its device.
-volta_log=$(mktemp)
-nice -n 19 scripts/volta.sh >"$volta_log" 2>&1 &
-volta_job=$!
-trap 'kill "${python_jobs[@]}" $volta_job 2>/dev/null || true' EXIT
-status=0
+status=0 volta_job=""
 wait_for_volta() {
   [[ -n $volta_job ]] || return 0
   # 3: without a CUDA 12 toolkit its tests are skipped.
@@ -39,11 +37,19 @@ wait_for_volta() {
   cat "$volta_log" >&2
   rm -f "$volta_log"
 }
-configure_and_build ci "$architectures" all "${options[@]}"
+if [[ $preset == ci_all ]]; then
+  # The V100's half is compiled beside the rest, at the lowest priority: with what the processors have to
+  # spare where a build waits for its last file or a test for its device.
+  volta_log=$(mktemp)
+  nice -n 19 scripts/volta.sh >"$volta_log" 2>&1 &
+  volta_job=$!
+  trap 'kill "${python_jobs[@]}" $volta_job 2>/dev/null || true' EXIT
+fi
+configure_and_build "$preset" "$architectures" all "${options[@]}"
 wait_for_python
 [[ -z $gpu_capability ]] || wait_for_volta # beside it nothing could be measured
 
-export AMASIA_BUILD=$PWD/build/ci # where the Python tests find amasia
+export AMASIA_BUILD=$PWD/build/$preset # where the Python tests find amasia
 ctest_report=$AMASIA_BUILD/ctest.xml pytest_report=$AMASIA_BUILD/pytest.xml volta_report=$AMASIA_BUILD/volta.xml
 case_reports=$AMASIA_BUILD/tests/reports
 rm -rf "$ctest_report" "$pytest_report" "$volta_report" "$case_reports"
@@ -57,7 +63,11 @@ workers=0
 [[ -n $gpu_capability ]] || workers=$(($(nproc) + 1))
 volta_tests=tests/python/test_volta.py
 python -m pytest -n "$workers" --dist loadfile --ignore "$volta_tests" --junitxml "$pytest_report" || status=1
-wait_for_volta
-python -m pytest "$volta_tests" --junitxml "$volta_report" || status=1
-python scripts/test_summary.py --programs "$ctest_report" "$case_reports" "$pytest_report" "$volta_report" || status=1
+counted=("$ctest_report" "$case_reports" "$pytest_report")
+if [[ $preset == ci_all ]]; then
+  wait_for_volta
+  python -m pytest "$volta_tests" --junitxml "$volta_report" || status=1
+  counted+=("$volta_report")
+fi
+python scripts/test_summary.py --programs "${counted[@]}" || status=1
 exit $status

@@ -25,7 +25,7 @@ function(amasia_add_app name)
     message(FATAL_ERROR "\n  amasia_add_app(${name}): CMAKE_BUILD_TYPE is not set, and a benchmark built without "
                         "optimisation measures nothing: use -DCMAKE_BUILD_TYPE=Release.")
   endif()
-  foreach(setting root folder manifests architectures cuda device_options)
+  foreach(setting root digests manifests architectures cuda device_options)
     get_property(amasia_${setting} GLOBAL PROPERTY amasia_${setting})
   endforeach()
 
@@ -70,11 +70,10 @@ function(amasia_add_app name)
   add_custom_command(
     OUTPUT ${digests}
     BYPRODUCTS ${CMAKE_CURRENT_BINARY_DIR}/${name}_digests.txt
-    COMMAND ${CMAKE_COMMAND} -DROOT=${amasia_root} -DMANIFESTS=${amasia_manifests} -DNAME=${name}
-            -DAPP_FOLDER=${CMAKE_CURRENT_SOURCE_DIR} "-DSOURCES=${all_sources}" "-DOPTIONS=${options}"
-            -DOUTPUT=${digests} -P ${amasia_folder}/app_digests.cmake
+    COMMAND ${amasia_digests} app ${name} ${amasia_root} ${amasia_manifests} ${CMAKE_CURRENT_SOURCE_DIR}
+            ${options} ${digests} ${all_sources}
     DEPENDS ${counted} ${amasia_manifests}/ceiling_manifest.txt ${amasia_manifests}/ground_manifest.txt
-            ${amasia_folder}/app_digests.cmake ${amasia_folder}/source_content.cmake
+            ${amasia_digests}
     COMMENT "Digests of the sources of ${name}" VERBATIM)
 
   # The sources are the executable's own, so that the linker keeps what only registers itself.

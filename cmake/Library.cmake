@@ -36,7 +36,7 @@ add_library(Amasia::main ALIAS amasia_main)
 
 # For amasia_add_app(), wherever it is called.
 set_property(GLOBAL PROPERTY amasia_root ${PROJECT_SOURCE_DIR})
-set_property(GLOBAL PROPERTY amasia_folder ${PROJECT_SOURCE_DIR}/cmake)
+set_property(GLOBAL PROPERTY amasia_digests amasia_digests)  # a target; a path where the suite is installed
 set_property(GLOBAL PROPERTY amasia_manifests ${PROJECT_BINARY_DIR}/generated/provenance)
 set_property(GLOBAL PROPERTY amasia_architectures "${CMAKE_CUDA_ARCHITECTURES}")
 set_property(GLOBAL PROPERTY amasia_cuda ${AMASIA_CUDA})
@@ -53,8 +53,10 @@ include(CMakePackageConfigHelpers)
 set(installed_headers ${CMAKE_INSTALL_INCLUDEDIR}/amasia)
 set(installed_libraries ${CMAKE_INSTALL_LIBDIR}/amasia)
 set(installed_package ${CMAKE_INSTALL_LIBDIR}/cmake/Amasia)
+set(installed_tools ${CMAKE_INSTALL_LIBEXECDIR}/amasia)
 
 install(TARGETS amasia RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS amasia_digests RUNTIME DESTINATION ${installed_tools})
 # On its own into a Python environment: cmake --install build/... --component compare --prefix .venv
 install(TARGETS amasia_compare LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compare)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/variants ${PROJECT_SOURCE_DIR}/inputs DESTINATION ${installed_headers}
@@ -89,13 +91,13 @@ endforeach()
 # SHA-256, as this build found it.
 cmake_path(GET nettle_library FILENAME nettle_name)
 
-install(FILES cmake/AmasiaApp.cmake cmake/code_options.cmake cmake/app_digests.cmake cmake/source_content.cmake
+install(FILES cmake/AmasiaApp.cmake cmake/code_options.cmake
               ${PROJECT_BINARY_DIR}/generated/provenance/ceiling_manifest.txt
               ${PROJECT_BINARY_DIR}/generated/provenance/ground_manifest.txt
         DESTINATION ${installed_package})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/AmasiaConfig.cmake.in
   ${PROJECT_BINARY_DIR}/generated/package/AmasiaConfig.cmake INSTALL_DESTINATION ${installed_package}
-  PATH_VARS installed_headers installed_libraries)
+  PATH_VARS installed_headers installed_libraries installed_tools)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/package/AmasiaConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/package/AmasiaConfig.cmake

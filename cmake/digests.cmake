@@ -6,9 +6,15 @@
 
 include(code_options)
 
+# Knows what of a source counts. Installed, too: amasia_add_app() asks it.
+file(GLOB digest_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/digests/*.cpp)
+add_executable(amasia_digests ${digest_sources})
+target_link_libraries(amasia_digests PRIVATE amasia_options amasia_fmt amasia_nettle)
+target_compile_options(amasia_digests PRIVATE $<$<CONFIG:Release>:-Og>)  # its regular expressions compile in a third
+set_target_properties(amasia_digests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
 function(amasia_add_provenance target)
   set(generated ${PROJECT_BINARY_DIR}/generated/provenance)
-  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_digests.cmake)
   set(patterns "")
   foreach(folder apps variants microbench harness inputs tests/effects)
     foreach(extension cu cuh hpp cpp csv)
@@ -27,9 +33,8 @@ function(amasia_add_provenance target)
     OUTPUT ${digests}
     BYPRODUCTS ${generated}/source_manifest.txt ${generated}/ceiling_manifest.txt
                ${generated}/ground_manifest.txt
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUTPUT=${generated} -DOPTIONS=${options}
-            -P ${script}
-    DEPENDS ${sources} ${script} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/source_content.cmake
+    COMMAND amasia_digests suite ${PROJECT_SOURCE_DIR} ${options} ${generated}
+    DEPENDS ${sources} amasia_digests
     COMMENT "Digests of the sources" VERBATIM)
   add_custom_target(${target}_digests DEPENDS ${digests})
   add_custom_target(${target}_commit

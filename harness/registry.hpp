@@ -35,7 +35,7 @@ SourceLine last_registration();
 void forget_app(std::string_view name);
 
 /// Digests of an app outside the tree: "app/variant" -> SHA-256 (hex), and "app" for variants that
-/// are not named. amasia_add_app() writes the source that calls it (cmake/app_digests.cmake).
+/// are not named. amasia_add_app() writes the source that calls it (cmake/digests/).
 /// Returns true, for static registration.
 bool register_source_digests(const std::map<std::string, std::string>& digests);
 const std::map<std::string, std::string>& registered_source_digests();

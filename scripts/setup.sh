@@ -3,10 +3,12 @@
 # environment (.venv) and, where no CUDA toolkit fits, nvcc from NVIDIA's wheels (.cuda). Only what is
 # missing is installed, and once everything is there nothing is asked of the network.
 #
-#   scripts/setup.sh [tests | answer]
+#   scripts/setup.sh [tests | answer | compile]
 #
 # tests (the default) prepares for everything. answer prepares for what run.sh does: no libraries for
-# tests, and without a GPU no CUDA at all.
+# tests, and without a GPU no CUDA at all. tests installs Slurm, a browser and the like only where CI is set:
+# elsewhere their tests run if they are there. compile installs only the system packages that a build needs, for
+# container images.
 #
 # Exit code 0: ready. 1: something could not be installed. 2: usage. 3: there is a GPU, but nvidia-smi
 # fails or CUDA_VISIBLE_DEVICES names another.
@@ -31,7 +33,7 @@ fail() { end 1 "$@"; }
 
 # Before anything is installed: what is asked of this script, or of the one that sources it.
 purpose=tests
-if [[ ${1-} == tests || ${1-} == answer ]]; then
+if [[ ${1-} == tests || ${1-} == answer || ${1-} == compile ]]; then
   purpose=$1
   shift
 fi
@@ -75,9 +77,9 @@ have_header() {
 
 cmake_version() { cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p'; }
 
-# missing_packages python|answer|tests: prints the Debian packages of what is missing for that, one a line.
+# missing_packages python|compile|answer|tests: prints the Debian packages of what is missing for that, one a line.
 missing_packages() {
-  find_python >/dev/null || echo python3-venv
+  [[ $1 == compile ]] || find_python >/dev/null || echo python3-venv
   [[ $1 != python ]] || return 0
   version_at_least "$(cmake_version)" 3.25 || echo cmake
   command -v ninja >/dev/null || echo ninja-build
@@ -140,8 +142,7 @@ install_packages() {
     "(needed: CMake 3.25, Python 3.11; Debian 12, Ubuntu 24.04 or newer have them)"
 }
 
-# install_for_tests WHAT PACKAGE...: what tests are skipped without, where it can be had. No machine has to
-# have it, and a user's may have another.
+# install_for_tests WHAT PACKAGE...: what tests are skipped without, where it can be had.
 install_for_tests() {
   local what=$1
   shift
@@ -450,6 +451,10 @@ if [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]]; then
   unset PYTHONDONTWRITEBYTECODE
   export PYTHONPYCACHEPREFIX=$PWD/build/bytecode
 fi
+if [[ $purpose == compile ]]; then
+  install_packages compile
+  exit
+fi
 find_gpu
 install_packages python
 base_python=$(find_python)
@@ -460,7 +465,7 @@ rm -f .venv/amasia-made
 } &
 python_jobs+=($!)
 install_packages "$purpose"
-if [[ $purpose == tests ]]; then
+if [[ $purpose == tests && -n ${CI:-} ]]; then # continuous integration skips no test
   have_slurm || install_for_tests campaign/ slurmctld slurmd slurm-client munge
   have_browser || install_for_tests "the report's layout" chromium-headless-shell
   command -v shellcheck >/dev/null || install_for_tests "these scripts" shellcheck

@@ -33,6 +33,7 @@ KEY = (
     "schedule",
     "source_digest",
 )
+MAKE_REFERENCES = "make it by: python -m plots references results -o sites/reframe/references.json"
 STATUS = {
     1: "a wrong result, a crash, or something that could not be done",
     2: "a mistake in the command line, or a file that cannot be used",
@@ -67,6 +68,8 @@ class AmasiaStudy(rfm.RunOnlyRegressionTest):
 
     @run_before("run")
     def command(self):
+        if not os.path.exists(self.references):
+            raise rfm.core.exceptions.ReframeError(f"no {self.references}: {MAKE_REFERENCES}")
         self.executable = self.program
         self.executable_opts = [
             *("study", self.study, self.app, "--strict"),

@@ -199,9 +199,7 @@ def digests(
     out = sources.parent / f"{name}_digests.cpp"
     files = sorted(str(p) for p in [*sources.glob("*.cu"), *sources.glob("*.cpp")])
     right(
-        "cmake", f"-DROOT={root}", f"-DMANIFESTS={manifests}", f"-DNAME={name}",
-        f"-DAPP_FOLDER={sources}", f"-DSOURCES={';'.join(files)}", f"-DOPTIONS={options}",
-        f"-DOUTPUT={out}", "-P", ROOT / "cmake" / "app_digests.cmake",
+        BUILD / "amasia_digests", "app", name, root, manifests, sources, options, out, *files,
     )  # fmt: skip
     return dict(re.findall(r'\{"([^"]+)", "([0-9a-f]{64})"\}', out.read_text()))
 
@@ -432,5 +430,5 @@ def test_as_a_part_of_a_project_it_brings_no_tests_and_no_apps(tmp_path: pathlib
     everything = right("ninja", "-C", build, "-t", "commands")
     assert " -o polynomial " in everything
     assert " -o amasia/harness/amasia " not in everything and " -o amasia/amasia " not in everything
-    assert "app_digests.cmake" in everything
+    assert "amasia_digests app polynomial" in everything
     assert "Werror" not in everything.split("app.cpp.o")[1].split("\n")[0]

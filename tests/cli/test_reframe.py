@@ -3,6 +3,7 @@ slower row, a wrong result and an invalid measurement are each found and named."
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -173,3 +174,37 @@ def test_a_gpu_that_is_not_recorded_has_no_limits_and_says_so(
     run = run_check(tmp_path, references, other)
     assert run.status == 0, run.said
     assert run.log.startswith("Stub 2|no recorded results of Stub 2; ")
+
+
+def constants(path: Path) -> dict:
+    """The literals that a file assigns to names."""
+    found = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return found
+
+
+def test_the_checks_and_the_analysis_recognise_a_row_by_the_same_columns() -> None:
+    """The checks import nothing of the analysis: a site's ReFrame need not have it."""
+    checks = constants(CHECKS)
+    assert checks["KEY"] == constants(ROOT / "plots/references.py")["KEY"]
+    columns = (ROOT / "tests/golden/summary.csv").read_text().split("\n")[0].split(",")
+    assert set(checks["KEY"]) <= set(columns)
+    header = (ROOT / "harness/cli/exit_status.hpp").read_text(encoding="utf-8")
+    statuses = {int(number) for number in re.findall(r"^  exit_\w+ = (\d+),", header, re.MULTILINE)}
+    assert set(checks["STATUS"]) == statuses - {0}
+
+
+@pytest.mark.parametrize("name", ["Containerfile", "amasia.def"])
+def test_container_images_copy_what_the_program_is_built_from(name: str) -> None:
+    """And nothing else of the tree that names a commit dirty (cmake/commit.cmake)."""
+    text = (ROOT / "sites/containers" / name).read_text()
+    copied = set(re.findall(r"^(?:COPY|   ) (\S+) (?:/src/)?\1$", text, re.MULTILINE))
+    shapes = re.search(
+        r"status --porcelain --\s+([\w\s.]+)\n", (ROOT / "cmake/commit.cmake").read_text()
+    )
+    assert shapes and copied == {".git", "results", "scripts/setup.sh", *shapes[1].split()}

@@ -45,13 +45,6 @@ def test_methodology_leaves_the_figures_of_the_record_to_the_page():
     assert "(between-runs.md#do-the-intervals-hold)" in section
 
 
-def test_the_references_of_the_regression_tests_are_those_of_the_recorded_results(recorded):
-    path = ROOT / "sites/reframe/references.json"
-    assert path.read_text(encoding="utf-8") == references.text(recorded, "quick"), (
-        "stale: python -m plots references results -o sites/reframe/references.json"
-    )
-
-
 def test_references_are_the_predictive_intervals_of_the_rows_of_a_study(recorded):
     found = references.references(recorded, "quick")["gpus"]
     assert found

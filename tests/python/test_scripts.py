@@ -56,35 +56,15 @@ def test_scripts_are_clean_to_shellcheck() -> None:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
-def test_lines_end_as_on_linux_whatever_git_is_set_to(tmp_path: Path) -> None:
-    """A clone of Windows or WSL, and what git itself says of every file."""
-    foreign = {**os.environ, "GIT_CONFIG_GLOBAL": str(tmp_path / "settings")}
-    settings = "[safe]\n\tdirectory = *\n[core]\n\tautocrlf = true\n\teol = crlf\n"
-    (tmp_path / "settings").write_text(settings)
-
-    def git(*words: str | Path) -> str:
-        done = subprocess.run(
-            ["git", *words], env=foreign, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    for line in git("-C", ROOT, "ls-files", "--eol").splitlines():
+def test_lines_end_as_on_linux_whatever_git_is_set_to() -> None:
+    """In a clone of Windows, too. The corpus of the fuzzer is exact."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "--eol"]
+    for line in run(*command).stdout.splitlines():
         attributes, path = line.split("\t")
         index, _, wanted = attributes.split(maxsplit=2)
         exact = wanted.strip() == "attr/-text"
         assert exact or (wanted.strip() == "attr/text=auto eol=lf" and index != "i/crlf"), line
         assert exact == path.startswith("tests/fuzz/corpus/"), line
-    git("clone", "-q", "--shared", "--no-checkout", ROOT, tmp_path / "clone")
-    some = ["run.sh", "scripts/setup.sh", "tests/fuzz/corpus/csv", "tests/golden/summary.csv"]
-    git("-C", tmp_path / "clone", "checkout", "HEAD", "--", ".gitattributes", *some)
-    ends = {
-        path.name: b"\r\n" in path.read_bytes()
-        for path in (tmp_path / "clone").rglob("*")
-        if path.is_file() and ".git" not in path.parts
-    }
-    assert [name for name, windows in ends.items() if windows] == ["crlf.csv"]
-    assert {"run.sh", "setup.sh", "summary.csv"} <= ends.keys()
 
 
 @pytest.fixture
@@ -101,7 +81,7 @@ def nothing_is_called(tmp_path: Path) -> Path:
     [path for path in SCRIPTS if path.name not in ("plots.sh", "record.sh")],
     ids=lambda path: path.name,
 )
-@pytest.mark.parametrize("argument", ["--help", "-h", "--nonsense", "--nonsense=1"])
+@pytest.mark.parametrize("argument", ["--help", "--nonsense"])
 def test_arguments_are_read_before_anything_is_done(
     nothing_is_called: Path, tmp_path: Path, script: Path, argument: str
 ) -> None:
@@ -114,7 +94,7 @@ def test_arguments_are_read_before_anything_is_done(
         timeout=60,
     )
     assert not nothing_is_called.exists(), nothing_is_called.read_text()
-    if argument in ("--help", "-h"):
+    if argument == "--help":
         assert result.returncode == 0, result.stderr
         lines = itertools.takewhile(
             lambda line: line.startswith("#"), script.read_text().splitlines()[1:]
@@ -161,45 +141,32 @@ PYTEST = """<testsuites><testsuite name="pytest">
 
 
 def summary(tmp_path: Path, *reports: str) -> subprocess.CompletedProcess[str]:
-    paths = []
-    for number, report in enumerate(reports):
-        paths.append(tmp_path / f"{number}.xml")
-        paths[-1].write_text(report)
+    paths = [tmp_path / f"{number}.xml" for number in range(len(reports))]
+    for path, report in zip(paths, reports, strict=True):
+        if report:
+            path.write_text(report)
     return run(sys.executable, "scripts/test_summary.py", *paths)
 
 
-def test_summary_adds_both_dialects(tmp_path: Path) -> None:
-    """A test that was not built counts as failed: nobody decided to skip it."""
-    result = summary(tmp_path, CTEST, PYTEST)
-    assert result.stdout == "3 passed, 3 failed, 4 skipped\n"
-    assert result.returncode == 1
-
-
-def test_summary_of_passing_tests(tmp_path: Path) -> None:
-    result = summary(tmp_path, '<testsuite><testcase name="a" status="run"/></testsuite>')
-    assert (result.stdout, result.returncode) == ("1 passed, 0 failed, 0 skipped\n", 0)
+ONE = '<testsuite><testcase name="a" status="run"/></testsuite>'
 
 
 @pytest.mark.parametrize(
-    "report",
+    ("reports", "counts", "status"),
     [
-        "<testsuite/>",
-        "<testsuite><testcase ",
-        '<testsuite><testcase name="s"><skipped/></testcase></testsuite>',
+        ([CTEST, PYTEST], "3 passed, 3 failed, 4 skipped", 1),  # what was not built failed
+        ([ONE], "1 passed, 0 failed, 0 skipped", 0),
+        ([ONE, ""], "1 passed, 0 failed, 0 skipped", 1),  # a runner died
+        (["<testsuite/>"], "0 passed", 1),
+        (["<testsuite><testcase "], "0 passed", 1),
+        (['<testsuite><testcase name="s"><skipped/></testcase></testsuite>'], "0 passed", 1),
     ],
-    ids=["nothing ran", "cut off", "all skipped"],
 )
-def test_summary_fails_when_nothing_passed(tmp_path: Path, report: str) -> None:
-    assert summary(tmp_path, report).returncode == 1
-
-
-def test_summary_fails_when_one_runner_died(tmp_path: Path) -> None:
-    good = tmp_path / "good.xml"
-    good.write_text('<testsuite><testcase name="a" status="run"/></testsuite>')
-    result = run(sys.executable, "scripts/test_summary.py", good, tmp_path / "absent.xml")
-    assert result.returncode == 1
-    assert "absent.xml" in result.stderr
-    assert result.stdout == "1 passed, 0 failed, 0 skipped\n"
+def test_summary_adds_reports_and_mistrusts_silence(
+    tmp_path: Path, reports: list[str], counts: str, status: int
+) -> None:
+    result = summary(tmp_path, *reports)
+    assert result.stdout.startswith(counts) and result.returncode == status
 
 
 GTEST = """<testsuites><testsuite name="Suite">
@@ -226,37 +193,24 @@ def summary_of_programs(tmp_path: Path, statuses: dict[str, str], reports: dict[
     )
 
 
-def test_summary_counts_the_cases_of_programs(tmp_path: Path) -> None:
-    passing = GTEST.replace("FAILING", "")
-    result = summary_of_programs(tmp_path, {"a": "run", "b": "run"}, {"a": passing, "b": passing})
-    assert (result.stdout, result.stderr) == ("5 passed, 0 failed, 5 skipped\n", "")
-    assert result.returncode == 0
-
-
-def test_summary_names_the_case_that_failed(tmp_path: Path) -> None:
-    result = summary_of_programs(tmp_path, {"a": "fail"}, {"a": GTEST.replace("FAILING", FAILING)})
-    assert result.stdout == "4 passed, 1 failed, 3 skipped\n"
-    assert result.stderr == "test_summary: failed: Suite.fails\n"
-    assert result.returncode == 1
-
-
 @pytest.mark.parametrize(
-    ("status", "report", "reason"),
+    ("status", "report", "counts", "failed"),
     [
-        ("fail", None, "ended without a report of its cases"),  # it crashed
-        ("run", None, "ended without a report of its cases"),
-        ("fail", "<testsuites><testsuite", "ended without a report of its cases"),
-        ("fail", GTEST.replace("FAILING", ""), ", but none of its cases"),
-        ("run", "<testsuites/>", "has no cases"),
+        ("run", GTEST.replace("FAILING", ""), "4 passed, 0 failed, 3 skipped", ""),
+        ("fail", GTEST.replace("FAILING", FAILING), "4 passed, 1 failed, 3 skipped", "Suite.fails"),
+        ("fail", "", " 1 failed, ", "a ended without a report of its cases"),  # it crashed
+        ("run", "", " 1 failed, ", "a ended without a report of its cases"),
+        ("fail", "<testsuites><testsuite", " 1 failed, ", "a ended without a report of its cases"),
+        ("fail", GTEST.replace("FAILING", ""), " 1 failed, ", "a, but none of its cases"),
+        ("run", "<testsuites/>", " 1 failed, ", "a has no cases"),
     ],
 )
-def test_summary_counts_a_program_that_says_nothing_as_a_failure(
-    tmp_path: Path, status: str, report: str | None, reason: str
+def test_summary_counts_the_cases_of_programs(
+    tmp_path: Path, status: str, report: str, counts: str, failed: str
 ) -> None:
-    result = summary_of_programs(tmp_path, {"a": status}, {} if report is None else {"a": report})
-    assert " 1 failed, " in result.stdout
-    assert f"failed: a{'' if reason[0] == ',' else ' '}{reason}" in result.stderr
-    assert result.returncode == 1
+    result = summary_of_programs(tmp_path, {"a": status}, {"a": report} if report else {})
+    assert counts in result.stdout and result.returncode == bool(failed)
+    assert failed in result.stderr and bool(failed) == ("failed: " in result.stderr)
 
 
 # --- setup.sh -------------------------------------------------------------------------------------
@@ -423,38 +377,6 @@ def test_the_two_commands_end_where_the_gpu_does_not_work(
     assert not nothing_is_called.exists()
 
 
-@pytest.mark.parametrize(
-    ("known", "installs", "said"),
-    [(True, True, ""), (True, False, "could not install"), (False, True, "apt-get has no")],
-)
-def test_what_tests_can_do_without_is_installed_where_it_can_be_had(
-    tmp_path: Path, known: bool, installs: bool, said: str
-) -> None:
-    log = tmp_path / "log"
-    program(tmp_path, "id", "echo 0\n")
-    program(tmp_path, "apt-cache", "" if known else "exit 100\n")
-    failing = "" if installs else "[[ $* != *install* ]] || exit 100\n"
-    program(tmp_path, "apt-get", f'echo "$*" >>"{log}"\n{failing}')
-    script = f'source "{functions_of_setup(tmp_path)}"; install_for_tests "the page" some-browser'
-    result = run("bash", "-c", script, path=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert ("the tests of the page are skipped" in result.stderr) == bool(said)
-    assert said in result.stderr
-    calls = log.read_text() if log.exists() else ""
-    assert ("install -y --no-install-recommends some-browser" in calls) == known
-
-
-def test_setup_installs_a_browser_that_the_tests_know() -> None:
-    sys.path.insert(0, str(ROOT / "tests" / "plots"))
-    import browser
-
-    setup = (ROOT / "scripts/setup.sh").read_text()
-    known = re.search(r"for program in (chromium[^;]*); do", setup)
-    assert known and tuple(known[1].split()) == browser.NAMES
-    installed = re.search(r"have_browser \|\| install_for_tests \S.* (\S+)$", setup, re.MULTILINE)
-    assert installed and installed[1] in browser.NAMES
-
-
 needs_setup = pytest.mark.skipif(
     not (ROOT / ".venv/amasia-stamp").exists() or not os.environ.get("CUDACXX"),
     reason="only after scripts/setup.sh: it would install things here",
@@ -462,34 +384,21 @@ needs_setup = pytest.mark.skipif(
 
 
 @needs_setup
-def test_setup_finds_the_gpu(tmp_path: Path) -> None:
-    found, _ = prepared(tmp_path, "NVIDIA H100 80GB HBM3", "9.0", "13.0", CUDA_VISIBLE_DEVICES="0")
-    assert found["gpu_name"] == "NVIDIA H100 80GB HBM3"
-    assert found["gpu_capability"] == "90"
-    assert found["gpu_obstacle"] == ""
-    assert found["CUDACXX"] == os.environ["CUDACXX"]
-
-
-@needs_setup
-def test_setup_heeds_cuda_visible_devices(tmp_path: Path) -> None:
-    found, _ = prepared(tmp_path, "NVIDIA H200", "9.0", "13.0", CUDA_VISIBLE_DEVICES="")
-    assert found["gpu_name"] == found["gpu_capability"] == ""
-
-
-@needs_setup
 @pytest.mark.parametrize(
     ("name", "capability", "driver", "obstacle"),
     [
+        ("NVIDIA H100 80GB HBM3", "9.0", "13.0", ""),
         ("NVIDIA H200", "9.0", "11.8", "need a newer driver than this one, which runs CUDA 11.8"),
         ("Tesla K80", "3.7", "11.4", "does not know sm_37"),
     ],
 )
-def test_setup_says_why_a_gpu_cannot_be_built_for(
+def test_setup_finds_the_gpu_and_says_why_it_cannot_be_built_for(
     tmp_path: Path, name: str, capability: str, driver: str, obstacle: str
 ) -> None:
     found, said = prepared(tmp_path, name, capability, driver, CUDA_VISIBLE_DEVICES="0")
-    assert obstacle in found["gpu_obstacle"]
-    assert f"nothing built here will run on that GPU: {found['gpu_obstacle']}" in said
+    assert (found["gpu_name"], found["gpu_capability"]) == (name, capability.replace(".", ""))
+    assert obstacle in found["gpu_obstacle"] and bool(obstacle) == bool(found["gpu_obstacle"])
+    assert ("nothing built here will run on that GPU" in said) == bool(obstacle)
 
 
 @needs_setup
@@ -652,21 +561,6 @@ def test_headers_that_a_toolkit_lacks_are_named_with_their_wheel(tmp_path: Path)
     assert lacking() == {"cuda_profiler_api.h": "nvidia-cuda-profiler-api"}
 
 
-def test_a_toolkit_for_volta_must_have_them_too(tmp_path: Path) -> None:
-    program(
-        tmp_path / "cuda" / "bin",
-        "nvcc",
-        '[[ $1 != --version ]] || { echo "release 12.4, V12.4.131"; exit; }\n'
-        f'g++ -nostdinc -I "{tmp_path}" -E -x c++ "${{@: -1}}"\n',
-    )
-    program(tmp_path, "apt-get", "exit 9\n")
-    home = str(tmp_path / "cuda")
-    result = run("scripts/volta.sh", "--toolkit", path=tmp_path, CUDA12_HOME=home)
-    assert f"passing over {home}/bin/nvcc: it lacks " in result.stderr
-    assert "cuda_profiler_api.h (nvidia-cuda-profiler-api)" in result.stderr
-    assert result.returncode in (0, 3)  # as there is another here, or not
-
-
 # --- plots.sh -------------------------------------------------------------------------------------
 
 
@@ -749,7 +643,6 @@ def test_ci_counts_in_its_last_line(
 def test_ci_fails_where_there_can_be_no_root(tmp_path: Path) -> None:
     result = ci(tmp_path, NO_ROOT="1")
     assert result.returncode == 125 and "passed" not in result.stdout
-    assert "AMASIA_CI_IN_PLACE=1" in result.stderr
 
 
 def test_ci_that_is_ended_ends_what_it_started(tmp_path: Path) -> None:
@@ -771,16 +664,6 @@ def test_ci_that_is_ended_ends_what_it_started(tmp_path: Path) -> None:
     assert ended.exists()
 
 
-def test_a_root_is_for_root(nothing_is_called: Path, tmp_path: Path) -> None:
-    program(tmp_path / "stand-ins", "id", "echo 1000\n")
-    result = run(ROOT / "scripts/fresh_root.sh", "true", path=tmp_path / "stand-ins")
-    assert result.returncode == 125 and "only root can make one" in result.stderr
-    for wrong in ([], ["--in"], ["--in", "folder"], ["true", "false"]):
-        result = run(ROOT / "scripts/fresh_root.sh", *wrong, path=tmp_path / "stand-ins")
-        assert result.returncode == 2, wrong
-    assert not nothing_is_called.exists()
-
-
 # --- sanitize.sh ----------------------------------------------------------------------------------
 
 AMASIA = """case $1 in
@@ -798,8 +681,7 @@ while [[ $1 == --* ]]; do
     --log-file) log=$2; shift 2 ;;
     --error-exitcode) error_exit=$2; shift 2 ;;
     --leak-check | --target-processes) shift 2 ;;
-    --help) echo "${OPTIONS:-}"; exit ;;
-    --num-cuda-barriers) [[ $tool == synccheck ]] || exit 1; echo "$2" >>"$OPTIONS_USED"; shift 2 ;;
+    --help) exit ;;
     *) echo "unknown option $1" >&2; exit 1 ;;
   esac
 done
@@ -842,13 +724,6 @@ def test_sanitize_runs_each_variant_under_each_tool(tmp_path: Path) -> None:
     assert len(calls) == 8
 
 
-@pytest.mark.parametrize("tool", ["memcheck", "racecheck", "initcheck", "synccheck"])
-def test_sanitize_reports_errors(tmp_path: Path, tool: str) -> None:
-    result, table = sanitize(tmp_path, "-t", tool, FAULTY="hotspot/dsm")
-    assert result.returncode == 1
-    assert table == ["| hotspot/tma | 0 |", "| hotspot/dsm | 3 errors |"]
-
-
 @pytest.mark.parametrize(
     ("environment", "cell", "code"),
     [
@@ -856,27 +731,16 @@ def test_sanitize_reports_errors(tmp_path: Path, tool: str) -> None:
         ({"OUTCOME": "0 ok, 0 failed, 0 skipped"}, "nothing ran", 1),
         ({"OUTCOME": "0 ok, 0 failed, 4 skipped"}, "skipped", 0),
         ({"SILENT": "1"}, "did not run", 1),
+        ({"FAULTY": "hotspot/"}, "3 errors", 1),
     ],
 )
-def test_sanitize_mistrusts_silence(
+def test_sanitize_reports_errors_and_mistrusts_silence(
     tmp_path: Path, environment: dict[str, str], cell: str, code: int
 ) -> None:
     """No error found is no proof: the variant must also have run, and been right."""
     result, table = sanitize(tmp_path, "-t", "memcheck", **environment)
     assert result.returncode == code
     assert table == [f"| hotspot/tma | {cell} |", f"| hotspot/dsm | {cell} |"]
-
-
-@pytest.mark.parametrize("options", ["--num-cuda-barriers arg (=0)", "--nvtx arg"])
-def test_sanitize_tells_synccheck_of_many_barriers_where_it_can(
-    tmp_path: Path, options: str
-) -> None:
-    used = tmp_path / "used"
-    result, table = sanitize(tmp_path, OPTIONS=options, OPTIONS_USED=str(used))
-    assert result.returncode == 0, result.stderr
-    assert table == ["| hotspot/tma | 0 | 0 | 0 | 0 |", "| hotspot/dsm | 0 | 0 | 0 | 0 |"]
-    assert used.exists() == ("barriers" in options)
-    assert not used.exists() or used.read_text().split() == ["4096"] * 2
 
 
 def test_sanitize_leaves_nobody_on_the_gpu(tmp_path: Path) -> None:
@@ -886,10 +750,3 @@ def test_sanitize_leaves_nobody_on_the_gpu(tmp_path: Path) -> None:
     assert table == ["| hotspot/tma | over 1 s |", "| hotspot/dsm | over 1 s |"]
     state = Path(f"/proc/{left.read_text().strip()}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"
-
-
-@pytest.mark.parametrize(
-    "arguments", [["-t", "valgrind"], ["-j", "0"], ["-s", "x"], ["-b", "/nonexistent"]]
-)
-def test_sanitize_refuses_bad_arguments(tmp_path: Path, arguments: list[str]) -> None:
-    assert sanitize(tmp_path, *arguments)[0].returncode == 2

@@ -1,0 +1,271 @@
+// amasia_digests suite ROOT OPTIONS FOLDER
+// amasia_digests app NAME ROOT MANIFESTS APP_FOLDER OPTIONS OUTPUT SOURCE...
+//
+// Digests that tell whether a recorded result was made by the code that is here. Each covers what
+// can change what is timed, judged or bounded:
+//   a variant or comparator (an apps/<app>/*.cu that registers one)
+//     - itself and what it includes,
+//     - the .cu and .cpp files of the app's folder that register nothing, and what they include,
+//     - the ceilings, which bound every row: microbench/ceilings and what it includes, and those
+//     that the
+//       app's folder registers for itself,
+//     - apps/<app>/options.cmake and OPTIONS, which every kernel is compiled with;
+//   a microbenchmark (a microbench/<question>/*.cu that registers one)
+//     - itself, what it includes, and the files of its folder that register nothing,
+//     - microbench/<question>/options.cmake and OPTIONS;
+//   an app of a test whose results are recorded (tests/effects): all sources of its folder, what
+//   they
+//     include, the ceilings and OPTIONS;
+//   the harness: all of harness/ and inputs/, and what they include;
+//   an app outside the tree (amasia_add_app): as one inside, the same where the suite is installed;
+//   and
+//     one over all its sources, for variants whose file has not their name.
+//
+// `suite` writes to FOLDER what harness/results/provenance.cpp includes, source_manifest.txt (which
+// file is in which digest), and for `app`, whose MANIFESTS is that folder or its installed copy:
+//   ceiling_manifest.txt   "hash path", a line for each file of the ceilings' part
+//   ground_manifest.txt    "hash path included-path...", a line for each .cpp of variants/ and
+//   inputs/
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "cmake/digests/sources.hpp"
+
+namespace amasia::digests {
+namespace {
+namespace fs = std::filesystem;
+
+/// What is the same keeps its time, so that nothing is compiled again.
+void write_if_changed(const fs::path& file, const std::string& text) {
+  if (fs::exists(file) && read_file(file) == text) return;
+  if (!(std::ofstream(file, std::ios::binary) << text))
+    throw std::runtime_error(file.string() + " cannot be written");
+}
+
+void add(Paths& to, const Paths& more) { to.insert(more.begin(), more.end()); }
+
+std::string line_of(const std::string& name, const std::string& digest) {
+  return fmt::format("{{\"{}\", \"{}\"}},\n", name, digest);
+}
+
+class Suite {
+ public:
+  Suite(const fs::path& root, const std::string& options)
+      : sources_(root), root_(root), options_(fmt::format("options: {}", options)) {
+    Paths folders;
+    for (const std::string& path : sources_.files_of("microbench", {".cu"})) {
+      if (!sources_.registers(path, "ceiling")) continue;
+      add(ceilings_, sources_.closure_of({path}));
+      folders.insert(fs::path(path).parent_path().generic_string());
+    }
+    for (const std::string& folder : folders) add(ceilings_, shared_of(folder, false));
+  }
+
+  void write(const fs::path& folder) {
+    write_if_changed(folder / "source_digests.inc", of_apps());
+    write_if_changed(folder / "study_digests.inc", of_studies());
+    write_if_changed(folder / "microbenchmark_digests.inc", of_microbenchmarks());
+    write_if_changed(folder / "harness_digest.inc", fmt::format("\"{}\"\n", of_harness()));
+    write_if_changed(folder / "source_manifest.txt", sources_.manifest());
+    write_if_changed(folder / "ceiling_manifest.txt", ceiling_manifest());
+    write_if_changed(folder / "ground_manifest.txt", ground_manifest());
+  }
+
+ private:
+  /// Files of a folder that register nothing, and its options. A .cpp that implements a header
+  /// belongs to whoever includes the header, unless all are asked for.
+  Paths shared_of(const std::string& folder, bool all) {
+    Paths shared;
+    for (const std::string& path : sources_.files_of(folder, {".cu", ".cpp"})) {
+      const std::string stem = path.substr(0, path.rfind('.'));
+      const bool declared = sources_.exists(stem + ".hpp") || sources_.exists(stem + ".cuh");
+      if (sources_.content(path).registers.empty() && (all || !declared)) shared.insert(path);
+    }
+    shared = sources_.closure_of(shared);
+    if (sources_.exists(folder + "/options.cmake")) shared.insert(folder + "/options.cmake");
+    return shared;
+  }
+
+  std::vector<std::string> folders_of(const std::string& room) const {
+    Paths folders;
+    if (!fs::is_directory(root_ / room)) return {};
+    for (const auto& entry : fs::directory_iterator(root_ / room)) {
+      if (entry.is_directory()) folders.insert(room + "/" + entry.path().filename().string());
+    }
+    return {folders.begin(), folders.end()};
+  }
+
+  /// "apps/nw/tma.cu" -> "nw/tma"
+  static std::string name_of(const std::string& path) {
+    const std::size_t begin = path.find('/') + 1;
+    return path.substr(begin, path.rfind('.') - begin);
+  }
+
+  std::string of_apps() {
+    std::string lines;
+    for (const std::string& app : folders_of("apps")) {
+      Paths shared = shared_of(app, true);
+      add(shared, ceilings_);
+      const Paths files = sources_.files_of(app, {".cu"}, false);
+      for (const std::string& path : files) {
+        if (sources_.registers(path, "ceiling")) add(shared, sources_.closure_of({path}));
+      }
+      for (const std::string& path : files) {
+        if (!sources_.registers(path, "variant") && !sources_.registers(path, "comparator"))
+          continue;
+        lines += counted(name_of(path), {path}, shared);
+      }
+    }
+    return lines;
+  }
+
+  std::string of_microbenchmarks() {
+    std::string lines;
+    for (const std::string& question : folders_of("microbench")) {
+      const Paths shared = shared_of(question, false);
+      for (const std::string& path : sources_.files_of(question, {".cu"}, false)) {
+        if (sources_.registers(path, "microbenchmark"))
+          lines += counted(name_of(path), {path}, shared);
+      }
+    }
+    return lines;
+  }
+
+  /// Apps of tests whose results are recorded: one digest for all variants.
+  std::string of_studies() {
+    std::string lines;
+    const Paths files = sources_.files_of("tests/effects", {".cu", ".cuh"});
+    if (files.empty()) return lines;
+    for (const char* app : {"planted", "contest", "dosed"}) lines += counted(app, files, ceilings_);
+    return lines;
+  }
+
+  std::string of_harness() {
+    Paths files =
+        sources_.closure_of(sources_.files_of("harness", {".cu", ".cuh", ".hpp", ".cpp"}));
+    add(files, sources_.files_of("inputs", {".cu", ".cuh", ".hpp", ".cpp", ".csv"}));
+    return sources_.digest_of("harness", files);
+  }
+
+  std::string counted(const std::string& name, const Paths& own, const Paths& shared) {
+    Paths files = sources_.closure_of(own);
+    add(files, shared);
+    return line_of(name, sources_.digest_of(name, files, options_));
+  }
+
+  std::string ceiling_manifest() {
+    std::string lines;
+    for (const std::string& path : ceilings_) {
+      if (const std::string& hash = sources_.content(path).hash; !hash.empty())
+        lines += fmt::format("{} {}\n", hash, path);
+    }
+    return lines;
+  }
+
+  std::string ground_manifest() {
+    std::string lines;
+    for (const char* room : {"variants", "inputs"}) {
+      for (const std::string& path : sources_.files_of(room, {".cpp"})) {
+        lines += sources_.content(path).hash + " " + path;
+        for (const std::string& included : sources_.includes_of(path)) lines += " " + included;
+        lines += "\n";
+      }
+    }
+    return lines;
+  }
+
+  Sources sources_;
+  fs::path root_;
+  std::string options_;
+  Paths ceilings_;
+};
+
+struct OutsideApp {
+  std::string name;
+  fs::path root, manifests, folder;
+  std::string options;
+  fs::path output;
+  std::vector<std::string> sources;
+};
+
+void write_digests_of(const OutsideApp& app) {
+  Sources sources(app.root, app.folder);
+  std::istringstream ground(read_file(app.manifests / "ground_manifest.txt"));
+  for (std::string line; std::getline(ground, line);) {
+    std::istringstream words(line);
+    std::string hash, path;
+    words >> hash >> path;
+    sources.set_known(path, hash, {std::istream_iterator<std::string>(words), {}});
+  }
+  // Under names of their own: a header may differ by now from what the ceilings were compiled with.
+  Paths shared, ceilings, variants;
+  std::istringstream ceiling_lines(read_file(app.manifests / "ceiling_manifest.txt"));
+  for (std::string hash, path; ceiling_lines >> hash >> path;) {
+    sources.set_known(fmt::format("ceiling:{}", path), hash, {});
+    ceilings.insert(fmt::format("ceiling:{}", path));
+  }
+  for (const std::string& path : app.sources) {
+    const bool variant =
+        sources.registers(path, "variant") || sources.registers(path, "comparator");
+    (variant ? variants : shared).insert(path);
+  }
+  shared = sources.closure_of(shared);
+  add(shared, ceilings);
+
+  const std::string options = fmt::format("options: {}", app.options);
+  Paths all = shared;
+  std::string lines;
+  const auto count = [&](const std::string& name, const Paths& files) {
+    lines += "    " + line_of(name, sources.digest_of(name, files, options));
+  };
+  for (const std::string& path : variants) {
+    Paths files = sources.closure_of({path});
+    add(all, files);
+    add(files, shared);
+    count(app.name + "/" + fs::path(path).stem().string(), files);
+  }
+  count(app.name, all);
+  write_if_changed(
+      app.output,
+      "// What the sources of " + app.name +
+          " are, for its results (amasia_digests).\n#include \"harness/registry.hpp\"\n\n"
+          "namespace {\nconst bool registered = amasia::register_source_digests({\n" +
+          lines + "});\n}\n");
+  write_if_changed(fs::path(app.output).replace_extension("txt"), sources.manifest());
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.size() == 4 && words[0] == "suite") {
+    Suite(words[1], words[2]).write(words[3]);
+  } else if (words.size() > 7 && words[0] == "app") {
+    write_digests_of({words[1],
+                      words[2],
+                      words[3],
+                      words[4],
+                      words[5],
+                      words[6],
+                      {words.begin() + 7, words.end()}});
+  } else {
+    throw std::runtime_error(
+        "use amasia_digests suite ROOT OPTIONS FOLDER, or amasia_digests app NAME ROOT "
+        "MANIFESTS APP_FOLDER OPTIONS OUTPUT SOURCE...");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace amasia::digests
+
+int main(int argc, char** argv) {
+  try {
+    return amasia::digests::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "amasia_digests: " << error.what() << "\n";
+    return 1;
+  }
+}
