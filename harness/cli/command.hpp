@@ -1,6 +1,6 @@
 // What a command of the `amasia` program is. A command is one file harness/cli/commands/<name>.cpp
-// that registers itself on its last lines; help, completion and the manual page are made of what
-// is registered here and of the options it declares.
+// that registers itself on its last lines; help and completion are made of what is registered
+// here and of the options it declares.
 #pragma once
 
 #include <array>
@@ -30,6 +30,11 @@ struct Invocation {
   std::vector<std::string> argv;  // as typed, for the record
   CLI::App& program;              // all commands and their options, for those that describe them
 };
+
+/// What a command that times variants can end with.
+inline const std::vector<ExitStatus> exits_of_measuring{
+    exit_ok,     exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
+    exit_output, exit_interrupted};
 
 /// Does the command's work and returns the exit status. Throws UsageError, ResultError, NoDevice.
 using Action = std::function<ExitStatus(const Invocation&)>;

@@ -88,7 +88,7 @@ std::string exit_lines(const std::vector<ExitStatus>& exits) {
 }  // namespace
 
 ProgramDescription describe(CLI::App& program) {
-  ProgramDescription d{program.get_name(), program.get_description(), std::string(suite_version())};
+  ProgramDescription d{program.get_name(), program.get_description()};
   d.options = describe_options(program);
   for (const Command& c : commands()) {
     d.commands.push_back(

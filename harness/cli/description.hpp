@@ -1,5 +1,5 @@
 // The program's commands and options as plain data, read from what CLI11 was told and from the
-// registered commands: help, completion and the manual page are three renderings of it.
+// registered commands: help and completion are renderings of it.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ struct CommandDescription {
 };
 
 struct ProgramDescription {
-  std::string name, summary, version;
+  std::string name, summary;
   std::vector<OptionDescription> options{};
   std::vector<CommandDescription> commands{};  // as of commands()
 };

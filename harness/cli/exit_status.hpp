@@ -1,4 +1,4 @@
-// How the programs end. One table for the code, `--help` and the manual page.
+// How the programs end. One table for the code and `--help`.
 #pragma once
 
 #include <array>

@@ -28,22 +28,8 @@ namespace {
 
 Provenance describe_run(const std::vector<std::string>& argv, const MeasureRequest& r,
                         const Provenance& queried) {
-  const auto list = [](const std::vector<std::string>& items) {
-    return fmt::format("{}", fmt::join(items, ","));
-  };
-  const auto words = [&](const auto& values) {
-    std::vector<std::string> items;
-    for (const auto value : values) items.emplace_back(word_of(value));
-    return list(items);
-  };
   const CampaignRequest& c = r.campaign;
-  const std::map<std::string, std::string> settings{
-      {"patterns", c.patterns.empty() ? "*" : list(c.patterns)},
-      {"sizes", list(c.sizes.given)},
-      {"preset", std::string(word_of(c.sizes.preset))},
-      {"cache", words(c.caches)},
-      {"launch", words(c.launches)},
-      {"roles", words(c.roles)},
+  std::map<std::string, std::string> settings{
       {"min_rounds", std::to_string(c.effort.min_rounds)},
       {"max_rounds", std::to_string(c.effort.max_rounds)},
       {"seconds", fmt::format("{}", c.effort.seconds)},
@@ -52,10 +38,10 @@ Provenance describe_run(const std::vector<std::string>& argv, const MeasureReque
       {"confidence", fmt::format("{}", c.effort.confidence)},
       {"energy", c.effort.energy ? "true" : "false"},
       {"point_seconds", fmt::format("{}", c.point_seconds)},
-      {"seed", std::to_string(c.seed)},
       {"shard", r.shard},
       {"cold_method", "flush: 4 x L2 read before each run"},
   };
+  settings.merge(settings_of(c));
   Provenance p = collect_provenance(argv, c.study, settings, r.record_host);
   p.device = queried.device;
   p.device_state = queried.device_state;

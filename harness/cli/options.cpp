@@ -1,6 +1,7 @@
 #include "harness/cli/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/cli/values.hpp"
 #include "harness/microbenchmark.hpp"
@@ -27,17 +28,15 @@ CLI::Option* defaulting_to(CLI::Option* option, const std::string& text) {
 }
 
 template <class Enum>
-std::string list_of(const std::vector<Enum>& values) {
-  std::string list;
-  for (const Enum value : values) list += (list.empty() ? "" : ",") + std::string(word_of(value));
-  return list;
-}
-
-template <class Enum>
 std::vector<std::string> words_of(const std::vector<Enum>& values) {
   std::vector<std::string> words;
   for (const Enum value : values) words.emplace_back(word_of(value));
   return words;
+}
+
+template <class Enum>
+std::string list_of(const std::vector<Enum>& values) {
+  return fmt::format("{}", fmt::join(words_of(values), ","));
 }
 
 template <class Enum>
@@ -65,6 +64,16 @@ void add_number(CLI::App& command, const std::string& flag, Number& target,
 }
 
 }  // namespace
+
+std::map<std::string, std::string> settings_of(const CampaignRequest& c) {
+  return {{"patterns", c.patterns.empty() ? "*" : fmt::format("{}", fmt::join(c.patterns, ","))},
+          {"sizes", fmt::format("{}", fmt::join(c.sizes.given, ","))},
+          {"preset", std::string(word_of(c.sizes.preset))},
+          {"cache", list_of(c.caches)},
+          {"launch", list_of(c.launches)},
+          {"roles", list_of(c.roles)},
+          {"seed", std::to_string(c.seed)}};
+}
 
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns) {
   defaulting_to(command
@@ -100,6 +109,12 @@ void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own) {
 void add_modes(CLI::App& command, CampaignRequest& campaign) {
   add_choice_list(command, "--cache", campaign.caches, "cache modes");
   add_choice_list(command, "--launch", campaign.launches, "launch modes");
+}
+
+void add_cases(CLI::App& command, CampaignRequest& campaign, Preset own) {
+  add_patterns(command, campaign.patterns);
+  add_sizes(command, campaign.sizes, own);
+  add_modes(command, campaign);
 }
 
 void add_roles(CLI::App& command, std::vector<Role>& roles) {
@@ -229,8 +244,6 @@ void add_measuring(CLI::App& command, MeasureRequest& r) {
   add_output(command, "--csv-points", r.exports.csv_points,
              "points of the microbenchmarks as CSV, - for stdout");
   add_output(command, "--markdown", r.exports.markdown, "summary as Markdown, - for stdout");
-  add_output(command, "--google-benchmark", r.exports.google_benchmark,
-             "one entry per sample in Google Benchmark's schema, - for stdout");
 }
 
 }  // namespace amasia

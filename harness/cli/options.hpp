@@ -1,6 +1,7 @@
 // Options that several commands share, each declared once: name, value, default and help.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct MeasureRequest {
   bool strict = false, record_host = false, dry_run = false;
 };
 
+/// Which cases, as the provenance of a result has it.
+std::map<std::string, std::string> settings_of(const CampaignRequest& campaign);
+
 void add_patterns(CLI::App& command, std::vector<std::string>& patterns);
 /// --size.
 void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& otherwise);
@@ -36,6 +40,8 @@ void add_given_sizes(CLI::App& command, SizeRequest& sizes, const std::string& o
 void add_sizes(CLI::App& command, SizeRequest& sizes, Preset own);
 /// --cache and --launch. `caches` and `launches` hold the defaults; empty ones are a study's.
 void add_modes(CLI::App& command, CampaignRequest& campaign);
+/// The three together.
+void add_cases(CLI::App& command, CampaignRequest& campaign, Preset own);
 void add_roles(CLI::App& command, std::vector<Role>& roles);
 /// --device.
 void add_device_index(CLI::App& command, int& index);

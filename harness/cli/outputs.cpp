@@ -13,7 +13,6 @@
 
 #include "harness/errors.hpp"
 #include "harness/report/csv.hpp"
-#include "harness/report/google_benchmark.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/text/file.hpp"
@@ -22,8 +21,8 @@
 namespace amasia {
 namespace {
 
-std::array<const std::string*, 6> all(const ExportPaths& p) {
-  return {&p.json, &p.csv, &p.csv_points, &p.csv_samples, &p.markdown, &p.google_benchmark};
+std::array<const std::string*, 5> all(const ExportPaths& p) {
+  return {&p.json, &p.csv, &p.csv_points, &p.csv_samples, &p.markdown};
 }
 
 /// Somebody who asked for the wrong form of a file would otherwise wonder what he got.
@@ -163,10 +162,6 @@ void write_exports(const ResultFile& file, const ExportPaths& paths) {
   write_table(paths.csv_points, point_table(file), "no point of a microbenchmark");
   write_table(paths.csv_samples, sample_table(file), "no sample of a variant");
   if (!paths.markdown.empty()) write_output(paths.markdown, to_markdown(file));
-  if (!paths.google_benchmark.empty()) {
-    if (!has_benchmarks(file)) note_empty(paths.google_benchmark, "nothing with a valid time");
-    write_output(paths.google_benchmark, to_google_benchmark(file));
-  }
 }
 
 }  // namespace amasia

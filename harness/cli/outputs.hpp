@@ -11,7 +11,7 @@ namespace amasia {
 
 /// Path of each form, "-" for stdout, "" for none.
 struct ExportPaths {
-  std::string json{}, csv{}, csv_points{}, csv_samples{}, markdown{}, google_benchmark{};
+  std::string json{}, csv{}, csv_points{}, csv_samples{}, markdown{};
 
   /// Whether one of them takes stdout, by whatever name: then nothing else may be printed there.
   bool on_stdout() const;

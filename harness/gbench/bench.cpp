@@ -1,16 +1,24 @@
 #include "harness/gbench/bench.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include "harness/plan/sizes.hpp"
 #include "harness/registry.hpp"
-#include "harness/report/google_benchmark.hpp"
 #include "harness/results/floor.hpp"
+#include "harness/results/row_name.hpp"
+#include "harness/session/completion.hpp"
 #include "harness/session/point.hpp"
 #include "harness/session/row.hpp"
 #include "harness/text/file.hpp"
@@ -19,271 +27,245 @@
 namespace amasia {
 namespace {
 
+using benchmark::Counter;
+
+constexpr double seconds_per_ms = 1e-3;
+
+/// "hotspot/tma/best/rows=512,cols=512/cold/stream".
+std::string name_of(const GroupKey& key, const Row& row) {
+  std::string role = role_in_group(row);
+  std::replace(role.begin(), role.end(), ' ', '/');
+  return fmt::format("{}/{}/{}/{}/{}", row.variant, role, key.size.to_string(), word_of(key.cache),
+                     word_of(key.launch));
+}
+
 /// "wrong result: (0, 3): got 3, expected 4"
 std::string with_mismatch(const Row& row) {
   const bool known = row.verdict && !row.verdict->first_mismatches.empty();
   return row.reason + (known ? ": " + row.verdict->first_mismatches.front() : "");
 }
 
-bool is_one_of(const std::vector<const Variant*>& variants, const std::string& name) {
-  return std::any_of(variants.begin(), variants.end(),
-                     [&](const Variant* v) { return v->name() == name; });
+/// The time that a reading measured; nothing for a capacity or a power.
+std::optional<double> seconds_of(const Reading& reading, const std::string& unit) {
+  if (reading.time_ns) return *reading.time_ns * 1e-9;
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  for (const auto& [name, seconds] : units) {
+    if (unit == name) return reading.value * seconds;
+  }
+  return std::nullopt;
 }
 
-/// Whether other rows depend on what this one runs.
-bool decides(const PlannedRow& row, const std::vector<PlannedRow>& planned) {
-  return row.role == Role::best ||
-         std::any_of(planned.begin(), planned.end(),
-                     [&](const PlannedRow& other) { return other.matches == row.variant; });
-}
+/// Divided by the time of a run when the library reports it.
+Counter per_run(double amount) { return {amount, Counter::kIsIterationInvariantRate}; }
 
-/// The mean of what every iteration gave; nothing where one gave nothing.
-class Mean {
+/// What the library calls. The device holds one group, or one point, at a time.
+class Bench {
  public:
-  void add(const std::optional<double>& value) {
-    if (value) sum_ += *value, ++known_;
-    ++all_;
+  Bench(Instrument& instrument, const std::vector<Ceiling>& ceilings, bool one_run)
+      : instrument_(instrument),
+        ceilings_(ceilings),
+        completion_(instrument.device(), ceilings,
+                    CodeEvidence(executable_path(), instrument.device().compute_capability)),
+        one_run_(one_run) {}
+
+  void add(const PlannedGroup& plan) {
+    const auto group = std::make_shared<Group>();
+    group->plan = plan;
+    // Neither the A/A control, because the library repeats what it runs, nor what follows others.
+    std::erase_if(group->plan.rows,
+                  [](const PlannedRow& row) { return row.repeat > 0 || !row.matches.empty(); });
+    group->work = find_app(plan.key.app)->work(plan.key.size);
+    group->floor = compute_floor(group->work, ceilings_);
+    for (std::size_t i = 0; i < group->plan.rows.size(); ++i) {
+      const std::string name = name_of(plan.key, row_of(group->plan.rows[i]));
+      add(name, one_run_, [this, name, group, i](benchmark::State& state) {
+        guarded(state, name, [&] { run(state, name, *group, static_cast<int>(i)); });
+      });
+    }
   }
-  std::optional<double> value() const {
-    if (known_ < all_ || all_ == 0) return std::nullopt;
-    return sum_ / static_cast<double>(all_);
+
+  /// Its points, without those that this device cannot run.
+  void add(const PlannedMicrobenchmark& plan) {
+    for (const Point& point : planned_points(plan, instrument_.device())) {
+      if (row_of(point, instrument_.device()).status != RowStatus::ok) continue;
+      const std::string name = fmt::format("{}/{}", plan.name, to_string(point.at));
+      const auto own = std::make_shared<const Point>(point);
+      add(name, true, [this, name, own](benchmark::State& state) {
+        guarded(state, name, [&] { run(state, name, *own); });
+      });
+    }
   }
+
+  /// Whether every result was right, and nothing broke, in what ran.
+  bool all_right() const { return all_right_; }
 
  private:
-  double sum_ = 0;
-  std::int64_t known_ = 0, all_ = 0;
-};
+  struct Group {
+    PlannedGroup plan{};
+    Work work{};
+    std::optional<Floor> floor{};
+  };
+  /// A row as it is on the device.
+  struct Prepared {
+    Row row{};
+    double fastest_clock_mhz = 0;
+  };
 
-void set(benchmark::State& state, const char* counter, const std::optional<double>& value) {
-  if (value) state.counters[counter] = *value;
-}
+  void add(const std::string& name, bool one_run, std::function<void(benchmark::State&)> run) {
+    auto* added = benchmark::RegisterBenchmark(name.c_str(), std::move(run))->UseManualTime();
+    if (one_run) added->Iterations(1);
+  }
+
+  void open(const Group& group) {
+    if (group_ == &group) return;
+    close();
+    const App& app = *find_app(group.plan.key.app);
+    if (!fits(app, group.plan.key.size, instrument_.device())) {
+      throw Unavailable("does not fit in device memory");
+    }
+    rows_ = instrument_.open(group.plan);
+    group_ = &group;
+  }
+
+  void close() {
+    group_ = nullptr;
+    point_ = nullptr;
+    prepared_.clear();
+    rows_.reset();
+    sampling_ = nullptr;
+  }
+
+  /// Ends this repetition and those that follow.
+  void end(benchmark::State& state, const std::string& name, RowStatus status,
+           const std::string& reason) {
+    const std::string line = in_one_line(reason);
+    state.SkipWithError(line.c_str());
+    ended_.emplace(name, line);
+    const bool skipped = status == RowStatus::skipped;
+    all_right_ = all_right_ && skipped;
+    print_prose("{} {}: {}\n", skipped ? "skipped" : "FAILED", name, line);
+  }
+
+  /// Runs `act`, unless it is known how that ends. No exception may pass through the library.
+  void guarded(benchmark::State& state, const std::string& name, const std::function<void()>& act) {
+    if (const auto known = ended_.find(name); known != ended_.end()) {
+      return state.SkipWithError(known->second.c_str());
+    }
+    if (!lost_.empty()) return end(state, name, RowStatus::crashed, lost_);
+    try {
+      return act();
+    } catch (const Unavailable& error) {
+      end(state, name, RowStatus::skipped, error.what());
+    } catch (const std::exception& error) {
+      const Trouble trouble = instrument_.trouble_of(error);
+      if (trouble == Trouble::device) lost_ = "not run: " + name + " broke the device's context";
+      end(state, name, trouble == Trouble::no_memory ? RowStatus::skipped : RowStatus::failed,
+          error.what());
+    }
+    close();
+  }
+
+  void run(benchmark::State& state, const std::string& name, const Group& group, int index) {
+    open(group);
+    if (!prepared_.contains(index)) {
+      Row row = row_of(group.plan.rows[static_cast<std::size_t>(index)]);
+      if (row.status == RowStatus::ok) verify_first(index, row, *rows_, instrument_);
+      if (row.status != RowStatus::ok) return end(state, name, row.status, with_mismatch(row));
+      if (!rows_->can_be_blocked(index)) {
+        print_prose(
+            "note: {}: too many launches to be enqueued before they run: its times have the "
+            "host's jitter in them\n",
+            name);
+      }
+      rows_->time(index);  // unrecorded: module load, clocks, first touch of the flush buffer
+      prepared_[index].row = std::move(row);
+    }
+    Prepared& prepared = prepared_[index];
+    std::optional<double> clocks = 0;
+    for ([[maybe_unused]] auto _ : state) {
+      const ValidRun run =
+          time_validly([&] { return rows_->time(index); }, prepared.fastest_clock_mhz);
+      if (!run.failure.empty()) return end(state, name, RowStatus::failed, run.failure);
+      if (run.timed.throttled) {
+        // Of this repetition alone: the GPU may have cooled before the next.
+        const std::string why = fmt::format("throttled {} times in a row: let the GPU cool; {}",
+                                            run.throttled_runs, rows_->throttle_reasons());
+        return state.SkipWithError(why.c_str());
+      }
+      state.SetIterationTime(run.timed.time_ms * seconds_per_ms);
+      const std::optional<double>& clock = run.timed.sm_clock_mhz;
+      clocks = clocks && clock ? std::optional(*clocks + *clock) : std::nullopt;
+    }
+    judge_again(prepared.row, rows_->verify(index));
+    if (prepared.row.status != RowStatus::ok) {
+      return end(state, name, prepared.row.status, with_mismatch(prepared.row));
+    }
+    state.counters["bytes"] = per_run(group.work.bytes_read + group.work.bytes_written);
+    state.counters["operations"] = per_run(group.work.operations);
+    if (group.floor) state.counters["floor"] = per_run(group.floor->floor_ms() * seconds_per_ms);
+    if (clocks) state.counters["sm_clock_mhz"] = Counter(*clocks, Counter::kAvgIterations);
+    state.SetLabel(prepared.row.config);
+  }
+
+  void run(benchmark::State& state, const std::string& name, const Point& point) {
+    if (point_ != &point) {
+      close();
+      point_row_ = row_of(point, instrument_.device());
+      sampling_ = prepare_point(point, instrument_, point_row_);
+      completion_.prove(point_row_, point);
+      point_ = &point;
+      if (point_row_.status != RowStatus::ok) {
+        return end(state, name, point_row_.status, point_row_.reason);
+      }
+    }
+    using Clock = std::chrono::steady_clock;
+    Reading reading;
+    for ([[maybe_unused]] auto _ : state) {
+      const auto begin = Clock::now();
+      reading = sampling_();
+      const std::chrono::duration<double> on_host = Clock::now() - begin;
+      if (const std::string why = objection_to(reading, point_row_); !why.empty()) {
+        return end(state, name, RowStatus::failed, why);
+      }
+      // compare.py takes the geometric mean of all times: none may be 0.
+      state.SetIterationTime(seconds_of(reading, point.unit).value_or(on_host.count()));
+    }
+    state.counters["value"] = reading.value;
+    if (reading.cycles) state.counters["cycles"] = *reading.cycles;
+    if (reading.clock_mhz) state.counters["sm_clock_mhz"] = *reading.clock_mhz;
+    state.SetLabel(fmt::format("{} in {}", point.quantity, point.unit));
+  }
+
+  Instrument& instrument_;
+  const std::vector<Ceiling>& ceilings_;
+  Completion completion_;
+  bool one_run_;
+  bool all_right_ = true;
+  std::string lost_{};                          // why the device does not answer any more
+  std::map<std::string, std::string> ended_{};  // why a case has no time in any repetition
+
+  const Group* group_ = nullptr;  // whose inputs the device holds
+  std::unique_ptr<GroupInstrument> rows_{};
+  std::map<int, Prepared> prepared_{};
+
+  const Point* point_ = nullptr;  // the one that is prepared
+  Sampling sampling_{};
+  MicrobenchmarkRow point_row_{};
+};
 
 }  // namespace
 
-Bench::Bench(Instrument& instrument, std::vector<Ceiling> ceilings, bool one_run)
-    : instrument_(instrument),
-      ceilings_(std::move(ceilings)),
-      completion_(instrument.device(), ceilings_,
-                  CodeEvidence(executable_path(), instrument.device().compute_capability)),
-      one_run_(one_run) {}
-
-void Bench::add(const std::string& name, bool one_run, Function run) {
-  benchmark::internal::Benchmark* added =
-      benchmark::RegisterBenchmark(name.c_str(), std::move(run))->UseManualTime();
-  if (one_run) added->Iterations(1);
-  ++registered_;
-}
-
-void Bench::add(const PlannedGroup& plan, const std::vector<const Variant*>& selected) {
-  const App& app = *find_app(plan.key.app);
-  const auto group = std::make_shared<Group>();
-  group->plan = plan;
-  // The library repeats what it runs: there is no A/A control beside it.
-  std::erase_if(group->plan.rows, [](const PlannedRow& row) { return row.repeat > 0; });
-  group->work = app.work(plan.key.size);
-  group->floor = compute_floor(group->work, ceilings_);
-  group->plan.rows = resolved(*group);
-  std::erase_if(group->plan.rows,
-                [&](const PlannedRow& row) { return !is_one_of(selected, row.variant); });
-  for (std::size_t i = 0; i < group->plan.rows.size(); ++i) {
-    const PlannedRow& planned = group->plan.rows[i];
-    const std::string name = benchmark_name(plan.key, row_of(planned));
-    add(name, one_run_, [this, name, group, i](benchmark::State& state) {
-      guarded(state, name, [&] { run(state, name, *group, static_cast<int>(i)); });
-    });
-  }
-}
-
-void Bench::add(const PlannedMicrobenchmark& plan) {
-  int left_out = 0;
-  std::string reason;
-  const std::vector<Point> points = planned_points(plan, instrument_.device());
-  for (const Point& point : points) {
-    if (const MicrobenchmarkRow row = row_of(point, instrument_.device());
-        row.status != RowStatus::ok) {
-      if (++left_out == 1) reason = row.reason;
-      continue;
-    }
-    const std::string name = benchmark_name(plan.name, point.at);
-    const auto own = std::make_shared<const Point>(point);
-    add(name, true, [this, name, own](benchmark::State& state) {
-      guarded(state, name, [&] { run(state, name, *own); });
-    });
-  }
-  if (left_out > 0) {
-    print_prose("note: {}: {} of {} points are left out: {}\n", plan.name, left_out, points.size(),
-                in_one_line(reason));
-  }
-}
-
-/// The rows with what matched ones and counterparts run, without those that fall away.
-std::vector<PlannedRow> Bench::resolved(const Group& group) {
-  const std::vector<PlannedRow>& planned = group.plan.rows;
-  std::vector<PlannedRow> rows;
-  std::copy_if(planned.begin(), planned.end(), std::back_inserter(rows),
-               [](const PlannedRow& row) { return row.matches.empty(); });
-  if (rows.size() == planned.size()) return rows;
-  try {
-    open(group);
-    std::vector<Row> done;
-    for (std::size_t i = 0; i < planned.size(); ++i) {
-      const bool depends = !planned[i].matches.empty();
-      if (!depends && !decides(planned[i], planned)) continue;
-      std::optional<PlannedRow> row = decided(planned[i], done);
-      if (!row) continue;
-      done.push_back(row_of(*row));
-      if (!depends) {
-        verify_first(static_cast<int>(i), done.back(), *rows_, instrument_);
-      } else {
-        row->matches.clear();
-        rows.push_back(*std::move(row));
-      }
-    }
-  } catch (const std::runtime_error& error) {
-    if (instrument_.trouble_of(error) == Trouble::device) throw;
-    print_prose("note: {}: rows that depend on others are left out: {}\n",
-                group.plan.key.to_string(), in_one_line(error.what()));
-  }
-  close();
-  return rows;
-}
-
-void Bench::open(const Group& group) {
-  if (group_ == &group) return;
-  close();
-  const GroupKey& key = group.plan.key;
-  const Device& device = instrument_.device();
-  if (!fits(*find_app(key.app), key.size, device)) {
-    throw Unavailable(fmt::format("needs {} bytes of device memory, {} are available",
-                                  find_app(key.app)->device_bytes(key.size), device.free_bytes));
-  }
-  rows_ = instrument_.open(group.plan);
-  group_ = &group;
-}
-
-void Bench::close() {
-  group_ = nullptr;
-  point_ = nullptr;
-  prepared_.clear();
-  rows_.reset();
-  sampling_ = nullptr;
-}
-
-void Bench::end(benchmark::State& state, const std::string& name, RowStatus status,
-                const std::string& reason) {
-  const std::string line = in_one_line(reason);
-  state.SkipWithError(line.c_str());
-  if (!ended_.emplace(name, Ended{status, line}).second) return;
-  if (status == RowStatus::skipped) {
-    print_prose("skipped {}: {}\n", name, line);
-  } else {
-    all_right_ = false;
-    print_prose("FAILED {}: {}\n", name, line);
-  }
-}
-
-/// Runs `act`, unless it is known how that ends. No exception may pass through the library.
-void Bench::guarded(benchmark::State& state, const std::string& name,
-                    const std::function<void()>& act) {
-  if (const auto known = ended_.find(name); known != ended_.end()) {
-    return end(state, name, known->second.status, known->second.reason);
-  }
-  if (!lost_.empty()) return end(state, name, RowStatus::crashed, lost_);
-  try {
-    return act();
-  } catch (const Unavailable& error) {
-    end(state, name, RowStatus::skipped, error.what());
-  } catch (const std::exception& error) {
-    switch (instrument_.trouble_of(error)) {
-      case Trouble::no_memory:
-        end(state, name, RowStatus::skipped, error.what());
-        break;
-      case Trouble::row:
-        end(state, name, RowStatus::failed, error.what());
-        break;
-      case Trouble::device:
-        end(state, name, RowStatus::crashed, error.what());
-        lost_ = fmt::format("not run: {} broke the device's context", name);
-        break;
-    }
-  }
-  close();
-}
-
-void Bench::run(benchmark::State& state, const std::string& name, const Group& group, int index) {
-  open(group);
-  if (!prepared_.contains(index)) {
-    const PlannedRow& planned = group.plan.rows[static_cast<std::size_t>(index)];
-    Row row = row_of(planned);
-    if (row.status == RowStatus::ok) verify_first(index, row, *rows_, instrument_);
-    if (row.status != RowStatus::ok) return end(state, name, row.status, with_mismatch(row));
-    if (!rows_->can_be_blocked(index)) {
-      print_prose(
-          "note: {}: too many launches to be enqueued before they run: its times have the "
-          "host's jitter in them\n",
-          name);
-    }
-    rows_->time(index);  // unrecorded: module load, clocks, first touch of the flush buffer
-    prepared_[index].row = std::move(row);
-  }
-  Prepared& prepared = prepared_[index];
-
-  Mean time_ms, clock_mhz;
-  for ([[maybe_unused]] auto _ : state) {
-    const ValidRun run =
-        time_validly([&] { return rows_->time(index); }, prepared.fastest_clock_mhz);
-    if (!run.failure.empty()) return end(state, name, RowStatus::failed, run.failure);
-    if (run.timed.throttled) {
-      // Not for the other repetitions: the GPU may have cooled by then.
-      const std::string reasons = rows_->throttle_reasons();
-      return state.SkipWithError(
-          fmt::format("throttled {} times in a row{}: let the GPU cool, or check who else uses it",
-                      run.throttled_runs, reasons.empty() ? "" : " (" + reasons + ")")
-              .c_str());
-    }
-    state.SetIterationTime(run.timed.time_ms * 1e-3);
-    time_ms.add(run.timed.time_ms);
-    clock_mhz.add(run.timed.sm_clock_mhz);
-  }
-  judge_again(prepared.row, rows_->verify(index));
-  if (prepared.row.status != RowStatus::ok) {
-    return end(state, name, prepared.row.status, with_mismatch(prepared.row));
-  }
-
-  const auto rate = [](double amount) {
-    return benchmark::Counter(amount, benchmark::Counter::kIsIterationInvariantRate);
-  };
-  state.counters[counters::bytes] = rate(group.work.bytes_read + group.work.bytes_written);
-  state.counters[counters::operations] = rate(group.work.operations);
-  if (group.floor) set(state, counters::floor, group.floor->floor_ms() / time_ms.value().value());
-  set(state, counters::sm_clock, clock_mhz.value());
-  state.SetLabel(prepared.row.config);
-}
-
-void Bench::run(benchmark::State& state, const std::string& name, const Point& point) {
-  if (point_ != &point) {
-    close();
-    point_row_ = row_of(point, instrument_.device());
-    sampling_ = prepare_point(point, instrument_, point_row_);
-    completion_.prove(point_row_, point);
-    point_ = &point;
-    if (point_row_.status != RowStatus::ok) {
-      return end(state, name, point_row_.status, point_row_.reason);
-    }
-  }
-  Reading reading;
-  for ([[maybe_unused]] auto _ : state) {
-    reading = sampling_();
-    if (const std::string why = objection_to(reading, point_row_); !why.empty()) {
-      return end(state, name, RowStatus::failed, why);
-    }
-    state.SetIterationTime(nanoseconds_of(reading, point.unit).value_or(0) * 1e-9);
-  }
-  state.counters[counters::value] = reading.value;
-  set(state, counters::cycles, reading.cycles);
-  set(state, counters::sm_clock, reading.clock_mhz);
-  const bool timed = nanoseconds_of(reading, point.unit).has_value();
-  state.SetLabel(benchmark_label(point_row_, timed));
+ExitStatus run_benchmarks(const Campaign& plan, Instrument& instrument,
+                          const std::vector<Ceiling>& ceilings, bool one_run) {
+  Bench bench(instrument, ceilings, one_run);
+  for (const PlannedMicrobenchmark& m : plan.microbenchmarks) bench.add(m);
+  for (const PlannedGroup& group : plan.groups) bench.add(group);
+  const std::size_t count = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  if (!std::cout.flush()) throw OutputError("standard output cannot be written");
+  if (count == 0) return exit_usage;  // the library has said that nothing matches its filter
+  return bench.all_right() ? exit_ok : exit_wrong_result;
 }
 
 }  // namespace amasia

@@ -1,10 +1,7 @@
 #include "harness/gbench/gbench.hpp"
 
 #include <algorithm>
-#include <iostream>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -17,11 +14,10 @@
 #include "harness/cli/options.hpp"
 #include "harness/errors.hpp"
 #include "harness/gbench/bench.hpp"
-#include "harness/gbench/flags.hpp"
-#include "harness/gbench/reporter.hpp"
 #include "harness/gpu/instrument.hpp"
 #include "harness/plan/campaign.hpp"
-#include "harness/report/google_benchmark.hpp"
+#include "harness/registry.hpp"
+#include "harness/report/cells.hpp"
 #include "harness/results/claim.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/provenance.hpp"
@@ -42,17 +38,24 @@ const Command& gbench() {
       .name = "amasia-gbench",
       .summary = "variants and microbenchmarks as Google Benchmarks",
       .description =
-          "Selects as amasia run does and takes Google Benchmark's own flags, --benchmark_..., "
-          "which are listed at the end. A repetition is one run, and there are 15, unless "
-          "--benchmark_min_time or --benchmark_repetitions say otherwise. Every result is verified "
-          "before and after it is timed. docs/google-benchmark.md explains names and counters.",
-      .examples = {{{"amasia-gbench '*/tma' --cache cold,hot --benchmark_out=tma.json",
+          "Registers every app and microbenchmark, or what patterns select, for Google Benchmark's "
+          "own flags, which are listed at the end. Every result is verified before and after it "
+          "is timed. docs/google-benchmark.md explains names and counters.",
+      .examples = {{{"amasia-gbench --benchmark_filter=/tma/ --benchmark_out=tma.json",
                      "every tma variant at its quick sizes, for compare.py"},
                     {"amasia-gbench 'memory/*' --benchmark_display_aggregates_only=true",
                      "the points of some microbenchmarks, without their single repetitions"}}},
       .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output},
       .declare = {}};
   return command;
+}
+
+/// What is registered without a pattern, for --benchmark_filter to choose from.
+std::vector<std::string> everything() {
+  std::vector<std::string> patterns;
+  for (const App* app : apps()) patterns.emplace_back(app->name());
+  for (const Microbenchmark* m : microbenchmarks()) patterns.push_back(m->name);
+  return patterns;
 }
 
 struct Request {
@@ -63,6 +66,7 @@ struct Request {
 
 void declare(CLI::App& program, Request& r) {
   r.campaign.roles = {Role::iso, Role::best};
+  r.campaign.caches = {CacheMode::cold, CacheMode::hot};
   add_patterns(program, r.campaign.patterns);
   add_sizes(program, r.campaign.sizes, Preset::quick);
   add_modes(program, r.campaign);
@@ -88,62 +92,49 @@ std::unique_ptr<Instrument> opened(int index) {
   }
 }
 
-/// What the counter floor is made of, and in the context where it is from.
-struct KnownCeilings {
-  std::vector<Ceiling> ceilings{};
-  std::string from = "none";
-};
-
-KnownCeilings ceilings_of(const std::string& wanted, Instrument& instrument) {
+/// What the counter floor is made of.
+std::vector<Ceiling> ceilings_of(const std::string& wanted, Instrument& instrument) {
   if (wanted.empty()) return {};
   const Device& device = instrument.device();
-  KnownCeilings known;
+  std::vector<Ceiling> ceilings;
   if (wanted == "measure") {
     print_prose("measuring the ceilings of {}\n", device.name);
-    known.ceilings = measure_ceilings(instrument, ceiling_samples, [](int, const std::string&) {});
-    known.from = "measured";
+    ceilings = measure_ceilings(instrument, ceiling_samples, [](int, const std::string&) {});
   } else {
     const ResultFile file = read_result_file(wanted);
-    const std::string& name = file.provenance.device.name;
-    if (name != device.name) {
-      throw UsageError(
-          fmt::format("--ceilings {}: they are of a {}, this is a {}", wanted, name, device.name));
+    if (const std::string& name = file.provenance.device.name; name != device.name) {
+      throw UsageError(fmt::format("--ceilings {}: of a {}, not {}", wanted, name, device.name));
     }
-    known.ceilings = file.ceilings;
-    known.from = "recorded " + file.provenance.date_utc;
+    ceilings = file.ceilings;
   }
-  if (known.ceilings.empty()) {
-    throw UsageError(fmt::format("--ceilings {}: there are none", wanted));
-  }
-  const std::vector<CeilingDoubt> doubts = ceilings_in_doubt(known.ceilings, device, "");
-  for (const CeilingDoubt& doubt : doubts) {
+  if (ceilings.empty()) throw UsageError(fmt::format("--ceilings {}: there are none", wanted));
+  for (const CeilingDoubt& doubt : ceilings_in_doubt(ceilings, device, "")) {
     print_prose("note: no counter floor: {}\n", in_one_line(to_string(doubt)));
+    ceilings.clear();
   }
-  if (!doubts.empty()) known = {{}, "in doubt"};
-  return known;
+  return ceilings;
 }
 
-void add_context(const Provenance& from, const KnownCeilings& known) {
+void add_context(const Provenance& from) {
   benchmark::AddCustomContext("amasia", std::string(suite_version()));
-  for (const auto& [name, value] : benchmark_context(from)) {
-    benchmark::AddCustomContext(name, value);
+  for (const auto& [column, cell] : origin_of(from)) {
+    benchmark::AddCustomContext(column.key, plain_text(cell));
   }
-  benchmark::AddCustomContext("ceilings", known.from);
-  for (const Ceiling& c : known.ceilings) {
-    benchmark::AddCustomContext("ceiling." + c.name, fmt::format("{} {}", c.value, c.unit));
+  for (const auto& [name, value] : from.device_state) {
+    benchmark::AddCustomContext("device_state." + name, value);
   }
+}
+
+bool is_given(const std::vector<std::string>& flags, const char* name) {
+  return std::any_of(flags.begin(), flags.end(),
+                     [&](const std::string& flag) { return flag.starts_with(name); });
 }
 
 /// Hands its flags to the library. Throws UsageError for those that it does not take.
-void initialize(const std::string& program, std::vector<std::string> flags) {
-  check_library_flags(flags);
-  if (!library_flag(flags, "benchmark_repetitions")) flags.emplace_back(own_repetitions);
-  flags.insert(flags.begin(), program);
-  // The library keeps the name of the program.
-  static std::vector<std::string> kept;
-  kept = std::move(flags);
-  std::vector<char*> pointers;
-  for (std::string& flag : kept) pointers.push_back(flag.data());
+void initialize(char* program, std::vector<std::string> flags) {
+  flags.insert(flags.begin(), own_repetitions);  // of two, the library takes the last
+  std::vector<char*> pointers{program};
+  for (std::string& flag : flags) pointers.push_back(flag.data());
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
   if (count > 1) {
@@ -152,35 +143,12 @@ void initialize(const std::string& program, std::vector<std::string> flags) {
   }
 }
 
-/// How many cases the library's filter lets through, after it ran or listed them.
-std::size_t run_cases(const std::vector<std::string>& flags) {
-  const std::unique_ptr<ExportedForm> display =
-      display_reporter(library_flag(flags, "benchmark_format").value_or("console"));
-  if (library_switch(flags, "benchmark_list_tests")) {
-    std::ostringstream listed;
-    display->SetOutputStream(&listed);
-    const std::size_t count = benchmark::RunSpecifiedBenchmarks(display.get());
-    std::istringstream lines(listed.str());
-    for (std::string line; std::getline(lines, line);) print_data("{}\n", exported_name(line));
-    return count;
-  }
-  const std::string path = library_flag(flags, "benchmark_out").value_or("");
-  std::unique_ptr<ExportedForm> file;
-  if (!path.empty()) {
-    constexpr std::uint64_t room = 1 << 20;
-    check_writable(path, room);
-    file = file_reporter(library_flag(flags, "benchmark_out_format").value_or("json"));
-  }
-  const std::size_t count = benchmark::RunSpecifiedBenchmarks(display.get(), file.get());
-  if (display->failed()) throw OutputError("standard output cannot be written");
-  if (file && file->failed()) throw OutputError(path + ": cannot be written");
-  return count;
-}
-
-int run_program(const std::vector<std::string>& argv) {
+int run_program(int argc, char** argv) {
   std::vector<std::string> flags, own;
-  for (std::size_t i = 1; i < argv.size(); ++i) {
-    (is_library_flag(argv[i]) ? flags : own).push_back(argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool of_library = argument.starts_with("--benchmark_") || argument.starts_with("--v=");
+    (of_library ? flags : own).push_back(argument);
   }
   Request request;
   CLI::App program(gbench().summary, gbench().name);
@@ -190,8 +158,7 @@ int run_program(const std::vector<std::string>& argv) {
     std::reverse(own.begin(), own.end());  // as CLI11 takes them
     program.parse(std::move(own));
   } catch (const CLI::CallForHelp&) {
-    write_data(program.help());
-    write_data("\nFlags of Google Benchmark:\n");
+    write_data(program.help() + "\nFlags of Google Benchmark:\n");
     benchmark::PrintDefaultHelp();
     return exit_ok;
   } catch (const CLI::CallForVersion& version) {
@@ -200,41 +167,29 @@ int run_program(const std::vector<std::string>& argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (amasia-gbench --help)", error.what()));
   }
+  if (request.campaign.patterns.empty()) request.campaign.patterns = everything();
   const Cases cases = cases_of(request.campaign);
-  initialize(argv.front(), flags);
-
+  initialize(argv[0], flags);
   const std::unique_ptr<Instrument> instrument = opened(request.device);
-  const Device& device = instrument->device();
+  Provenance from = collect_provenance({argv, argv + argc}, "", {}, false);
+  from.device = instrument->device();
+  from.device_state = instrument->state();
+  add_context(from);
+  const Device& device = from.device;
   refuse_too_large(cases.apps, request.campaign, device);
   const Campaign plan =
       plan_campaign(request.campaign, cases, recorded_winners(request.tuning, device), device.name);
-  Provenance from = collect_provenance(argv, "", {}, false);
-  from.device = device;
-  from.device_state = instrument->state();
-  const KnownCeilings known = ceilings_of(
-      library_switch(flags, "benchmark_list_tests") ? "" : request.ceilings, *instrument);
-  add_context(from, known);
-
-  Bench bench(*instrument, known.ceilings, !library_flag(flags, "benchmark_min_time"));
-  for (const PlannedMicrobenchmark& m : plan.microbenchmarks) bench.add(m);
-  for (const PlannedGroup& group : plan.groups) {
-    const auto mine = std::find_if(cases.apps.begin(), cases.apps.end(), [&](const AppCases& c) {
-      return c.app->name() == group.key.app;
-    });
-    bench.add(group, mine->variants);
-  }
-  if (bench.registered() == 0) throw UsageError("none of what was selected can run on this GPU");
-  const std::size_t count = run_cases(flags);
-  benchmark::Shutdown();
-  if (count == 0) return exit_usage;  // the library has said that its filter matches nothing
-  return bench.all_right() ? exit_ok : exit_wrong_result;
+  const bool lists = is_given(flags, "--benchmark_list_tests");
+  const bool one_run = !is_given(flags, "--benchmark_min_time");
+  return run_benchmarks(plan, *instrument, ceilings_of(lists ? "" : request.ceilings, *instrument),
+                        one_run);
 }
 
 }  // namespace
 
 int gbench_main(int argc, char** argv) {
   secure_standard_streams();
-  return exit_status_of("amasia-gbench", [&] { return run_program({argv, argv + argc}); });
+  return exit_status_of("amasia-gbench", [&] { return run_program(argc, argv); });
 }
 
 }  // namespace amasia

@@ -1,7 +1,7 @@
 #include "harness/report/csv.hpp"
 
-#include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +11,9 @@
 
 namespace amasia {
 namespace {
+
+/// The columns of a row and what is in them.
+using ColumnCells = std::vector<std::pair<Column, Cell>>;
 
 /// As provenance.sessions counts them; nothing in a file of one.
 Cell session_cell(const std::optional<int>& session) {
@@ -24,52 +27,120 @@ Cell invalidity_cell(const GroupResult& group) {
   return text_or_nothing(fmt::format("{}", fmt::join(kinds, "; ")));
 }
 
-/// A table with these columns behind those of the origin.
-Table table_of(std::vector<Column> own) {
+ColumnCells case_fields(const GroupResult& group) {
+  return {{{"app", "app"}, group.key.app},
+          {{"size", "size"}, group.key.size.to_string()},
+          {{"cache", "cache"}, word_cell(group.key.cache)},
+          {{"launch", "launch"}, word_cell(group.key.launch)},
+          {{"session", "session"}, session_cell(group.session)}};
+}
+
+ColumnCells sample_fields(const GroupResult& group, const Row& row, const Sample& sample) {
+  return {{{"variant", "variant"}, row.variant},
+          {{"role", "role"}, word_cell(row.role)},
+          {{"repeat", "repeat"}, std::int64_t{row.repeat}},
+          {{"config", "config"}, row.config},
+          {{"schedule", "schedule"}, text_or_nothing(row.schedule)},
+          {{"status", "status"}, word_cell(row.status)},
+          {{"round", "round"}, std::int64_t{sample.round}},
+          {{"position", "position"}, std::int64_t{sample.position}},
+          {{"time_ms", "time", "ms"}, sample.time_ms},
+          {{"sm_clock_mhz", "SM clock", "MHz"}, optional_cell(sample.sm_clock_mhz)},
+          {{"throttled", "throttled"}, sample.throttled},
+          {{"invalid", "not valid"}, invalidity_cell(group)}};
+}
+
+ColumnCells summary_fields(const GroupResult& group, const Row& row) {
+  const Comparison* comparison = comparison_of(group, row);
+  const auto& time = row.time_ms;
+  const auto& verdict = row.verdict;
+  const auto& floor = group.floor;
+  return {
+      {{"preset", "preset"}, word_cell(group.preset)},
+      {{"seed", "seed"}, std::to_string(group.seed)},  // text: 64 bits without a sign
+      {{"variant", "variant"}, row.variant},
+      {{"role", "role"}, word_cell(row.role)},
+      {{"repeat", "repeat"}, std::int64_t{row.repeat}},
+      {{"config", "config"}, row.config},
+      {{"config_source", "config from"}, row.config_source},
+      {{"schedule", "schedule"}, text_or_nothing(row.schedule)},
+      {{"status", "status"}, word_cell(row.status)},
+      {{"reason", "reason"}, text_or_nothing(row.reason)},
+      {{"fallback", "fallback"}, text_or_nothing(row.fallback)},
+      {{"verified", "verified"}, verdict ? Cell(verdict->passed) : Cell()},
+      {{"error", "error"}, verdict ? Cell(verdict->error) : Cell()},
+      {{"bound", "bound"}, verdict ? Cell(verdict->bound) : Cell()},
+      {{"n", "samples"}, time ? Cell(std::int64_t{time->n}) : Cell()},
+      {{"time_ms", "median time", "ms", true},
+       time ? Cell(Estimate{time->median, time->low, time->high}) : Cell()},
+      {{"coverage", "coverage"}, time ? Cell(time->coverage) : Cell()},
+      {{"minimum_ms", "minimum", "ms"}, time ? Cell(time->minimum) : Cell()},
+      {{"maximum_ms", "maximum", "ms"}, time ? Cell(time->maximum) : Cell()},
+      {{"floor_ms", "floor", "ms"}, floor ? Cell(floor->floor_ms()) : Cell()},
+      {{"bound_by", "bound by"}, floor ? word_cell(floor->bound_by()) : Cell()},
+      {{"floor_fraction", "fraction of floor"}, optional_cell(row.floor_fraction)},
+      {{"gflops", "rate", "GFLOP/s"}, optional_cell(row.gflops)},
+      {{"gbytes_per_s", "rate", "GB/s"}, optional_cell(row.gbytes_per_s)},
+      {{"energy_mj", "energy", "mJ"}, optional_cell(row.energy_mj)},
+      {{"against", "against"}, comparison ? Cell(comparison->against) : Cell()},
+      {{"against_schedule", "against schedule"},
+       comparison ? text_or_nothing(comparison->against_schedule) : Cell()},
+      {{"speedup", "speed-up", "", true},
+       comparison ? Cell(estimate_of(comparison->speedup)) : Cell()},
+      {{"speedup_coverage", "coverage"}, comparison ? Cell(comparison->speedup.coverage) : Cell()},
+      {{"claim", "claim"}, comparison ? word_cell(comparison->claim) : Cell()},
+      {{"source_digest", "sources"}, text_or_nothing(row.source_digest)},
+      {{"invalid", "not valid"}, invalidity_cell(group)}};
+}
+
+ColumnCells point_fields(const MicrobenchmarkResult& m, const MicrobenchmarkRow& row) {
+  return {{{"session", "session"}, session_cell(m.session)},
+          {{"microbenchmark", "microbenchmark"}, m.name},
+          {{"at", "point"}, to_string(row.at)},
+          {{"quantity", "quantity"}, row.quantity},
+          {{"unit", "unit"}, row.unit},
+          {{"status", "status"}, word_cell(row.status)},
+          {{"reason", "reason"}, text_or_nothing(row.reason)},
+          {{"remark", "remark"}, text_or_nothing(row.remark)},
+          {{"n", "samples"}, static_cast<std::int64_t>(row.samples.size())},
+          {{"value", "median", "", true}, value_cell(row)},
+          {{"cycles", "cycles"}, optional_cell(row.cycles)},
+          {{"time_ns", "time", "ns"}, optional_cell(row.time_ns)},
+          {{"clock_mhz", "clock", "MHz"}, optional_cell(row.clock_mhz)},
+          {{"proof", "proof"}, text_or_nothing(proof_text(row))},
+          {{"stop_reason", "stopped by"}, word_cell(row.stop_reason)},
+          {{"source_digest", "sources"}, text_or_nothing(m.source_digest)}};
+}
+
+/// A table whose columns are those of a row of nothing.
+template <class... Parts>
+Table table_of(const Parts&... parts) {
   Table table;
-  for (auto& [column, cell] : origin_of({})) table.columns.push_back(std::move(column));
-  std::move(own.begin(), own.end(), std::back_inserter(table.columns));
+  for (const ColumnCells& part : {origin_of({}), parts...}) {
+    for (const auto& [column, cell] : part) table.columns.push_back(column);
+  }
   return table;
 }
 
-void add(Table& table, const Provenance& from, const std::optional<int>& session,
-         std::vector<Cell> own) {
+template <class... Parts>
+void add(Table& table, const Parts&... parts) {
   std::vector<Cell> row;
-  for (auto& [column, cell] : origin_of(from, session)) row.push_back(std::move(cell));
-  std::move(own.begin(), own.end(), std::back_inserter(row));
+  for (const ColumnCells* part : {&parts...}) {
+    for (const auto& [column, cell] : *part) row.push_back(cell);
+  }
   table.add(std::move(row));
 }
 
 }  // namespace
 
 Table sample_table(const ResultFile& file) {
-  Table table = table_of({{"app", "app"},
-                          {"size", "size"},
-                          {"cache", "cache"},
-                          {"launch", "launch"},
-                          {"session", "session"},
-                          {"variant", "variant"},
-                          {"role", "role"},
-                          {"repeat", "repeat"},
-                          {"config", "config"},
-                          {"schedule", "schedule"},
-                          {"status", "status"},
-                          {"round", "round"},
-                          {"position", "position"},
-                          {"time_ms", "time", "ms"},
-                          {"sm_clock_mhz", "SM clock", "MHz"},
-                          {"throttled", "throttled"},
-                          {"invalid", "not valid"}});
+  Table table = table_of(case_fields({}), sample_fields({}, {}, {}));
   for (const GroupResult& group : file.groups) {
+    const ColumnCells origin = origin_of(file.provenance, group.session),
+                      of_case = case_fields(group);
     for (const Row& row : group.rows) {
       for (const Sample& sample : row.samples) {
-        add(table, file.provenance, group.session,
-            {group.key.app, group.key.size.to_string(), word_cell(group.key.cache),
-             word_cell(group.key.launch), session_cell(group.session), row.variant,
-             word_cell(row.role), std::int64_t{row.repeat}, row.config,
-             text_or_nothing(row.schedule), word_cell(row.status), std::int64_t{sample.round},
-             std::int64_t{sample.position}, sample.time_ms, optional_cell(sample.sm_clock_mhz),
-             sample.throttled, invalidity_cell(group)});
+        add(table, origin, of_case, sample_fields(group, row, sample));
       }
     }
   }
@@ -77,118 +148,20 @@ Table sample_table(const ResultFile& file) {
 }
 
 Table summary_table(const ResultFile& file) {
-  Table table = table_of({{"app", "app"},
-                          {"size", "size"},
-                          {"cache", "cache"},
-                          {"launch", "launch"},
-                          {"session", "session"},
-                          {"preset", "preset"},
-                          {"seed", "seed"},
-                          {"variant", "variant"},
-                          {"role", "role"},
-                          {"repeat", "repeat"},
-                          {"config", "config"},
-                          {"config_source", "config from"},
-                          {"schedule", "schedule"},
-                          {"status", "status"},
-                          {"reason", "reason"},
-                          {"fallback", "fallback"},
-                          {"verified", "verified"},
-                          {"error", "error"},
-                          {"bound", "bound"},
-                          {"n", "samples"},
-                          {"time_ms", "median time", "ms", true},
-                          {"coverage", "coverage"},
-                          {"minimum_ms", "minimum", "ms"},
-                          {"maximum_ms", "maximum", "ms"},
-                          {"floor_ms", "floor", "ms"},
-                          {"bound_by", "bound by"},
-                          {"floor_fraction", "fraction of floor"},
-                          {"gflops", "rate", "GFLOP/s"},
-                          {"gbytes_per_s", "rate", "GB/s"},
-                          {"energy_mj", "energy", "mJ"},
-                          {"against", "against"},
-                          {"against_schedule", "against schedule"},
-                          {"speedup", "speed-up", "", true},
-                          {"speedup_coverage", "coverage"},
-                          {"claim", "claim"},
-                          {"source_digest", "sources"},
-                          {"invalid", "not valid"}});
+  Table table = table_of(case_fields({}), summary_fields({}, {}));
   for (const GroupResult& group : file.groups) {
-    for (const Row& row : group.rows) {
-      const Comparison* comparison = comparison_of(group, row);
-      const auto& time = row.time_ms;
-      const auto& verdict = row.verdict;
-      add(table, file.provenance, group.session,
-          {group.key.app,
-           group.key.size.to_string(),
-           word_cell(group.key.cache),
-           word_cell(group.key.launch),
-           session_cell(group.session),
-           word_cell(group.preset),
-           std::to_string(group.seed),  // text: 64 bits without a sign
-           row.variant,
-           word_cell(row.role),
-           std::int64_t{row.repeat},
-           row.config,
-           row.config_source,
-           text_or_nothing(row.schedule),
-           word_cell(row.status),
-           text_or_nothing(row.reason),
-           text_or_nothing(row.fallback),
-           verdict ? Cell(verdict->passed) : Cell(),
-           verdict ? Cell(verdict->error) : Cell(),
-           verdict ? Cell(verdict->bound) : Cell(),
-           time ? Cell(std::int64_t{time->n}) : Cell(),
-           time ? Cell(Estimate{time->median, time->low, time->high}) : Cell(),
-           time ? Cell(time->coverage) : Cell(),
-           time ? Cell(time->minimum) : Cell(),
-           time ? Cell(time->maximum) : Cell(),
-           group.floor ? Cell(group.floor->floor_ms()) : Cell(),
-           group.floor ? word_cell(group.floor->bound_by()) : Cell(),
-           optional_cell(row.floor_fraction),
-           optional_cell(row.gflops),
-           optional_cell(row.gbytes_per_s),
-           optional_cell(row.energy_mj),
-           comparison ? Cell(comparison->against) : Cell(),
-           comparison ? text_or_nothing(comparison->against_schedule) : Cell(),
-           comparison ? Cell(estimate_of(comparison->speedup)) : Cell(),
-           comparison ? Cell(comparison->speedup.coverage) : Cell(),
-           comparison ? word_cell(comparison->claim) : Cell(),
-           text_or_nothing(row.source_digest),
-           invalidity_cell(group)});
-    }
+    const ColumnCells origin = origin_of(file.provenance, group.session),
+                      of_case = case_fields(group);
+    for (const Row& row : group.rows) add(table, origin, of_case, summary_fields(group, row));
   }
   return table;
 }
 
 Table point_table(const ResultFile& file) {
-  Table table = table_of({{"session", "session"},
-                          {"microbenchmark", "microbenchmark"},
-                          {"at", "point"},
-                          {"quantity", "quantity"},
-                          {"unit", "unit"},
-                          {"status", "status"},
-                          {"reason", "reason"},
-                          {"remark", "remark"},
-                          {"n", "samples"},
-                          {"value", "median", "", true},
-                          {"cycles", "cycles"},
-                          {"time_ns", "time", "ns"},
-                          {"clock_mhz", "clock", "MHz"},
-                          {"proof", "proof"},
-                          {"stop_reason", "stopped by"},
-                          {"source_digest", "sources"}});
+  Table table = table_of(point_fields({}, {}));
   for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-    for (const MicrobenchmarkRow& row : m.rows) {
-      add(table, file.provenance, m.session,
-          {session_cell(m.session), m.name, to_string(row.at), row.quantity, row.unit,
-           word_cell(row.status), text_or_nothing(row.reason), text_or_nothing(row.remark),
-           static_cast<std::int64_t>(row.samples.size()), value_cell(row),
-           optional_cell(row.cycles), optional_cell(row.time_ns), optional_cell(row.clock_mhz),
-           text_or_nothing(proof_text(row)), word_cell(row.stop_reason),
-           text_or_nothing(m.source_digest)});
-    }
+    const ColumnCells origin = origin_of(file.provenance, m.session);
+    for (const MicrobenchmarkRow& row : m.rows) add(table, origin, point_fields(m, row));
   }
   return table;
 }

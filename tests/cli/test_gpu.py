@@ -300,19 +300,18 @@ def test_gbench_runs_with_its_native_flags(gpu, tmp_path):
     out = tmp_path / "gbench.json"
     result = runner("amasia-gbench")(
         *("pathfinder/tma", "--preset", "smoke", "--cache", "cold,hot", "--launch", "stream,graph"),
-        *("--roles", "iso,best,matched", "--ceilings", "measure"),
+        *("--roles", "iso,best", "--ceilings", "measure"),
         *("--benchmark_filter=rows=41,cols=433", "--benchmark_min_time=0.01"),
         *("--benchmark_repetitions=3", f"--benchmark_out={out}"),
     )
     assert result.returncode == 0, result.stderr
-    written = json.loads(out.read_text())
-    entries = [e for e in written["benchmarks"] if e["run_type"] == "iteration"]
+    written = json.loads(out.read_text())["benchmarks"]
+    entries = [e for e in written if e["run_type"] == "iteration"]
     assert {"iso", "best"} <= {e["name"].split("/")[2] for e in entries}
-    assert {e["name"].split("/")[-2] for e in entries} == {"cold", "hot"}
-    assert {e["name"].split("/")[-1] for e in entries} == {"stream", "graph"}
+    assert {e["name"].split("/")[4] for e in entries} == {"cold", "hot"}
+    assert {e["name"].split("/")[5] for e in entries} == {"stream", "graph"}
     assert all(e["real_time"] > 0 and "error_message" not in e for e in entries)
     assert all(0 < e["floor"] <= 1 for e in entries if "/cold/" in e["name"])
-    assert float(written["context"]["ceiling.copy_bandwidth"].split()[0]) > 100
 
 
 def test_gbench_runs_microbenchmarks(gpu, tmp_path):

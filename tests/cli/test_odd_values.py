@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from programs import NO_GPU, Run, runner
+from programs import NO_GPU, Run
 
 ODD = [
     "",
@@ -83,12 +83,3 @@ def test_a_reference_beyond_the_memory(amasia: Run, size: tuple[str, str]) -> No
         r"\S+ GB are available; choose a smaller --size\n",
         done.stderr,
     )
-
-
-def test_numbers_of_google_benchmark() -> None:
-    program = runner("amasia-gbench")
-    for name in ("repetitions", "min_time", "min_warmup_time"):
-        for value in ("", "-3", "nan", "1e308", "99999999999999999999"):
-            done = program(f"--benchmark_{name}={value}", **NO_GPU)
-            assert done.returncode == 2
-            assert done.stderr.startswith(f"amasia-gbench: --benchmark_{name}={value}: expected ")

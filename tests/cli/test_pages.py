@@ -33,7 +33,7 @@ def test_version_is_the_projects(amasia):
 
 def test_every_command_has_a_help_that_fits_the_page(amasia):
     names = command_names(amasia)
-    assert {"run", "study", "compare", "completion", "man"} <= set(names)
+    assert {"run", "study", "compare", "completion"} <= set(names)
     for name in names:
         result = amasia(name, "--help")
         assert result.returncode == 0 and result.stderr == ""
@@ -210,16 +210,3 @@ def test_fish_completes_values_and_names(amasia):
     asked = script + "complete --do-complete 'amasia run --cache '\n"
     result = subprocess.run(["fish"], input=asked, capture_output=True, text=True, check=True)
     assert {line.split("\t")[0] for line in result.stdout.splitlines()} >= {"cold", "hot"}
-
-
-def test_the_manual_page_is_right_roff(amasia):
-    page = amasia("man").stdout
-    for name in command_names(amasia):
-        assert f".SS amasia {name}" in page
-    if shutil.which("groff") is None:
-        pytest.skip("groff is not installed")
-    result = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True
-    )
-    assert result.stderr == ""
-    assert "EXIT STATUS" in re.sub(".\x08", "", result.stdout)  # bold is overprinted

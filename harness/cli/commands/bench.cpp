@@ -75,8 +75,7 @@ const bool bench_registered = register_command(
                     "the first implementation against each of the others"},
                    {"amasia bench saxpy.toml --size n=1000000 --cache cold,hot --dry-run",
                     "holds the file against the code, and shows what would run"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-               exit_output, exit_interrupted},
+     .exits = exits_of_measuring,
      .declare = declare_bench});
 
 }  // namespace

@@ -38,9 +38,7 @@ Action declare_cross(CLI::App& options) {
   auto r = std::make_shared<MeasureRequest>();
   r->campaign.roles = {Role::cross};
   r->campaign.launches = {LaunchMode::graph};
-  add_patterns(options, r->campaign.patterns);
-  add_sizes(options, r->campaign.sizes, Preset::quick);
-  add_modes(options, r->campaign);
+  add_cases(options, r->campaign, Preset::quick);
   add_effort(options, r->effort, "");
   add_measuring(options, *r);
   return [r](const Invocation& invocation) {
@@ -61,8 +59,7 @@ const bool cross_registered = register_command(
      .examples = {{{"amasia cross pathfinder", "all strategies with all schedules, quick sizes"},
                    {"amasia cross hotspot --size rows=8192,cols=8192,steps=20 --out cross.json",
                     "one size, kept for python -m plots figure cross"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-               exit_output, exit_interrupted},
+     .exits = exits_of_measuring,
      .declare = declare_cross});
 
 }  // namespace

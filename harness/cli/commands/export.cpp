@@ -18,8 +18,6 @@ Action declare_export(CLI::App& options) {
   add_output(options, "--csv-samples", forms->csv_samples, "every sample as CSV, - for stdout");
   add_output(options, "--markdown", forms->markdown, "as Markdown, - for stdout",
              "stdout, when no form is asked for");
-  add_output(options, "--google-benchmark", forms->google_benchmark,
-             "Google Benchmark's schema, - for stdout");
   return [path, forms](const Invocation&) {
     keep_inputs({*path}, "", *forms);
     const ResultFile file = std::move(read_result_files({*path}).front());

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "harness/cli/closing.hpp"
 #include "harness/cli/command.hpp"
@@ -32,24 +31,9 @@ struct ProfileRequest {
 constexpr const char* without_counters =
     "the kernels hold no clocks to fall back to, so nothing is attributed";
 
-template <class Values>
-std::string words(const Values& values) {
-  std::vector<std::string_view> list;
-  for (const auto value : values) list.push_back(word_of(value));
-  return fmt::format("{}", fmt::join(list, ","));
-}
-
 Provenance describe_run(const std::vector<std::string>& argv, const CampaignRequest& c,
                         const Provenance& queried) {
-  Provenance p = collect_provenance(
-      argv, "",
-      {{"patterns", c.patterns.empty() ? "*" : fmt::format("{}", fmt::join(c.patterns, ","))},
-       {"sizes", fmt::format("{}", fmt::join(c.sizes.given, ","))},
-       {"preset", std::string(word_of(c.sizes.preset))},
-       {"cache", words(c.caches)},
-       {"launch", words(c.launches)},
-       {"roles", words(c.roles)},
-       {"seed", std::to_string(c.seed)}});
+  Provenance p = collect_provenance(argv, "", settings_of(c));
   p.device = queried.device;
   p.device_state = queried.device_state;
   return p;
@@ -158,9 +142,7 @@ ExitStatus profile(const ProfileRequest& r, const std::vector<std::string>& argv
 Action declare_profile(CLI::App& options) {
   auto r = std::make_shared<ProfileRequest>();
   r->session.step_seconds = 900;  // a pass of the profiler takes the group once
-  add_patterns(options, r->campaign.patterns);
-  add_sizes(options, r->campaign.sizes, Preset::quick);
-  add_modes(options, r->campaign);
+  add_cases(options, r->campaign, Preset::quick);
   add_roles(options, r->campaign.roles);
   add_seed(options, r->campaign.seed);
   add_device_of_child(options, r->session);

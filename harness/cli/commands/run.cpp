@@ -9,9 +9,7 @@ namespace {
 
 Action declare_run(CLI::App& options) {
   auto r = std::make_shared<MeasureRequest>();
-  add_patterns(options, r->campaign.patterns);
-  add_sizes(options, r->campaign.sizes, Preset::quick);
-  add_modes(options, r->campaign);
+  add_cases(options, r->campaign, Preset::quick);
   add_roles(options, r->campaign.roles);
   options
       .add_option("--traits", r->campaign.traits,
@@ -38,8 +36,7 @@ const bool run_registered = register_command(
      .examples = {{{"amasia run pathfinder", "all variants of one app at its quick sizes"},
                    {"amasia run 'hotspot/*' --size rows=8192,cols=8192 --cache cold,hot --dry-run",
                     "what would run at one size, cold and hot"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-               exit_output, exit_interrupted},
+     .exits = exits_of_measuring,
      .declare = declare_run});
 
 }  // namespace

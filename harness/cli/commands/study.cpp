@@ -66,8 +66,7 @@ const bool study_registered = register_command(
                     "ones.",
      .examples = {{{"amasia study quick", "every variant at one realistic size: under two minutes"},
                    {"amasia study seed000-table4", "one table of a document, measured again"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-               exit_output, exit_interrupted},
+     .exits = exits_of_measuring,
      .declare = declare_study});
 
 }  // namespace

@@ -137,9 +137,7 @@ ExitStatus tune(TuneRequest& r) {
 Action declare_tune(CLI::App& options) {
   auto r = std::make_shared<TuneRequest>();
   r->campaign.launches = {LaunchMode::graph};
-  add_patterns(options, r->campaign.patterns);
-  add_sizes(options, r->campaign.sizes, Preset::paper);
-  add_modes(options, r->campaign);
+  add_cases(options, r->campaign, Preset::paper);
   add_effort(options, r->effort, "");
   add_seed(options, r->campaign.seed);
   add_device(options, r->session);
@@ -165,8 +163,7 @@ const bool tune_registered = register_command(
      .examples = {{{"amasia tune pathfinder/tma", "one variant at the sizes of the paper preset"},
                    {"amasia tune 'hotspot/*' --preset quick --dry-run",
                     "how many configs that would be, and how long"}}},
-     .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_invalid_measurement,
-               exit_output, exit_interrupted},
+     .exits = exits_of_measuring,
      .declare = declare_tune});
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "harness/cli/completion.hpp"
 #include "harness/cli/description.hpp"
-#include "harness/cli/man_page.hpp"
 #include "harness/text/wrap.hpp"
 #include "tests/messages.hpp"
 
@@ -126,25 +125,6 @@ TEST(Completion, OffersEveryOptionAndItsValues) {
     }
   }
   EXPECT_THROW(completion_script(program, "csh"), std::logic_error);
-}
-
-TEST(ManPage, HasEveryOptionAndNoLineThatRoffTakesForARequest) {
-  const Parser parser = make_parser();
-  const ProgramDescription program = describe(*parser.program);
-  const std::string page = man_page(program);
-  for (const CommandDescription& c : program.commands) {
-    EXPECT_TRUE(contains(page, ".SS amasia " + c.command->name));
-  }
-  const std::set<std::string> requests{".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I"};
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    ASSERT_FALSE(line.empty());
-    if (line.front() != '.') {
-      EXPECT_NE(line.front(), '\'');
-      continue;
-    }
-    EXPECT_TRUE(requests.count(line.substr(0, line.find(' ')))) << line;
-  }
 }
 
 }  // namespace

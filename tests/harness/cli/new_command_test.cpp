@@ -1,5 +1,5 @@
 // What adding a command costs: this file registers one, as a file of harness/cli/commands/ would,
-// and touches nothing else. It is then part of help, completion, the manual page and the parser.
+// and touches nothing else. It is then part of help, completion and the parser.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,7 +7,6 @@
 #include "harness/cli/command.hpp"
 #include "harness/cli/completion.hpp"
 #include "harness/cli/description.hpp"
-#include "harness/cli/man_page.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/values.hpp"
 #include "tests/messages.hpp"
@@ -60,14 +59,6 @@ TEST(NewCommand, IsCompletedByEveryShell) {
       contains(completion_script(program, "zsh"), "'--whom[who is greeted]:NAME:(world gpu)'"));
   EXPECT_TRUE(contains(completion_script(program, "fish"),
                        "'__fish_seen_subcommand_from greet' -l whom -r -a 'world gpu'"));
-}
-
-TEST(NewCommand, IsInTheManualPage) {
-  const Parser parser = make_parser();
-  const std::string page = man_page(describe(*parser.program));
-  EXPECT_TRUE(contains(page, ".SS amasia greet [OPTIONS]\nsay hello before measuring."));
-  EXPECT_TRUE(contains(page, "\\fB\\-\\-whom\\fR \\fINAME\\fR\nwho is greeted: world, gpu."));
-  EXPECT_TRUE(contains(page, "amasia greet \\-\\-whom gpu"));
 }
 
 TEST(NewCommand, IsParsedAndActs) {
