@@ -31,6 +31,13 @@ else()
   string(APPEND missing_libraries " nettle")
   string(APPEND missing_packages " nettle-dev")
 endif()
+# gzip, linked statically for the same reason.
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  set(ZLIB_USE_STATIC_LIBS OFF)
+  amasia_require(ZLIB zlib1g-dev)
+endif()
 # TOML, read by its headers alone: the program is copied to other machines.
 find_path(tomlplusplus_include toml++/toml.h)
 if(tomlplusplus_include)

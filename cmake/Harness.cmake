@@ -6,7 +6,7 @@ file(GLOB_RECURSE host_sources CONFIGURE_DEPENDS ${harness_folder}/*.cpp)
 list(FILTER host_sources EXCLUDE REGEX "/harness/(gpu|no_gpu|main|gbench|cli/commands)/")
 add_library(harness STATIC ${host_sources})
 target_link_libraries(harness PUBLIC inputs microbench amasia_options amasia_fmt CLI11::CLI11
-                      nlohmann_json::nlohmann_json amasia_nettle Threads::Threads ${CMAKE_DL_LIBS})
+                      nlohmann_json::nlohmann_json amasia_nettle ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(harness PRIVATE amasia_toml)
 target_compile_definitions(harness PRIVATE AMASIA_VERSION="${PROJECT_VERSION}")
 # Nothing in it is timed. -Og compiles in half the time of -O3 and in three quarters of that of -O1; -O0 takes as long,

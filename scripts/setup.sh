@@ -89,6 +89,7 @@ missing_packages() {
   have_header CLI/CLI.hpp || echo libcli11-dev
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
   have_header nettle/sha2.h || echo nettle-dev
+  have_header zlib.h || echo zlib1g-dev
   have_header toml++/toml.h || echo libtomlplusplus-dev
   [[ $1 == tests ]] || return 0
   have_header benchmark/benchmark.h || echo libbenchmark-dev

@@ -20,7 +20,8 @@ inline std::vector<Sample> sample_times(double median, int position) {
   std::vector<Sample> samples;
   for (int round = 0; round < 9; ++round) {
     const double deviation = 0.001 * ((round * 7 + position * 5) % 9 - 4);
-    samples.push_back({round, position, median * (1 + deviation), 1980.0 - round, false});
+    const auto time_ms = static_cast<float>(median * (1 + deviation));
+    samples.push_back({round, position, time_ms, 1980.0 - round, false});
   }
   return samples;
 }
@@ -71,20 +72,20 @@ inline GroupResult sample_group(int rows) {
     for (const Row& row : {baseline, control, tma}) group.rows.push_back(row);
     if (role == Role::best) {
       Row bypass = sample_row("hotspot/register_bypass", role, slow, 0);
-      for (Sample& sample : bypass.samples) sample.time_ms *= 1.001;
+      for (Sample& sample : bypass.samples) sample.time_ms *= 1.001F;
       bypass.fallback = "plain copies: cp.async needs sm_80";
       group.rows.push_back(bypass);
     }
   }
   // Two throttled samples, one of them with a clock that could not be read.
-  group.rows[0].samples.push_back({9, 0, 0.031, 900.0, true});
-  group.rows[0].samples.push_back({10, 0, 0.030000000000000002, std::nullopt, true});
+  group.rows[0].samples.push_back({9, 0, 0.031F, 900.0, true});
+  group.rows[0].samples.push_back({10, 0, 0.030000001F, std::nullopt, true});
   group.rows[0].energy_mj = 6.5;
   group.interval_rule = newest_rule;
   for (const std::size_t round : {std::size_t{2}, std::size_t{6}}) {  // tma ran a second time there
     Sample again = group.rows[2].samples[round];
     again.position = 3;
-    again.time_ms *= 1.0005;
+    again.time_ms *= 1.0005F;
     group.rows[2].repeat_samples.push_back(again);
   }
   recompute(group, 0.95);

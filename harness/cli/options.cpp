@@ -187,7 +187,7 @@ void add_output(CLI::App& command, const std::string& flag, std::string& path,
 
 void add_keeping(CLI::App& command, SessionOptions& session) {
   add_output(command, "--out", session.out, "result file",
-             "out/<gpu>-<study or command>.json, numbered where there is one");
+             "out/<gpu>-<study or command>.json.gz, numbered where there is one");
   CLI::Option* resume = command.add_flag_callback(
       "--resume", [&session] { session.existing = Existing::resume; },
       "continue an interrupted run of the same --out");

@@ -157,7 +157,11 @@ void write_output(const std::string& path, const std::string& text) {
 }
 
 void write_exports(const ResultFile& file, const ExportPaths& paths) {
-  if (!paths.json.empty()) write_output(paths.json, dump_json(to_json(file)));
+  if (paths.json == "-") {
+    write_data(to_text(file));
+  } else if (!paths.json.empty()) {
+    write_result_file(paths.json, file);
+  }
   write_table(paths.csv, summary_table(file), "no variant");
   write_table(paths.csv_points, point_table(file), "no point of a microbenchmark");
   write_table(paths.csv_samples, sample_table(file), "no sample of a variant");

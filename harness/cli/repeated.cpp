@@ -23,12 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "out/run.json", 2 -> "out/run.session-2.json".
+/// "out/run.json.gz", 2 -> "out/run.session-2.json.gz".
 std::string file_of_session(const std::string& out, int session) {
-  const fs::path path(out);
-  const std::string name =
-      fmt::format("{}.session-{}{}", path.stem().string(), session, path.extension().string());
-  return (path.parent_path() / name).string();
+  const std::string suffix =
+      out.ends_with(".json.gz") ? ".json.gz" : fs::path(out).extension().string();
+  return fmt::format("{}.session-{}{}", out.substr(0, out.size() - suffix.size()), session, suffix);
 }
 
 bool is_finished(const std::string& path) {

@@ -96,7 +96,7 @@ Json compared(const Callables& callables) {
   for (const Comparison& c : file.groups.front().comparisons) {
     answers.push_back(answer(c, callables.names.front()));
   }
-  return {{"result", to_json(file)}, {"answers", std::move(answers)}};
+  return {{"result", to_text(file)}, {"answers", std::move(answers)}};
 }
 
 Json error(const char* kind, const std::exception& e) {

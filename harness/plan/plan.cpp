@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "harness/app.hpp"
+#include "harness/plan/plan_fields.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
+#include "harness/results/read.hpp"
+#include "harness/results/written.hpp"
 
 namespace amasia {
 namespace {
@@ -13,26 +16,6 @@ using Json = nlohmann::ordered_json;
 
 bool contains(const std::vector<Role>& list, Role item) {
   return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-Json json_of(const std::vector<Coordinates>& list) {
-  Json all = Json::array();
-  for (const Coordinates& one : list) {
-    Json pairs = Json::object();
-    for (const auto& [name, value] : one) pairs[name] = value;
-    all.push_back(std::move(pairs));
-  }
-  return all;
-}
-
-std::vector<Coordinates> coordinates_from_json(const Json& all) {
-  std::vector<Coordinates> list;
-  for (const Json& one : all) {
-    Coordinates& pairs = list.emplace_back();
-    for (const auto& [name, value] : one.items())
-      pairs.emplace_back(name, value.get<std::string>());
-  }
-  return list;
 }
 
 }  // namespace
@@ -48,11 +31,7 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
     const auto choice =
         tuning.choose(device, v.name(), size, cache, launch, source_digest(v.name()));
     row.config = choice ? choice->config : "";
-    row.config_source = choice ? choice->source
-                        : tuning.digests_by_path()
-                            ? "built-in default (the tuning file is of version 1, with digests by "
-                              "path: whether it is of this code is not known)"
-                            : "built-in default";
+    row.config_source = choice ? choice->source : "built-in default";
     if (v.brought) {  // there is one config, and nothing to tune
       row.config = v.configs.front().info.name;
       row.config_source = v.brought->place.empty() ? "as it was brought" : v.brought->place;
@@ -138,80 +117,17 @@ std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& select
   return rows;
 }
 
-Json to_json(const PlannedGroup& g) {
-  Json size = Json::object();
-  for (const auto& [name, value] : g.key.size.values()) size[name] = value;
-  Json rows = Json::array();
-  for (const PlannedRow& r : g.rows) {
-    Json by_schedule = Json::array();
-    for (const ScheduleWinner& w : r.by_schedule) {
-      by_schedule.push_back({{"schedule", w.schedule}, {"config", w.config}, {"source", w.source}});
-    }
-    rows.push_back({{"variant", r.variant},
-                    {"role", word_of(r.role)},
-                    {"repeat", r.repeat},
-                    {"config", r.config},
-                    {"config_source", r.config_source},
-                    {"excluded", r.excluded},
-                    {"schedule", r.schedule},
-                    {"matches", r.matches},
-                    {"by_schedule", std::move(by_schedule)}});
-  }
-  const Effort& e = g.effort;
-  return {{"app", g.key.app},
-          {"size", size},
-          {"cache", word_of(g.key.cache)},
-          {"launch", word_of(g.key.launch)},
-          {"preset", word_of(g.preset)},
-          {"seed", g.seed},
-          {"effort",
-           {{"min_rounds", e.min_rounds},
-            {"max_rounds", e.max_rounds},
-            {"seconds", e.seconds},
-            {"patience", e.patience},
-            {"precision", e.precision},
-            {"confidence", e.confidence},
-            {"energy", e.energy},
-            {"verify_only", e.verify_only},
-            {"count_only", e.count_only}}},
-          {"rows", rows}};
-}
+Json to_json(const PlannedGroup& plan) { return written(plan, any_value, Place()); }
 
-PlannedGroup planned_group_from_json(const Json& j) {
-  PlannedGroup g;
-  g.key.app = j.at("app").get<std::string>();
-  const App* app = find_app(g.key.app);
-  if (app == nullptr) throw UsageError("app '" + g.key.app + "' is not part of this program");
+PlannedGroup planned_group_from_json(const Json& json) {
+  PlannedGroup plan;
+  read(At(json), any_value, plan);
+  const App* app = find_app(plan.key.app);
+  if (app == nullptr) throw UsageError("app '" + plan.key.app + "' is not part of this program");
   std::map<std::string, std::string> given;
-  for (const auto& [name, value] : j.at("size").items()) given[name] = value.get<std::string>();
-  g.key.size = Parameters(app->parameters(), given);
-  g.key.cache = from_word<CacheMode>(j.at("cache").get<std::string>());
-  g.key.launch = from_word<LaunchMode>(j.at("launch").get<std::string>());
-  g.preset = find_word<Preset>(j.at("preset").get<std::string>());
-  g.seed = j.at("seed").get<std::uint64_t>();
-  const Json& e = j.at("effort");
-  g.effort.min_rounds = e.at("min_rounds").get<int>();
-  g.effort.max_rounds = e.at("max_rounds").get<int>();
-  g.effort.seconds = e.at("seconds").get<double>();
-  g.effort.patience = e.at("patience").get<double>();
-  g.effort.precision = e.at("precision").get<double>();
-  g.effort.confidence = e.at("confidence").get<double>();
-  g.effort.energy = e.at("energy").get<bool>();
-  g.effort.verify_only = e.at("verify_only").get<bool>();
-  g.effort.count_only = e.at("count_only").get<bool>();
-  for (const Json& r : j.at("rows")) {
-    std::vector<ScheduleWinner> by_schedule;
-    for (const Json& w : r.at("by_schedule")) {
-      by_schedule.push_back({w.at("schedule").get<std::string>(), w.at("config").get<std::string>(),
-                             w.at("source").get<std::string>()});
-    }
-    g.rows.push_back({r.at("variant").get<std::string>(),
-                      from_word<Role>(r.at("role").get<std::string>()), r.at("repeat").get<int>(),
-                      r.at("config").get<std::string>(), r.at("config_source").get<std::string>(),
-                      r.at("excluded").get<std::string>(), r.at("schedule").get<std::string>(),
-                      r.at("matches").get<std::string>(), std::move(by_schedule)});
-  }
-  return g;
+  for (const auto& [name, value] : plan.key.size.values()) given[name] = value;
+  plan.key.size = Parameters(app->parameters(), given);
+  return plan;
 }
 
 double expected_seconds(const PlannedGroup& g) {
@@ -248,37 +164,11 @@ std::vector<Point> planned_points(const PlannedMicrobenchmark& plan, const Devic
   return points;
 }
 
-Json to_json(const PlannedMicrobenchmark& plan) {
-  Json excluded = Json::object();
-  for (const auto& [point, reason] : plan.excluded) excluded[std::to_string(point)] = reason;
-  return {{"name", plan.name},
-          {"scope", word_of(plan.scope)},
-          {"effort",
-           {{"min_samples", plan.effort.min_samples},
-            {"max_samples", plan.effort.max_samples},
-            {"seconds", plan.effort.seconds},
-            {"precision", plan.effort.precision},
-            {"confidence", plan.effort.confidence}}},
-          {"only", json_of(plan.only)},
-          {"asked", json_of(plan.asked)},
-          {"excluded", std::move(excluded)}};
-}
+Json to_json(const PlannedMicrobenchmark& plan) { return written(plan, any_value, Place()); }
 
-PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& j) {
+PlannedMicrobenchmark planned_microbenchmark_from_json(const Json& json) {
   PlannedMicrobenchmark plan;
-  plan.name = j.at("name").get<std::string>();
-  plan.scope = from_word<Scope>(j.at("scope").get<std::string>());
-  const Json& e = j.at("effort");
-  plan.effort.min_samples = e.at("min_samples").get<int>();
-  plan.effort.max_samples = e.at("max_samples").get<int>();
-  plan.effort.seconds = e.at("seconds").get<double>();
-  plan.effort.precision = e.at("precision").get<double>();
-  plan.effort.confidence = e.at("confidence").get<double>();
-  plan.only = coordinates_from_json(j.at("only"));
-  plan.asked = coordinates_from_json(j.at("asked"));
-  for (const auto& [point, reason] : j.at("excluded").items()) {
-    plan.excluded[std::stoi(point)] = reason.get<std::string>();
-  }
+  read(At(json), any_value, plan);
   return plan;
 }
 

@@ -49,7 +49,11 @@ struct PlannedMicrobenchmark {
   std::vector<Coordinates> only{};
   /// Traits to measure instead of the points it has of its own, of one that takes any.
   std::vector<Coordinates> asked{};
-  std::map<int, std::string> excluded{};  // point -> why it must not run (it crashed before)
+  /// By point, as far as there are any: why it must not run (it crashed before).
+  std::vector<std::string> excluded{};
+  bool is_excluded(std::size_t point) const {
+    return point < excluded.size() && !excluded[point].empty();
+  }
 };
 
 /// The points of the plan on this device, in order. Throws UsageError for a microbenchmark that is

@@ -12,10 +12,13 @@
 
 #include <fmt/format.h>
 
+#include "harness/plan/plan_fields.hpp"
 #include "harness/results/comparison.hpp"
+#include "harness/results/envelope.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
+#include "harness/results/written.hpp"
 #include "harness/text/file.hpp"
 
 namespace amasia {
@@ -23,7 +26,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int tuning_version = 2;  // 1: digests by path
+constexpr const char* tuning_schema_name = "amasia-tuning";
+constexpr int tuning_version = 2;
 
 std::optional<double> as_number(const std::string& text) {
   long long value = 0;
@@ -55,90 +59,6 @@ std::string tuned_at(const TuningEntry& entry, const Parameters& size) {
                      entry.size.to_string(), entry.lent_by.empty() ? "" : " on ", entry.lent_by);
 }
 
-Json size_json(const Parameters& size) {
-  Json j = Json::object();
-  for (const auto& [name, value] : size.values()) j[name] = value;
-  return j;
-}
-
-Json entry_json(const TuningEntry& e) {
-  Json table = Json::array();
-  for (const auto& c : e.table) {
-    Json row{{"config", c.config}, {"status", word_of(c.status)}, {"reason", c.reason}};
-    if (c.time_ms) {
-      row["median_ms"] = c.time_ms->median;
-      row["low_ms"] = c.time_ms->low;
-      row["high_ms"] = c.time_ms->high;
-      row["n"] = c.time_ms->n;
-    }
-    table.push_back(std::move(row));
-  }
-  return {{"device", e.device},
-          {"variant", e.variant},
-          {"size", size_json(e.size)},
-          {"cache", word_of(e.cache)},
-          {"launch", word_of(e.launch)},
-          {"config", e.config},
-          {"equal", e.equal},
-          {"source_digest", e.source_digest},
-          {"date_utc", e.date_utc},
-          {"table", table}};
-}
-
-/// Any text: the app has validated it when it was tuned.
-Parameters size_from(const At& at) {
-  at.check_object();
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const auto& [name, value] : at.json().items()) {
-    values.emplace_back(name, at.member(name).text());
-  }
-  return Parameters::from_values(std::move(values));
-}
-
-template <class T>
-T member_of(const At& at, std::string_view name, const Rules& rules = any_value) {
-  T value{};
-  read(at.member(name), rules, value);
-  return value;
-}
-
-TuningCandidate candidate_from(const At& at) {
-  TuningCandidate c;
-  c.config = member_of<std::string>(at, "config");
-  c.status = member_of<RowStatus>(at, "status");
-  c.reason = member_of<std::string>(at, "reason");
-  if (at.optional_member("median_ms")) {
-    MedianInterval t;
-    t.median = member_of<double>(at, "median_ms", positive);
-    t.low = member_of<double>(at, "low_ms", positive);
-    t.high = member_of<double>(at, "high_ms", positive);
-    t.n = member_of<int>(at, "n", {.least_integer = 1});
-    c.time_ms = t;
-  }
-  return c;
-}
-
-TuningEntry entry_from(const At& at) {
-  TuningEntry e;
-  e.device = member_of<std::string>(at, "device");
-  e.variant = member_of<std::string>(at, "variant");
-  e.size = size_from(at.member("size"));
-  e.cache = member_of<CacheMode>(at, "cache");
-  e.launch = member_of<LaunchMode>(at, "launch");
-  e.config = member_of<std::string>(at, "config");
-  if (at.optional_member("equal")) {  // not in files from before this was asked
-    const At equal = at.member("equal");
-    for (std::size_t i = 0; i < equal.array_size(); ++i) e.equal.push_back(equal.item(i).text());
-  }
-  e.source_digest = member_of<std::string>(at, "source_digest");
-  e.date_utc = member_of<std::string>(at, "date_utc");
-  const At table = at.member("table");
-  for (std::size_t i = 0; i < table.array_size(); ++i) {
-    e.table.push_back(candidate_from(table.item(i)));
-  }
-  return e;
-}
-
 }  // namespace
 
 TuningTable TuningTable::read(const std::string& path) {
@@ -146,28 +66,11 @@ TuningTable TuningTable::read(const std::string& path) {
   if (!std::filesystem::exists(path)) return table;
   const Json j = read_json_file(path);
   try {
-    const At file(j, tuning_version);
-    if (file.member("schema").text() != "amasia-tuning") {
-      file.member("schema").expected("\"amasia-tuning\"");
-    }
-    const int version = schema_version_at(file.member("version"), tuning_version);
-    table.digests_by_path_ = version == 1;
-    if (file.optional_member("devices")) {  // not in files from before this was asked
-      const At devices = file.member("devices");
-      for (std::size_t i = 0; i < devices.array_size(); ++i) {
-        const At at = devices.item(i);
-        table.devices_.push_back({member_of<std::string>(at, "name"),
-                                  member_of<int>(at, "compute_capability", {.least_integer = 1}),
-                                  member_of<int>(at, "sm_count", {.least_integer = 1})});
-      }
-    }
-    const At entries = file.member("entries");
-    for (std::size_t i = 0; i < entries.array_size(); ++i) {
-      table.entries_.push_back(entry_from(entries.item(i)));
-    }
-    if (table.digests_by_path_) {
-      for (TuningEntry& e : table.entries_) e.source_digest.clear();  // not known by content
-    }
+    check_kind(j, tuning_schema_name, tuning_version);
+    // Not in files from before this was asked.
+    const auto devices = At(j).optional_member("devices");
+    if (devices) amasia::read(*devices, any_value, table.devices_);
+    amasia::read(At(j).member("entries"), any_value, table.entries_);
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
@@ -175,18 +78,10 @@ TuningTable TuningTable::read(const std::string& path) {
 }
 
 void TuningTable::write(const std::string& path) const {
-  Json entries = Json::array();
-  for (const auto& e : entries_) entries.push_back(entry_json(e));
-  Json devices = Json::array();
-  for (const TunedDevice& d : devices_) {
-    devices.push_back(
-        {{"name", d.name}, {"compute_capability", d.compute_capability}, {"sm_count", d.sm_count}});
-  }
-  const Json file{{"schema", "amasia-tuning"},
-                  {"version", tuning_version},
-                  {"devices", devices},
-                  {"entries", entries}};
-  write_text_file(path, dump_json(file));
+  write_text_file(path, dump_json({{"schema", tuning_schema_name},
+                                   {"version", tuning_version},
+                                   {"devices", written(devices_, any_value, Place())},
+                                   {"entries", written(entries_, any_value, Place())}}));
 }
 
 void add_winners(const std::string& path, const Device& device,
@@ -207,7 +102,6 @@ void TuningTable::record(const Device& device) {
 }
 
 void TuningTable::add(const TuningTable& other) {
-  if (other.digests_by_path_) return;
   devices_.insert(devices_.end(), other.devices_.begin(), other.devices_.end());
   entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
 }
@@ -254,11 +148,10 @@ void TuningTable::record(TuningEntry entry) {
 
 bool TuningTable::has(const std::string& device, const std::string& variant, const Parameters& size,
                       CacheMode cache, LaunchMode launch, const std::string& digest) const {
-  return !digests_by_path_ &&
-         std::any_of(entries_.begin(), entries_.end(), [&](const TuningEntry& e) {
-           return e.device == device && e.variant == variant && e.size == size &&
-                  e.cache == cache && e.launch == launch && e.source_digest == digest;
-         });
+  return std::any_of(entries_.begin(), entries_.end(), [&](const TuningEntry& e) {
+    return e.device == device && e.variant == variant && e.size == size && e.cache == cache &&
+           e.launch == launch && e.source_digest == digest;
+  });
 }
 
 const TuningEntry* TuningTable::nearest(const std::string& device, const std::string& variant,
@@ -309,8 +202,8 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const std::string& d
     const auto tried =
         std::find_if(entry->table.begin(), entry->table.end(),
                      [&](const TuningCandidate& c) { return c.config == config.info.name; });
-    if (tried == entry->table.end() || !tried->time_ms) continue;
-    const double ms = tried->time_ms->median;
+    if (tried == entry->table.end() || !tried->median_ms) continue;
+    const double ms = *tried->median_ms;
     const auto known = std::find_if(found.begin(), found.end(), [&](const Found& f) {
       return f.winner.schedule == config.info.schedule;
     });
@@ -363,7 +256,16 @@ TuningEntry tuning_entry(const GroupResult& search, const Variant& variant,
   const Row* winner = nullptr;
   for (const Row& row : search.rows) {
     if (row.variant != variant.name()) continue;
-    entry.table.push_back({row.config, row.status, row.reason, row.time_ms});
+    TuningCandidate& tried = entry.table.emplace_back();
+    tried.config = row.config;
+    tried.status = row.status;
+    tried.reason = row.reason;
+    if (row.time_ms) {
+      tried.median_ms = row.time_ms->median;
+      tried.low_ms = row.time_ms->low;
+      tried.high_ms = row.time_ms->high;
+      tried.n = row.time_ms->n;
+    }
     const bool reference_only =
         std::any_of(variant.configs.begin(), variant.configs.end(), [&row](const Config& config) {
           return config.info.name == row.config && config.info.reference_only;

@@ -21,7 +21,8 @@ struct TuningCandidate {
   std::string config;
   RowStatus status = RowStatus::ok;
   std::string reason{};
-  std::optional<MedianInterval> time_ms{};
+  std::optional<double> median_ms{}, low_ms{}, high_ms{};
+  std::optional<int> n{};  // samples
 };
 
 struct TuningEntry {
@@ -67,7 +68,7 @@ class TuningTable {
   /// Replaces the entry of the same device, variant, size, cache and launch.
   void record(TuningEntry entry);
   void record(const Device& device);
-  /// What another file has, but for one of version 1.
+  /// What another file has.
   void add(const TuningTable& other);
   /// For variants without a winner of `device` and of the code as it is: the winners of the GPU
   /// model in `other` that has its compute capability and is nearest in its number of SMs.
@@ -89,9 +90,6 @@ class TuningTable {
                                                  const std::string& digest) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
   const std::vector<TunedDevice>& devices() const { return devices_; }
-  /// Read from a file of version 1: whether its winners are of this code is not known, none is
-  /// chosen.
-  bool digests_by_path() const { return digests_by_path_; }
 
  private:
   /// nullptr when the variant was never tuned on the device or its code has changed since.
@@ -100,7 +98,6 @@ class TuningTable {
                              const std::string& digest) const;
   std::vector<TuningEntry> entries_;
   std::vector<TunedDevice> devices_;
-  bool digests_by_path_ = false;
 };
 
 /// Adds winners of a GPU to the file as it is now: since a search read it, another one on a GPU of

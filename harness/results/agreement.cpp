@@ -33,8 +33,6 @@ std::optional<std::string> difference_of_machine(const Provenance& a, const Prov
       {"CUDA compiler", a.cuda_compiler, b.cuda_compiler},
       {"compiler flags", host_code ? a.flags : "", host_code ? b.flags : ""},
       {"architectures", a.architectures, b.architectures},
-      {"the kind of the digests of the code", std::string(word_of(a.digests)),
-       std::string(word_of(b.digests))},
   };
   for (const Fact& fact : facts) {
     if (fact.left != fact.right) return phrase(fact.what, fact.left, fact.right);

@@ -207,17 +207,11 @@ FileComparison compare_files(const ResultFile& a, const ResultFile& b, double co
   warn_if("CUDA driver", pa.device.driver_version, pb.device.driver_version);
   warn_if("CUDA compiler", pa.cuda_compiler, pb.cuda_compiler);
   warn_if("compiler flags", pa.flags, pb.flags);
-  if (pa.digests != pb.digests) {
-    result.warnings.push_back(
-        fmt::format("whether the sources differ is not known: the digests are {} in A, {} in B",
-                    word_of(pa.digests), word_of(pb.digests)));
-  } else {
-    if (pa.harness_digest != pb.harness_digest) {
-      result.warnings.emplace_back("the sources of the harness differ");
-    }
-    for (const std::string& variant : changed) {
-      result.warnings.push_back("the sources of " + variant + " differ");
-    }
+  if (pa.harness_digest != pb.harness_digest) {
+    result.warnings.emplace_back("the sources of the harness differ");
+  }
+  for (const std::string& variant : changed) {
+    result.warnings.push_back("the sources of " + variant + " differ");
   }
   for (const auto& [file, which] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
     for (const GroupResult& group : file->groups) {

@@ -25,8 +25,7 @@ namespace amasia {
 /// What is asked of a value, and how it stands in the file. Of a list or map: of each item.
 struct Rules {
   std::string_view meaning{};  // in the schema, where the name does not say it
-  bool optional = false;       // may be absent, or null; always written
-  int since = 1;               // the first schema version that has it
+  bool optional = false;       // left out of the file where it is none, empty, 0 or false
   double least = std::numeric_limits<double>::lowest();
   bool above = false;  // more than `least`, not equal to it
   double most = std::numeric_limits<double>::max();
@@ -34,11 +33,10 @@ struct Rules {
   // What only the schema asks of text: tests write files in which little is filled in.
   bool not_empty = false;
   std::string_view pattern{};
-  std::size_t most_items = 0;        // of a list, in the schema; 0: any number
-  bool null_when_empty = false;      // text that is not known
-  bool left_out_when_empty = false;  // a list, text or number that came later than its version
-  bool infinite_is_null = false;     // a number that may be none: written null, read infinite
-  bool free_in_version_1 = false;  // version 1 wrote any text here: one that is no word is no value
+  std::size_t most_items = 0;     // of a list, in the schema; 0: any number
+  bool infinite_is_null = false;  // a number that may be none: written null, read infinite
+  bool counts = false;            // a column that is left out where it is 0, 1, 2, ...
+  bool shared = false;            // a list of indices into the file's `kernels`
 };
 
 inline constexpr Rules any_value{};
@@ -74,7 +72,6 @@ consteval Field<Struct, T> field(std::string_view name, T Struct::*member, Rules
 template <class Struct, class T>
 consteval Derived<Struct, T> derived(std::string_view name, T (Struct::*value)() const,
                                      Rules rules = {}) {
-  rules.optional = true;
   return {name, value, rules};
 }
 
@@ -92,7 +89,9 @@ consteval std::tuple<Field...> fields(Field... field) {
 }
 
 /// Specialized with `name` (in the schema), `list`, and for a struct of which a file has one list
-/// for each member, as of samples, `columns` = true. `meaning` is optional.
+/// for each member, as of samples, `columns` = true. A column of truth values is the list of the
+/// indices that are true; one that is optional is left out where it says nothing. `meaning` is
+/// optional.
 template <class Struct>
 struct Fields;
 

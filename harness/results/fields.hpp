@@ -9,8 +9,9 @@ namespace amasia {
 
 inline constexpr std::string_view two_names = "^[^/]+/[^/]+$";  // "hotspot/tma"
 inline constexpr Rules of_session{.meaning = "which of provenance.sessions; absent without those",
-                                  .optional = true,
-                                  .left_out_when_empty = true};
+                                  .optional = true};
+inline constexpr Rules of_other_gpu{.meaning = "of the GPU; absent: that of its session or file",
+                                    .optional = true};
 
 template <>
 struct Fields<Device> {
@@ -67,17 +68,17 @@ struct Fields<Provenance> {
       field("commit", &Provenance::commit), field("dirty", &Provenance::dirty),
       field("compiler", &Provenance::compiler), field("cuda_compiler", &Provenance::cuda_compiler),
       field("flags", &Provenance::flags), field("architectures", &Provenance::architectures),
-      field("sources", &Provenance::sources,
-            {.meaning = "variant or microbenchmark -> SHA-256 of its code, by content (version 1: "
-                        "by path); empty when it is not known"}),
+      field(
+          "sources", &Provenance::sources,
+          {.meaning = "variant or microbenchmark -> SHA-256 of its code, by content; empty when it "
+                      "is not known"}),
       field("harness_digest", &Provenance::harness_digest), field("device", &Provenance::device),
       field("device_state", &Provenance::device_state, {.meaning = "from NVML; absent = unknown"}),
       field("host_name", &Provenance::host_name,
-            {.meaning = "only with --record-host", .optional = true, .null_when_empty = true}),
+            {.meaning = "only with --record-host", .optional = true}),
       field("sessions", &Provenance::sessions,
             {.meaning = "absent in a file of one session; else the members above are of the first",
-             .optional = true,
-             .left_out_when_empty = true}));
+             .optional = true}));
 };
 
 template <>
@@ -161,11 +162,19 @@ struct Fields<Sample> {
       "one column per member, all of the same length; sample i is entry i of each";
   static constexpr bool columns = true;
   static constexpr auto list =
-      fields(field("round", &Sample::round), field("position", &Sample::position),
-             field("time_ms", &Sample::time_ms, positive),
+      fields(field("round", &Sample::round,
+                   {.meaning = "absent: 0, 1, 2, ...", .optional = true, .counts = true}),
+             field("position", &Sample::position,
+                   {.meaning = "in its round; absent: as the interleaved schedule has it for this "
+                               "row among the rows of the group that have samples",
+                    .optional = true}),
+             field("time_ms", &Sample::time_ms,
+                   {.meaning = "exact as float32", .least = 0, .above = true}),
              // A clock of 0 is one that could not be read.
-             field("sm_clock_mhz", &Sample::sm_clock_mhz, positive),
-             field("throttled", &Sample::throttled));
+             field("sm_clock_mhz", &Sample::sm_clock_mhz,
+                   {.meaning = "null: not read", .optional = true, .least = 0, .above = true}),
+             field("throttled", &Sample::throttled,
+                   {.meaning = "indices of the samples that were", .optional = true}));
 };
 
 template <>
@@ -183,53 +192,42 @@ struct Fields<MedianInterval> {
 template <>
 struct Fields<Row> {
   static constexpr std::string_view name = "row";
-  static constexpr auto list =
-      fields(field("variant", &Row::variant, {.pattern = two_names}), field("role", &Row::role),
-             field("repeat", &Row::repeat, {.meaning = "1 marks the A/A control"}),
-             field("config", &Row::config), field("config_source", &Row::config_source),
-             field("geometry", &Row::geometry, {.least_integer = INT64_MIN}),
-             field("spells", &Row::spells,
-                   {.meaning = "the strategy that a comparator has in the words of a library",
-                    .optional = true,
-                    .left_out_when_empty = true}),
-             field("schedule", &Row::schedule,
-                   {.meaning = "absent where schedule and movement are not told apart",
-                    .optional = true,
-                    .left_out_when_empty = true}),
-             field("movement", &Row::movement,
-                   {.meaning = "parameters of the way data moves",
-                    .optional = true,
-                    .left_out_when_empty = true}),
-             field("status", &Row::status),
-             field("reason", &Row::reason, {.meaning = "why not ok", .optional = true}),
-             field("fallback", &Row::fallback, {.optional = true}),
-             field("verdict", &Row::verdict, {.optional = true}),
-             field("evidence", &Row::evidence, {.optional = true}), field("samples", &Row::samples),
-             field("repeat_samples", &Row::repeat_samples,
-                   {.meaning = "a second run in some rounds; not in time_ms",
-                    .optional = true,
-                    .since = 4,
-                    .left_out_when_empty = true}),
-             field("time_ms", &Row::time_ms,
-                   {.meaning = "of the samples not throttled; absent when the row has no time",
-                    .optional = true}),
-             field("floor_fraction", &Row::floor_fraction, {.optional = true, .least = 0}),
-             field("gflops", &Row::gflops, {.optional = true, .least = 0}),
-             field("gbytes_per_s", &Row::gbytes_per_s, {.optional = true, .least = 0}),
-             field("energy_mj", &Row::energy_mj,
-                   {.meaning = "per run, in a hot batch", .optional = true, .least = 0}),
-             field("verified_round", &Row::verified_round,
-                   {.meaning = "of a kernel that was brought: the timed round, chosen at random, "
-                               "whose outputs were judged",
-                    .optional = true,
-                    .since = 4,
-                    .left_out_when_empty = true}),
-             field("left_set", &Row::left_set,
-                   {.meaning = "of persisting L2, by any run; put back before the next sample",
-                    .optional = true,
-                    .since = 4,
-                    .left_out_when_empty = true}),
-             field("source_digest", &Row::source_digest, {.optional = true}));
+  static constexpr auto list = fields(
+      field("variant", &Row::variant, {.pattern = two_names}), field("role", &Row::role),
+      field("repeat", &Row::repeat, {.meaning = "1 marks the A/A control", .optional = true}),
+      field("config", &Row::config), field("config_source", &Row::config_source),
+      field("geometry", &Row::geometry, {.least_integer = INT64_MIN}),
+      field("spells", &Row::spells,
+            {.meaning = "the strategy that a comparator has in the words of a library",
+             .optional = true}),
+      field("schedule", &Row::schedule,
+            {.meaning = "absent where schedule and movement are not told apart", .optional = true}),
+      field("movement", &Row::movement,
+            {.meaning = "parameters of the way data moves", .optional = true}),
+      field("status", &Row::status),
+      field("reason", &Row::reason, {.meaning = "why not ok", .optional = true}),
+      field("fallback", &Row::fallback, {.optional = true}),
+      field("verdict", &Row::verdict, {.optional = true}),
+      field("evidence", &Row::evidence, {.optional = true, .shared = true}),
+      field("samples", &Row::samples),
+      field("repeat_samples", &Row::repeat_samples,
+            {.meaning = "a second run in some rounds; not in time_ms", .optional = true}),
+      field("time_ms", &Row::time_ms,
+            {.meaning = "of the samples not throttled; absent when the row has no time",
+             .optional = true}),
+      field("floor_fraction", &Row::floor_fraction, {.optional = true, .least = 0}),
+      field("gflops", &Row::gflops, {.optional = true, .least = 0}),
+      field("gbytes_per_s", &Row::gbytes_per_s, {.optional = true, .least = 0}),
+      field("energy_mj", &Row::energy_mj,
+            {.meaning = "per run, in a hot batch", .optional = true, .least = 0}),
+      field("verified_round", &Row::verified_round,
+            {.meaning = "of a kernel that was brought: the timed round, chosen at random, "
+                        "whose outputs were judged",
+             .optional = true}),
+      field("left_set", &Row::left_set,
+            {.meaning = "of persisting L2, by any run; put back before the next sample",
+             .optional = true}),
+      field("source_digest", &Row::source_digest, {.optional = true}));
 };
 
 template <>
@@ -248,21 +246,17 @@ struct Fields<Comparison> {
   static constexpr auto list = fields(
       field("variant", &Comparison::variant, {.pattern = two_names}),
       field("role", &Comparison::role),
-      field("schedule", &Comparison::schedule,
-            {.meaning = "of the row", .optional = true, .left_out_when_empty = true}),
+      field("schedule", &Comparison::schedule, {.meaning = "of the row", .optional = true}),
       field("against", &Comparison::against, {.pattern = two_names}),
-      field("against_schedule", &Comparison::against_schedule,
-            {.optional = true, .left_out_when_empty = true}),
+      field("against_schedule", &Comparison::against_schedule, {.optional = true}),
       field("control", &Comparison::control, {.meaning = "baseline against itself"}),
       field("speedup", &Comparison::speedup, {.meaning = "time(against) / time(variant)"}),
       field("itself", &Comparison::itself,
             {.meaning = "the row's first run over its second, in the rounds that have both",
-             .optional = true,
-             .since = 4,
-             .left_out_when_empty = true}),
+             .optional = true}),
       field("verdict", &Comparison::verdict, {.meaning = "what the interval says by itself"}),
       field("claim", &Comparison::claim,
-            {.meaning = "what may be said: the verdict after the A/A control", .since = 2}));
+            {.meaning = "what may be said: the verdict after the A/A control"}));
 };
 
 template <>
@@ -300,35 +294,26 @@ struct Fields<GroupResult> {
              .optional = true}),
       field("rounds", &GroupResult::rounds),
       field("stop_reason", &GroupResult::stop_reason,
-            {.meaning = "empty when no row ran: the warnings say why", .free_in_version_1 = true}),
+            {.meaning = "empty when no row ran: the warnings say why"}),
       field("interval_rule", &GroupResult::interval_rule,
-            {.meaning = "of samples that depend on each other; absent: exact",
-             .optional = true,
-             .since = 4,
-             .left_out_when_empty = true}),
+            {.meaning = "of samples that depend on each other; absent: exact", .optional = true}),
       field("inputs", &GroupResult::inputs,
             {.meaning = "of kernels that were brought: whether timed rounds had new inputs, and "
                         "what stayed the same",
-             .optional = true,
-             .since = 4,
-             .left_out_when_empty = true}),
+             .optional = true}),
       field("launch_blocked", &GroupResult::launch_blocked), field("rows", &GroupResult::rows),
       field("comparisons", &GroupResult::comparisons), field("warnings", &GroupResult::warnings),
-      field("probe", &GroupResult::probe, {.optional = true, .left_out_when_empty = true}),
+      field("probe", &GroupResult::probe, {.optional = true}),
       field("device_state", &GroupResult::device_state,
-            {.meaning = "from NVML at the group's end; absent = unknown",
-             .optional = true,
-             .left_out_when_empty = true}),
+            {.meaning = "from NVML at the group's end; absent = unknown", .optional = true}),
       field("invalid", &GroupResult::invalid,
-            {.meaning = "anything in it: no claim is made from this group",
-             .optional = true,
-             .left_out_when_empty = true}),
+            {.meaning = "anything in it: no claim is made from this group", .optional = true}),
       field("repeated_because", &GroupResult::repeated_because,
             {.meaning = "why an earlier measurement of this group was thrown away",
-             .optional = true,
-             .left_out_when_empty = true}),
+             .optional = true}),
       field("wall_s", &GroupResult::wall_s, not_negative),
-      field("session", &GroupResult::session, of_session));
+      field("session", &GroupResult::session, of_session),
+      field("uuid_hash", &GroupResult::uuid_hash, of_other_gpu));
 };
 
 template <>
@@ -349,9 +334,10 @@ struct Fields<Reading> {
   static constexpr std::string_view name = "readings";
   static constexpr std::string_view meaning = "one column per member, all of the same length";
   static constexpr bool columns = true;
-  static constexpr auto list =
-      fields(field("value", &Reading::value, positive), field("cycles", &Reading::cycles),
-             field("time_ns", &Reading::time_ns), field("clock_mhz", &Reading::clock_mhz));
+  static constexpr auto list = fields(field("value", &Reading::value, positive),
+                                      field("cycles", &Reading::cycles, {.optional = true}),
+                                      field("time_ns", &Reading::time_ns, {.optional = true}),
+                                      field("clock_mhz", &Reading::clock_mhz, {.optional = true}));
 };
 
 template <>
@@ -365,7 +351,7 @@ struct Fields<MicrobenchmarkRow> {
       field("status", &MicrobenchmarkRow::status),
       field("reason", &MicrobenchmarkRow::reason, {.meaning = "why not ok", .optional = true}),
       field("remark", &MicrobenchmarkRow::remark, {.optional = true}),
-      field("evidence", &MicrobenchmarkRow::evidence, {.optional = true}),
+      field("evidence", &MicrobenchmarkRow::evidence, {.optional = true, .shared = true}),
       field("proof", &MicrobenchmarkRow::proof, {.optional = true}),
       field("samples", &MicrobenchmarkRow::samples),
       field("value", &MicrobenchmarkRow::value,
@@ -402,20 +388,20 @@ struct Fields<MicrobenchmarkResult> {
       field("warnings", &MicrobenchmarkResult::warnings),
       field("source_digest", &MicrobenchmarkResult::source_digest, {.optional = true}),
       field("wall_s", &MicrobenchmarkResult::wall_s, not_negative),
-      field("session", &MicrobenchmarkResult::session, of_session));
+      field("session", &MicrobenchmarkResult::session, of_session),
+      field("uuid_hash", &MicrobenchmarkResult::uuid_hash, of_other_gpu));
 };
 
-/// After "schema" and "version".
+/// Behind "schema", "version" and "digest".
 template <>
 struct Fields<ResultFile> {
   static constexpr std::string_view name = "file";
   static constexpr auto list =
-      fields(field("provenance", &ResultFile::provenance), field("ceilings", &ResultFile::ceilings),
+      fields(field("ceilings", &ResultFile::ceilings), field("provenance", &ResultFile::provenance),
+             derived("kernels", &ResultFile::kernels,
+                     {.meaning = "the different ones, to which rows refer", .optional = true}),
              field("groups", &ResultFile::groups),
-             field("microbenchmarks", &ResultFile::microbenchmarks,
-                   {.meaning = "absent in files of runs that measured none",
-                    .optional = true,
-                    .left_out_when_empty = true}));
+             field("microbenchmarks", &ResultFile::microbenchmarks, {.optional = true}));
 };
 
 }  // namespace amasia

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/agreement.hpp"
-#include "harness/results/content_digest.hpp"
+#include "harness/results/envelope.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
 #include "harness/results/summary.hpp"
@@ -30,22 +30,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* journal_schema = "amasia-journal";
 
-/// With a digest, because what is taken from a journal goes into a result file under a new one.
-std::string line_of(const Json& json) {
-  // What is no UTF-8 becomes U+FFFD when it is written, and the digest is over what can be read.
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return with_digest(Json::parse(text)).dump() + '\n';
-}
-
-/// Whether it is what was written. A journal of an earlier version of the program has no digests.
-bool is_whole(const Json& line) {
-  if (!line.is_object() || !line.contains(digest_member)) return true;
-  return line[digest_member] == content_digest(line);
-}
-
 /// What a journal holds, up to its last whole line.
 struct Contents {
-  int version = result_schema_version;
   std::optional<Provenance> provenance;
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
@@ -72,11 +58,10 @@ void take_line(const Json& json, bool first, Contents& contents) {
     if (!is_journal) {
       throw ResultError("expected the first line of a journal");
     }
-    const At line(json, result_schema_version);
-    contents.version = schema_version_at(line.member("version"), result_schema_version);
-    contents.provenance = provenance_from_json(json["provenance"], contents.version);
+    check_kind(json, journal_schema, result_schema_version);
+    contents.provenance = provenance_from_json(json["provenance"]);
   } else if (json.is_object() && json.contains("group")) {
-    contents.groups.push_back(group_from_json(json["group"], contents.version));
+    contents.groups.push_back(group_from_json(json["group"]));
   } else if (json.is_object() && json.contains("microbenchmark")) {
     contents.microbenchmarks.push_back(microbenchmark_from_json(json["microbenchmark"]));
   } else if (json.is_object() && json.contains("ceilings") && json["ceilings"].is_array()) {
@@ -100,11 +85,12 @@ Contents contents_of(const std::string& path) {
       const std::string written = text.substr(begin, end - begin);
       check_nesting(written);
       const Json json = Json::parse(written);
-      if (is_whole(json)) {
-        take_line(json, line == 1, contents);
-      } else if (line == 1) {
+      const bool whole = is_whole_line(written);
+      if (whole || line == 1) take_line(json, line == 1, contents);
+      if (!whole && line == 1) {
         throw ResultError("the line was changed or damaged after it was written");
-      } else {
+      }
+      if (!whole) {
         if (json.contains("ceilings")) contents.ceilings.clear();
         contents.damaged.push_back(
             fmt::format("{} ({}: the line was changed or damaged after it was written)",
@@ -200,14 +186,14 @@ struct Journal::State {
   }
 
   std::string first_lines() const {
-    std::string text = line_of(Json{{"schema", journal_schema},
-                                    {"version", result_schema_version},
-                                    {"provenance", to_json(now)}});
+    std::string text = sealed_line(Json{{"schema", journal_schema},
+                                        {"version", result_schema_version},
+                                        {"provenance", to_json(now)}});
     if (!ceilings.empty()) text += line_of(ceilings);
     for (const MicrobenchmarkResult& m : microbenchmarks) {
-      text += line_of(Json{{"microbenchmark", to_json(m)}});
+      text += sealed_line(Json{{"microbenchmark", to_json(m)}});
     }
-    for (const GroupResult& group : groups) text += line_of(Json{{"group", to_json(group)}});
+    for (const GroupResult& group : groups) text += sealed_line(Json{{"group", to_json(group)}});
     return text;
   }
 
@@ -268,19 +254,18 @@ struct Journal::State {
                         error.what(), path, in_shell({"amasia", "merge", path, "--out", "FILE"})));
       }
       std::error_code none;
-      const std::string kept =
-          (std::filesystem::temp_directory_path(none) / fmt::format("amasia-{}.json", ::getpid()))
-              .string();
+      const std::string kept = (std::filesystem::temp_directory_path(none) /
+                                fmt::format("amasia-{}.json.gz", ::getpid()))
+                                   .string();
       write_result_file(kept, result);
       throw ResultError(fmt::format("{}; the results are in {}", error.what(), kept));
     }
   }
 
-  static std::string line_of(const Json& json) { return amasia::line_of(json); }
   static std::string line_of(const std::vector<Ceiling>& set) {
     Json array = Json::array();
     for (const Ceiling& ceiling : set) array.push_back(to_json(ceiling));
-    return amasia::line_of(Json{{"ceilings", std::move(array)}});
+    return sealed_line(Json{{"ceilings", std::move(array)}});
   }
 };
 
@@ -375,10 +360,10 @@ void Journal::append(const std::vector<Ceiling>& ceilings) {
   state_->append(State::line_of(ceilings));
 }
 void Journal::append(const GroupResult& group) {
-  state_->append(State::line_of(Json{{"group", to_json(group)}}));
+  state_->append(sealed_line(Json{{"group", to_json(group)}}));
 }
 void Journal::append(const MicrobenchmarkResult& result) {
-  state_->append(State::line_of(Json{{"microbenchmark", to_json(result)}}));
+  state_->append(sealed_line(Json{{"microbenchmark", to_json(result)}}));
 }
 
 void Journal::finish(const ResultFile& file) {
@@ -459,7 +444,7 @@ std::string default_output(const std::string& stem, bool resume) {
   namespace fs = std::filesystem;
   std::string last, last_interrupted;
   for (int run = 1;; ++run) {
-    std::string path = run == 1 ? stem + ".json" : stem + '-' + std::to_string(run) + ".json";
+    std::string path = stem + (run == 1 ? "" : '-' + std::to_string(run)) + ".json.gz";
     const bool interrupted = fs::exists(path + ".journal");
     if (!interrupted && !fs::exists(path)) {
       if (!resume || last.empty()) return path;

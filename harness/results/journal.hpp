@@ -60,9 +60,9 @@ ResultFile read_journal(const std::string& path);
 /// left. Creates missing parent folders.
 void check_writable(const std::string& path, std::uint64_t bytes);
 
-/// Where results go when nobody says: "<stem>.json", "<stem>-2.json" and so on, the first that no
-/// run has left anything at. With `resume` what there is to continue: the last interrupted one, or
-/// else the last.
+/// Where results go when nobody says: "<stem>.json.gz", "<stem>-2.json.gz" and so on, the first
+/// that no run has left anything at. With `resume` what there is to continue: the last interrupted
+/// one, or else the last.
 std::string default_output(const std::string& stem, bool resume);
 
 }  // namespace amasia

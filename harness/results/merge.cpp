@@ -15,7 +15,6 @@
 #include "harness/results/recomputed.hpp"
 #include "harness/results/sessions.hpp"
 #include "harness/results/summary.hpp"
-#include "harness/results/upgrade.hpp"
 
 namespace amasia {
 namespace {
@@ -93,6 +92,7 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
     for (const MicrobenchmarkResult& m : file.microbenchmarks) {
       merged.microbenchmarks.push_back(m);
       if (file.provenance.device.uuid_hash != first.provenance.device.uuid_hash) {
+        merged.microbenchmarks.back().uuid_hash = file.provenance.device.uuid_hash;
         merged.microbenchmarks.back().warnings.push_back(fmt::format(
             "measured on another {} ({}) than the first file's ({})", file.provenance.device.name,
             file.provenance.device.uuid_hash, first.provenance.device.uuid_hash));
@@ -110,6 +110,7 @@ ResultFile joined_parts(const std::vector<ResultFile>& files,
       ++taken;
       merged.groups.push_back(file.groups[g]);
       if (file.provenance.device.uuid_hash != first.provenance.device.uuid_hash) {
+        merged.groups.back().uuid_hash = file.provenance.device.uuid_hash;
         merged.groups.back().warnings.push_back(fmt::format(
             "measured on another {} ({}) than the first file's ({})", file.provenance.device.name,
             file.provenance.device.uuid_hash, first.provenance.device.uuid_hash));
@@ -427,7 +428,6 @@ Merged merge(const std::vector<ResultFile>& files, const std::vector<std::string
   if (files.size() != names.size()) throw std::logic_error("merge: one name for each file");
   Merged merged =
       are_sessions(files) ? joined_sessions(files, names) : Merged{joined_parts(files, names), {}};
-  upgrade(merged.file, {});  // digests of version 1 have no place in the file that is written
   return merged;
 }
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "harness/results/content_digest.hpp"
+#include "harness/results/envelope.hpp"
 #include "harness/results/profile_fields.hpp"
 #include "harness/results/read.hpp"
-#include "harness/results/schema_of.hpp"
 #include "harness/results/written.hpp"
 #include "harness/text/table.hpp"
 
@@ -32,15 +31,6 @@ std::vector<std::string> alternatives(std::string_view metrics) {
 
 std::string metric_of(const StallReason& reason) {
   return std::string(stall_metric_begin).append(reason.name).append(stall_metric_end);
-}
-
-void check_profile_digest(const At& document) {
-  const At stored = document.member(digest_member);
-  if (stored.text() != content_digest(document.json())) {
-    stored.expected(
-        "the digest of the content: the file was changed or damaged after it was "
-        "written");
-  }
 }
 
 }  // namespace
@@ -95,46 +85,28 @@ std::string table_of_counters() {
   return to_markdown(table) + '\n' + to_markdown(stalls);
 }
 
-nlohmann::ordered_json to_json(const ProfileFile& file) {
-  nlohmann::ordered_json json = {{"schema", profile_schema_name},
-                                 {"version", profile_schema_version}};
-  json.update(written(file, any_value, Place()));
-  return with_digest(parse_json(dump_json(json), "the profile"));
+std::string to_text(const ProfileFile& file) {
+  return sealed(profile_schema_name, profile_schema_version, written(file, any_value, Place()));
 }
 
-ProfileFile profile_from_json(const nlohmann::ordered_json& json) {
-  // Its own fields came with its first version; those it shares are of the newest result.
-  const At at(json, result_schema_version);
-  if (at.member("schema").text() != profile_schema_name) {
-    at.member("schema").expected(std::string("\"") + profile_schema_name + "\"");
-  }
-  schema_version_at(at.member("version"), profile_schema_version);
-  ProfileFile file;
-  read(at, any_value, file);
-  check_profile_digest(at);
-  return file;
-}
-
-ProfileFile read_profile_file(const std::string& path) {
-  const nlohmann::ordered_json json = read_json_file(path);
+ProfileFile profile_from_text(const std::string& text, const std::string& path) {
+  const nlohmann::ordered_json json =
+      unsealed(text, path, profile_schema_name, profile_schema_version);
   try {
-    return profile_from_json(json);
+    ProfileFile file;
+    read(At(json), any_value, file);
+    return file;
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
 }
 
-void write_profile_file(const std::string& path, const ProfileFile& file) {
-  write_text_file(path, dump_json(to_json(file)));
+ProfileFile read_profile_file(const std::string& path) {
+  return profile_from_text(read_packed_file(path), path);
 }
 
-nlohmann::ordered_json profile_schema() {
-  return file_schema<ProfileFile>(
-      profile_schema_name, profile_schema_version, "Amasia profile",
-      "What the hardware counted while variants ran under Nsight Compute. Written by `amasia "
-      "schema "
-      "--of profile` from harness/results/profile_fields.hpp. A counter that the profiler or the "
-      "GPU does not have is null.");
+void write_profile_file(const std::string& path, const ProfileFile& file) {
+  write_packed_file(path, to_text(file));
 }
 
 }  // namespace amasia

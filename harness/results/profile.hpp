@@ -15,8 +15,8 @@
 
 namespace amasia {
 
-inline constexpr int profile_schema_version = 1;
-inline constexpr const char* profile_schema_name = "amasia-profile";
+inline constexpr int profile_schema_version = 2;
+inline constexpr std::string_view profile_schema_name = "amasia-profile";
 
 /// Of one run of a row, first launch to last. What the profiler or the GPU does not count is
 /// absent. Which metric each is, and what it means: profile_fields.hpp.
@@ -81,14 +81,10 @@ std::vector<std::string> counted_metrics();
 /// Name, metric and meaning of each counter, as Markdown.
 std::string table_of_counters();
 
-// As for result files (result.hpp): member names are those above, the digest comes last.
-nlohmann::ordered_json to_json(const ProfileFile&);
-/// Throws ResultError with the path of the offending member.
-ProfileFile profile_from_json(const nlohmann::ordered_json&);
+// As for result files (result.hpp).
+std::string to_text(const ProfileFile&);
+ProfileFile profile_from_text(const std::string& text, const std::string& path);
 ProfileFile read_profile_file(const std::string& path);
 void write_profile_file(const std::string& path, const ProfileFile&);
-
-/// What schema/profile.schema.json holds.
-nlohmann::ordered_json profile_schema();
 
 }  // namespace amasia

@@ -1,6 +1,6 @@
 // Every field of a profile, in the order in which it is written. A new counter is a member of
-// Counters (profile.hpp) and a line here; then `amasia schema --of profile >
-// schema/profile.schema.json` and `amasia profile --counters` for docs/profiling.md.
+// Counters (profile.hpp) and a line here; then `amasia schema > schema/result.schema.json` and
+// `amasia profile --counters` for docs/profiling.md.
 #pragma once
 
 #include "harness/results/fields.hpp"
@@ -145,7 +145,7 @@ struct Fields<ProfiledGroup> {
              field("warnings", &ProfiledGroup::warnings));
 };
 
-/// After "schema" and "version".
+/// Behind "schema", "version" and "digest".
 template <>
 struct Fields<ProfileFile> {
   static constexpr std::string_view name = "profile_file";

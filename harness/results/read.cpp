@@ -30,14 +30,14 @@ At At::member(std::string_view name) const {
   const auto found = value_.find(std::string(name));
   const Place place(place_, name);
   if (found == value_.end()) throw ResultError(place.to_string() + ": is missing");
-  return {*found, place, version_};
+  return {*found, place};
 }
 
 std::optional<At> At::optional_member(std::string_view name) const {
   check_object();
   const auto found = value_.find(std::string(name));
-  if (found == value_.end() || found->is_null()) return std::nullopt;
-  return At(*found, Place(place_, name), version_);
+  if (found == value_.end()) return std::nullopt;
+  return At(*found, Place(place_, name));
 }
 
 const std::string& At::text() const {
@@ -89,18 +89,6 @@ std::uint64_t At::unsigned_integer(std::uint64_t least, std::uint64_t most) cons
   return number;
 }
 
-int schema_version_at(const At& version, int newest) {
-  const auto number = version.integer(INT64_MIN, INT64_MAX);
-  if (number > newest) {
-    throw ResultError(fmt::format(
-        "{}: {} is newer than this program, which reads 1 to {}: read the file with the version of "
-        "Amasia that wrote it, or a later one",
-        version.place().to_string(), number, newest));
-  }
-  if (number < 1) version.expected(fmt::format("1 to {}", newest));
-  return static_cast<int>(number);
-}
-
 void check_derived(const At& at, double expected) {
   const double found = at.number(any_value);
   if (std::abs(found - expected) > 1e-9 * std::max(std::abs(found), std::abs(expected))) {
@@ -123,7 +111,7 @@ void read(const At& at, const Rules&, Parameters& value) {
   at.check_object();
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& [name, item] : at.json().items()) {
-    const At parameter(item, Place(at.place(), name), at.version());
+    const At parameter(item, Place(at.place(), name));
     if (item.is_number()) {
       values.emplace_back(name, std::to_string(parameter.integer(INT64_MIN, INT64_MAX)));
     } else if (item.is_string()) {

@@ -24,15 +24,14 @@ class At {
  public:
   using Json = nlohmann::ordered_json;
 
-  /// `version` of the schema, for fields that came later.
-  At(const Json& document, int version) : value_(document), version_(version) {}
+  explicit At(const Json& document) : value_(document) {}
 
   /// Throws ResultError "place: expected what, found ...".
   [[noreturn]] void expected(const std::string& what) const;
 
   At member(std::string_view name) const;
-  At item(std::size_t index) const { return {value_[index], Place(place_, index), version_}; }
-  /// Nothing when absent or null, which are the same.
+  At item(std::size_t index) const { return {value_[index], Place(place_, index)}; }
+  /// Nothing when absent.
   std::optional<At> optional_member(std::string_view name) const;
 
   const std::string& text() const;
@@ -45,24 +44,17 @@ class At {
 
   const Json& json() const { return value_; }
   const Place& place() const { return place_; }
-  int version() const { return version_; }
 
-  At(const Json& value, Place place, int version)
-      : value_(value), place_(place), version_(version) {}
+  At(const Json& value, Place place) : value_(value), place_(place) {}
 
  private:
   std::string found() const;
 
   const Json& value_;
   Place place_{};
-  int version_;
 };
 
 void read(const At& at, const Rules& rules, Parameters& value);
-
-/// The schema version that stands there, 1 to `newest`. Throws ResultError; of a newer one it says
-/// what to do.
-int schema_version_at(const At& version, int newest);
 
 /// Throws ResultError unless the value is the one that follows from other members.
 void check_derived(const At& at, double expected);
@@ -78,7 +70,6 @@ void read_fields(const At& at, Struct& value) {
   at.check_object();
   for_each_field<Struct>([&](const auto& field) {
     if constexpr (!std::decay_t<decltype(field)>::derived) {
-      if (field.rules.since > at.version()) return;
       if (field.rules.optional) {
         if (const auto member = at.optional_member(field.name)) {
           read(*member, field.rules, value.*field.member);
@@ -91,13 +82,11 @@ void read_fields(const At& at, Struct& value) {
   for_each_field<Struct>([&](const auto& field) {
     using FieldType = std::decay_t<decltype(field)>;
     if constexpr (FieldType::derived) {
-      if (const auto member = at.optional_member(field.name)) {
-        const auto follows = (value.*field.value)();
-        if constexpr (HasWords<typename FieldType::Value>::value) {
-          check_derived(*member, word_of(follows));
-        } else {
-          check_derived(*member, static_cast<double>(follows));
-        }
+      using Value = typename FieldType::Value;
+      if constexpr (HasWords<Value>::value) {
+        check_derived(at.member(field.name), word_of((value.*field.value)()));
+      } else if constexpr (std::is_arithmetic_v<Value>) {
+        check_derived(at.member(field.name), static_cast<double>((value.*field.value)()));
       }
     }
   });
@@ -107,8 +96,15 @@ template <class Struct>
 void read_columns(const At& at, std::vector<Struct>& items) {
   at.check_object();
   bool first = true, equal = true;
-  for_each_field<Struct>([&](const auto& field) {
-    const At column = at.member(field.name);
+  const auto for_each_column = [&](bool indices, const auto& visit) {
+    for_each_field<Struct>([&](const auto& field) {
+      if (indices != std::is_same_v<typename std::decay_t<decltype(field)>::Value, bool>) return;
+      const auto column = field.rules.optional ? at.optional_member(field.name)
+                                               : std::optional(at.member(field.name));
+      if (column) visit(field, *column);
+    });
+  };
+  for_each_column(false, [&](const auto& field, const At& column) {
     const std::size_t size = column.array_size();
     if (first) items.resize(size);
     equal = equal && size == items.size();
@@ -120,14 +116,28 @@ void read_columns(const At& at, std::vector<Struct>& items) {
     }
   });
   if (!equal) at.expected("columns of equal length");
+  for_each_column(true, [&](const auto& field, const At& column) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, bool>) {
+      for (std::size_t i = 0; i < column.array_size(); ++i) {
+        const At item = column.item(i);
+        const auto most = static_cast<std::int64_t>(items.size()) - 1;
+        items[static_cast<std::size_t>(item.integer(0, most))].*field.member = true;
+      }
+    }
+  });
+  for_each_field<Struct>([&](const auto& field) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, int>) {
+      if (!field.rules.counts || at.optional_member(field.name)) return;
+      for (std::size_t i = 0; i < items.size(); ++i) items[i].*field.member = static_cast<int>(i);
+    }
+  });
 }
 
 template <class T>
 void read_shape(const At& at, const Rules& rules, std::optional<T>& value) {
   if constexpr (HasWords<T>::value) {
     value = find_word<T>(at.text());
-    const bool none = at.text().empty() || (rules.free_in_version_1 && at.version() == 1);
-    if (!value && !none) at.expected(list_of_words<T>());
+    if (!value && !at.text().empty()) at.expected(list_of_words<T>());
   } else {
     if (at.json().is_null()) {
       value.reset();
@@ -151,7 +161,7 @@ template <class T>
 void read_shape(const At& at, const Rules& rules, std::map<std::string, T>& pairs) {
   at.check_object();
   for (const auto& [name, item] : at.json().items()) {
-    read(At(item, Place(at.place(), name), at.version()), rules, pairs[name]);
+    read(At(item, Place(at.place(), name)), rules, pairs[name]);
   }
 }
 
@@ -160,7 +170,7 @@ void read_shape(const At& at, const Rules& rules, std::vector<std::pair<std::str
   at.check_object();
   for (const auto& [name, item] : at.json().items()) {
     pairs.emplace_back(name, T());
-    read(At(item, Place(at.place(), name), at.version()), rules, pairs.back().second);
+    read(At(item, Place(at.place(), name)), rules, pairs.back().second);
   }
 }
 
@@ -177,7 +187,9 @@ void read(const At& at, const Rules& rules, T& value) {
   } else if constexpr (std::is_same_v<T, bool>) {
     value = at.boolean();
   } else if constexpr (std::is_floating_point_v<T>) {
-    value = at.number(rules);
+    value = static_cast<T>(at.number(rules));
+    if (!std::isfinite(value) && !rules.infinite_is_null) at.expected("a finite number in range");
+    if (rules.above && !(value > rules.least)) at.expected("a positive number");
   } else if constexpr (std::is_unsigned_v<T>) {
     value = static_cast<T>(at.unsigned_integer(static_cast<std::uint64_t>(rules.least_integer),
                                                std::numeric_limits<T>::max()));

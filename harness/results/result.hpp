@@ -20,17 +20,16 @@
 
 namespace amasia {
 
-/// 1: digests of the code over files by path, no claim in a comparison. 2: digests of the code by
-/// content, claims. 3: a digest over the content of the file.
-inline constexpr int result_schema_version = 4;
+inline constexpr int result_schema_version = 5;
+inline constexpr std::string_view result_schema_name = "amasia-result";
 
 /// One timed run. `round` is the round of the interleaved schedule, `position` the place in it.
 struct Sample {
   int round = 0;
-  int position = 0;
-  double time_ms = 0;
-  std::optional<double> sm_clock_mhz{};
-  bool throttled = false;  // excluded from summaries and comparisons, kept here
+  int position = -1;                     // -1: not known
+  float time_ms = 0;                     // as CUDA's events have it
+  std::optional<double> sm_clock_mhz{};  // to 0.1 MHz
+  bool throttled = false;                // excluded from summaries and comparisons, kept here
 };
 
 /// Facts about the code that ran (docs/methodology.md, "Proof of mechanism").
@@ -143,6 +142,7 @@ struct GroupResult {
   GroupKey key;
   /// Index into Provenance::sessions; none in a file of one session, which is its provenance.
   std::optional<int> session{};
+  std::string uuid_hash{};  // of the GPU, for a shard that ran on another one than the file's first
   std::optional<Preset> preset{};  // which the size came from; none for --size
   std::uint64_t seed = 0;
   Work work{};
@@ -216,16 +216,7 @@ struct MicrobenchmarkResult {
   std::string source_digest{};
   double wall_s = 0;
   std::optional<int> session{};  // as in GroupResult
-};
-
-/// What the digests of a file are taken over. Those of two kinds can be neither equal nor
-/// different.
-enum class DigestKind { by_path, by_content };
-template <>
-struct Words<DigestKind> {
-  static constexpr std::string_view what = "kind of digest",
-                                    list[] = {"by path (schema version 1, see amasia upgrade)",
-                                              "by content"};
+  std::string uuid_hash{};
 };
 
 /// One pass over the cases: when and on which GPU. A file of several has the groups of each.
@@ -255,8 +246,6 @@ struct Provenance {
   std::string host_name{};  // only with --record-host
   /// Of a file that holds more than one; what stands above is of the first then.
   std::vector<SessionRecord> sessions{};
-  /// By the schema version of the file it was read from; not a field of it.
-  DigestKind digests = DigestKind::by_content;
 };
 
 struct ResultFile {
@@ -264,43 +253,45 @@ struct ResultFile {
   std::vector<Ceiling> ceilings{};
   std::vector<GroupResult> groups{};
   std::vector<MicrobenchmarkResult> microbenchmarks{};
-  /// Of which schema version the file was that it was read from; not a field of it.
-  int version = result_schema_version;
+  /// The different ones in the evidence of all rows, in order of first use.
+  std::vector<KernelEvidence> kernels() const;
 };
-
-/// Whether files of this schema version say by a digest that they are what was written.
-constexpr bool has_content_digest(int version) { return version >= 3; }
 
 // JSON both ways: member names are the names above, enums their lower-case word, samples columns.
 // Integers are exact in 64 bits and doubles round-trip. to_json throws ResultError for a number
 // that is not finite (except in a verdict, where it becomes null: outputs can be NaN); from_json
 // throws it with the path of the offending member, e.g. "groups[0].rows[3].samples.time_ms[7]:
-// expected ...".
-nlohmann::ordered_json to_json(const ResultFile&);  // with its digest
+// expected ...". In a file the evidence of a row is a list of indices into `kernels`; a group or
+// microbenchmark on its own has it inside.
+nlohmann::ordered_json to_json(const ResultFile&);  // without schema, version and digest
 nlohmann::ordered_json to_json(const GroupResult&);
 nlohmann::ordered_json to_json(const Ceiling&);
+nlohmann::ordered_json to_json(const Verdict&);
 nlohmann::ordered_json to_json(const MicrobenchmarkResult&);
 nlohmann::ordered_json to_json(const Provenance&);
 nlohmann::ordered_json to_json(const GroupKey&);
 nlohmann::ordered_json to_json(const Parameters&);  // integers as numbers, anything else as text
-// A file of an older version is brought up to date: what it does not say is computed from what it
-// says. Summaries and comparisons that do not follow from the samples are refused, and so is any
-// other content than the digest was taken over.
-ResultFile result_from_json(const nlohmann::ordered_json&);
-/// Throws ResultError unless the document is a result file of a version that can be read.
-int result_version_of(const nlohmann::ordered_json&);
-GroupResult group_from_json(const nlohmann::ordered_json&, int version = result_schema_version);
+// Summaries and comparisons that do not follow from the samples are refused.
+ResultFile result_from_json(nlohmann::ordered_json);
+GroupResult group_from_json(const nlohmann::ordered_json&);
 Ceiling ceiling_from_json(const nlohmann::ordered_json&);
+Verdict verdict_from_json(const nlohmann::ordered_json&);
 MicrobenchmarkResult microbenchmark_from_json(const nlohmann::ordered_json&);
-Provenance provenance_from_json(const nlohmann::ordered_json&, int version = result_schema_version);
+Provenance provenance_from_json(const nlohmann::ordered_json&);
 
 GroupKey group_key_from_json(const nlohmann::ordered_json&);
 Parameters parameters_from_json(const nlohmann::ordered_json&);
 
+/// The text of a file, sealed (envelope.hpp).
+std::string to_text(const ResultFile&);
 /// Errors are ResultError "path:line:column: what" in the syntax, "path: member: what" in the
 /// content.
+ResultFile result_from_text(const std::string& text, const std::string& path);
 ResultFile read_result_file(const std::string& path);
-/// As write_text_file().
+/// Provenance and ceilings alone, from the first lines: the rest is megabytes. Without a look at
+/// the digest.
+ResultFile read_beginning(const std::string& path);
+/// As write_text_file(); packed where the name ends in .gz.
 void write_result_file(const std::string& path, const ResultFile&);
 
 }  // namespace amasia

@@ -1,7 +1,9 @@
 // Results from JSON (result.hpp says how).
-#include "harness/results/claim.hpp"
-#include "harness/results/content_digest.hpp"
+#include <algorithm>
+
+#include "harness/results/envelope.hpp"
 #include "harness/results/fields.hpp"
+#include "harness/results/positions.hpp"
 #include "harness/results/provenance.hpp"
 #include "harness/results/read.hpp"
 #include "harness/results/recomputed.hpp"
@@ -14,22 +16,29 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 template <class T>
-T from(const Json& json, int version) {
+T from(const Json& json) {
   T value;
-  read(At(json, version), any_value, value);
+  read(At(json), any_value, value);
   return value;
 }
 
-/// What later versions have and this one does not say, from what it says.
-void bring_up_to_date(GroupResult& group, int version) {
-  if (version >= 2) return;
-  for (Comparison& comparison : group.comparisons) {
-    comparison.claim = claim_of(group.comparisons, comparison);
+/// Puts kernels in the place of their indices. What is not as it should be is left for read().
+void put_in_kernels(Json& file) {
+  const Json kernels = file.is_object() && file.contains("kernels") ? file["kernels"] : Json();
+  const auto put_in = [&](Json& row) {
+    if (!row.is_object() || !row.contains("evidence")) return;
+    for (Json& kernel : row["evidence"]) {
+      const bool known = kernel.is_number_unsigned() && kernel.get<std::size_t>() < kernels.size();
+      if (known && kernels.is_array()) kernel = kernels[kernel.get<std::size_t>()];
+    }
+  };
+  for (const char* const list : {"groups", "microbenchmarks"}) {
+    if (!file.is_object() || !file.contains(list)) continue;
+    for (Json& part : file[list]) {
+      if (!part.is_object() || !part.contains("rows")) continue;
+      for (Json& row : part["rows"]) put_in(row);
+    }
   }
-}
-
-void bring_up_to_date(Provenance& provenance, int version) {
-  provenance.digests = version >= 2 ? DigestKind::by_content : DigestKind::by_path;
 }
 
 /// A date that nobody told is empty.
@@ -46,72 +55,62 @@ void check_dates(const Provenance& provenance, const std::string& place) {
   }
 }
 
-void check_digest(const At& document) {
-  const At stored = document.member(digest_member);
-  const std::string digest = content_digest(document.json());
-  if (stored.text() != digest) {
-    throw ResultError(std::string(digest_member) + ": expected " + digest +
-                      ", as the content has it, found " + stored.text().substr(0, 80) +
-                      ": the file was changed or damaged after it was written; get it from where "
-                      "it came from again, or measure again");
-  }
-}
-
 }  // namespace
 
-int result_version_of(const Json& json) {
-  const At at(json, result_schema_version);
-  if (at.member("schema").text() != "amasia-result") {
-    at.member("schema").expected("\"amasia-result\"");
-  }
-  return schema_version_at(at.member("version"), result_schema_version);
-}
-
-GroupResult group_from_json(const Json& json, int version) {
-  auto group = from<GroupResult>(json, version);
-  bring_up_to_date(group, version);
+GroupResult group_from_json(const Json& json) {
+  auto group = from<GroupResult>(json);
+  set_positions(group);
   return group;
 }
 
-Provenance provenance_from_json(const Json& json, int version) {
-  auto provenance = from<Provenance>(json, version);
-  bring_up_to_date(provenance, version);
+Provenance provenance_from_json(const Json& json) {
+  auto provenance = from<Provenance>(json);
   check_dates(provenance, "");
   return provenance;
 }
 
-Ceiling ceiling_from_json(const Json& json) { return from<Ceiling>(json, result_schema_version); }
+Ceiling ceiling_from_json(const Json& json) { return from<Ceiling>(json); }
+Verdict verdict_from_json(const Json& json) { return from<Verdict>(json); }
 MicrobenchmarkResult microbenchmark_from_json(const Json& json) {
-  return from<MicrobenchmarkResult>(json, result_schema_version);
+  return from<MicrobenchmarkResult>(json);
 }
-GroupKey group_key_from_json(const Json& json) {
-  return from<GroupKey>(json, result_schema_version);
-}
-Parameters parameters_from_json(const Json& json) {
-  return from<Parameters>(json, result_schema_version);
-}
+GroupKey group_key_from_json(const Json& json) { return from<GroupKey>(json); }
+Parameters parameters_from_json(const Json& json) { return from<Parameters>(json); }
 
-ResultFile result_from_json(const Json& json) {
-  const int version = result_version_of(json);
-  auto file = from<ResultFile>(json, version);
-  bring_up_to_date(file.provenance, version);
-  for (GroupResult& group : file.groups) bring_up_to_date(group, version);
-  file.version = version;
+ResultFile result_from_json(Json json) {
+  put_in_kernels(json);
+  auto file = from<ResultFile>(json);
   check_dates(file.provenance, "provenance.");
   check_summaries(file);
-  // Last: where the content itself shows what was changed, that is said.
-  if (has_content_digest(version)) check_digest(At(json, version));
-  for (GroupResult& group : file.groups) judge_anew(group, asked_confidence(file.provenance));
+  for (GroupResult& group : file.groups) {
+    set_positions(group);
+    judge_anew(group, asked_confidence(file.provenance));
+  }
   return file;
 }
 
-ResultFile read_result_file(const std::string& path) {
-  const Json json = read_json_file(path);
+ResultFile result_from_text(const std::string& text, const std::string& path) {
+  Json json = unsealed(text, path, result_schema_name, result_schema_version);
   try {
-    return result_from_json(json);
+    return result_from_json(std::move(json));
   } catch (const ResultError& error) {
     throw ResultError(path + ": " + error.what());
   }
+}
+
+ResultFile read_result_file(const std::string& path) {
+  return result_from_text(read_packed_file(path), path);
+}
+
+ResultFile read_beginning(const std::string& path) {
+  std::string text = read_first_lines(path, 3);
+  text.erase(std::min(text.size(), text.find_last_not_of(",\n") + 1));
+  const Json json = parse_json(text + '}', path);
+  check_kind(json, result_schema_name, result_schema_version);
+  ResultFile file;
+  read(At(json).member("ceilings"), any_value, file.ceilings);
+  read(At(json).member("provenance"), any_value, file.provenance);
+  return file;
 }
 
 }  // namespace amasia

@@ -1,9 +1,14 @@
 // Results to JSON (result.hpp says how).
+#include <algorithm>
 #include <charconv>
-#include <stdexcept>
+#include <map>
+#include <set>
 
-#include "harness/results/content_digest.hpp"
+#include <fmt/format.h>
+
+#include "harness/results/envelope.hpp"
 #include "harness/results/fields.hpp"
+#include "harness/results/positions.hpp"
 #include "harness/results/result.hpp"
 #include "harness/results/written.hpp"
 
@@ -14,6 +19,13 @@ using Json = nlohmann::ordered_json;
 std::string GroupKey::to_string() const {
   return app + ' ' + size.to_string() + ' ' + std::string(word_of(cache)) + ' ' +
          std::string(word_of(launch));
+}
+
+double detail::shortest_decimal(float value) {
+  const std::string decimal = fmt::format("{}", value);
+  double number = 0;
+  std::from_chars(decimal.data(), decimal.data() + decimal.size(), number);
+  return number;
 }
 
 Json written(const Parameters& value, const Rules&, const Place&) {
@@ -29,25 +41,93 @@ Json written(const Parameters& value, const Rules&, const Place&) {
   return object;
 }
 
+namespace {
+
+/// Takes out what the schedule says by itself.
+void leave_out_positions(Json& json, const GroupResult& group) {
+  GroupResult scheduled = group;
+  for (Row& row : scheduled.rows) {
+    for (Sample& sample : row.samples) sample.position = -1;
+    for (Sample& sample : row.repeat_samples) sample.position = -1;
+  }
+  set_positions(scheduled);
+  const auto equal = [](const std::vector<Sample>& a, const std::vector<Sample>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Sample& x, const Sample& y) { return x.position == y.position; });
+  };
+  for (std::size_t r = 0; r < group.rows.size(); ++r) {
+    const Row &row = group.rows[r], &by_schedule = scheduled.rows[r];
+    Json& written_row = json["rows"][r];
+    if (equal(row.samples, by_schedule.samples)) written_row["samples"].erase("position");
+    if (!row.repeat_samples.empty() && equal(row.repeat_samples, by_schedule.repeat_samples)) {
+      written_row["repeat_samples"].erase("position");
+    }
+  }
+}
+
+std::string text_of(const KernelEvidence& kernel) {
+  return written(kernel, any_value, Place()).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::vector<KernelEvidence> ResultFile::kernels() const {
+  std::vector<KernelEvidence> kernels;
+  std::set<std::string> seen;
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      for (const KernelEvidence& kernel : row.evidence) {
+        if (seen.insert(text_of(kernel)).second) kernels.push_back(kernel);
+      }
+    }
+  };
+  for (const GroupResult& group : groups) add(group.rows);
+  for (const MicrobenchmarkResult& microbenchmark : microbenchmarks) add(microbenchmark.rows);
+  return kernels;
+}
+
 Json to_json(const Parameters& parameters) { return written(parameters, any_value, Place()); }
 Json to_json(const GroupKey& key) { return written(key, any_value, Place()); }
 Json to_json(const Ceiling& ceiling) { return written(ceiling, any_value, Place()); }
+Json to_json(const Verdict& verdict) { return written(verdict, any_value, Place()); }
 Json to_json(const Provenance& provenance) { return written(provenance, any_value, Place()); }
-Json to_json(const GroupResult& group) { return written(group, any_value, Place()); }
 Json to_json(const MicrobenchmarkResult& result) { return written(result, any_value, Place()); }
 
+Json to_json(const GroupResult& group) {
+  Json json = written(group, any_value, Place());
+  leave_out_positions(json, group);
+  return json;
+}
+
 Json to_json(const ResultFile& file) {
-  if (file.provenance.digests != DigestKind::by_content) {
-    throw std::logic_error("digests of version 1 in a newer file: upgrade() comes first");
+  Json json = written(file, any_value, Place());
+  for (std::size_t g = 0; g < file.groups.size(); ++g) {
+    leave_out_positions(json["groups"][g], file.groups[g]);
   }
-  Json json = {{"schema", "amasia-result"}, {"version", result_schema_version}};
-  json.update(written(file, any_value, Place()));
-  // What is no UTF-8 becomes U+FFFD when it is written, and the digest is over what can be read.
-  return with_digest(parse_json(dump_json(json), "the result"));
+  std::map<std::string, std::size_t> indices;
+  for (const KernelEvidence& kernel : file.kernels()) {
+    indices.emplace(text_of(kernel), indices.size());
+  }
+  for (const char* const list : {"groups", "microbenchmarks"}) {
+    if (!json.contains(list)) continue;
+    for (Json& part : json[list]) {
+      for (Json& row : part["rows"]) {
+        if (!row.contains("evidence")) continue;
+        for (Json& kernel : row["evidence"]) {
+          kernel = indices.at(kernel.dump(-1, ' ', false, Json::error_handler_t::replace));
+        }
+      }
+    }
+  }
+  return json;
+}
+
+std::string to_text(const ResultFile& file) {
+  return sealed(result_schema_name, result_schema_version, to_json(file));
 }
 
 void write_result_file(const std::string& path, const ResultFile& file) {
-  write_text_file(path, dump_json(to_json(file)));
+  write_packed_file(path, to_text(file));
 }
 
 }  // namespace amasia

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/parameters.hpp"
-#include "harness/results/content_digest.hpp"
 #include "harness/results/field.hpp"
 #include "harness/words.hpp"
 
@@ -27,7 +26,6 @@ using Json = nlohmann::ordered_json;
 
 inline Json text_schema(const Rules& rules) {
   Json schema = {{"type", "string"}};
-  if (rules.null_when_empty) schema["type"] = {"string", "null"};
   if (rules.not_empty) schema["minLength"] = 1;
   if (!rules.pattern.empty()) schema["pattern"] = rules.pattern;
   return schema;
@@ -58,6 +56,23 @@ Json word_schema(bool or_none) {
   return {{"enum", std::move(words)}};
 }
 
+/// A member, or with `column` the list of it.
+template <class Value>
+Json member_schema(const Rules& rules, bool column, Json& definitions) {
+  if (rules.shared || (column && std::is_same_v<Value, bool>)) {
+    return {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
+  }
+  if (column) {
+    Json items = schema_of<Value>(rules, definitions);
+    return {{"type", "array"}, {"items", std::move(items)}};
+  }
+  if constexpr (IsOptional<Value>::value) {
+    // What is none is left out.
+    if (rules.optional) return schema_of<typename Value::value_type>(rules, definitions);
+  }
+  return schema_of<Value>(rules, definitions);
+}
+
 /// The members of a struct; with `columns` a list of each.
 template <class Struct>
 Json struct_schema(Json& definitions) {
@@ -68,8 +83,7 @@ Json struct_schema(Json& definitions) {
   Json required = Json::array(), properties = Json::object();
   for_each_field<Struct>([&](const auto& field) {
     using Value = typename std::decay_t<decltype(field)>::Value;
-    Json member = schema_of<Value>(field.rules, definitions);
-    if (is_columns<Struct>()) member = {{"type", "array"}, {"items", std::move(member)}};
+    Json member = member_schema<Value>(field.rules, is_columns<Struct>(), definitions);
     if (!field.rules.meaning.empty()) member["description"] = field.rules.meaning;
     if (!field.rules.optional) required.push_back(field.name);
     properties[std::string(field.name)] = std::move(member);
@@ -101,7 +115,9 @@ struct SchemaOf {
     } else if constexpr (std::is_same_v<T, bool>) {
       return {{"type", "boolean"}};
     } else if constexpr (std::is_floating_point_v<T>) {
-      return number_schema(rules, rules.infinite_is_null);
+      Json schema = number_schema(rules, rules.infinite_is_null);
+      if (std::is_same_v<T, float>) schema["format"] = "float32";
+      return schema;
     } else if constexpr (std::is_integral_v<T>) {
       return integer_schema(rules, false);
     } else {
@@ -160,30 +176,26 @@ struct SchemaOf<Parameters> {
 
 }  // namespace detail
 
-/// The schema of a kind of file: `schema` and `version`, the members of File, a digest over all.
+/// The schema of a kind of file: `schema`, `version` and `digest`, then the members of File.
 template <class File>
-nlohmann::ordered_json file_schema(const std::string& schema, int version, const std::string& title,
-                                   const std::string& description) {
+nlohmann::ordered_json file_schema(std::string_view schema, int version,
+                                   nlohmann::ordered_json& definitions) {
   using detail::Json;
-  Json definitions = Json::object();
   Json file = detail::struct_schema<File>(definitions);
-  Json required = {"schema", "version"};
+  Json required = {"schema", "version", "digest"};
   for (const Json& name : file["required"]) required.push_back(name);
-  Json properties = {{"schema", {{"const", schema}}}, {"version", {{"const", version}}}};
+  Json properties = {
+      {"schema", {{"const", schema}}},
+      {"version", {{"const", version}}},
+      {"digest",
+       {{"type", "string"},
+        {"pattern", "^sha256:[0-9a-f]{64}$"},
+        {"description", "SHA-256 of every byte of the text behind its first line"}}}};
   properties.update(file["properties"]);
-  required.push_back(digest_member);
-  properties[digest_member] = {{"type", "string"},
-                               {"pattern", "^sha256:[0-9a-f]{64}$"},
-                               {"description", "over the content of the file, but for itself"}};
-  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-          {"$id", schema + "-" + std::to_string(version)},
-          {"title", title + ", version " + std::to_string(version)},
-          {"description", description},
-          {"type", "object"},
+  return {{"type", "object"},
           {"required", std::move(required)},
           {"additionalProperties", false},
-          {"properties", std::move(properties)},
-          {"$defs", std::move(definitions)}};
+          {"properties", std::move(properties)}};
 }
 
 template <class T>

@@ -17,20 +17,6 @@
 namespace amasia {
 namespace {
 
-/// The parts of a campaign in one file have no sessions; a warning says which GPU of the model a
-/// group was measured on, where it is not the first part's: "measured on another NVIDIA H200
-/// (<hash>) than the first file's".
-std::string gpu_by_warning(const std::vector<std::string>& warnings) {
-  constexpr std::string_view begins = "measured on another ", ends = ") than the first file's";
-  for (const std::string& warning : warnings) {
-    const std::size_t end = warning.find(ends);
-    if (!warning.starts_with(begins) || end == std::string::npos) continue;
-    const std::size_t open = warning.rfind('(', end);
-    if (open != std::string::npos) return warning.substr(open + 1, end - open - 1);
-  }
-  return "";
-}
-
 std::string identity_of(const ResultFile& file, const GroupResult& group, const Row& row) {
   const Provenance& from = file.provenance;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", from.device.name, group.key.to_string(),
@@ -147,8 +133,8 @@ namespace {
 
 template <class Result>
 std::string gpu_of_result(const Provenance& provenance, const Result& result) {
-  const std::string other = result.session ? "" : gpu_by_warning(result.warnings);
-  return other.empty() ? session_of(provenance, result.session).uuid_hash : other;
+  return result.uuid_hash.empty() ? session_of(provenance, result.session).uuid_hash
+                                  : result.uuid_hash;
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ namespace detail {
 
 using Json = nlohmann::ordered_json;
 
+/// The number with the shortest decimal that gives the same float: what is written for it.
+double shortest_decimal(float value);
+
 inline bool in_range(double value, const Rules& rules) {
   return value <= rules.most && (rules.above ? value > rules.least : value >= rules.least);
 }
@@ -45,23 +48,36 @@ inline Json written_number(double value, const Rules& rules, const Place& at) {
   return value;
 }
 
+/// What an optional member says nothing with.
+template <class T>
+bool says_nothing(const T& value) {
+  if constexpr (requires { value.empty(); }) {
+    return value.empty();
+  } else if constexpr (requires { value.has_value(); }) {
+    return !value.has_value();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value == T();
+  } else {
+    return false;
+  }
+}
+
 template <class Struct>
 Json written_fields(const Struct& value, const Place& at) {
   Json object = Json::object();
   for_each_field<Struct>([&](const auto& field) {
     using FieldType = std::decay_t<decltype(field)>;
     const Place place(at, field.name);
+    const auto add = [&](const auto& member) {
+      if (field.rules.optional && says_nothing(member)) return;
+      Json json = written(member, field.rules, place);
+      if (field.rules.optional && json.is_null()) return;
+      object[std::string(field.name)] = std::move(json);
+    };
     if constexpr (FieldType::derived) {
-      object[std::string(field.name)] = written((value.*field.value)(), field.rules, place);
+      add((value.*field.value)());
     } else {
-      const auto& member = value.*field.member;
-      if constexpr (requires { member.empty(); }) {
-        if (field.rules.left_out_when_empty && member.empty()) return;
-      }
-      if constexpr (requires { member.has_value(); }) {
-        if (field.rules.left_out_when_empty && !member.has_value()) return;
-      }
-      object[std::string(field.name)] = written(member, field.rules, place);
+      add(value.*field.member);
     }
   });
   return object;
@@ -71,11 +87,21 @@ template <class Struct>
 Json written_columns(const std::vector<Struct>& items, const Place& at) {
   Json object = Json::object();
   for_each_field<Struct>([&](const auto& field) {
+    using Value = typename std::decay_t<decltype(field)>::Value;
     const Place column(at, field.name);
     Json list = Json::array();
+    bool nothing = true, counted = true;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      list.push_back(written(items[i].*field.member, field.rules, Place(column, i)));
+      const Value& value = items[i].*field.member;
+      nothing = nothing && value == Struct().*field.member;
+      if constexpr (std::is_same_v<Value, bool>) {
+        if (value) list.push_back(i);
+      } else {
+        list.push_back(written(value, field.rules, Place(column, i)));
+        counted = counted && list.back() == i;
+      }
     }
+    if (field.rules.optional && (field.rules.counts ? counted : nothing)) return;
     object[std::string(field.name)] = std::move(list);
   });
   return object;
@@ -133,12 +159,13 @@ nlohmann::ordered_json written(const T& value, const Rules& rules, const Place& 
   } else if constexpr (HasWords<T>::value) {
     return word_of(value);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return detail::written_number(value, rules, at);
+    nlohmann::ordered_json number = detail::written_number(value, rules, at);
+    if constexpr (std::is_same_v<T, float>) number = detail::shortest_decimal(value);
+    return number;
   } else if constexpr (std::is_arithmetic_v<T>) {
     return value;
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return rules.null_when_empty && value.empty() ? nlohmann::ordered_json(nullptr)
-                                                  : nlohmann::ordered_json(value);
+    return value;
   } else {
     return detail::written_shape(value, rules, at);
   }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -16,66 +15,14 @@
 namespace amasia {
 namespace {
 
-/// Takes from a result file what stands before its groups, and ends there: the rest is megabytes.
-class Beginning : public nlohmann::json::json_sax_t {
- public:
-  std::string schema, device_name, mig;
-  double sm_count = 0;
-  std::vector<std::pair<std::string, double>> ceilings;
-
-  bool key(string_t& name) override {
-    if (path_.size() == 1 && (name == "groups" || name == "microbenchmarks")) return false;
-    path_.back() = name;
-    return true;
+/// What stands in front of the groups of a result file; nothing of what is none.
+ResultFile beginning_of(const std::string& path) {
+  try {
+    return read_beginning(path);
+  } catch (const ResultError&) {
+    return {};
   }
-  bool string(string_t& text) override {
-    if (at("schema")) schema = text;
-    if (at("provenance.device.name")) device_name = text;
-    if (at("provenance.device_state.mig")) mig = text;
-    if (at("ceilings..name")) ceilings.emplace_back(text, 0);
-    return true;
-  }
-  bool number_float(number_float_t value, const string_t&) override { return number(value); }
-  bool number_integer(number_integer_t value) override {
-    return number(static_cast<double>(value));
-  }
-  bool number_unsigned(number_unsigned_t value) override {
-    return number(static_cast<double>(value));
-  }
-  bool start_object(std::size_t) override { return begin(); }
-  bool start_array(std::size_t) override { return begin(); }
-  bool end_object() override { return end(); }
-  bool end_array() override { return end(); }
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
-    return false;
-  }
-
- private:
-  bool at(std::string_view place) const {
-    std::string text;
-    for (std::size_t i = 0; i < path_.size(); ++i) text += (i == 0 ? "" : ".") + path_[i];
-    return text == place;
-  }
-  bool number(double value) {
-    if (at("provenance.device.sm_count")) sm_count = value;
-    if (at("ceilings..value") && !ceilings.empty()) ceilings.back().second = value;
-    return true;
-  }
-  /// The name of a member is known before its value, an item has none.
-  bool begin() {
-    if (path_.size() > 16) return false;  // no result file
-    path_.emplace_back();
-    return true;
-  }
-  bool end() {
-    path_.pop_back();
-    return true;
-  }
-  std::vector<std::string> path_;
-};
+}
 
 /// fp32 lanes of an SM; 0 where it is not known.
 int lanes_of(int compute_capability) {
@@ -111,19 +58,19 @@ double middle_of(const CeilingRecord& record) { return median_interval(record.va
 std::vector<CeilingRecord> read_ceiling_records(const std::string& folder, const Device& device) {
   std::vector<CeilingRecord> records;
   for (const std::string& path : json_files_in(folder).files) {
-    std::ifstream file(path);
-    Beginning beginning;
-    nlohmann::json::sax_parse(file, &beginning);
-    if (beginning.schema != "amasia-result" || beginning.device_name != device.name ||
-        static_cast<int>(beginning.sm_count) != device.sm_count || beginning.mig == "on") {
+    const ResultFile file = beginning_of(path);
+    const Provenance& from = file.provenance;
+    const auto mig = from.device_state.find("mig");
+    const bool is_slice = mig != from.device_state.end() && mig->second == "on";
+    if (from.device.name != device.name || from.device.sm_count != device.sm_count || is_slice) {
       continue;
     }
-    for (const auto& [name, value] : beginning.ceilings) {
-      if (!std::isfinite(value) || value <= 0) continue;
+    for (const Ceiling& c : file.ceilings) {
+      if (c.value <= 0) continue;
       auto record = std::find_if(records.begin(), records.end(),
-                                 [&, &n = name](const CeilingRecord& r) { return r.name == n; });
-      if (record == records.end()) record = records.insert(record, {name});
-      record->values.push_back(value);
+                                 [&](const CeilingRecord& r) { return r.name == c.name; });
+      if (record == records.end()) record = records.insert(record, {c.name});
+      record->values.push_back(c.value);
     }
   }
   return records;

@@ -40,12 +40,7 @@ Json check_reference(const Json& task) {
       throw refuse(error);
     }
   }();
-  return {{"passed", v.passed},
-          {"norm", v.norm},
-          {"error", v.error},  // null where it is not finite
-          {"bound", v.bound},
-          {"checked", v.checked},
-          {"first_mismatches", v.first_mismatches}};
+  return to_json(v);
 }
 
 /// Stands or falls with the process: the library's constructors do as they like.
@@ -75,17 +70,6 @@ Json reference_task(const std::string& app, const Parameters& size, std::uint64_
   Json values = Json::object();
   for (const auto& [name, value] : size.values()) values[name] = value;
   return {{"task", "reference"}, {"app", app}, {"size", values}, {"seed", seed}};
-}
-
-Verdict reference_verdict(const Json& answer) {
-  Verdict v;
-  v.passed = answer.at("passed").get<bool>();
-  v.norm = answer.at("norm").get<std::string>();
-  v.error = answer.at("error").is_null() ? std::nan("") : answer.at("error").get<double>();
-  v.bound = answer.at("bound").get<double>();
-  v.checked = answer.at("checked").get<std::int64_t>();
-  v.first_mismatches = answer.at("first_mismatches").get<std::vector<std::string>>();
-  return v;
 }
 
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,

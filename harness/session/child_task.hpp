@@ -14,7 +14,7 @@ namespace amasia {
 ///        {"task": "ceilings", "index": i, "samples": n} -> array of Ceiling
 ///        {"task": "microbenchmark", "index": i, "plan": PlannedMicrobenchmark}
 ///                                                       -> MicrobenchmarkResult
-///        reference_task()                         -> for reference_verdict(); needs no device
+///        reference_task()                         -> a verdict; needs no device
 ///        group_task()                             -> GroupResult
 ///        library_task()                           -> {"objection": text}; needs no device
 /// Throws what the work throws.
@@ -31,6 +31,5 @@ nlohmann::ordered_json library_task(const std::string& description, std::size_t 
 /// The CPU reference of an app at one size against the second one.
 nlohmann::ordered_json reference_task(const std::string& app, const Parameters& size,
                                       std::uint64_t seed);
-Verdict reference_verdict(const nlohmann::ordered_json& answer);
 
 }  // namespace amasia

@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "harness/statistics/statistics.hpp"
 #include "harness/statistics/trend.hpp"
 
 namespace amasia {
 namespace {
-
-/// A tenth of a microsecond is more than the clocks tell, and shorter to write.
-double in_tenths(double us) { return std::round(10 * us) / 10; }
 
 double low_end(const std::vector<ProbeReading>& probe, double ProbeReading::*member) {
   std::vector<double> values;

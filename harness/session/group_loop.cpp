@@ -15,6 +15,7 @@
 #include "harness/gpu/verification.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
+#include "harness/results/positions.hpp"
 #include "harness/session/company.hpp"
 #include "harness/session/row.hpp"
 #include "harness/session/stopwatch.hpp"
@@ -22,6 +23,7 @@
 #include "harness/statistics/interval_rule.hpp"
 #include "harness/statistics/schedule.hpp"
 #include "harness/statistics/serial_correlation.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "harness/statistics/stopping_rule.hpp"
 
 namespace amasia {
@@ -34,8 +36,6 @@ constexpr double launch_s = 10e-6;
 /// Behind each sample one probe, behind each verified row this many; in a long group fewer, as many
 /// again for each time that it gets three times as long.
 constexpr int probes_of_row = 2, probes_in_full = 600;
-/// A row other than the baselines runs a second time in one of so many rounds.
-constexpr int rounds_for_repeats = 4;
 
 StoppingRule stopping_rule(const Effort& effort) {
   StoppingRule rule;
@@ -219,23 +219,18 @@ class GroupLoop {
       }
     }
     const Stopwatch watch;
-    const auto rows = static_cast<int>(active_.size());
-    const std::vector<int> repeated = repeated_rows();
-    const auto slots =
-        (static_cast<int>(repeated.size()) + rounds_for_repeats - 1) / rounds_for_repeats;
-    const int entries = rows + slots;
+    std::vector<int> repeated;
+    std::copy_if(active_.begin(), active_.end(), std::back_inserter(repeated),
+                 [&](int index) { return runs_twice(row(index)); });
     double last_report = 0;
     for (int round = 0;; ++round) {
       renew();
       // Each round so far is the one that is kept with the same probability.
       is_kept_ = random_() % static_cast<unsigned>(round + 1) == 0;
       if (is_kept_) kept_round_ = round;
-      const std::vector<int> order = round_order(entries, round);
-      for (int position = 0; position < entries; ++position) {
-        const int entry = order[static_cast<std::size_t>(position)];
-        sample(entry < rows ? active_[static_cast<std::size_t>(entry)]
-                            : repeated_in(repeated, round, entry - rows, entries, slots),
-               round, position);
+      int position = 0;
+      for (const int index : rows_of_round(active_, repeated, round)) {
+        sample(index, round, position++);
       }
       result_.rounds = round + 1;
       mark_throttled();
@@ -296,25 +291,6 @@ class GroupLoop {
     }
   }
 
-  /// The rows that run a second time in some rounds: those that are compared with another row. The
-  /// baseline has its control for that, and a search compares every row with every other.
-  std::vector<int> repeated_rows() const {
-    std::vector<int> repeated;
-    for (const int index : active_) {
-      const Row& r = row(index);
-      const bool baseline = r.variant.ends_with("/baseline") && r.role != Role::matched;
-      if (!baseline && r.role != Role::candidate) repeated.push_back(index);
-    }
-    return repeated;
-  }
-
-  /// They take turns; each cycle of the order begins with another, so that none keeps its places.
-  static int repeated_in(const std::vector<int>& repeated, int round, int slot, int entries,
-                         int slots) {
-    const int turn = round * slots + slot + round / rounds_per_cycle(entries);
-    return repeated[static_cast<std::size_t>(turn) % repeated.size()];
-  }
-
   void sample(int index, int round, int position) {
     if (row(index).status != RowStatus::ok) return;
     report(index, "");
@@ -340,7 +316,9 @@ class GroupLoop {
       instance()->keep(index);
       keeping_s_ += watch.seconds();
     }
-    add(index, second, {round, position, timed.time_ms, timed.sm_clock_mhz, timed.throttled});
+    Sample taken{round, position, static_cast<float>(timed.time_ms), {}, timed.throttled};
+    if (timed.sm_clock_mhz) taken.sm_clock_mhz = in_tenths(*timed.sm_clock_mhz);
+    add(index, second, taken);
     probe(round, 1);
   }
 

@@ -80,10 +80,9 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
     const Point& point = points[i];
     const int index = static_cast<int>(i);
     MicrobenchmarkRow row = row_of(point, device);
-    const auto excluded = plan.excluded.find(index);
-    if (excluded != plan.excluded.end()) {
+    if (plan.is_excluded(i)) {
       row.status = RowStatus::crashed;
-      row.reason = excluded->second;
+      row.reason = plan.excluded[i];
     } else if (row.status == RowStatus::ok) {
       progress(index, fmt::format("point {}/{}: {}", i + 1, points.size(), to_string(point.at)));
       try {

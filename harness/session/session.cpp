@@ -187,7 +187,7 @@ Verdict check_reference(const std::string& app, const Parameters& size, std::uin
                                        options, [](const std::string&) {});
   if (outcome.interrupted) throw Interrupted();
   if (outcome.usage_error) throw UsageError(outcome.failure);
-  if (outcome.finished) return reference_verdict(outcome.result);
+  if (outcome.finished) return verdict_from_json(outcome.result);
   Verdict none;
   none.norm = "no verdict";
   none.first_mismatches.push_back(
@@ -292,13 +292,14 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
     }
     if (outcome.usage_error) throw UsageError(outcome.failure);
     if (deserves_another_try(outcome, tried_again, on_line)) continue;
-    if (outcome.row < 0 || static_cast<std::size_t>(outcome.row) >= points.size() ||
-        plan.excluded.contains(outcome.row)) {
+    const auto culprit = static_cast<std::size_t>(outcome.row);
+    if (outcome.row < 0 || culprit >= points.size() || plan.is_excluded(culprit)) {
       return without_points(plan, points, RowStatus::crashed, outcome.failure);
     }
     on_line(fmt::format("{} [{}] took the process down; going on without it", plan.name,
-                        to_string(points[static_cast<std::size_t>(outcome.row)].at)));
-    plan.excluded[outcome.row] = outcome.failure;
+                        to_string(points[culprit].at)));
+    plan.excluded.resize(std::max(plan.excluded.size(), culprit + 1));
+    plan.excluded[culprit] = outcome.failure;
   }
 }
 

@@ -27,4 +27,22 @@ std::vector<int> round_order(int entries, int round) {
   return order;
 }
 
+std::vector<int> rows_of_round(const std::vector<int>& rows, const std::vector<int>& repeated,
+                               int round) {
+  const int singles = static_cast<int>(rows.size());
+  const int slots =
+      (static_cast<int>(repeated.size()) + rounds_for_repeats - 1) / rounds_for_repeats;
+  std::vector<int> order = round_order(singles + slots, round);
+  for (int& entry : order) {
+    if (entry < singles) {
+      entry = rows[static_cast<std::size_t>(entry)];
+    } else {
+      const auto turn = std::size_t(round) * std::size_t(slots) + std::size_t(entry - singles) +
+                        std::size_t(round / rounds_per_cycle(singles + slots));
+      entry = repeated[turn % repeated.size()];
+    }
+  }
+  return order;
+}
+
 }  // namespace amasia

@@ -77,6 +77,8 @@ bool resolves(const RatioInterval& interval, bool covered) {
 
 }  // namespace
 
+double in_tenths(double value) { return std::round(10 * value) / 10; }
+
 MedianInterval median_interval(std::vector<double> sample, double confidence, double inflation) {
   check_confidence(confidence);
   if (!(inflation >= 1)) throw std::invalid_argument("an inflation below 1");

@@ -5,6 +5,9 @@
 
 namespace amasia {
 
+/// How microseconds and megahertz are recorded: finer than clocks tell, and short to write.
+double in_tenths(double value);
+
 /// Median of a sample with the sign-test interval: the order statistics x(k), x(n+1-k) with the
 /// largest k whose coverage 1 - 2 P(Binomial(n, 1/2) < k) is at least `confidence`. When n is too
 /// small for that, low and high are the extremes and `coverage` says what they really cover.

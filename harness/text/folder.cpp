@@ -35,10 +35,12 @@ std::string kind_of(const fs::path& path) {
   }
 }
 
-/// Whether a file may be a JSON document with members: what else is empty, commented or binary.
+/// Whether a file may be a JSON document with members, or a packed one: what else is empty,
+/// commented or binary.
 bool begins_as_json(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   char c = 0;
+  if (path.extension() == ".gz") return file.get(c) && c == '\x1f';
   while (file.get(c)) {
     if (std::string_view(" \t\r\n\xef\xbb\xbf").find(c) == std::string_view::npos) return c == '{';
   }
@@ -52,7 +54,8 @@ FolderContents json_files_in(const std::string& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
-    if (i->path().extension() == ".json") paths.push_back(i->path());
+    const std::string name = i->path().filename().string();
+    if (name.ends_with(".json") || name.ends_with(".json.gz")) paths.push_back(i->path());
   }
   std::sort(paths.begin(), paths.end());
   FolderContents contents;

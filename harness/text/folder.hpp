@@ -8,7 +8,7 @@
 namespace amasia {
 
 struct FolderContents {
-  std::vector<std::string> files{};  // regular files with the suffix .json, by name
+  std::vector<std::string> files{};  // regular files with the suffix .json or .json.gz, by name
   std::vector<std::string> notes{};  // what else has it, a line each, of many the first
 };
 

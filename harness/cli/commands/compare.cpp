@@ -109,7 +109,7 @@ const bool compare_registered = register_command(
                     "differs between runs where files of repeated runs tell it, else against the "
                     "samples of the two runs alone. Of all that is called faster or slower a share "
                     "of 1 - confidence at most is so wrongly. In the tables A is OLD and B is NEW.",
-     .examples = {{{"amasia compare results/h200/quick.json out/h200-quick.json",
+     .examples = {{{"amasia compare results/h200/quick.json.gz out/h200-quick.json.gz",
                     "this machine against the recorded one"},
                    {"amasia compare OLD.json NEW.json --csv -", "the same table for a program"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage, exit_output},

@@ -31,9 +31,10 @@ const bool export_registered = register_command(
     {.name = "export",
      .group = CommandGroup::results,
      .summary = "a result file in another form",
-     .examples = {{{"amasia export out/h200-quick.json", "as Markdown, to read"},
-                   {"amasia export out/h200-quick.json --csv quick.csv --csv-samples samples.csv",
-                    "as tables, for a spreadsheet"}}},
+     .examples =
+         {{{"amasia export out/h200-quick.json.gz", "as Markdown, to read"},
+           {"amasia export out/h200-quick.json.gz --csv quick.csv --csv-samples samples.csv",
+            "as tables, for a spreadsheet"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage, exit_output},
      .declare = declare_export});
 

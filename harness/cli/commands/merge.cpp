@@ -99,9 +99,9 @@ const bool merge_registered = register_command(
          "them when its code is the same, whatever the commit, and what stays out is "
          "said. With --app nothing else comes into the file, no microbenchmarks "
          "either.",
-     .examples = {{{"amasia merge out/shard-*.json --out out/sweep.json",
+     .examples = {{{"amasia merge out/shard-*.json.gz --out out/sweep.json.gz",
                     "what an array job with --shard i/n measured"},
-                   {"amasia merge out/paper.json --app nw --out out/paper-nw.json",
+                   {"amasia merge out/paper.json.gz --app nw --out out/paper-nw.json.gz",
                     "a file divided: what it has of one app"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage},
      .declare = declare_merge});

@@ -272,9 +272,9 @@ const bool reproduce_registered = register_command(
          "wrong result or a crash), or not possible here and why. One in ten falls outside by "
          "chance and is at the edge. Exit status 1 says that something is none of the same and "
          "the edge.",
-     .examples = {{{"amasia reproduce results/h200/quick.json --dry-run",
+     .examples = {{{"amasia reproduce results/h200/quick.json.gz --dry-run",
                     "what would run, and what this program cannot measure"},
-                   {"amasia reproduce results/h200/quick.json --sessions sessions.json",
+                   {"amasia reproduce results/h200/quick.json.gz --sessions sessions.json",
                     "the recorded file on this GPU, held against what differs between runs"}}},
      .exits = {exit_ok, exit_wrong_result, exit_usage, exit_no_device, exit_output,
                exit_interrupted},

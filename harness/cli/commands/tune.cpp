@@ -36,9 +36,9 @@ PlannedGroup without_known(PlannedGroup group, const TuningTable& table, const D
 }
 
 std::string to_text(const TuningCandidate& c) {
-  return c.time_ms ? fmt::format("{:.4g} ms [{:.4g}, {:.4g}]", c.time_ms->median, c.time_ms->low,
-                                 c.time_ms->high)
-                   : c.reason;
+  return c.median_ms ? fmt::format("{:.4g} ms [{:.4g}, {:.4g}]", *c.median_ms, c.low_ms.value_or(0),
+                                   c.high_ms.value_or(0))
+                     : c.reason;
 }
 
 void print(const TuningEntry& entry) {

@@ -1,0 +1,171 @@
+#include "harness/results/envelope.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <nettle/sha2.h>
+
+#include "harness/results/read.hpp"
+#include "harness/text/gzip.hpp"
+#include "harness/text/json_file.hpp"
+
+namespace amasia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_text = std::size_t{1} << 30;
+
+/// Bytes that are no UTF-8 become U+FFFD.
+std::string compact(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A list of these gets a line for each item.
+bool has_lines(std::string_view name, const Json& value) {
+  for (const char* const list : {"kernels", "groups", "microbenchmarks", "rows", "comparisons"}) {
+    if (name == list) return value.is_array() && !value.empty();
+  }
+  return false;
+}
+
+void append_members(std::string& text, const Json& object, std::string_view separator);
+
+void append_value(std::string& text, std::string_view name, const Json& value) {
+  if (!has_lines(name, value)) {
+    text += compact(value);
+    return;
+  }
+  const char* before = "[\n";
+  for (const Json& item : value) {
+    text += before;
+    before = ",\n";
+    if (item.is_object()) {
+      text += '{';
+      append_members(text, item, ",");
+      text += '}';
+    } else {
+      text += compact(item);
+    }
+  }
+  text += ']';
+}
+
+void append_members(std::string& text, const Json& object, std::string_view separator) {
+  std::string_view before;
+  for (const auto& [name, value] : object.items()) {
+    text += before;
+    before = separator;
+    text += compact(name) + ':';
+    append_value(text, name, value);
+  }
+}
+
+void check_digest(const std::string& stored, std::string_view text) {
+  const std::string digest = digest_of(text.substr(std::min(text.find('\n'), text.size() - 1) + 1));
+  if (stored == digest) return;
+  throw ResultError("digest: expected " + digest + ", as the bytes have it, found " +
+                    stored.substr(0, 80) +
+                    ": the file was changed or damaged after it was written; get it from where "
+                    "it came from again, or measure again");
+}
+
+constexpr std::string_view digest_begin = "{\"digest\":\"";
+constexpr std::size_t digest_size = 7 + 64;  // "sha256:..."
+
+}  // namespace
+
+std::string digest_of(std::string_view bytes) {
+  sha256_ctx state;
+  sha256_init(&state);
+  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  std::uint8_t digest[SHA256_DIGEST_SIZE];
+  sha256_digest(&state, sizeof digest, digest);
+  std::string text = "sha256:";
+  for (const std::uint8_t byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string sealed(std::string_view schema, int version, const Json& members) {
+  std::string rest;
+  append_members(rest, members, ",\n");
+  rest += "\n}\n";
+  return fmt::format("{{\"schema\":\"{}\",\"version\":{},\"digest\":\"{}\",\n", schema, version,
+                     digest_of(rest)) +
+         rest;
+}
+
+void check_kind(const Json& document, std::string_view schema, int version) {
+  const At at(document);
+  const At name = at.member("schema");
+  if (name.text() != schema) name.expected(fmt::format("\"{}\"", schema));
+  const auto found = at.member("version").integer(INT64_MIN, INT64_MAX);
+  if (found > version) {
+    throw ResultError(fmt::format(
+        "version: {} is newer than this program, which reads {}: read the file with the version "
+        "of Amasia that wrote it, or a later one",
+        found, version));
+  }
+  if (found < 1) at.member("version").expected(std::to_string(version));
+  if (found < version) {
+    throw ResultError(
+        fmt::format("is a {} file of format {}, which Amasia 0.1.0 reads (tag v0.1.0); this "
+                    "program reads {}",
+                    schema.substr(schema.find('-') + 1), found, version));
+  }
+}
+
+Json unsealed(const std::string& text, const std::string& path, std::string_view schema,
+              int version) {
+  Json document = parse_json(text, path);
+  try {
+    check_kind(document, schema, version);
+    check_digest(At(document).member("digest").text(), text);
+  } catch (const ResultError& error) {
+    throw ResultError(path + ": " + error.what());
+  }
+  return document;
+}
+
+std::string sealed_line(const Json& members) {
+  const std::string rest = compact(members).substr(1);  // behind "{"
+  return fmt::format("{}{}\",{}\n", digest_begin, digest_of(rest), rest);
+}
+
+bool is_whole_line(std::string_view line) {
+  const std::size_t rest = digest_begin.size() + digest_size + 2;
+  return line.size() > rest && line.starts_with(digest_begin) &&
+         line.substr(digest_begin.size(), digest_size) == digest_of(line.substr(rest));
+}
+
+std::string read_packed_file(const std::string& path) {
+  std::string bytes = read_text_file(path);
+  if (!is_gzip(bytes)) return bytes;
+  try {
+    return gunzip(bytes, most_text);
+  } catch (const ResultError& error) {
+    throw ResultError(path + ": " + error.what());
+  }
+}
+
+std::string read_first_lines(const std::string& path, std::size_t lines) {
+  const std::string bytes = read_text_file(path);
+  try {
+    const std::string text = is_gzip(bytes) ? gunzip(bytes, most_text, lines) : bytes;
+    std::size_t end = 0;
+    for (std::size_t line = 0; line < lines && end != std::string::npos; ++line) {
+      end = text.find('\n', end);
+      if (end != std::string::npos) ++end;
+    }
+    return text.substr(0, end);
+  } catch (const ResultError& error) {
+    throw ResultError(path + ": " + error.what());
+  }
+}
+
+void write_packed_file(const std::string& path, const std::string& text) {
+  write_text_file(path, path.ends_with(".gz") ? gzip(text) : text);
+}
+
+}  // namespace amasia
