@@ -24,7 +24,7 @@ endfunction()
 amasia_compile_together(harness ground ${harness_folder})
 amasia_compile_rooms_together(ground text statistics evidence)
 amasia_compile_rooms_together(results results published report)
-amasia_compile_rooms_together(session plan outside process session callables)
+amasia_compile_rooms_together(session plan user_kernel process session implementations)
 amasia_compile_rooms_together(cli cli)
 include(digests)  # commit, compilers and the digests of the sources, for provenance.cpp
 amasia_add_provenance(harness)
@@ -69,7 +69,7 @@ add_library(amasia_harness INTERFACE)
 target_link_libraries(amasia_harness INTERFACE amasia_commands
                       "$<LINK_GROUP:RESCAN,harness,harness_gpu>")
 
-# libamasia_compare, which the Python package amasia loads: harness/callables for C. Nothing of what it
+# libamasia_compare, which the Python package amasia loads: harness/implementations for C. Nothing of what it
 # is linked from is seen from outside, because the process has other libraries with fmt or CUDA's runtime in them.
 # amasia_add_compare_library(TARGET LIBRARY...): the same around another device.
 set(in_a_library harness harness_gpu inputs microbench)

@@ -26,7 +26,7 @@ struct Work {
   double dependent_operations = 0;  // length of the longest chain of dependent ALU operations
 };
 
-/// False where nobody said what there is to do: of a problem that was brought.
+/// False where nobody said what there is to do: of a problem loaded at run time.
 constexpr bool has_work(const Work& w) {
   return w.operations + w.bytes_read + w.bytes_written + w.dependent_operations > 0;
 }
@@ -73,12 +73,12 @@ class Instance {
   /// is not a valid input.
   virtual bool repeatable() const { return true; }
   /// Whether verify() must refuse what reset() leaves, before anything ran. False where an instance
-  /// is brought without one of the two.
+  /// is loaded without one of the two.
   virtual bool poisons() const { return true; }
   /// The stream to run on, where that is somebody else's; nothing: one of the harness.
   virtual std::optional<Stream> stream() const { return std::nullopt; }
 
-  // Of problems that were brought at run time, whose implementations nobody knows: one may keep the
+  // Of problems loaded at run time, whose implementations nobody knows: one may keep the
   // output of an input that it knows again.
 
   /// Makes of `seed` an input that no run has had, for reset() to restore; on a call with `move`

@@ -229,7 +229,7 @@ std::optional<unsigned> Nvml::slowdown_c() const {
   return library_->number("nvmlDeviceGetTemperatureThreshold", slowdown);
 }
 
-std::string Nvml::company(std::uint64_t since_us) const {
+std::string Nvml::other_processes(std::uint64_t since_us) const {
   if (!available()) return "";
   std::set<unsigned> others;
   unsigned most = 0;

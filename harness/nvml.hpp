@@ -50,7 +50,7 @@ class Nvml {
   /// processes, up to 20 % of the time"; empty when there was none, and where it cannot be known:
   /// on a MIG slice, without the right to ask, and in a container that shows its processes by ids
   /// of the host.
-  std::string company(std::uint64_t since_us) const;
+  std::string other_processes(std::uint64_t since_us) const;
   /// Microseconds by the clock that NVML dates its samples by.
   static std::uint64_t now_us();
   /// The temperature from which the clock is held down, in degrees Celsius.

@@ -45,7 +45,7 @@ std::map<std::string, InstanceFactory, std::less<>>& factories() {
   return map;
 }
 
-std::map<std::string, std::string>& outside_digests() {
+std::map<std::string, std::string>& registered_digests() {
   static std::map<std::string, std::string> map;
   return map;
 }
@@ -91,7 +91,7 @@ std::string twice(const char* what, const SourceLine& first, const SourceLine& s
 }
 
 /// Place of a strategy in the table of strategies; comparators, and what has no place in it, as
-/// implementations that were brought, come after all of them.
+/// implementations loaded at run time, come after all of them.
 std::size_t rank_of(const Variant& variant) {
   std::size_t rank = 0;
   while (rank < strategy_traits.size() &&
@@ -103,7 +103,7 @@ std::size_t rank_of(const Variant& variant) {
 
 /// What is wrong with a variant by itself; "" when nothing is.
 std::string defect_of(const Variant& variant) {
-  if (!variant.comparator && !variant.brought && rank_of(variant) == strategy_traits.size()) {
+  if (!variant.comparator && !variant.user_kernel && rank_of(variant) == strategy_traits.size()) {
     return fmt::format("is registered with a strategy that there is not, '{}'", variant.strategy);
   }
   if (variant.configs.empty()) return "is registered without a config";
@@ -277,7 +277,7 @@ void forget_app(std::string_view name) {
   if (const auto found = factories().find(name); found != factories().end()) {
     factories().erase(found);
   }
-  std::erase_if(outside_digests(), [name](const auto& digest) {
+  std::erase_if(registered_digests(), [name](const auto& digest) {
     return digest.first.substr(0, digest.first.find('/')) == name;
   });
   for (auto* places : {&app_places(), &factory_places()}) {
@@ -289,11 +289,13 @@ void forget_app(std::string_view name) {
 }
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {
-  outside_digests().insert(digests.begin(), digests.end());
+  registered_digests().insert(digests.begin(), digests.end());
   return true;
 }
 
-const std::map<std::string, std::string>& registered_source_digests() { return outside_digests(); }
+const std::map<std::string, std::string>& registered_source_digests() {
+  return registered_digests();
+}
 
 const std::vector<const App*>& apps() { return app_list(); }
 

@@ -75,8 +75,8 @@ struct Config {
   std::function<std::vector<KernelUse>(const Instance&, const Device&)> loaded_kernels{};
 };
 
-/// What only an implementation has that was brought at run time (harness/outside).
-struct Brought {
+/// Set only for user kernels loaded at run time (harness/user_kernel).
+struct UserKernel {
   std::string place{};   // where it was described, "saxpy.toml:14"
   std::string broken{};  // why it must not run, found before anything ran
   std::string code{};    // file with the machine code or PTX of its kernels; "" where none is known
@@ -95,8 +95,8 @@ struct Variant {
   StrategyTraits traits{};
   std::vector<Config> configs;
   std::vector<Declined> declined{};
-  SourceLine place{};                // of its registration
-  std::optional<Brought> brought{};  // then `strategy` is any name
+  SourceLine place{};                       // of its registration
+  std::optional<UserKernel> user_kernel{};  // then `strategy` is any name
   std::string name() const { return app + "/" + strategy; }
 };
 

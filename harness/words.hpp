@@ -36,7 +36,7 @@ enum class SpeedClaim { faster, slower, not_resolved, within_noise, invalid };
 /// Why a group's measurement is not valid: a ceiling beside it that cannot be; a cold row faster
 /// than its floor; another process computing on the GPU; a baseline that did not stay what it was;
 /// power, clocks or temperature other than at the run's start.
-enum class InvalidKind { ceiling, floor, company, drift, device_state };
+enum class InvalidKind { ceiling, floor, interference, drift, device_state };
 /// How the intervals within a run of a group were made: exactly, for rounds that are independent;
 /// widened by ranks where the samples show that they are not; or, where no ranks are left, from the
 /// effective number of rounds (statistics/interval_rule.hpp).

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string_view>
@@ -25,6 +26,8 @@ namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::size_t cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 /// Runs a program without a shell and hands its output over line by line. False when it cannot be
 /// started or fails.
@@ -62,6 +65,22 @@ bool run_program(const std::vector<std::string>& arguments, OnLine on_line) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// Whether `work` succeeds for each of `count` parts, as many at a time as there are cores.
+bool in_parallel(std::size_t count, const std::function<bool(std::size_t part)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::future<bool>> workers;
+  for (std::size_t i = std::min<std::size_t>(count, cores()); i > 0; --i) {
+    workers.push_back(std::async(std::launch::async, [&] {
+      bool all = true;
+      for (std::size_t part = next++; part < count; part = next++) all = work(part) && all;
+      return all;
+    }));
+  }
+  bool all = true;
+  for (auto& worker : workers) all = worker.get() && all;
+  return all;
+}
+
 /// The SASS of some kernels (none: all) that `command` lists; false when it fails or lists nothing.
 bool list_kernels(std::vector<std::string> command, const std::string& executable,
                   const std::vector<std::string>& kernels, KernelCodes& found) {
@@ -84,25 +103,15 @@ std::string find_cuobjdump() { return find_tool("cuobjdump", "CUOBJDUMP"); }
 bool list_kernels_in_parallel(const std::vector<std::string>& command,
                               const std::string& executable,
                               const std::vector<std::string>& kernels, KernelCodes& found) {
-  const std::size_t count =
-      std::min<std::size_t>(kernels.size(), std::max(1U, std::thread::hardware_concurrency()));
+  const std::size_t count = std::min(kernels.size(), cores());
   if (count <= 1) return list_kernels(command, executable, kernels, found);
-  std::vector<std::future<std::pair<bool, KernelCodes>>> parts;
-  for (std::size_t part = 0; part < count; ++part) {
+  std::vector<KernelCodes> listed(count);
+  const bool all = in_parallel(count, [&](std::size_t part) {
     std::vector<std::string> share;
     for (std::size_t i = part; i < kernels.size(); i += count) share.push_back(kernels[i]);
-    parts.push_back(std::async(std::launch::async, [&command, &executable, share] {
-      KernelCodes listed;
-      const bool ran = list_kernels(command, executable, share, listed);
-      return std::pair(ran, std::move(listed));
-    }));
-  }
-  bool all = true;
-  for (auto& part : parts) {
-    auto [ran, listed] = part.get();
-    all = all && ran;
-    found.merge(listed);
-  }
+    return list_kernels(command, executable, share, listed[part]);
+  });
+  for (KernelCodes& part : listed) found.merge(part);
   return all;
 }
 
@@ -116,24 +125,11 @@ bool list_modules(const std::string& cuobjdump, const Cubins& cubins,
     return cubins.bytes(a).size() > cubins.bytes(b).size();
   });
   std::vector<KernelCodes> listed(order.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    bool all = true;
-    for (std::size_t i = next++; i < order.size(); i = next++) {
-      const fs::path path = folder.path() / (std::to_string(order[i]) + ".cubin");
-      std::ofstream(path, std::ios::binary) << cubins.bytes(order[i]);
-      all = list_kernels({cuobjdump, "-sass"}, path, {}, listed[i]) && all;
-    }
-    return all;
-  };
-  const std::size_t count =
-      std::min<std::size_t>(order.size(), std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<std::future<bool>> workers;
-  for (std::size_t i = 0; i < count; ++i) {
-    workers.push_back(std::async(std::launch::async, work));
-  }
-  bool all = true;
-  for (auto& worker : workers) all = worker.get() && all;
+  const bool all = in_parallel(order.size(), [&](std::size_t i) {
+    const fs::path path = folder.path() / (std::to_string(order[i]) + ".cubin");
+    std::ofstream(path, std::ios::binary) << cubins.bytes(order[i]);
+    return list_kernels({cuobjdump, "-sass"}, path, {}, listed[i]);
+  });
   for (auto& kernels : listed) found.merge(kernels);
   return all;
 }

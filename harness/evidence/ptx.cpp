@@ -1,8 +1,8 @@
 #include "harness/evidence/ptx.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 
 namespace amasia::ptx {
@@ -13,45 +13,28 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
 }
 
-/// The text with comments and what strings hold blanked out, so that positions and line numbers
-/// stay.
-std::string without_comments(std::string_view text) {
-  std::string out(text);
-  bool in_string = false;  // which ends with its line
-  for (std::size_t i = 0; i + 1 < out.size();) {
-    if (out[i] == '"' || out[i] == '\n') {
-      in_string = out[i++] == '"' && !in_string;
-    } else if (in_string) {
-      out[i++] = ' ';
-    } else if (out[i] == '/' && out[i + 1] == '/') {
-      while (i < out.size() && out[i] != '\n') out[i++] = ' ';
-    } else if (out[i] == '/' && out[i + 1] == '*') {
-      const std::size_t end = std::min(out.find("*/", i + 2), out.size() - 2) + 2;
-      for (; i < end; ++i) {
-        if (out[i] != '\n') out[i] = ' ';
-      }
-    } else {
-      ++i;
-    }
-  }
-  return out;
-}
-
 std::string trimmed(std::string_view s) {
   while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
   while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
   return std::string(s);
 }
 
+std::uint64_t number_in(std::string_view digits) {
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
 int target_of(std::string_view name) {
-  constexpr int most = 99999;  // beyond any: what names more is no target
-  int version = 0;
-  for (char c : name.substr(std::min<std::size_t>(3, name.size()))) {  // "sm_"
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) break;
-    if (version > most / 10) return 0;
-    version = 10 * version + (c - '0');
-  }
-  return version;
+  const std::uint64_t version = number_in(name.substr(std::min<std::size_t>(3, name.size())));
+  return version > 99999 ? 0 : static_cast<int>(version);  // beyond any is no target
+}
+
+/// ".f32" -> 4: the digits behind the letter are bits. 0 for what is no type.
+std::size_t bytes_of_type(std::string_view word) {
+  const bool is_type = word.size() >= 3 && word[0] == '.' &&
+                       std::string_view("bsuf").find(word[1]) != std::string_view::npos;
+  return is_type ? number_in(word.substr(2)) / 8 : 0;
 }
 
 class Reader {
@@ -104,20 +87,55 @@ class Reader {
     Function f;
     f.entry = entry;
     f.name = std::string(next_word());
-    for (;;) {
-      while (pos_ < text_.size() && text_[pos_] != '{' && text_[pos_] != ';' &&
-             text_[pos_] != '.') {
-        advance();
+    for (std::string_view word = next_word(); word != "{"; word = next_word()) {
+      if (word.empty() || word == ";") return;  // a declaration
+      if (word == "(") {
+        parameters(f);
+      } else if (word == ".maxntid") {
+        const std::vector<std::uint64_t> most = dimensions();
+        f.most_threads = most[0] * most[1] * most[2];
+      } else if (word == ".reqntid") {
+        f.exact_block = dimensions();
+      } else if (word == ".pragma") {  // ends with a semicolon, as a declaration does
+        skip_to_any(";");
       }
-      // Between parameters and body only this directive ends with a semicolon.
-      if (pos_ >= text_.size() || text_[pos_] != '.') break;
-      if (next_word() == ".pragma") skip_to_any(";");
     }
-    const bool declaration = pos_ >= text_.size() || text_[pos_] == ';';
-    if (pos_ < text_.size()) advance();
-    if (declaration) return;
     body(f.body);
     m.functions.push_back(std::move(f));
+  }
+
+  /// `.param .align 8 .b8 name[48], ...)`, behind the opening parenthesis.
+  void parameters(Function& f) {
+    std::size_t each = 0, count = 1;
+    bool any = false;
+    for (std::string_view word = next_word(); !word.empty(); word = next_word()) {
+      any = any || word == ".param";
+      if (word == ".align") {
+        next_word();
+      } else if (word == "[") {
+        count = number_in(next_word());
+      } else if (word == "," || word == ")") {
+        if (any) f.parameters.push_back(each * count);
+        each = 0;
+        count = 1;
+        any = false;
+        if (word == ")") return;
+      } else if (each == 0) {
+        each = bytes_of_type(word);
+      }
+    }
+  }
+
+  /// "256, 2" -> 256, 2, 1
+  std::vector<std::uint64_t> dimensions() {
+    std::vector<std::uint64_t> extents{number_in(next_word())};
+    for (skip_space(); extents.size() < 3 && pos_ < text_.size() && text_[pos_] == ',';
+         skip_space()) {
+      advance();
+      extents.push_back(number_in(next_word()));
+    }
+    extents.resize(3, 1);
+    return extents;
   }
 
   void body(std::vector<Statement>& out) {
@@ -208,6 +226,28 @@ class Reader {
 
 }  // namespace
 
+std::string without_comments(std::string_view text) {
+  std::string out(text);
+  bool in_string = false;  // which ends with its line
+  for (std::size_t i = 0; i + 1 < out.size();) {
+    if (out[i] == '"' || out[i] == '\n') {
+      in_string = out[i++] == '"' && !in_string;
+    } else if (in_string) {
+      out[i++] = ' ';
+    } else if (out[i] == '/' && out[i + 1] == '/') {
+      while (i < out.size() && out[i] != '\n') out[i++] = ' ';
+    } else if (out[i] == '/' && out[i + 1] == '*') {
+      const std::size_t end = std::min(out.find("*/", i + 2), out.size() - 2) + 2;
+      for (; i < end; ++i) {
+        if (out[i] != '\n') out[i] = ' ';
+      }
+    } else {
+      ++i;
+    }
+  }
+  return out;
+}
+
 Module parse(std::string_view text) {
   const std::string code = without_comments(text);
   return Reader(code).module();
@@ -238,36 +278,36 @@ Contents contents(std::string_view text) {
 
 std::string operation_of(std::string_view opcode) {
   // Longest first where one begins another.
-  constexpr std::array<std::string_view, 26> whole{"cp.async.bulk.tensor",
-                                                   "cp.async.bulk.commit_group",
-                                                   "cp.async.bulk.wait_group",
-                                                   "cp.async.bulk",
-                                                   "cp.async.commit_group",
-                                                   "cp.async.wait_group",
-                                                   "cp.async.wait_all",
-                                                   "cp.async.mbarrier",
-                                                   "cp.async",
-                                                   "cp.reduce.async.bulk",
-                                                   "barrier.cluster.arrive",
-                                                   "barrier.cluster.wait",
-                                                   "mbarrier.try_wait",
-                                                   "mbarrier.test_wait",
-                                                   "mbarrier.arrive",
-                                                   "mbarrier.init",
-                                                   "st.async",
-                                                   "wgmma.mma_async",
-                                                   "wgmma.fence",
-                                                   "wgmma.commit_group",
-                                                   "wgmma.wait_group",
-                                                   "wmma.mma",
-                                                   "wmma.load",
-                                                   "wmma.store",
-                                                   "griddepcontrol.launch_dependents",
-                                                   "griddepcontrol.wait"};
-  const auto known = std::find_if(whole.begin(), whole.end(), [opcode](std::string_view name) {
-    return opcode.substr(0, name.size()) == name;
-  });
-  if (known != whole.end()) return std::string(*known);
+  static constexpr std::string_view whole[] = {"cp.async.bulk.tensor",
+                                               "cp.async.bulk.commit_group",
+                                               "cp.async.bulk.wait_group",
+                                               "cp.async.bulk",
+                                               "cp.async.commit_group",
+                                               "cp.async.wait_group",
+                                               "cp.async.wait_all",
+                                               "cp.async.mbarrier",
+                                               "cp.async",
+                                               "cp.reduce.async.bulk",
+                                               "barrier.cluster.arrive",
+                                               "barrier.cluster.wait",
+                                               "mbarrier.try_wait",
+                                               "mbarrier.test_wait",
+                                               "mbarrier.arrive",
+                                               "mbarrier.init",
+                                               "st.async",
+                                               "wgmma.mma_async",
+                                               "wgmma.fence",
+                                               "wgmma.commit_group",
+                                               "wgmma.wait_group",
+                                               "wmma.mma",
+                                               "wmma.load",
+                                               "wmma.store",
+                                               "griddepcontrol.launch_dependents",
+                                               "griddepcontrol.wait"};
+  const auto known = std::find_if(
+      std::begin(whole), std::end(whole),
+      [opcode](std::string_view name) { return opcode.substr(0, name.size()) == name; });
+  if (known != std::end(whole)) return std::string(*known);
 
   std::string verb(opcode.substr(0, opcode.find('.')));
   if (verb == "bar" || verb == "barrier") {

@@ -3,6 +3,8 @@
 // stay text. Source of the syntax: PTX ISA, "Syntax".
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,11 @@ struct Statement {
 };
 
 struct Function {
-  std::string name;    // mangled
-  bool entry = false;  // a kernel, not a device function
+  std::string name;                          // mangled
+  bool entry = false;                        // a kernel, not a device function
+  std::vector<std::size_t> parameters{};     // of a kernel: bytes of each, in order
+  std::uint64_t most_threads = 0;            // .maxntid; 0: unbounded
+  std::vector<std::uint64_t> exact_block{};  // .reqntid: x, y, z; empty: any
   std::vector<Statement> body;
 };
 
@@ -29,6 +34,10 @@ struct Module {
   int target = 0;  // 90 for ".target sm_90" and sm_90a; 0 when there is none
   std::vector<Function> functions;
 };
+
+/// The text with comments and what strings hold blanked out, so that positions and line numbers
+/// stay.
+std::string without_comments(std::string_view text);
 
 /// Never fails: what is no function is skipped, an unterminated body ends with the text.
 Module parse(std::string_view text);

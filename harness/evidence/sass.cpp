@@ -1,7 +1,6 @@
 #include "harness/evidence/sass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 
@@ -12,96 +11,31 @@ namespace {
 // Utilities, "Instruction Set Reference"; for the cluster, by compiling probes for sm_90: mapa
 // becomes plain arithmetic, ld/st.shared::cluster become generic LD/ST, st.async becomes STAS,
 // remote atomics become ATOM).
-constexpr std::array sass_groups = std::to_array<std::string_view>({
+constexpr std::string_view sass_groups =
     // global, shared, local, generic memory
-    "LDG",
-    "STG",
-    "LDS",
-    "STS",
-    "LDL",
-    "STL",
-    "LD",
-    "ST",
-    "LDSM",
-    "STSM",
+    " LDG STG LDS STS LDL STL LD ST LDSM STSM"
     // asynchronous copies: cp.async, its groups; bulk and tensor copies, stores, reductions,
     // prefetches
-    "LDGSTS",
-    "LDGDEPBAR",
-    "DEPBAR",
-    "ARRIVES",
-    "UBLKCP",
-    "UBLKRED",
-    "UBLKPF",
-    "UTMALDG",
-    "UTMASTG",
-    "UTMAREDG",
-    "UTMAPF",
-    "UTMACMDFLUSH",
-    "STAS",
-    "REDAS",
+    " LDGSTS LDGDEPBAR DEPBAR ARRIVES UBLKCP UBLKRED UBLKPF UTMALDG UTMASTG UTMAREDG UTMAPF"
+    " UTMACMDFLUSH STAS REDAS"
     // barriers: block, mbarrier, cluster; fences
-    "BAR",
-    "SYNCS",
-    "UCGABAR_ARV",
-    "UCGABAR_WAIT",
-    "MEMBAR",
-    "FENCE",
-    "CCTL",
+    " BAR SYNCS UCGABAR_ARV UCGABAR_WAIT MEMBAR FENCE CCTL"
     // programmatic dependent launch: dependents may start, wait for what this one depends on
-    "PREEXIT",
-    "ACQBULK",
+    " PREEXIT ACQBULK"
     // atomics and warp exchange
-    "ATOM",
-    "ATOMG",
-    "ATOMS",
-    "RED",
-    "REDG",
-    "SHFL",
-    "REDUX",
-    "MATCH",
+    " ATOM ATOMG ATOMS RED REDG SHFL REDUX MATCH"
     // arithmetic
-    "FFMA",
-    "FADD",
-    "FMUL",
-    "FMNMX",
-    "DFMA",
-    "DADD",
-    "DMUL",
-    "IADD3",
-    "VIADD",
-    "IMAD",
-    "IMNMX",
-    "VIMNMX",
-    "VIMNMX3",
-    "VIADDMNMX",
-    "VIMNMX16",
-    "MUFU",
-    "POPC",
-    "FLO",
-    "HMMA",
-    "IMMA",
-    "DMMA",
-    "HGMMA",
-    "IGMMA",
-    "QGMMA",
-    "BGMMA",
-    "BMMA",
-    "QMMA",
-    "MOVM",
+    " FFMA FADD FMUL FMNMX DFMA DADD DMUL IADD3 VIADD IMAD IMNMX VIMNMX VIMNMX3 VIADDMNMX"
+    " VIMNMX16 MUFU POPC FLO HMMA IMMA DMMA HGMMA IGMMA QGMMA BGMMA BMMA QMMA MOVM"
     // conversions, and calls of what the compiler emulates
-    "F2FP",
-    "CALL",
-});
+    " F2FP CALL ";
 
 // Qualifiers counted beside their group: a copy by 4 bytes where 16 were meant must be visible.
-constexpr std::array sass_qualifiers = std::to_array<std::string_view>({"64", "128", "MULTICAST"});
-constexpr std::array qualified_groups =
-    std::to_array<std::string_view>({"LDG", "STG", "LDS", "STS", "LDGSTS", "UBLKCP", "UTMALDG"});
+constexpr std::string_view sass_qualifiers = " 64 128 MULTICAST ";
+constexpr std::string_view qualified_groups = " LDG STG LDS STS LDGSTS UBLKCP UTMALDG ";
 
-template <class Table>
-bool contains(const Table& table, std::string_view word) {
-  return std::find(table.begin(), table.end(), word) != table.end();
+bool contains(std::string_view words, std::string_view word) {
+  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
 void count_sass(std::string_view opcode, std::map<std::string, int>& instructions) {

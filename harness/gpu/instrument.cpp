@@ -12,8 +12,8 @@
 #include "harness/gpu/verification.hpp"
 #include "harness/microbenchmark.hpp"
 #include "harness/nvml.hpp"
-#include "harness/outside/trial.hpp"
 #include "harness/registry.hpp"
+#include "harness/user_kernel/trial.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/launch.hpp"
 #include "variants/device/prepared_run.hpp"
@@ -108,7 +108,7 @@ class CudaGroup : public GroupInstrument {
           "compute_processes", "use", "sm_clock_max_mhz", "memory_clock_max_mhz"}) {
       state.erase(key);
     }
-    if (const std::string others = nvml_.company(opened_us_); !others.empty()) {
+    if (const std::string others = nvml_.other_processes(opened_us_); !others.empty()) {
       state["company"] = others;
     }
     return state;
@@ -139,11 +139,11 @@ class CudaGroup : public GroupInstrument {
     row.movement = config->info.movement;
     row.fallback = fallback_of(variant, *config, device_);
     Launch launch = launch_of(variant, *config);
-    if (variant.brought && !variant.brought->capturable) {
+    if (variant.user_kernel && !variant.user_kernel->capturable) {
       prepare_by_trial(index, row, std::move(launch));
       return;
     }
-    if (variant.brought) brought_.push_back(launch);
+    if (variant.user_kernel) user_launches_.push_back(launch);
     const LaunchedBlocks launched = launched_blocks(launch, sampler_.stream());
     const std::vector<KernelUse> kernels =
         config->loaded_kernels ? config->loaded_kernels(*instance_, device_) : config->info.kernels;
@@ -162,27 +162,27 @@ class CudaGroup : public GroupInstrument {
     challenges_[index] = row.role == Role::candidate ? 0 : instance_->challenges();
   }
 
-  /// A function that was brought is called here for the first time. Behind a capture that failed
+  /// A function loaded at run time is called here for the first time. Behind a capture that failed
   /// that call may get the error of the capture (forget_failed_capture), and so counts for nothing.
   Launch launch_of(const Variant& variant, const Config& config) {
     try {
       return config.prepare(*instance_, device_);
     } catch (const std::runtime_error&) {
-      if (!variant.brought || !capture_failed_) throw;
+      if (!variant.user_kernel || !capture_failed_) throw;
     }
     cudaGetLastError();
     return config.prepare(*instance_, device_);
   }
 
-  /// Empty for a launch that was brought and cannot be a part of a graph: it launches one, or
-  /// allocates. `row` is failed where the capture shows that it works beside its stream, and
-  /// skipped where a graph is what is to be timed.
+  /// Empty for a launch that was loaded at run time and cannot be a part of a graph: it launches
+  /// one, or allocates. `row` is failed where the capture shows that it works beside its stream,
+  /// and skipped where a graph is what is to be timed.
   std::shared_ptr<PreparedRun> captured_run(const Variant& variant, const Launch& launch,
                                             Row& row) {
     try {
       return std::make_shared<PreparedRun>(launch, plan_.key.launch, sampler_.stream());
     } catch (const std::runtime_error& error) {
-      if (!variant.brought) throw;
+      if (!variant.user_kernel) throw;
       const auto* const of_cuda = dynamic_cast<const CudaError*>(&error);
       forget_failed_capture();
       if (of_cuda != nullptr && of_cuda->code() == cudaErrorStreamCaptureUnjoined) {
@@ -201,7 +201,7 @@ class CudaGroup : public GroupInstrument {
   /// have failed, so each is called once here. Throws CudaError where the device is broken.
   void forget_failed_capture() {
     capture_failed_ = true;
-    for (const Launch& launch : brought_) call_for_nothing(launch);
+    for (const Launch& launch : user_launches_) call_for_nothing(launch);
   }
 
   void call_for_nothing(const Launch& launch) {
@@ -215,7 +215,7 @@ class CudaGroup : public GroupInstrument {
     AMASIA_CUDA(cudaDeviceSynchronize());
   }
 
-  /// A launch that was brought and that no graph can be captured of. Empty, and `row` failed, where
+  /// A launch loaded at run time that cannot be captured. Empty, and `row` failed, where
   /// it still has the error of the capture.
   std::optional<Enqueued> uncaptured(const Launch& launch, Row& row) {
     try {
@@ -315,8 +315,8 @@ class CudaGroup : public GroupInstrument {
   std::uint64_t opened_us_ = Nvml::now_us();
   std::unique_ptr<Instance> instance_;
   std::vector<std::shared_ptr<PreparedRun>> prepared_;
-  std::vector<Launch> brought_;  // functions of libraries that came at run time
-  bool capture_failed_ = false;  // of one of them
+  std::vector<Launch> user_launches_;  // functions of libraries that came at run time
+  bool capture_failed_ = false;        // of one of them
   std::map<int, Enqueued> runs_;
   std::map<std::string, TrialOutcome> tried_;  // by variant: its control is the same program
   std::map<int, int> challenges_;              // of a row, when it is verified again
@@ -352,7 +352,9 @@ class CudaInstrument : public Instrument {
                             : std::map<std::string, std::string>{{"nvml", nvml.reason()}};
   }
   Stream stream() const override { return stream_; }
-  std::string company() const override { return Nvml(device_.pci_bus_id).company(opened_us_); }
+  std::string other_processes() const override {
+    return Nvml(device_.pci_bus_id).other_processes(opened_us_);
+  }
 
   std::unique_ptr<GroupInstrument> open(const PlannedGroup& plan) override {
     return std::make_unique<CudaGroup>(plan, device_);

@@ -94,7 +94,7 @@ class Instrument {
   virtual Trouble trouble_of(const std::exception& error) = 0;
   /// Who else computed on the device since it was opened, as far as NVML tells; "" where nobody
   /// did, or it is not known.
-  virtual std::string company() const { return ""; }
+  virtual std::string other_processes() const { return ""; }
 };
 
 /// The instrument of device `index`. Throws UsageError when there are fewer devices, and

@@ -14,7 +14,7 @@
 #include "harness/gpu/persisting_l2.hpp"
 #include "harness/gpu/timed_run.hpp"
 #include "harness/nvml.hpp"
-#include "harness/outside/trial.hpp"
+#include "harness/user_kernel/trial.hpp"
 #include "variants/device/cuda.hpp"
 #include "variants/device/prepared_run.hpp"
 
@@ -32,7 +32,7 @@ struct Enqueued {
   Enqueued(const PreparedRun& run)
       : enqueue([&run](cudaStream_t stream) { run.enqueue(stream); }),
         can_be_blocked(run.can_be_blocked()) {}
-  /// A launch that cannot be captured, see Brought::capturable.
+  /// A launch that cannot be captured, see UserKernel::capturable.
   Enqueued(Launch launch, bool waits_in_the_queue)
       : enqueue(std::move(launch)), can_be_blocked(waits_in_the_queue) {}
 

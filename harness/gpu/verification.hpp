@@ -77,7 +77,7 @@ inline std::optional<std::string> works_elsewhere(const Verdict& of_replay) {
          "events)";
 }
 
-/// Remark on a row that was brought and is timed without being captured.
+/// Remark on a row that is timed without being captured.
 inline constexpr const char* not_captured =
     "it cannot be captured into a graph: its launches are not counted";
 
@@ -86,7 +86,7 @@ inline constexpr const char* not_joined =
     "it works on another stream, which nobody times: it forks one from the stream that it is "
     "given and does not make that wait for it (cudaStreamWaitEvent)";
 
-/// What to do about a launch that was brought, where only a graph is timed.
+/// What to do about a launch loaded at run time, where only a graph is timed.
 inline std::string no_graph(const std::string& why) {
   return fmt::format("it cannot be captured in a graph: {}; measure it with --launch stream", why);
 }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "harness/callables/compare.hpp"
+#include "harness/implementations/compare.hpp"
 #include "harness/session/session.hpp"
 
 namespace amasia {
@@ -28,12 +28,12 @@ bool called(amasia_callback callback, int what, Stream stream, std::array<char, 
       text.back() = '\0';
       return false;
     default:
-      throw CallableFailed("the caller ended it");
+      throw ImplementationFailed("the caller ended it");
   }
 }
 
-Callables callables_of(const Json& request, amasia_callback callback) {
-  Callables c;
+Implementations implementations_of(const Json& request, amasia_callback callback) {
+  Implementations c;
   const auto call = [callback](int what, Stream stream) {
     std::array<char, text_size> text{};
     called(callback, what, stream, text);
@@ -47,7 +47,7 @@ Callables callables_of(const Json& request, amasia_callback callback) {
   if (request.at("inputs").get<bool>()) {
     c.inputs = [callback](Stream stream, std::uint64_t seed) {
       if (callback(AMASIA_INPUTS, stream, nullptr, seed) != AMASIA_DONE) {
-        throw CallableFailed("the caller ended it");
+        throw ImplementationFailed("the caller ended it");
       }
     };
   }
@@ -90,11 +90,11 @@ Callables callables_of(const Json& request, amasia_callback callback) {
   return c;
 }
 
-Json compared(const Callables& callables) {
-  const ResultFile file = compare_callables(callables);
+Json compared(const Implementations& implementations) {
+  const ResultFile file = compare_implementations(implementations);
   Json answers = Json::array();
   for (const Comparison& c : file.groups.front().comparisons) {
-    answers.push_back(answer(c, callables.names.front()));
+    answers.push_back(answer(c, implementations.names.front()));
   }
   return {{"result", to_text(file)}, {"answers", std::move(answers)}};
 }
@@ -105,8 +105,8 @@ Json error(const char* kind, const std::exception& e) {
 
 Json answer_to(const char* request, amasia_callback callback) {
   try {
-    return compared(callables_of(Json::parse(request), callback));
-  } catch (const CallableFailed& e) {
+    return compared(implementations_of(Json::parse(request), callback));
+  } catch (const ImplementationFailed& e) {
     return error("stopped", e);
   } catch (const UsageError& e) {
     return error("usage", e);

@@ -1,4 +1,4 @@
-// libamasia_compare: harness/callables for whoever can call C. The Python package amasia does
+// libamasia_compare: harness/implementations for whoever can call C. The Python package amasia does
 // (amasia/library.py); the two are of one version.
 #pragma once
 

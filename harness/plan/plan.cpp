@@ -10,6 +10,7 @@
 #include "harness/results/written.hpp"
 
 namespace amasia {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -32,10 +33,10 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
         tuning.choose(device, v.name(), size, cache, launch, source_digest(v.name()));
     row.config = choice ? choice->config : "";
     row.config_source = choice ? choice->source : "built-in default";
-    if (v.brought) {  // there is one config, and nothing to tune
+    if (v.user_kernel) {  // there is one config, and nothing to tune
       row.config = v.configs.front().info.name;
-      row.config_source = v.brought->place.empty() ? "as it was brought" : v.brought->place;
-      row.excluded = v.brought->broken;
+      row.config_source = v.user_kernel->place.empty() ? "as it was brought" : v.user_kernel->place;
+      row.excluded = v.user_kernel->broken;
     }
     return row;
   };

@@ -22,6 +22,7 @@
 #include "harness/text/file.hpp"
 
 namespace amasia {
+
 namespace {
 
 using Json = nlohmann::ordered_json;

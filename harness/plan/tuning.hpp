@@ -16,7 +16,7 @@
 
 namespace amasia {
 
-/// One candidate of one search: time is absent when it did not run, `reason` says why.
+/// One candidate of one search: times are absent when it did not run, `reason` says why.
 struct TuningCandidate {
   std::string config;
   RowStatus status = RowStatus::ok;

@@ -123,7 +123,7 @@ struct GroupKey {
 
 /// Why a group's measurement is not valid, and what to do about it: a sentence each.
 struct Invalidity {
-  InvalidKind kind = InvalidKind::company;
+  InvalidKind kind = InvalidKind::interference;
   std::string reason;
   std::string remedy;
 };

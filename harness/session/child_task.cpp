@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "harness/gpu/instrument.hpp"
-#include "harness/outside/bring.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/ceilings.hpp"
 #include "harness/session/group_loop.hpp"
 #include "harness/session/microbenchmark_loop.hpp"
 #include "harness/text/host_memory.hpp"
+#include "harness/user_kernel/load.hpp"
 
 namespace amasia {
 namespace {
@@ -56,8 +56,8 @@ Json group_task(const PlannedGroup& plan, int device_index) {
   Json task{{"task", "group"}, {"index", device_index}, {"plan", to_json(plan)}};
   const App* const app = find_app(plan.key.app);
   if (app != nullptr && !app->description().empty()) {
-    task["brought"] = {{"description", app->description()},
-                       {"digest", digest_of_brought(plan.key.app)}};
+    task["user_kernel"] = {{"description", app->description()},
+                           {"digest", digest_of_user_app(plan.key.app)}};
   }
   return task;
 }
@@ -93,10 +93,10 @@ nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
     return array;
   }
   if (name == "group") {
-    if (const auto brought = task.find("brought"); brought != task.end()) {
-      bring_again(task.at("plan").at("app").get<std::string>(),
-                  brought->at("description").get<std::string>(),
-                  brought->at("digest").get<std::string>());
+    if (const auto user_kernel = task.find("user_kernel"); user_kernel != task.end()) {
+      load_user_app_again(task.at("plan").at("key").at("app").get<std::string>(),
+                          user_kernel->at("description").get<std::string>(),
+                          user_kernel->at("digest").get<std::string>());
     }
     return to_json(run_group(planned_group_from_json(task.at("plan")), *instrument, progress));
   }

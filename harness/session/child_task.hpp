@@ -21,7 +21,7 @@ namespace amasia {
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,
                                     const ProgressSink& progress);
 
-/// The task of a group. Of an app that was brought at run time it says what from.
+/// The task of a group. Of an app loaded at run time it says what from.
 nlohmann::ordered_json group_task(const PlannedGroup& plan, int device_index);
 
 /// Loads a shared library of a description, and says what stands against that: {"objection":

@@ -151,12 +151,13 @@ void Completion::count_instructions(CodeEvidence& counted,
 }
 
 void Completion::complete(GroupResult& result) {
-  // Kernels of one name may be in the files of two implementations that were brought.
+  // Kernels of one name may be in the files of two implementations loaded at run time.
   std::map<std::string, std::vector<std::vector<KernelEvidence>*>> by_file;
   for (Row& row : result.rows) {
     const Variant* const variant = find_variant(row.variant);
-    const bool has_file = variant != nullptr && variant->brought && !variant->brought->code.empty();
-    by_file[has_file ? variant->brought->code : ""].push_back(&row.evidence);
+    const bool has_file =
+        variant != nullptr && variant->user_kernel && !variant->user_kernel->code.empty();
+    by_file[has_file ? variant->user_kernel->code : ""].push_back(&row.evidence);
   }
   for (const auto& [file, evidence] : by_file) {
     if (!file.empty() && !files_.contains(file)) files_[file] = CodeEvidence::of_file(file);

@@ -45,7 +45,7 @@ class Completion {
   Device device_;
   std::vector<Ceiling> ceilings_;
   CodeEvidence code_;                            // of this executable
-  std::map<std::string, CodeEvidence> files_{};  // of files that implementations were brought in
+  std::map<std::string, CodeEvidence> files_{};  // of files that implementations were loaded from
 };
 
 }  // namespace amasia

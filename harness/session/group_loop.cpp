@@ -16,7 +16,7 @@
 #include "harness/registry.hpp"
 #include "harness/results/comparison.hpp"
 #include "harness/results/positions.hpp"
-#include "harness/session/company.hpp"
+#include "harness/session/interference.hpp"
 #include "harness/session/row.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/session/validity.hpp"
@@ -104,14 +104,14 @@ class GroupLoop {
   }
 
  private:
-  /// Bytes of device memory that the app says it takes. Who brings callables keeps their memory,
-  /// and says nothing of it.
+  /// Bytes of device memory that the app says it takes. Whoever passes functions keeps their
+  /// memory, and says nothing of it.
   std::int64_t memory_of(const App& app) const {
     const std::int64_t bytes = app.device_bytes(plan_.key.size);
     const bool is_unknown =
         bytes == 0 && std::any_of(plan_.rows.begin(), plan_.rows.end(), [](const PlannedRow& row) {
           const Variant* variant = find_variant(row.variant);
-          return variant != nullptr && variant->brought;
+          return variant != nullptr && variant->user_kernel;
         });
     return is_unknown ? std::numeric_limits<std::int64_t>::max() : bytes;
   }
@@ -130,11 +130,11 @@ class GroupLoop {
     }
   }
 
-  /// Of an implementation that was brought, where it is described.
+  /// Of an implementation loaded at run time, where it is described.
   static void say_where(Row& row) {
     const Variant* const variant = find_variant(row.variant);
-    if (variant == nullptr || !variant->brought || variant->brought->place.empty()) return;
-    const std::string& place = variant->brought->place;
+    if (variant == nullptr || !variant->user_kernel || variant->user_kernel->place.empty()) return;
+    const std::string& place = variant->user_kernel->place;
     if (!row.reason.starts_with(place)) row.reason = fmt::format("{}: {}", place, row.reason);
   }
 
@@ -197,7 +197,7 @@ class GroupLoop {
   void try_nothing(Row& row) {
     const Variant* const variant = find_variant(row.variant);
     // Those were tried out with it before they ran, where there is a verification at all.
-    if (variant != nullptr && variant->brought && !variant->brought->capturable) return;
+    if (variant != nullptr && variant->user_kernel && !variant->user_kernel->capturable) return;
     if (std::exchange(nothing_tried_, true) || plan_.effort.count_only) return;
     const Verdict nothing = group_->verify_nothing();
     const auto why = passes_nothing(nothing);

@@ -6,7 +6,7 @@
 
 namespace amasia {
 
-void load_libraries(const Description& d, OutsideApp& app, const SessionOptions& options) {
+void load_libraries(const Description& d, UserApp& app, const SessionOptions& options) {
   for (std::size_t i = 0; i < d.implementations.size(); ++i) {
     const ImplementationDescription& about = d.implementations[i];
     if (!about.is_library) continue;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "harness/results/claim.hpp"
-#include "harness/session/company.hpp"
+#include "harness/session/interference.hpp"
 #include "harness/session/point.hpp"
 #include "harness/session/stopwatch.hpp"
 #include "harness/statistics/stopping_rule.hpp"
@@ -94,8 +94,8 @@ MicrobenchmarkResult run_microbenchmark(const PlannedMicrobenchmark& plan, Instr
     }
     result.rows.push_back(std::move(row));
   }
-  if (const std::string who = instrument.company(); !who.empty()) {
-    if (const auto why = company_in({}, std::nullopt, who)) {
+  if (const std::string who = instrument.other_processes(); !who.empty()) {
+    if (const auto why = interference_in({}, std::nullopt, who)) {
       result.warnings.push_back(not_valid(*why));
     }
   }

@@ -35,16 +35,44 @@ ChildOutcome perform(const Json& task, double seconds, const SessionOptions& opt
                             : run_in_child(task, seconds, on_line);
 }
 
-std::string no_answer(const ResultError& error) {
-  return fmt::format("the process answered what is no result: {}", error.what());
-}
+/// How a plan is performed by children, and what is made of what became of one.
+template <class Result>
+struct IsolatedSteps {
+  std::function<ChildOutcome()> run;
+  std::function<Result(const ChildOutcome&)> result;  // throws ResultError
+  std::function<Result(RowStatus status, const std::string& reason)> without_rows;
+  /// Leaves out of the plan what took the process down; why it cannot, or "".
+  std::function<std::string(const ChildOutcome&)> leave_out;
+};
 
-/// Once for each group: whoever killed the child need not have meant the row that was at work.
-bool deserves_another_try(const ChildOutcome& outcome, bool& tried_again, const LineSink& on_line) {
-  if (!outcome.killed || tried_again) return false;
-  tried_again = true;
-  on_line(outcome.failure + "; trying again");
-  return true;
+template <class Result>
+Result until_finished(const IsolatedSteps<Result>& steps, const LineSink& on_line,
+                      bool& was_interrupted) {
+  bool tried_again = false;
+  for (;;) {
+    const ChildOutcome outcome = steps.run();
+    if (outcome.finished) {
+      try {
+        return steps.result(outcome);
+      } catch (const ResultError& error) {
+        return steps.without_rows(
+            RowStatus::crashed,
+            fmt::format("the process answered what is no result: {}", error.what()));
+      }
+    }
+    if (outcome.interrupted) {
+      was_interrupted = true;
+      return steps.without_rows(RowStatus::skipped, "interrupted");
+    }
+    if (outcome.usage_error) throw UsageError(outcome.failure);
+    // Once for each plan: whoever killed the child need not have meant the row that was at work.
+    if (outcome.killed && !std::exchange(tried_again, true)) {
+      on_line(outcome.failure + "; trying again");
+      continue;
+    }
+    const std::string why = steps.leave_out(outcome);
+    if (!why.empty()) return steps.without_rows(RowStatus::crashed, why);
+  }
 }
 
 /// A group none of whose rows ran, with the reason on each.
@@ -73,11 +101,11 @@ void warn_of_printing(GroupResult& result, const PlannedGroup& plan, const Child
     const auto row = static_cast<std::size_t>(index);
     if (index < 0 || row >= plan.rows.size() || plan.rows[row].repeat > 0) continue;
     const Variant* const variant = find_variant(plan.rows[row].variant);
-    if (variant == nullptr || !variant->brought) continue;
-    result.warnings.push_back(
-        fmt::format("{}: {} printed to stdout, \"{}\"{}: printing is part of what is timed",
-                    variant->brought->place, variant->name(), in_one_line(line.substr(0, longest)),
-                    line.size() > longest ? " and more" : ""));
+    if (variant == nullptr || !variant->user_kernel) continue;
+    result.warnings.push_back(fmt::format(
+        "{}: {} printed to stdout, \"{}\"{}: printing is part of what is timed",
+        variant->user_kernel->place, variant->name(), in_one_line(line.substr(0, longest)),
+        line.size() > longest ? " and more" : ""));
   }
 }
 
@@ -206,43 +234,35 @@ GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const
 
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const TaskRunner& run,
                          const LineSink& on_line, bool& was_interrupted) {
-  bool tried_again = false;
-  for (;;) {
-    const ChildOutcome outcome = run(group_task(plan, options.device_index), options.step_seconds);
-    if (outcome.finished) {
-      try {
-        GroupResult result = group_from_json(outcome.result);
-        warn_of_printing(result, plan, outcome);
-        summarise(result, plan.effort.confidence);
-        return result;
-      } catch (const ResultError& error) {
-        return group_without_rows(plan, RowStatus::crashed, no_answer(error));
-      }
+  IsolatedSteps<GroupResult> steps;
+  steps.run = [&] { return run(group_task(plan, options.device_index), options.step_seconds); };
+  steps.result = [&](const ChildOutcome& outcome) {
+    GroupResult result = group_from_json(outcome.result);
+    warn_of_printing(result, plan, outcome);
+    summarise(result, plan.effort.confidence);
+    return result;
+  };
+  steps.without_rows = [&](RowStatus status, const std::string& reason) {
+    return group_without_rows(plan, status, reason);
+  };
+  steps.leave_out = [&](const ChildOutcome& outcome) -> std::string {
+    if (outcome.row < 0) {
+      return fmt::format("{}, before a row ran (its instance is made at {})", outcome.failure,
+                         place_of(plan.key.app));
     }
-    if (outcome.interrupted) {
-      was_interrupted = true;
-      return group_without_rows(plan, RowStatus::skipped, "interrupted");
-    }
-    if (outcome.usage_error) throw UsageError(outcome.failure);
-    if (deserves_another_try(outcome, tried_again, on_line)) continue;
-    const auto culprit = static_cast<std::size_t>(outcome.row);
-    if (outcome.row < 0 || culprit >= plan.rows.size() || !plan.rows[culprit].excluded.empty()) {
-      return group_without_rows(
-          plan, RowStatus::crashed,
-          outcome.row < 0 ? fmt::format("{}, before a row ran (its instance is made at {})",
-                                        outcome.failure, place_of(plan.key.app))
-                          : outcome.failure);
-    }
-    const std::string failure =
-        fmt::format("{} ({})", outcome.failure, place_of(plan.rows[culprit].variant));
-    on_line(fmt::format("{} ({}) took the process down; going on without it",
-                        plan.rows[culprit].variant, word_of(plan.rows[culprit].role)));
+    const auto index = static_cast<std::size_t>(outcome.row);
+    if (index >= plan.rows.size() || !plan.rows[index].excluded.empty()) return outcome.failure;
+    const PlannedRow culprit = plan.rows[index];
+    on_line(fmt::format("{} ({}) took the process down; going on without it", culprit.variant,
+                        word_of(culprit.role)));
     // The same code would crash again in its other rows of the same config: the A/A control.
     for (PlannedRow& row : plan.rows) {
-      if (runs_the_same(row, plan.rows[culprit])) row.excluded = failure;
+      if (!runs_the_same(row, culprit) && &row != &plan.rows[index]) continue;
+      row.excluded = fmt::format("{} ({})", outcome.failure, place_of(culprit.variant));
     }
-    plan.rows[culprit].excluded = failure;
-  }
+    return "";
+  };
+  return until_finished(steps, on_line, was_interrupted);
 }
 
 GroupResult run_judged(const PlannedGroup& plan, const SessionOptions& options,
@@ -270,173 +290,207 @@ MicrobenchmarkResult run_isolated(PlannedMicrobenchmark plan, const Device& devi
                                   const SessionOptions& options, const LineSink& on_line,
                                   bool& was_interrupted) {
   const std::vector<Point> points = planned_points(plan, device);
-  // Of a point nothing is heard between its first sample and its last.
-  const double limit = plan.effort.seconds + 1 + options.step_seconds;
-  bool tried_again = false;
-  for (;;) {
+  IsolatedSteps<MicrobenchmarkResult> steps;
+  steps.run = [&] {
     const Json task{
         {"task", "microbenchmark"}, {"index", options.device_index}, {"plan", to_json(plan)}};
-    const ChildOutcome outcome = perform(task, limit, options, on_line);
-    if (outcome.finished) {
-      try {
-        MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
-        summarise(result, plan.effort.confidence);
-        return result;
-      } catch (const ResultError& error) {
-        return without_points(plan, points, RowStatus::crashed, no_answer(error));
-      }
-    }
-    if (outcome.interrupted) {
-      was_interrupted = true;
-      return without_points(plan, points, RowStatus::skipped, "interrupted");
-    }
-    if (outcome.usage_error) throw UsageError(outcome.failure);
-    if (deserves_another_try(outcome, tried_again, on_line)) continue;
+    // Of a point nothing is heard between its first sample and its last.
+    return perform(task, plan.effort.seconds + 1 + options.step_seconds, options, on_line);
+  };
+  steps.result = [&](const ChildOutcome& outcome) {
+    MicrobenchmarkResult result = microbenchmark_from_json(outcome.result);
+    summarise(result, plan.effort.confidence);
+    return result;
+  };
+  steps.without_rows = [&](RowStatus status, const std::string& reason) {
+    return without_points(plan, points, status, reason);
+  };
+  steps.leave_out = [&](const ChildOutcome& outcome) -> std::string {
     const auto culprit = static_cast<std::size_t>(outcome.row);
     if (outcome.row < 0 || culprit >= points.size() || plan.is_excluded(culprit)) {
-      return without_points(plan, points, RowStatus::crashed, outcome.failure);
+      return outcome.failure;
     }
     on_line(fmt::format("{} [{}] took the process down; going on without it", plan.name,
                         to_string(points[culprit].at)));
     plan.excluded.resize(std::max(plan.excluded.size(), culprit + 1));
     plan.excluded[culprit] = outcome.failure;
-  }
+    return "";
+  };
+  return until_finished(steps, on_line, was_interrupted);
 }
 
-SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance provenance,
-                           const SessionOptions& options,
-                           const std::vector<PlannedMicrobenchmark>& microbenchmarks) {
-  SessionOutcome outcome;
-  outcome.file.provenance = std::move(provenance);
-  ResultFile& file = outcome.file;
+namespace {
 
-  std::optional<Journal> journal;
-  std::set<std::string> finished;
-  if (!options.out.empty()) {
-    journal.emplace(Journal::open(options.out, file.provenance, options.existing));
-    file.ceilings = journal->ceilings();
-    file.groups = journal->groups();
-    file.microbenchmarks = journal->microbenchmarks();
-    for (const GroupResult& g : file.groups) finished.insert(g.key.to_string());
-    for (const MicrobenchmarkResult& m : file.microbenchmarks) {
-      finished.insert("microbench/" + m.name);
+/// A session from its journal to its file, in the order in which things are measured.
+class Session {
+ public:
+  Session(const std::vector<PlannedGroup>& plan, Provenance provenance,
+          const SessionOptions& options, const std::vector<PlannedMicrobenchmark>& microbenchmarks)
+      : plan_(plan), microbenchmarks_(microbenchmarks), options_(options) {
+    file_.provenance = std::move(provenance);
+    around_.state_at_start = file_.provenance.device_state;
+    if (!options.out.empty()) open_journal();
+    double expected = expected_ceiling_seconds;
+    for (const PlannedGroup& g : plan) expected += expected_seconds(g);
+    for (const PlannedMicrobenchmark& m : microbenchmarks) expected += seconds_of(m);
+    progress_.emplace(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
+  }
+
+  SessionOutcome run() {
+    if (journal_) say_what_is_damaged();
+    CodeEvidence code(executable_path(), device().compute_capability);
+    if (const auto apps = apps_to_measure(plan_, finished_); apps.size() > 1) {
+      code.read_ahead(apps);
+    }
+    for (const GroupResult& g : file_.groups) learn(around_, g);
+    take_ceilings();
+    Completion completion(device(), file_.ceilings, std::move(code));
+    // Groups of a journal whose ceilings were not believed have lost their floors with them.
+    for (GroupResult& group : file_.groups) {
+      if (!group.floor) completion.bound(group);
+    }
+    for (const PlannedMicrobenchmark& m : microbenchmarks_) {
+      if (is_over()) break;
+      if (finished_.contains("microbench/" + m.name)) continue;
+      if (!measure(m, completion)) break;
+    }
+    for (const PlannedGroup& group : plan_) {
+      if (is_over()) break;
+      if (finished_.contains(group.key.to_string())) continue;
+      if (!measure(group, completion)) break;
+    }
+    if (journal_ && !outcome_.interrupted && outcome_.device_lost.empty()) journal_->finish(file_);
+    return std::move(outcome_);
+  }
+
+ private:
+  const Device& device() const { return file_.provenance.device; }
+  double seconds_of(const PlannedMicrobenchmark& m) const {
+    return expected_seconds(m, planned_points(m, device()).size());
+  }
+  LineSink note() {
+    return [this](const std::string& line) { progress_->note(line); };
+  }
+  bool is_over() {
+    outcome_.interrupted = outcome_.interrupted || interrupted();
+    return outcome_.interrupted;
+  }
+
+  void open_journal() {
+    journal_.emplace(Journal::open(options_.out, file_.provenance, options_.existing));
+    file_.ceilings = journal_->ceilings();
+    file_.groups = journal_->groups();
+    file_.microbenchmarks = journal_->microbenchmarks();
+    for (const GroupResult& g : file_.groups) finished_.insert(g.key.to_string());
+    for (const MicrobenchmarkResult& m : file_.microbenchmarks) {
+      finished_.insert("microbench/" + m.name);
     }
   }
 
-  double expected = expected_ceiling_seconds;
-  for (const PlannedGroup& g : plan) expected += expected_seconds(g);
-  const Device& device = file.provenance.device;
-  std::vector<double> expected_of;
-  for (const PlannedMicrobenchmark& m : microbenchmarks) {
-    expected_of.push_back(expected_seconds(m, planned_points(m, device).size()));
-    expected += expected_of.back();
-  }
-  Progress progress(static_cast<int>(plan.size() + microbenchmarks.size()) + 1, expected);
-  const auto note = [&](const std::string& line) { progress.note(line); };
-
-  if (journal && !journal->damaged().empty()) {
-    for (const std::string& what : journal->damaged()) {
+  void say_what_is_damaged() const {
+    for (const std::string& what : journal_->damaged()) {
       print_prose("not believed, and measured again: {}\n", what);
     }
-    print_prose("the journal as it was is kept in {}.journal.damaged\n", options.out);
+    if (journal_->damaged().empty()) return;
+    print_prose("the journal as it was is kept in {}.journal.damaged\n", options_.out);
   }
 
-  CodeEvidence code(executable_path(), device.compute_capability);
-  if (const std::vector<std::string> apps = apps_to_measure(plan, finished); apps.size() > 1) {
-    code.read_ahead(apps);
+  void take_ceilings() {
+    progress_->begin("ceilings of this GPU", expected_ceiling_seconds);
+    if (file_.ceilings.empty() && options_.ceilings) {
+      measure_ceilings();
+      return;
+    }
+    around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
+    progress_->end(file_.ceilings.empty() ? "left out" : "from the journal");
   }
 
-  Circumstances around;
-  around.state_at_start = file.provenance.device_state;
-  for (const GroupResult& g : file.groups) learn(around, g);
-  progress.begin("ceilings of this GPU", expected_ceiling_seconds);
-  if (file.ceilings.empty() && options.ceilings) {
+  void measure_ceilings() {
+    const Json task{
+        {"task", "ceilings"}, {"index", options_.device_index}, {"samples", ceiling_samples}};
     ChildOutcome measured;
     // What cannot be, or is out of line, is measured once more.
     for (int attempt = 0; attempt < 2; ++attempt) {
-      measured = perform(
-          Json{{"task", "ceilings"}, {"index", options.device_index}, {"samples", ceiling_samples}},
-          ceiling_seconds, options, note);
+      measured = perform(task, ceiling_seconds, options_, note());
       if (!measured.finished) break;
-      file.ceilings.clear();
-      for (const Json& c : measured.result) file.ceilings.push_back(ceiling_from_json(c));
-      around.ceilings = ceilings_in_doubt(file.ceilings, device, options.records);
-      if (around.ceilings.empty()) break;
-      note(to_string(around.ceilings.front()) + "; measuring them again");
+      file_.ceilings.clear();
+      for (const Json& c : measured.result) file_.ceilings.push_back(ceiling_from_json(c));
+      around_.ceilings = ceilings_in_doubt(file_.ceilings, device(), options_.records);
+      if (around_.ceilings.empty()) break;
+      progress_->note(to_string(around_.ceilings.front()) + "; measuring them again");
     }
-    if (!file.ceilings.empty() && journal) journal->append(file.ceilings);
-    outcome.interrupted = measured.interrupted;
+    if (!file_.ceilings.empty() && journal_) journal_->append(file_.ceilings);
+    outcome_.interrupted = measured.interrupted;
     const std::string doubts =
-        around.ceilings.empty() ? "" : fmt::format(", {} in doubt", around.ceilings.size());
-    progress.end(measured.finished ? fmt::format("{} measured{}", file.ceilings.size(), doubts)
-                                   : "not measured: " + measured.failure);
-  } else {
-    around.ceilings = ceilings_in_doubt(file.ceilings, device, options.records);
-    progress.end(file.ceilings.empty() ? "left out" : "from the journal");
+        around_.ceilings.empty() ? "" : fmt::format(", {} in doubt", around_.ceilings.size());
+    progress_->end(measured.finished ? fmt::format("{} measured{}", file_.ceilings.size(), doubts)
+                                     : "not measured: " + measured.failure);
   }
 
-  Completion completion(device, file.ceilings, std::move(code));
-  // Groups of a journal whose ceilings were not believed have lost their floors with them.
-  for (GroupResult& group : file.groups) {
-    if (!group.floor) completion.bound(group);
+  /// False when nothing more is to be measured. The same below.
+  bool measure(const PlannedMicrobenchmark& m, Completion& completion) {
+    progress_->begin(m.name, seconds_of(m));
+    MicrobenchmarkResult result = run_isolated(m, device(), options_, note(), outcome_.interrupted);
+    if (outcome_.interrupted) {
+      progress_->end("interrupted");
+      return false;
+    }
+    completion.complete(result, planned_points(m, device()));
+    keep(std::move(result), file_.microbenchmarks);
+    return true;
   }
 
-  for (std::size_t i = 0; i < microbenchmarks.size(); ++i) {
-    if (outcome.interrupted || interrupted()) {
-      outcome.interrupted = true;
-      break;
-    }
-    const PlannedMicrobenchmark& m = microbenchmarks[i];
-    if (finished.contains("microbench/" + m.name)) continue;
-    progress.begin(m.name, expected_of[i]);
-    MicrobenchmarkResult result = run_isolated(m, device, options, note, outcome.interrupted);
-    if (outcome.interrupted) {
-      progress.end("interrupted");
-      break;
-    }
-    completion.complete(result, planned_points(m, device));
-    if (journal) journal->append(result);
-    progress.end(summary_line(result));
-    file.microbenchmarks.push_back(std::move(result));
-  }
-
-  for (const PlannedGroup& group : plan) {
-    if (outcome.interrupted || interrupted()) {
-      outcome.interrupted = true;
-      break;
-    }
-    if (finished.contains(group.key.to_string())) continue;
-    progress.begin(group.key.to_string(), expected_seconds(group));
+  bool measure(const PlannedGroup& group, Completion& completion) {
+    progress_->begin(group.key.to_string(), expected_seconds(group));
     const Stopwatch watch;
     GroupResult result;
     const std::int64_t needed = find_app(group.key.app)->device_bytes(group.key.size);
-    const auto available = static_cast<std::int64_t>(file.provenance.device.free_bytes);
-    if (needed > available) {
+    if (const auto available = static_cast<std::int64_t>(device().free_bytes); needed > available) {
       result = group_without_rows(
           group, RowStatus::skipped,
           fmt::format("needs {} bytes of device memory, {} are available", needed, available));
       completion.complete(result);
-      ++outcome.skipped_groups;
+      ++outcome_.skipped_groups;
     } else {
       result = run_judged(
-          group, options, [&](GroupResult& g) { completion.complete(g); }, around, note,
-          outcome.interrupted);
-      if (!outcome.interrupted) outcome.device_lost = lost_device(result, options);
-      if (outcome.interrupted || !outcome.device_lost.empty()) {
-        progress.end(outcome.interrupted ? "interrupted" : "the GPU does not answer any more");
-        break;
+          group, options_, [&](GroupResult& g) { completion.complete(g); }, around_, note(),
+          outcome_.interrupted);
+      if (!outcome_.interrupted) outcome_.device_lost = lost_device(result, options_);
+      if (outcome_.interrupted || !outcome_.device_lost.empty()) {
+        progress_->end(outcome_.interrupted ? "interrupted" : "the GPU does not answer any more");
+        return false;
       }
     }
-    if (const std::string jump = clock_jump(watch.seconds(), watch.system_seconds());
-        !jump.empty()) {
-      result.warnings.push_back(jump);
-    }
-    if (journal) journal->append(result);
-    progress.end(summary_line(result));
-    file.groups.push_back(std::move(result));
+    const std::string jump = clock_jump(watch.seconds(), watch.system_seconds());
+    if (!jump.empty()) result.warnings.push_back(jump);
+    keep(std::move(result), file_.groups);
+    return true;
   }
-  if (journal && !outcome.interrupted && outcome.device_lost.empty()) journal->finish(file);
-  return outcome;
+
+  template <class Result>
+  void keep(Result result, std::vector<Result>& results) {
+    if (journal_) journal_->append(result);
+    progress_->end(summary_line(result));
+    results.push_back(std::move(result));
+  }
+
+  const std::vector<PlannedGroup>& plan_;
+  const std::vector<PlannedMicrobenchmark>& microbenchmarks_;
+  const SessionOptions& options_;
+  SessionOutcome outcome_{};
+  ResultFile& file_ = outcome_.file;
+  std::optional<Journal> journal_{};
+  std::set<std::string> finished_{};
+  std::optional<Progress> progress_{};
+  Circumstances around_{};
+};
+
+}  // namespace
+
+SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance provenance,
+                           const SessionOptions& options,
+                           const std::vector<PlannedMicrobenchmark>& microbenchmarks) {
+  return Session(plan, std::move(provenance), options, microbenchmarks).run();
 }
 
 }  // namespace amasia

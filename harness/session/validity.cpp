@@ -149,8 +149,8 @@ std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumst
     if (invalidity) found.push_back(std::move(*invalidity));
   };
   add(faster_than_floor(group));
-  add(company_in(group.probe, quieter(around.quiet, group.probe),
-                 text_in(group.device_state, "company"), around.probes));
+  add(interference_in(group.probe, quieter(around.quiet, group.probe),
+                      text_in(group.device_state, "company"), around.probes));
   add(drift_in(group));
   add(changed_state(around.state_at_start, group.device_state));
   return found;

@@ -9,7 +9,7 @@
 
 #include "harness/results/result.hpp"
 #include "harness/session/ceiling_records.hpp"
-#include "harness/session/company.hpp"
+#include "harness/session/interference.hpp"
 
 namespace amasia {
 
@@ -41,8 +41,8 @@ std::optional<Invalidity> drift_in(const GroupResult& group);
 std::optional<Invalidity> changed_state(const std::map<std::string, std::string>& start,
                                         const std::map<std::string, std::string>& end);
 
-/// All of the above and company. Empty for a group that was verified alone. The probes of the group
-/// itself are among those that tell what is quiet.
+/// All of the above and interference. Empty for a group that was verified alone. The probes of the
+/// group itself are among those that tell what is quiet.
 std::vector<Invalidity> invalidities_of(const GroupResult& group, const Circumstances& around);
 
 /// Adds the probes of a group to what is known of the run.

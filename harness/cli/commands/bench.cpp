@@ -5,11 +5,11 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
-#include "harness/outside/bring.hpp"
-#include "harness/outside/outside_app.hpp"
 #include "harness/session/libraries.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"
+#include "harness/user_kernel/load.hpp"
+#include "harness/user_kernel/user_app.hpp"
 
 namespace amasia {
 namespace {
@@ -22,12 +22,12 @@ struct BenchRequest {
 ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   MeasureRequest& m = r.measure;
   const Description description = read_description(r.file);
-  OutsideApp app = bring(description);
-  check_outside_app(app);  // before anything is loaded
-  if (!m.dry_run) {        // which runs nothing, also no constructor of a library
+  UserApp app = load_user_app(description);
+  check_user_app(app);  // before anything is loaded
+  if (!m.dry_run) {     // which runs nothing, also no constructor of a library
     load_libraries(description, app, m.session);
     for (const std::size_t needed : {std::size_t{0}, description.reference}) {
-      const OutsideImplementation& i = app.implementations[needed];
+      const UserImplementation& i = app.implementations[needed];
       if (i.broken.empty()) continue;
       print_prose("amasia: {}: {}; it is {}, so nothing can be compared\n", i.place,
                   in_one_line(i.broken), needed == 0 ? "the baseline" : "the reference");
@@ -39,7 +39,7 @@ ExitStatus bench(BenchRequest& r, const std::vector<std::string>& argv) {
   m.finder = in_shell({"compute-sanitizer", "amasia", "bench", r.file, "--in-process"});
   m.finder_does = "says which thread read or wrote where it must not";
   const std::string baseline = app.implementations.front().name;
-  const OutsideRegistration registration = register_outside_app(std::move(app));
+  const UserRegistration registration = register_user_app(std::move(app));
   print_prose("note: baseline is {}, outputs are held against {}\n", baseline,
               description.implementations[description.reference].name);
   return measure(m, argv);

@@ -215,21 +215,6 @@ TEST(Ptx, ListsTheKernelsOfAModuleWithoutReadingIt) {
   EXPECT_EQ(ptx::contents(compiled).target, ptx::parse(compiled).target);
 }
 
-TEST(Ptx, APragmaBeforeTheBodyHidesNoKernel) {
-  const ptx::Module module = ptx::parse(R"(.version 8.0
-.target sm_90
-.entry one(.param .u64 a) .maxntid 64 .pragma "nounroll; { // ";
-.minnctapersm 2 { .pragma "}"; ret; }
-.entry declared(.param .u64 a) .pragma "nounroll";;
-.entry two() { ret; ret; }
-)");
-  ASSERT_EQ(module.functions.size(), 2u);
-  EXPECT_EQ(module.functions[0].name, "one");
-  ASSERT_EQ(module.functions[0].body.size(), 1u);
-  EXPECT_EQ(module.functions[0].body[0].line, 4);
-  EXPECT_EQ(module.functions[1].name, "two");
-}
-
 TEST(Ptx, ATargetThatIsNoneIsNone) {
   for (const char* name : {"sm_99999999999", "sm_123456", "sm_", "sm", "", "s"}) {
     EXPECT_EQ(ptx::parse(std::string(".version 8.0\n.target ") + name + "\n").target, 0) << name;
@@ -350,23 +335,6 @@ TEST_F(CodeOfAnExecutable, ManyKernelsAreReadBySeveralDisassemblers) {
   };
   EXPECT_EQ(count("-sass"), std::min(32U, std::max(1U, std::thread::hardware_concurrency())));
   EXPECT_EQ(count("other"), 30U);  // each asked for once
-}
-
-TEST_F(CodeOfAnExecutable, OneDisassemblerThatFailsFailsAll) {
-  use_cuobjdump("case \"$5\" in *other7*) exit 255;; esac\n" + listing);
-  CodeEvidence code(executable(), 90);
-  std::vector<std::string> names;
-  for (int i = 0; i < 30; ++i) names.push_back("other" + std::to_string(i));
-  code.read(names);
-  EXPECT_NE(code.reason(), "");
-}
-
-TEST_F(CodeOfAnExecutable, CanBeReadWhole) {
-  use_cuobjdump(listing);
-  CodeEvidence code(executable(), 90);
-  code.read_all();
-  EXPECT_EQ(code.kernels().size(), 4U);
-  EXPECT_EQ(calls(), "-sass -arch sm_90 " + executable() + "\n");
 }
 
 /// An ELF file as nvcc makes them: machine code for sm_<architecture>, a section for each kernel.

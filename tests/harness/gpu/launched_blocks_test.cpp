@@ -9,38 +9,28 @@ namespace {
 
 constexpr int sms = 132;
 
-TEST(BytesInFlight, OfAGridThatFillsTheDevice) {
-  EXPECT_EQ(bytes_in_flight_per_sm(8192, 3 * sms, 3 * sms, sms), 3 * 8192u);
-  EXPECT_EQ(bytes_in_flight_per_sm(8192, 3 * sms, 1'000'000, sms), 3 * 8192u);
-}
-
-TEST(BytesInFlight, OfFewerBlocksThanSMs) {
-  // nw at 16384 rows: 128 blocks, where 396 would fit.
-  EXPECT_EQ(bytes_in_flight_per_sm(16384, 3 * sms, 128, sms), 16384u * 128 / 132);
-  EXPECT_EQ(bytes_in_flight_per_sm(16384, 3 * sms, 1, sms), 124u);
-  EXPECT_EQ(bytes_in_flight_per_sm(16384, 3 * sms, 0, sms), 0u);  // this run does not launch it
-}
-
-TEST(BytesInFlight, OfAPartOfAWave) {
-  EXPECT_EQ(bytes_in_flight_per_sm(1000, 2 * sms, 200, sms), 1515u);
-}
-
-TEST(BytesInFlight, WithoutAKnownLaunchAreThoseOfAllThatFit) {
-  EXPECT_EQ(bytes_in_flight_per_sm(8192, 3 * sms, std::nullopt, sms), 3 * 8192u);
-}
-
-TEST(BytesInFlight, OfClustersThatLeaveSMsEmpty) {
-  // Eight clusters of 16 blocks are resident on 132 SMs: less than a block each.
-  EXPECT_EQ(bytes_in_flight_per_sm(132'000, 128, 1024, sms), 128'000u);
-}
-
-TEST(BytesInFlight, NothingFits) {
-  EXPECT_EQ(bytes_in_flight_per_sm(8192, 0, 5, sms), 0u);
+TEST(BytesInFlight, AreThoseOfTheBlocksThatRunAtOnce) {
+  const struct {
+    std::size_t per_block;
+    std::int64_t resident;
+    std::optional<std::int64_t> launched;
+    std::size_t bytes;
+  } cases[] = {
+      {8192, 3 * sms, 3 * sms, 3 * 8192},
+      {8192, 3 * sms, 1'000'000, 3 * 8192},
+      {16384, 3 * sms, 128, 16384 * 128 / 132},  // nw at 16384 rows: 396 blocks would fit
+      {16384, 3 * sms, 1, 124},
+      {16384, 3 * sms, 0, 0},  // this run does not launch it
+      {1000, 2 * sms, 200, 1515},
+      {8192, 3 * sms, std::nullopt, 3 * 8192},
+      {132'000, 128, 1024, 128'000},  // clusters of 16 blocks leave SMs empty
+      {8192, 0, 5, 0},
+      {227 * 1024, 32 * sms, INT64_MAX, 32 * 227 * 1024},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(bytes_in_flight_per_sm(c.per_block, c.resident, c.launched, sms), c.bytes);
+  }
   EXPECT_EQ(bytes_in_flight_per_sm(8192, 5, 5, 0), 0u);
-}
-
-TEST(BytesInFlight, DoNotOverflow) {
-  EXPECT_EQ(bytes_in_flight_per_sm(227 * 1024, 32 * sms, INT64_MAX, sms), 32 * 227 * 1024u);
 }
 
 TEST(LaunchedBlocks, TellAKernelThatIsNotLaunchedFromARunThatIsNotKnown) {

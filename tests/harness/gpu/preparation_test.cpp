@@ -32,40 +32,22 @@ Variant variant() {
   return v;
 }
 
-struct Choice {
-  std::string config, reason;
-};
-Choice best(const Variant& v, const std::string& winner) {
-  Choice choice;
-  const Config* chosen = choose_best(v, winner, Nothing(), Device{}, choice.reason);
-  if (chosen != nullptr) choice.config = chosen->info.name;
-  return choice;
+/// The config that is chosen, and why it is not the winner.
+std::pair<std::string, std::string> best(const Variant& v, const std::string& winner) {
+  std::string reason;
+  const Config* chosen = choose_best(v, winner, Nothing(), Device{}, reason);
+  return {chosen == nullptr ? "" : chosen->info.name, reason};
 }
 
-TEST(ChooseBest, RunsTheWinnerWithoutARemark) {
-  const Variant v = variant();
-  EXPECT_EQ(best(v, "wide").config, "wide");
-  EXPECT_EQ(best(v, "wide").reason, "");
-  EXPECT_EQ(best(v, "iso").config, "iso");  // the original may win
-}
-
-TEST(ChooseBest, WithoutAWinnerTakesTheFirstThatRunsButTheOriginal) {
-  const Choice choice = best(variant(), "");
-  EXPECT_EQ(choice.config, "plain");
-  EXPECT_EQ(choice.reason, "");
-}
-
-TEST(ChooseBest, SaysWhyItIsNotTheWinner) {
-  const Choice choice = best(variant(), "shared");
-  EXPECT_EQ(choice.config, "plain");
-  EXPECT_EQ(choice.reason, "the winner shared has nothing to share here");
-}
-
-TEST(ChooseBest, HasNoneWhereNoneRuns) {
+TEST(ChooseBest, IsTheWinnerOrSaysWhyItIsNot) {
+  using Choice = std::pair<std::string, std::string>;
   Variant v = variant();
+  EXPECT_EQ(best(v, "wide"), Choice("wide", ""));
+  EXPECT_EQ(best(v, "iso"), Choice("iso", "")) << "the original may win";
+  EXPECT_EQ(best(v, ""), Choice("plain", "")) << "the first that runs but the original";
+  EXPECT_EQ(best(v, "shared"), Choice("plain", "the winner shared has nothing to share here"));
   v.configs = {config("iso"), config("plain", "needs more than there is")};
-  EXPECT_EQ(best(v, "plain").config, "");
-  EXPECT_EQ(best(v, "plain").reason, "needs more than there is");
+  EXPECT_EQ(best(v, "plain"), Choice("", "needs more than there is"));
 }
 
 TEST(ChooseConfig, OfANameIsThatOneOrNone) {

@@ -63,25 +63,6 @@ Verdict of_nothing(HostInstance& instance) {
   return instance.verify();
 }
 
-TEST(Verification, OfTheTimedInputComesLastAndCountsAll) {
-  HostInstance instance;
-  const Verdict right = judged(instance, double_all);
-  EXPECT_TRUE(right.passed);
-  EXPECT_EQ(right.checked, 2 * static_cast<std::int64_t>(elements));
-  EXPECT_EQ(instance.posed, 0);
-  EXPECT_EQ(instance.y[3], 8);
-}
-
-TEST(Verification, AChallengeFindsWhatTheTimedInputHides) {
-  HostInstance instance;
-  const Verdict wrong = judged(instance, [](HostInstance& h) {
-    for (std::size_t i = 0; i < h.x.size(); ++i) h.y[i] = 2 * std::abs(h.x[i]);
-  });
-  EXPECT_FALSE(wrong.passed);
-  EXPECT_TRUE(contains(wrong.norm, "on challenge 1"));
-  EXPECT_EQ(instance.posed, 0) << "the timed input is put back";
-}
-
 TEST(Verification, OfSeveralRunsPosesEachChallengeOnce) {
   HostInstance instance;
   std::string order;
@@ -112,13 +93,6 @@ TEST(Verification, OfSeveralRunsPosesEachChallengeOnce) {
   EXPECT_TRUE(contains(verdicts[1].norm, "on challenge 1"));
 }
 
-TEST(Verification, OfNoRunPutsTheTimedInputBack) {
-  HostInstance instance;
-  instance.pose(1);
-  EXPECT_TRUE(verdicts_of(instance, {}).empty());
-  EXPECT_EQ(instance.posed, 0);
-}
-
 TEST(Verification, AVariantThatDoesNothingIsWrong) {
   HostInstance instance;
   ASSERT_TRUE(judged(instance, double_all).passed) << "its output lies there now";
@@ -144,12 +118,6 @@ TEST(Verification, AVerificationThatReadsNoOutputIsFound) {
   EXPECT_TRUE(passes_nothing(of_nothing(instance)));
 }
 
-TEST(Verification, OneThatComparesNoValueIsHeldAgainstTheApp) {
-  Verdict none;
-  none.passed = true;
-  EXPECT_TRUE(passes_nothing(none));
-}
-
 TEST(Verification, AFewValuesCanBeRightByChance) {
   HostInstance one(1);
   one.x[0] = 0;
@@ -161,6 +129,9 @@ TEST(Verification, AFewValuesCanBeRightByChance) {
   many.poisons = false;
   double_all(many);
   EXPECT_TRUE(passes_nothing(of_nothing(many)));
+  Verdict none;  // compares no value at all
+  none.passed = true;
+  EXPECT_TRUE(passes_nothing(none));
 }
 
 TEST(Verification, WorkOutsideTheStreamIsFoundByItsReplay) {

@@ -57,18 +57,16 @@ TEST(Campaign, IsEverySizeUnderEveryCacheAndLaunchModeInOrder) {
 TEST(Campaign, MeasuresEnergyOncePerSizeInTheHottestGroup) {
   CampaignRequest request = both_modes();
   request.effort.energy = true;
-  std::vector<std::string> with;
-  for (const PlannedGroup& g : plan_of(request).groups) {
-    if (g.effort.energy) with.push_back(g.key.to_string());
-  }
-  EXPECT_EQ(with, (std::vector<std::string>{"alpha n=100 hot graph", "alpha n=200 hot graph"}));
-
+  const auto with_energy = [&] {
+    std::vector<PlannedGroup> groups = plan_of(request).groups;
+    std::erase_if(groups, [](const PlannedGroup& g) { return !g.effort.energy; });
+    return keys(groups);
+  };
+  EXPECT_EQ(with_energy(),
+            (std::vector<std::string>{"alpha n=100 hot graph", "alpha n=200 hot graph"}));
   request.caches = {CacheMode::cold};  // no hot group: the last cache mode takes it
-  with.clear();
-  for (const PlannedGroup& g : plan_of(request).groups) {
-    if (g.effort.energy) with.push_back(g.key.to_string());
-  }
-  EXPECT_EQ(with, (std::vector<std::string>{"alpha n=100 cold graph", "alpha n=200 cold graph"}));
+  EXPECT_EQ(with_energy(),
+            (std::vector<std::string>{"alpha n=100 cold graph", "alpha n=200 cold graph"}));
 }
 
 TEST(Campaign, ShardsAreDisjointAndTogetherTheWhole) {

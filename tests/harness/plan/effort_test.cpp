@@ -12,41 +12,23 @@ TEST(Effort, WhatIsAskedForOutweighsWhatIsOwn) {
   Effort own;
   own.max_rounds = 41;
   own.seconds = 4;
-  EffortAsked asked;
-  asked.seconds = 9.5;
-  asked.precision = 0.01;
-  asked.confidence = 0.9;
-  const Effort e = effort_of(asked, own);
-  EXPECT_EQ(e.max_rounds, 41);
-  EXPECT_EQ(e.seconds, 9.5);
-  EXPECT_EQ(e.precision, 0.01);
-  EXPECT_EQ(e.confidence, 0.9);
-  EXPECT_EQ(e.min_rounds, own.min_rounds);
-}
-
-TEST(Effort, ACapThatIsAskedForIsNotExceeded) {
-  Effort own;
   own.patience = 8;
   EXPECT_EQ(effort_of({}, own).patience, 8);
   EffortAsked asked;
   asked.seconds = 9.5;
-  EXPECT_EQ(effort_of(asked, own).patience, 1);
-}
-
-TEST(Effort, EnergyIsMeasuredWhenEitherWantsIt) {
-  Effort with;
-  with.energy = true;
-  EXPECT_TRUE(effort_of({}, with).energy);
-  EffortAsked asked;
-  EXPECT_FALSE(effort_of(asked, Effort{}).energy);
+  asked.precision = 0.01;
+  asked.confidence = 0.9;
   asked.energy = true;
-  EXPECT_TRUE(effort_of(asked, Effort{}).energy);
-}
-
-TEST(Effort, ACapBelowTheLeastNumberOfRoundsLowersThat) {
-  EffortAsked asked;
+  const Effort e = effort_of(asked, own);
+  EXPECT_EQ(e.max_rounds, 41);
+  EXPECT_EQ(e.min_rounds, own.min_rounds);
+  EXPECT_EQ(e.seconds, 9.5);
+  EXPECT_EQ(e.patience, 1) << "a cap that is asked for is not exceeded";
+  EXPECT_EQ(e.precision, 0.01);
+  EXPECT_EQ(e.confidence, 0.9);
+  EXPECT_TRUE(e.energy);
   asked.max_rounds = 5;
-  EXPECT_EQ(effort_of(asked, Effort{}).min_rounds, 5);
+  EXPECT_EQ(effort_of(asked, own).min_rounds, 5) << "a cap below the least number lowers that";
 }
 
 TEST(Effort, ContradictingRoundsAreRefused) {

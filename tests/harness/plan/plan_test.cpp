@@ -91,12 +91,6 @@ TEST(Plan, HasTheBaselineAndItsControlEvenWhenNotSelected) {
                                         "planned/tma iso", "planned/tma best"}));
 }
 
-TEST(Plan, LeavesOutRolesAndVariantsNotAskedFor) {
-  EXPECT_EQ(names(rows_for({"planned/dsm"}, {Role::iso})),
-            (std::multiset<std::string>{"planned/baseline iso", "planned/baseline iso again",
-                                        "planned/dsm iso"}));
-}
-
 TEST(Plan, TakesAComparatorOnce) {
   const auto rows = rows_for({"planned"}, {Role::iso, Role::best});
   EXPECT_EQ(names(rows).count("planned/vendor comparator"), 1u);
@@ -167,23 +161,6 @@ TEST(Plan, SurvivesTheWayToTheChild) {
   EXPECT_EQ(back.rows[1].matches, "planned/tma");
   ASSERT_EQ(back.rows[1].by_schedule.size(), 1u);
   EXPECT_EQ(back.rows[1].by_schedule[0].config, "wide/5");
-}
-
-TEST(Plan, CandidatesAreEveryConfigOnce) {
-  EXPECT_EQ(candidate_rows(select_variants({"planned"})).size(), 8u);
-}
-
-TEST(Study, UnknownNamesSuggestTheNearest) {
-  try {
-    find_study("papr");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("paper"), std::string::npos);
-  }
-  EXPECT_THROW(preset_from("huge"), UsageError);
-  for (const Preset preset : all_values<Preset>()) {
-    EXPECT_EQ(preset_from(std::string(word_of(preset))), preset);
-  }
 }
 
 }  // namespace

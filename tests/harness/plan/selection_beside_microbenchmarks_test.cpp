@@ -23,9 +23,5 @@ TEST(SelectionBesideMicrobenchmarks, TheAppIsThereWithoutVariants) {
   EXPECT_EQ(select({}).apps.size(), 1u);
 }
 
-TEST(SelectionBesideMicrobenchmarks, NoSuchNameIsRefused) {
-  EXPECT_THROW(select_apps({"not-of-tree"}), UsageError);
-}
-
 }  // namespace
 }  // namespace amasia

@@ -29,12 +29,7 @@ const bool program_registered = [] {
 }();
 
 std::string refusal(const std::string& pattern) {
-  try {
-    select({pattern});
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UsageError>([&] { select({pattern}); });
 }
 
 TEST(LeftOut, IsWhatTheTreeHasAndTheProgramHasNot) {

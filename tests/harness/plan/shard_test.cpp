@@ -30,18 +30,6 @@ TEST(ShardMembers, AreDisjointCompleteAndEven) {
   }
 }
 
-TEST(ShardMembers, AreStable) {
-  EXPECT_EQ(shard_members(7, 1, 3), (std::vector<std::size_t>{0, 3, 6}));
-  EXPECT_EQ(shard_members(7, 3, 3), (std::vector<std::size_t>{2, 5}));
-}
-
-TEST(ShardMembers, NumbersAreChecked) {
-  EXPECT_THROW(shard_members(5, 0, 3), UsageError);
-  EXPECT_THROW(shard_members(5, 4, 3), UsageError);
-  EXPECT_THROW(shard_members(5, 1, 0), UsageError);
-  EXPECT_THROW(shard_members(5, -1, -3), UsageError);
-}
-
 TEST(ParseShard, ReadsWhatItIsGiven) {
   EXPECT_EQ(parse_shard("3/16").index, 3);
   EXPECT_EQ(parse_shard("3/16").count, 16);
@@ -54,11 +42,6 @@ TEST(ParseShard, RefusesWhatIsNoShardAndWhatWouldWrapAround) {
     EXPECT_TRUE(contains(message_of<UsageError>([&] { parse_shard(text); }), "expected i/n"))
         << text;
   }
-}
-
-TEST(KeepShard, WithoutOneIsEverything) {
-  EXPECT_EQ(keep_shard(std::vector<int>{1, 2, 3}, std::nullopt), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(keep_shard(std::vector<int>{1, 2, 3}, Shard{2, 2}), (std::vector<int>{2}));
 }
 
 }  // namespace

@@ -32,11 +32,6 @@ TEST(Sizes, GivenOneByOneBelongToOneApp) {
   ASSERT_EQ(sizes.size(), 2u);
   EXPECT_EQ(sizes[1].integer("n"), 8);
   EXPECT_TRUE(contains(message_of<UsageError>([&] { sizes_of(app, request, 2); }), "one app"));
-}
-
-TEST(Sizes, ExcludeAPreset) {
-  SizeRequest request;
-  request.given = {"n=7"};
   request.preset = Preset::quick;
   EXPECT_TRUE(contains(message_of<UsageError>([&] { sizes_of(app, request, 1); }), "exclude"));
 }
@@ -52,12 +47,6 @@ TEST(Sizes, ThatDoNotFitAreRefusedOnlyWhenGivenOneByOne) {
   EXPECT_TRUE(contains(error, "799 are available"));
   SizeRequest of_preset;
   EXPECT_NO_THROW(refuse_too_large(app, sizes, of_preset, device_with(1)));
-}
-
-TEST(Sizes, FitUpToTheLastByte) {
-  const Parameters size = app.sizes(Preset::quick).front();  // 800 bytes
-  EXPECT_TRUE(fits(app, size, device_with(800)));
-  EXPECT_FALSE(fits(app, size, device_with(799)));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(Sentences, ATieIsSaidWhereEveryIntervalIsCloseTo1) {
 TEST(Sentences, AreNotSaidOfAnInvalidGroup) {
   GroupResult group = sample_group(512);
   ASSERT_FALSE(sentences(group).empty());
-  group.invalid = {{InvalidKind::company, "somebody", "ask"}};
+  group.invalid = {{InvalidKind::interference, "somebody", "ask"}};
   recompute(group, 0.95);
   EXPECT_TRUE(sentences(group).empty());
 }

@@ -246,7 +246,7 @@ TEST(CompareFiles, ThrottledSamplesAndFailedRowsDoNotCount) {
 TEST(CompareFiles, InvalidGroupsDoNotCount) {
   const ResultFile a = sample_results();
   ResultFile b = a;
-  b.groups[0].invalid = {{InvalidKind::company, "somebody was there", "ask him to leave"}};
+  b.groups[0].invalid = {{InvalidKind::interference, "somebody was there", "ask him to leave"}};
   const FileComparison comparison = compare_files(a, b, 0.95);
   EXPECT_LT(comparison.rows.size(), compare_files(a, a, 0.95).rows.size());
   for (const FileComparisonRow& row : comparison.rows) EXPECT_NE(row.key, b.groups[0].key);

@@ -127,7 +127,7 @@ TEST(Schema, DescribesEveryMemberThatIsWrittenInItsOrder) {
   group.session = 0;
   group.probe = {{-1, 3.5, 20000, 9.5}};
   group.device_state = {{"power_limit_w", "700"}};
-  group.invalid = {{InvalidKind::company, "another process computed", "end it"}};
+  group.invalid = {{InvalidKind::interference, "another process computed", "end it"}};
   group.repeated_because = group.invalid;
   MicrobenchmarkRow row;
   row.at = {{"level", "l1"}};

@@ -47,7 +47,7 @@ TEST(ResultJson, WhatDisturbedAGroupComesBack) {
   group.probe = {{-1, 6.5, 8560, 11.3}, {14, 2384, 8541, 15}};
   group.device_state = {{"temperature_c", "47"}};
   group.invalid = {{InvalidKind::device_state, "too hot", "let it cool"}};
-  group.repeated_because = {{InvalidKind::company, "somebody", "ask"},
+  group.repeated_because = {{InvalidKind::interference, "somebody", "ask"},
                             {InvalidKind::floor, "too fast", "again"}};
   recompute(group, 0.95);
   const Json json = to_json(file);

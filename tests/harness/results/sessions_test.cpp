@@ -180,7 +180,7 @@ TEST(Sessions, TablesShowTheOneWithMoreVariants) {
   EXPECT_EQ(shown_groups(merged)[0]->session, 1);
   ResultFile disturbed = merged;
   for (GroupResult& group : disturbed.groups) {
-    if (group.session == 1) group.invalid = {{InvalidKind::company, "somebody", "wait"}};
+    if (group.session == 1) group.invalid = {{InvalidKind::interference, "somebody", "wait"}};
   }
   EXPECT_EQ(shown_groups(disturbed)[0]->session, 0);
   // Of other code it does not stand for the first.

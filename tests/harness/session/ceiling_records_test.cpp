@@ -85,16 +85,6 @@ TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
   EXPECT_FALSE(doubtful_ceilings({ceiling("copy_bandwidth", 1610)}, h200(), records).empty());
 }
 
-TEST(Records, AreOfWholeGpusOfTheModel) {
-  EXPECT_TRUE(read_ceiling_records("/nowhere/at/all", h200()).empty());
-  Device other = h200();
-  other.name = "NVIDIA H100 80GB HBM3";
-  EXPECT_TRUE(read_ceiling_records(recorded, other).empty());
-  other = h200();
-  other.sm_count = 60;  // a slice
-  EXPECT_TRUE(read_ceiling_records(recorded, other).empty());
-}
-
 TEST(Records, PassOverWhatIsNoResult) {
   const TemporaryFolder folder;
   const auto write = [&](const char* name, const std::string& text) {
@@ -118,6 +108,13 @@ TEST(Records, PassOverWhatIsNoResult) {
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].name, "copy_bandwidth");
   EXPECT_EQ(records[0].values, std::vector<double>{4250.5});
+  Device other = h200();
+  other.sm_count = 60;  // a slice
+  EXPECT_TRUE(read_ceiling_records(folder.path().string(), other).empty());
+  other = h200();
+  other.name = "NVIDIA H100 80GB HBM3";
+  EXPECT_TRUE(read_ceiling_records(folder.path().string(), other).empty());
+  EXPECT_TRUE(read_ceiling_records("/nowhere/at/all", h200()).empty());
 }
 
 /// The current folder is `path` for a while.
@@ -150,16 +147,6 @@ TEST(CeilingRecords, OfAGpuWithoutACurrentRecordAreThoseOfTheNewestVersion) {
   EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4200});
   write("h200", "4250");
   EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4250});
-}
-
-TEST(CeilingRecords, OfTheFrozenH100AreThere) {
-  const In in(AMASIA_SOURCE_DIR);
-  Device h100;
-  h100.name = "NVIDIA H100 80GB HBM3";
-  h100.sm_count = 132;
-  const auto records = ceilings_in_results(h100);
-  ASSERT_FALSE(records.empty());
-  EXPECT_GE(records[0].values.size(), 3u);
 }
 
 }  // namespace

@@ -99,15 +99,5 @@ TEST(Progress, CorrectsTheTimeLeftByWhatFinishedCasesTook) {
   EXPECT_GE(std::stoi(eta[1]) * 60 + std::stoi(eta[2]), 199) << text;
 }
 
-TEST(Progress, NeverPromisesLessThanNothing) {
-  const std::string text = in_a_log([] {
-    Progress progress(1, 1);
-    progress.begin("a", 5);  // more than all were expected to take together
-    std::this_thread::sleep_for(milliseconds(2));
-    progress.end("done");
-  });
-  EXPECT_TRUE(contains(text, "(ETA 0:00)"));
-}
-
 }  // namespace
 }  // namespace amasia

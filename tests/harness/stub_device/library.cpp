@@ -1,4 +1,4 @@
-// libamasia_compare_stub: callables around the stub device. The script is read anew for each
+// libamasia_compare_stub: implementations around the stub device. The script is read anew for each
 // comparison, because many are made in one process.
 #include <cstdlib>
 

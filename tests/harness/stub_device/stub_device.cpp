@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "harness/gpu/verification.hpp"
-#include "harness/outside/trial.hpp"
 #include "harness/registry.hpp"
+#include "harness/user_kernel/trial.hpp"
 
 namespace amasia {
 namespace {
@@ -74,7 +74,7 @@ class StubGroup : public GroupInstrument {
     first_ = is_first(plan);
     is_hot_ = plan.key.cache == CacheMode::hot;
     break_down(member(script_, "open"));
-    // What is brought at run time really runs, on the host.
+    // What is loaded at run time really runs, on the host.
     if (const InstanceFactory* factory = find_instance_factory(plan.key.app)) {
       instance_ = (*factory)(plan.key.size, plan.seed);
     }
@@ -111,7 +111,7 @@ class StubGroup : public GroupInstrument {
       return;
     }
     state.launch = config.prepare(*instance_, stub_device(script_));
-    if (!variant.brought || variant.brought->capturable) {
+    if (!variant.user_kernel || variant.user_kernel->capturable) {
       row.verdict = verdict_of_run(state);
     } else {
       prepare_by_trial(state, row);
@@ -393,7 +393,7 @@ class StubInstrument : public Instrument {
     if (dynamic_cast<const StubBroken*>(&error) != nullptr) return Trouble::device;
     return Trouble::row;
   }
-  std::string company() const override {
+  std::string other_processes() const override {
     const Json& named = member(script_, "company");
     return named.is_string() ? named.get<std::string>() : "";
   }

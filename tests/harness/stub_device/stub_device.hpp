@@ -1,6 +1,6 @@
 // A device for tests without a GPU: it takes no time that the script does not give it, answers what
 // the script says, and breaks where the script wants it to. The measuring loops around it are the
-// product's. Functions of shared libraries that `amasia bench` brings really run, on memory of the
+// product's. Functions of shared libraries that `amasia bench` loads really run, on memory of the
 // host, and are judged by what they leave there; their times are the script's all the same.
 //
 // The script is one JSON object; everything in it is optional:
@@ -35,8 +35,8 @@
 //         "skipped": "why", "blocked": false, "elsewhere": why what it enqueues is not all,
 //         "left_set": what is left of persisting L2, "sleep_s": 0.01, "energy_mj": 5.0, "fault":
 //         FAULT}
-//        Of a callable (harness/callables), which is really called, also "side_stream_ms": 0.5 and
-//        "waits": true; without "ms" and "times" its time is that of the call.
+//        Of a callable (harness/implementations), which is really called, also "side_stream_ms":
+//        0.5 and "waits": true; without "ms" and "times" its time is that of the call.
 // FAULT: {"do": "abort" | "exit" | "kill" | "hang" | "throw" | "no_memory" | "break",
 //         "at": "prepare" | "time" | "verify" | "count" (of a row), "call": 0,
 //         "after": a file: only once it exists,

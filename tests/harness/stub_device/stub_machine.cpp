@@ -1,4 +1,4 @@
-// Where implementations that are brought run without a GPU: memory of the host, a stream that is
+// Where implementations loaded at run time run without a GPU: memory of the host, a stream that is
 // always at its end, and no code for a device.
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "harness/outside/machine.hpp"
+#include "harness/user_kernel/machine.hpp"
 
 namespace amasia {
 namespace {

@@ -1,0 +1,623 @@
+#include "harness/user_kernel/description.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "harness/errors.hpp"
+#include "harness/text/output.hpp"
+#include "harness/text/pattern.hpp"
+#include "harness/user_kernel/expression.hpp"
+#include "harness/user_kernel/user_app.hpp"
+
+namespace amasia {
+namespace {
+
+constexpr std::size_t most_sizes = 64;
+constexpr std::size_t most_arguments = 1024;  // a kernel takes 4 KiB of them, later ones 32
+
+/// Reads one document: each function takes a node or a table and says where it is wrong.
+class DescriptionReader {
+ public:
+  explicit DescriptionReader(Description& into) : d_(into) {}
+
+  void read(const toml::table& root) {
+    allow(root, "the file",
+          {"name", "summary", "reference", "baseline", "parameters", "buffers", "implementation",
+           "work"});
+    d_.name = text_at(root, "name", "the file");
+    check_name(root, "name", d_.name);
+    d_.summary = optional_text(root, "summary", "");
+    read_parameters(root);
+    read_buffers(root);
+    read_implementations(root);
+    read_work(root);
+  }
+
+ private:
+  int line_of(const toml::node& node) const { return static_cast<int>(node.source().begin.line); }
+
+  [[noreturn]] void refuse(int line, const std::string& what) const {
+    throw UsageError(fmt::format("{}: {}", d_.place(line), what));
+  }
+  [[noreturn]] void refuse(const toml::node& node, const std::string& what) const {
+    refuse(line_of(node), what);
+  }
+
+  /// What a node is, in the words of a person.
+  static std::string_view kind_of(const toml::node& node) {
+    switch (node.type()) {
+      case toml::node_type::table:
+        return "a table";
+      case toml::node_type::array:
+        return "a list";
+      case toml::node_type::string:
+        return "a text";
+      case toml::node_type::integer:
+        return "an integer";
+      case toml::node_type::floating_point:
+        return "a number";
+      case toml::node_type::boolean:
+        return "true or false";
+      default:
+        return "a date or time";
+    }
+  }
+
+  /// Refuses a member that nobody reads: it would be a slip that goes unseen.
+  void allow(const toml::table& table, const std::string& of,
+             const std::vector<std::string>& names) const {
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      refuse(static_cast<int>(key.source().begin.line),
+             fmt::format("{} has no '{}': {}", of, name, suggestion(name, names)));
+    }
+  }
+
+  struct Member {
+    std::string name;
+    int line = 0;
+    const toml::node* node = nullptr;
+  };
+  /// The library sorts members; the order of the file is the order that people see.
+  static std::vector<Member> in_order_of_file(const toml::table& table) {
+    std::map<std::pair<unsigned, unsigned>, Member> in_order;
+    for (const auto& [key, node] : table) {
+      const toml::source_position at = key.source().begin;
+      in_order[{at.line, at.column}] = {std::string(key.str()), static_cast<int>(at.line), &node};
+    }
+    std::vector<Member> members;
+    for (auto& [position, member] : in_order) members.push_back(std::move(member));
+    return members;
+  }
+
+  const toml::node& member(const toml::table& table, const char* name,
+                           const std::string& of) const {
+    const toml::node* node = table.get(name);
+    if (node == nullptr) refuse(table, fmt::format("{} needs '{}'", of, name));
+    return *node;
+  }
+
+  std::string text_of(const toml::node& node, const std::string& name) const {
+    const auto* text = node.as_string();
+    if (text == nullptr) {
+      refuse(node, fmt::format("'{}' is a text in quotes, not {}", name, kind_of(node)));
+    }
+    return text->get();
+  }
+  std::string text_at(const toml::table& table, const char* name, const std::string& of) const {
+    return text_of(member(table, name, of), name);
+  }
+  std::string optional_text(const toml::table& table, const char* name,
+                            const std::string& otherwise) const {
+    const toml::node* node = table.get(name);
+    return node == nullptr ? otherwise : text_of(*node, name);
+  }
+
+  double number_of(const toml::node& node, const std::string& name) const {
+    double value = 0;
+    if (const auto* real = node.as_floating_point()) {
+      value = real->get();
+    } else if (const auto* integer = node.as_integer()) {
+      value = static_cast<double>(integer->get());
+    } else {
+      refuse(node, fmt::format("'{}' is a number, not {}", name, kind_of(node)));
+    }
+    if (!std::isfinite(value)) refuse(node, fmt::format("'{}' is not finite", name));
+    return value;
+  }
+
+  /// A number that an element of this type can have.
+  double value_of_type(const toml::node& node, const std::string& name, ElementType type) const {
+    const double value = number_of(node, name);
+    if (!reaches(type, value)) {
+      refuse(node, fmt::format("'{}' is {}, which no {} holds", name, value, word_of(type)));
+    }
+    return value;
+  }
+
+  /// An integer, or a text that computes one.
+  Quantity quantity_of(const toml::node& node, const std::string& name) const {
+    if (const auto* integer = node.as_integer()) {
+      return {fmt::format("{}", integer->get()), line_of(node)};
+    }
+    if (const auto* text = node.as_string()) return {text->get(), line_of(node)};
+    refuse(node, fmt::format("'{}' is an integer or a text like \"(n + 255) / 256\", not {}", name,
+                             kind_of(node)));
+  }
+  Quantity optional_quantity(const toml::table& table, const char* name) const {
+    const toml::node* node = table.get(name);
+    return node == nullptr ? Quantity{"0", line_of(table)} : quantity_of(*node, name);
+  }
+
+  /// One for x, or up to three for x, y, z.
+  std::vector<Quantity> extent_of(const toml::node& node, const std::string& name) const {
+    std::vector<Quantity> extent;
+    if (const auto* list = node.as_array()) {
+      if (list->empty() || list->size() > 3) {
+        refuse(node, fmt::format("'{}' has x, or x and y, or x, y and z, not {} entries", name,
+                                 list->size()));
+      }
+      for (const toml::node& entry : *list) extent.push_back(quantity_of(entry, name));
+    } else {
+      extent.push_back(quantity_of(node, name));
+    }
+    extent.resize(3, {"1", line_of(node)});
+    return extent;
+  }
+
+  const toml::table& table_of(const toml::node& node, const std::string& name) const {
+    const auto* table = node.as_table();
+    if (table == nullptr) refuse(node, fmt::format("'{}' is a table, not {}", name, kind_of(node)));
+    return *table;
+  }
+
+  template <class Enum>
+  Enum word_at(const toml::node& node, const std::string& name) const {
+    const std::string word = text_of(node, name);
+    const auto value = find_word<Enum>(word);
+    if (!value) {
+      refuse(node, fmt::format("no {} '{}': expected {}", Words<Enum>::what, word,
+                               list_of_words<Enum>()));
+    }
+    return *value;
+  }
+
+  void check_name(const toml::table& table, const char* member_name,
+                  const std::string& name) const {
+    const std::string objection = objection_to_name(name);
+    if (!objection.empty()) {
+      refuse(*table.get(member_name), fmt::format("name '{}': {}", name, objection));
+    }
+  }
+
+  /// Names in a file are found from the folder it lies in.
+  std::string file_of(const toml::node& node, const std::string& name) const {
+    const std::string given = text_of(node, name);
+    if (given.empty()) refuse(node, fmt::format("'{}' is empty", name));
+    if (given.find('\0') != std::string::npos) {
+      refuse(node, fmt::format("'{}' has a zero byte in it", name));
+    }
+    return (std::filesystem::path(d_.path).parent_path() / given).lexically_normal().string();
+  }
+
+  void read_parameters(const toml::table& root) {
+    const toml::node* node = root.get("parameters");
+    if (node == nullptr || (node->is_table() && node->as_table()->empty())) {
+      d_.parameters = {{"case", {1}}};  // a row of a result has a size
+      return;
+    }
+    const toml::table& table = table_of(*node, "parameters");
+    std::size_t sizes = 1;
+    for (const auto& [name, line, value] : in_order_of_file(table)) {
+      const bool is_word =
+          !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0) &&
+          std::all_of(name.begin(), name.end(),
+                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      if (!is_word) {
+        refuse(line, fmt::format("parameter '{}': a letter, then letters, digits and '_'", name));
+      }
+      std::vector<std::int64_t> values;
+      const auto take = [&, name = name](const toml::node& one) {
+        const auto* integer = one.as_integer();
+        if (integer == nullptr) {
+          refuse(one, fmt::format("parameter '{}' is an integer or a list of them, not {}", name,
+                                  kind_of(one)));
+        }
+        values.push_back(integer->get());
+      };
+      if (const auto* list = value->as_array()) {
+        for (const toml::node& one : *list) take(one);
+        if (values.empty()) refuse(*value, fmt::format("parameter '{}' has no value", name));
+      } else {
+        take(*value);
+      }
+      if (values.size() > most_sizes) {
+        refuse(*value, fmt::format("{} sizes are more than the {} that a file may have",
+                                   values.size(), most_sizes));
+      }
+      if (values.size() > 1 && sizes > 1 && values.size() != sizes) {
+        refuse(*value, fmt::format("parameter '{}' has {} values, and another one {}: a size takes "
+                                   "one of each, in order",
+                                   name, values.size(), sizes));
+      }
+      sizes = std::max(sizes, values.size());
+      d_.parameters.emplace_back(name, std::move(values));
+    }
+    for (auto& [name, values] : d_.parameters) values.resize(sizes, values.front());
+  }
+
+  void read_buffers(const toml::table& root) {
+    const toml::table& table = table_of(member(root, "buffers", "the file"), "buffers");
+    for (const auto& [name, line, node] : in_order_of_file(table)) {
+      const std::string objection = objection_to_name(name);
+      if (!objection.empty()) refuse(line, fmt::format("buffer '{}': {}", name, objection));
+      read_buffer(name, line, table_of(*node, name));
+    }
+    const bool any = std::any_of(d_.buffers.begin(), d_.buffers.end(),
+                                 [](const auto& b) { return is_written(b.role); });
+    if (!any) {
+      refuse(root, "no buffer has the role 'output' or 'in place': there is nothing to verify");
+    }
+  }
+
+  void read_buffer(const std::string& name, int line, const toml::table& table) {
+    BufferDescription b;
+    const std::string of = fmt::format("buffer '{}'", name);
+    b.name = name;
+    b.line = line;
+    allow(table, of,
+          {"type", "count", "role", "fill", "low", "high", "value", "file", "fixed", "expected",
+           "tolerance"});
+    b.type = word_at<ElementType>(member(table, "type", of), "type");
+    b.count = quantity_of(member(table, "count", of), "count");
+    b.role = word_at<BufferRole>(member(table, "role", of), "role");
+    read_contents(b, of, table);
+    for (const char* member_name : {"expected", "tolerance"}) {
+      if (!is_written(b.role) && table.get(member_name) != nullptr) {
+        refuse(*table.get(member_name),
+               fmt::format("{} is {}: only an output has '{}'", of, word_of(b.role), member_name));
+      }
+    }
+    if (const toml::node* expected = table.get("expected")) {
+      b.expected = file_of(*expected, "expected");
+    }
+    if (const toml::node* tolerance = table.get("tolerance")) read_tolerance(b, *tolerance);
+    d_.buffers.push_back(std::move(b));
+  }
+
+  void read_contents(BufferDescription& b, const std::string& of, const toml::table& table) const {
+    for (const char* name : {"fill", "low", "high", "value", "file", "fixed"}) {
+      if (!is_read(b.role) && table.get(name) != nullptr) {
+        refuse(*table.get(name), fmt::format("{} is {} and is poisoned before each run: it has no "
+                                             "'{}'",
+                                             of, word_of(b.role), name));
+      }
+    }
+    if (!is_read(b.role)) return;
+    const toml::node* file = table.get("file");
+    const toml::node* fill = table.get("fill");
+    if ((file == nullptr) == (fill == nullptr)) {
+      refuse(fill == nullptr ? b.line : line_of(*fill),
+             fmt::format("{} needs either 'fill' ({}) or 'file'", of, list_of_words<Fill>()));
+    }
+    if (file != nullptr) b.file = file_of(*file, "file");
+    if (const toml::node* fixed = table.get("fixed")) {
+      if (!fixed->is_boolean()) refuse(*fixed, "'fixed' is true or false");
+      if (file == nullptr) refuse(*fixed, fmt::format("{} has no 'file' to keep as it is", of));
+      b.fixed = fixed->value_or(false);
+    }
+    if (fill != nullptr) b.fill = word_at<Fill>(*fill, "fill");
+    const bool uniform = fill != nullptr && b.fill == Fill::uniform;
+    const bool constant = fill != nullptr && b.fill == Fill::constant;
+    for (const auto& [name, wanted] :
+         {std::pair{"low", uniform}, std::pair{"high", uniform}, std::pair{"value", constant}}) {
+      if (!wanted && table.get(name) != nullptr) {
+        refuse(*table.get(name),
+               fmt::format("'{}' belongs to fill = \"{}\"", name,
+                           constant || name == std::string("value") ? "constant" : "uniform"));
+      }
+    }
+    if (constant) b.low = value_of_type(member(table, "value", of), "value", b.type);
+    if (!uniform) return;
+    // Integers are drawn from a range that no sum of a few of them overflows.
+    b.high = is_float(b.type) ? 1 : 100;
+    if (const toml::node* low = table.get("low")) b.low = value_of_type(*low, "low", b.type);
+    if (const toml::node* high = table.get("high")) b.high = value_of_type(*high, "high", b.type);
+    if (!(b.low < b.high)) {
+      refuse(*fill, fmt::format("{} is drawn from {} to {}: 'low' must be less than 'high'", of,
+                                b.low, b.high));
+    }
+    if (!std::isfinite(b.high - b.low)) {
+      refuse(*fill, fmt::format("{}: 'low' and 'high' are too far apart", of));
+    }
+    if (is_float(b.type)) return;
+    if (b.high - b.low >= 4294967296.0) {
+      refuse(*fill, fmt::format("{}: 'low' and 'high' are 2^32 or more apart", of));
+    }
+  }
+
+  void read_tolerance(BufferDescription& b, const toml::node& node) const {
+    if (node.is_string()) {
+      if (word_at<Norm>(node, "tolerance") != Norm::exact) {
+        refuse(node, "a tolerance is \"exact\" or a table: { relative = 1e-6 }");
+      }
+      return;
+    }
+    const toml::table& table = table_of(node, "tolerance");
+    allow(table, "a tolerance", {"relative", "absolute"});
+    if (table.size() != 1) refuse(node, "a tolerance is either relative or absolute");
+    for (const Norm norm : {Norm::relative, Norm::absolute}) {
+      const std::string name(word_of(norm));
+      const toml::node* bound = table.get(name);
+      if (bound == nullptr) continue;
+      b.norm = norm;
+      b.tolerance = number_of(*bound, name);
+      if (b.tolerance <= 0) {
+        refuse(*bound, "a tolerance is more than 0; \"exact\" is what takes no difference");
+      }
+      if (norm == Norm::relative && b.tolerance >= 1) {
+        refuse(*bound, "a relative tolerance of 1 or more would take an output of zeros");
+      }
+    }
+  }
+
+  void read_implementations(const toml::table& root) {
+    const toml::node& node = member(root, "implementation", "the file");
+    const auto* list = node.as_array();
+    if (list == nullptr) {
+      refuse(node, "implementations are written [[implementation]], in double brackets");
+    }
+    for (const toml::node& one : *list) {
+      read_implementation(table_of(one, "implementation"));
+    }
+    const auto& all = d_.implementations;
+    if (all.size() < 2) {
+      refuse(node,
+             fmt::format("there is {} implementation: a comparison needs two or more", all.size()));
+    }
+    std::vector<std::string> names;
+    for (const ImplementationDescription& i : all) names.push_back(i.name);
+    const auto place_of = [&](const char* which, std::size_t otherwise) {
+      const toml::node* named = root.get(which);
+      if (named == nullptr) return otherwise;
+      const std::string name = text_of(*named, which);
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end()) {
+        refuse(*named, fmt::format("{} '{}' is no implementation: {}", which, name,
+                                   suggestion(name, names)));
+      }
+      return static_cast<std::size_t>(found - names.begin());
+    };
+    const std::size_t baseline = place_of("baseline", 0);
+    d_.reference = place_of("reference", baseline);
+    const auto first = d_.implementations.begin();
+    const auto moved = first + static_cast<std::ptrdiff_t>(baseline);
+    std::rotate(first, moved, moved + 1);
+    if (d_.reference == baseline) {
+      d_.reference = 0;
+    } else if (d_.reference < baseline) {
+      ++d_.reference;
+    }
+    std::map<std::string, int> lines;
+    for (const ImplementationDescription& i : all) {
+      const auto [known, fresh] = lines.emplace(i.name, i.line);
+      if (!fresh) {
+        refuse(std::max(i.line, known->second),
+               fmt::format("two implementations are called '{}'", i.name));
+      }
+    }
+  }
+
+  void read_implementation(const toml::table& table) {
+    ImplementationDescription i;
+    i.line = line_of(table);
+    i.name = text_at(table, "name", "an implementation");
+    check_name(table, "name", i.name);
+    const std::string of = fmt::format("implementation '{}'", i.name);
+    const toml::node* file = table.get("file");
+    const toml::node* library = table.get("library");
+    if ((file == nullptr) == (library == nullptr)) {
+      refuse(table, fmt::format("{} needs either 'file' (a cubin or PTX) or 'library'", of));
+    }
+    i.is_library = library != nullptr;
+    i.file = i.is_library ? file_of(*library, "library") : file_of(*file, "file");
+    if (const toml::node* launches = table.get("launch")) {
+      allow(table, of, {"name", "file", "library", "launch"});
+      const auto* list = launches->as_array();
+      if (list == nullptr || list->empty()) {
+        refuse(*launches,
+               fmt::format("{}: launches are written [[implementation.launch]], in double "
+                           "brackets",
+                           of));
+      }
+      for (const toml::node& one : *list) {
+        const toml::table& launch = table_of(one, "launch");
+        allow_launch_members(launch, "a launch of " + of, i.is_library, {});
+        read_launch(i, launch, "a launch of " + of);
+      }
+    } else {
+      allow_launch_members(table, of, i.is_library, {"name", "file", "library"});
+      read_launch(i, table, of);
+    }
+    d_.implementations.push_back(std::move(i));
+  }
+
+  void allow_launch_members(const toml::table& table, const std::string& of, bool is_library,
+                            std::vector<std::string> more) const {
+    // What the other kind has is named as such, not taken for a slip of the pen.
+    for (const char* name : {"kernel", "grid", "block", "shared", "cluster"}) {
+      if (is_library && table.get(name) != nullptr) {
+        refuse(*table.get(name), fmt::format("{} is a function of a library, which launches by "
+                                             "itself: it has no '{}'",
+                                             of, name));
+      }
+    }
+    if (!is_library && table.get("function") != nullptr) {
+      refuse(*table.get("function"),
+             fmt::format("{} is of a cubin or PTX: 'kernel' names what it launches", of));
+    }
+    more.insert(more.end(),
+                {"kernel", "function", "grid", "block", "shared", "cluster", "arguments"});
+    allow(table, of, more);
+  }
+
+  void read_launch(ImplementationDescription& i, const toml::table& table, const std::string& of) {
+    LaunchDescription launch;
+    launch.line = line_of(table);
+    const char* entry = i.is_library ? "function" : "kernel";
+    launch.entry = text_at(table, entry, of);
+    launch.line = line_of(*table.get(entry));
+    if (launch.entry.empty() || launch.entry.find('\0') != std::string::npos) {
+      refuse(launch.line, fmt::format("'{}' has no name in it", entry));
+    }
+    launch.kernel = launch.entry;
+    if (!i.is_library) {
+      launch.grid = extent_of(member(table, "grid", of), "grid");
+      launch.block = extent_of(member(table, "block", of), "block");
+      if (const toml::node* cluster = table.get("cluster")) {
+        launch.cluster = extent_of(*cluster, "cluster");
+      }
+      launch.shared = optional_quantity(table, "shared");
+    }
+    const toml::node& arguments = member(table, "arguments", of);
+    const auto* list = arguments.as_array();
+    if (list == nullptr) refuse(arguments, "'arguments' is a list");
+    if (list->size() > most_arguments) {
+      refuse(arguments, fmt::format("{} arguments are more than a kernel takes", list->size()));
+    }
+    for (const toml::node& one : *list) launch.arguments.push_back(argument_of(one));
+    i.launches.push_back(std::move(launch));
+  }
+
+  ArgumentDescription argument_of(const toml::node& node) const {
+    ArgumentDescription a;
+    a.line = line_of(node);
+    if (const auto* name = node.as_string()) {
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < d_.buffers.size(); ++i) {
+        names.push_back(d_.buffers[i].name);
+        if (names.back() == name->get()) a.buffer = i;
+      }
+      if (!a.buffer) {
+        refuse(node, fmt::format("argument '{}' is no buffer: {}; a scalar is written {{ i32 = "
+                                 "\"n\" }}",
+                                 name->get(), suggestion(name->get(), names)));
+      }
+      return a;
+    }
+    const auto* table = node.as_table();
+    if (table == nullptr || table->size() != 1) {
+      refuse(node,
+             "an argument is the name of a buffer or a scalar with its type, { i32 = \"n\" } "
+             "or { f32 = 0.5 }");
+    }
+    const auto only = table->begin();
+    const std::string type(only->first.str());
+    const toml::node& value = only->second;
+    const auto known = find_word<ElementType>(type);
+    if (!known) {
+      refuse(node, fmt::format("no type '{}': expected {}", type, list_of_words<ElementType>()));
+    }
+    a.type = *known;
+    if (is_float(a.type) && !value.is_string()) {
+      a.real = value_of_type(value, type, a.type);
+    } else {
+      a.integer = quantity_of(value, type);
+    }
+    return a;
+  }
+
+  void read_work(const toml::table& root) {
+    const toml::node* node = root.get("work");
+    if (node == nullptr) return;
+    const toml::table& table = table_of(*node, "work");
+    allow(table, "work",
+          {"kind", "operations", "bytes_read", "bytes_written", "dependent_operations"});
+    WorkDescription work;
+    if (const toml::node* kind = table.get("kind")) work.kind = word_at<Work::Kind>(*kind, "kind");
+    work.operations = optional_quantity(table, "operations");
+    work.bytes_read = optional_quantity(table, "bytes_read");
+    work.bytes_written = optional_quantity(table, "bytes_written");
+    work.dependent_operations = optional_quantity(table, "dependent_operations");
+    d_.work = std::move(work);
+  }
+
+  Description& d_;
+};
+
+}  // namespace
+
+std::string Description::place(int line) const { return fmt::format("{}:{}", path, line); }
+
+std::vector<ParameterSpec> Description::parameter_specs() const {
+  std::vector<ParameterSpec> specs;
+  for (const auto& [parameter, values] : parameters) {
+    ParameterSpec spec;
+    spec.name = parameter;
+    spec.help = "of " + path;
+    spec.default_value = fmt::format("{}", values.front());
+    spec.minimum = INT64_MIN;
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<Parameters> Description::sizes() const {
+  const std::size_t count = parameters.empty() ? 1 : parameters.front().second.size();
+  std::vector<Parameters> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::map<std::string, std::string> given;
+    for (const auto& [parameter, values] : parameters)
+      given[parameter] = fmt::format("{}", values[i]);
+    all.emplace_back(parameter_specs(), given);
+  }
+  return all;
+}
+
+std::int64_t Description::value(const Quantity& quantity, const Parameters& of, std::int64_t least,
+                                std::int64_t most) const {
+  const auto value_of = [&](std::string_view wanted) -> std::optional<std::int64_t> {
+    for (const auto& [known, values] : parameters) {
+      if (known == wanted) return of.integer(known);
+    }
+    return std::nullopt;
+  };
+  std::int64_t result = 0;
+  try {
+    result = evaluate(quantity.text, value_of);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", place(quantity.line), error.what()));
+  }
+  if (result < least || result > most) {
+    const std::string at = of.to_string(), number = fmt::format("{}", result);
+    const std::string computed = quantity.text == number
+                                     ? number
+                                     : fmt::format("{} is {}{}, which", quantity.text, number,
+                                                   at.empty() ? "" : " at " + at);
+    throw UsageError(fmt::format("{}: {} is {} than {}", place(quantity.line), computed,
+                                 result < least ? "less" : "more", result < least ? least : most));
+  }
+  return result;
+}
+
+Description parse_description(std::string_view text, const std::string& path) {
+  Description d;
+  d.path = path;
+  try {
+    DescriptionReader(d).read(toml::parse(text, std::string_view(path)));
+  } catch (const toml::parse_error& error) {
+    throw UsageError(fmt::format("{}: {}", d.place(static_cast<int>(error.source().begin.line)),
+                                 in_one_line(std::string(error.description()))));
+  }
+  return d;
+}
+
+}  // namespace amasia

@@ -1,0 +1,37 @@
+// From a description to an app that can be measured: the files it names are read, held against it,
+// and become implementations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/user_kernel/description.hpp"
+#include "harness/user_kernel/user_app.hpp"
+
+namespace amasia {
+
+/// Reads the file. Throws UsageError, one line: "path:line: ..." for what is wrong in it.
+Description read_description(const std::string& path);
+
+/// Finds each kernel in its file and holds the arguments, launch shapes and buffers against it at
+/// these parameters, and against what any GPU takes. Fills in the kernels' mangled names. Throws
+/// UsageError "path:line: ..." for the first contradiction.
+void check_description(Description& description, const Parameters& parameters);
+
+/// As an app. Throws UsageError as check_description() at each of its sizes.
+UserApp load_user_app(Description description);
+
+/// What stands against loading a shared library of the description and finding its functions, a
+/// sentence; "" when nothing does. Loads it into this process: whoever asks is a child, because a
+/// constructor may do anything.
+std::string objection_to_library(const ImplementationDescription& implementation);
+
+/// One digest over those of the app's implementations: whether two processes loaded the same.
+std::string digest_of_user_app(const std::string& app);
+
+/// In a child process: loads the description unless the app is there already, for as long as the
+/// process lives. Throws UsageError when it is no longer what `digest` was taken of.
+void load_user_app_again(const std::string& app, const std::string& path,
+                         const std::string& digest);
+
+}  // namespace amasia

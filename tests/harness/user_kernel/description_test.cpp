@@ -1,0 +1,236 @@
+#include "harness/user_kernel/description.hpp"
+
+#include <gtest/gtest.h>
+
+#include "inputs/errors.hpp"
+#include "tests/messages.hpp"
+
+namespace amasia {
+namespace {
+
+const std::string whole_description = R"(name = "saxpy"
+summary = "y = a x + y"
+reference = "old"
+
+[parameters]
+n = [1000, 2000]
+tile = 32
+
+[buffers.x]
+type = "f32"
+count = "n"
+role = "input"
+fill = "uniform"
+low = -1
+high = 1
+
+[buffers.y]
+type = "f32"
+count = "n + 1"
+role = "in place"
+fill = "constant"
+value = 0.5
+tolerance = { relative = 1e-6 }
+
+[buffers.hints]
+type = "u16"
+count = 4
+role = "input"
+file = "data/hints.bin"
+
+[[implementation]]
+name = "new"
+file = "new.cubin"
+kernel = "saxpy"
+grid = "(n + 255) / 256"
+block = [32, 8]
+shared = "tile * 4"
+cluster = 2
+arguments = [{ i32 = "n" }, { f32 = 2.5 }, "x", "y"]
+
+[[implementation]]
+name = "old"
+library = "/opt/libold.so"
+[[implementation.launch]]
+function = "first"
+arguments = ["x"]
+[[implementation.launch]]
+function = "second"
+arguments = ["y", "hints", { f64 = "n" }]
+
+[work]
+operations = "2 * n"
+bytes_read = "8 * n"
+bytes_written = "4 * n"
+)";
+
+std::string refusal_of(const std::string& text) {
+  return message_of<UsageError>([&] { parse_description(text, "dir/saxpy.toml"); });
+}
+
+/// What is said when a line of the whole_description description is another.
+std::string refusal_with(const std::string& line, const std::string& other) {
+  std::string text = whole_description;
+  const std::size_t at = text.find(line);
+  EXPECT_NE(at, std::string::npos) << line;
+  return refusal_of(text.replace(at, line.size(), other));
+}
+
+TEST(Description, SaysAllOfIt) {
+  const Description d = parse_description(whole_description, "dir/saxpy.toml");
+  EXPECT_EQ(d.name, "saxpy");
+  ASSERT_EQ(d.sizes().size(), 2u);
+  EXPECT_EQ(d.sizes()[1].to_string(), "n=2000,tile=32");
+  ASSERT_EQ(d.buffers.size(), 3u);
+  EXPECT_EQ(d.buffers[0].name, "x");
+  EXPECT_EQ(d.buffers[0].line, 9);
+  EXPECT_EQ(d.buffers[0].low, -1);
+  EXPECT_EQ(d.buffers[1].role, BufferRole::in_place);
+  EXPECT_EQ(d.buffers[1].norm, Norm::relative);
+  EXPECT_EQ(d.buffers[1].tolerance, 1e-6);
+  EXPECT_EQ(d.value(d.buffers[1].count, d.sizes()[0]), 1001);
+  EXPECT_EQ(d.buffers[2].file, "dir/data/hints.bin") << "from the folder of the description";
+  ASSERT_EQ(d.implementations.size(), 2u);
+  EXPECT_EQ(d.implementations[0].name, "new") << "the first is the baseline";
+  EXPECT_EQ(d.reference, 1u);
+  const LaunchDescription& launch = d.implementations[0].launches.at(0);
+  EXPECT_EQ(d.value(launch.grid[0], d.sizes()[0]), 4);
+  EXPECT_EQ(d.value(launch.block[1], d.sizes()[0]), 8);
+  EXPECT_EQ(d.value(launch.block[2], d.sizes()[0]), 1);
+  EXPECT_EQ(d.value(launch.shared, d.sizes()[0]), 128);
+  EXPECT_EQ(launch.arguments.at(1).real, 2.5);
+  EXPECT_EQ(launch.arguments.at(3).buffer, 1u);
+  EXPECT_TRUE(d.implementations[1].is_library);
+  EXPECT_EQ(d.implementations[1].file, "/opt/libold.so");
+  EXPECT_EQ(d.implementations[1].launches.size(), 2u);
+  ASSERT_TRUE(d.work);
+  EXPECT_EQ(d.value(d.work->operations, d.sizes()[1]), 4000);
+}
+
+TEST(Description, HasASizeAlsoWithoutParameters) {
+  const std::string rest = R"([buffers.y]
+type = "i8"
+count = 4
+role = "output"
+[[implementation]]
+name = "a"
+library = "a.so"
+function = "f"
+arguments = []
+[[implementation]]
+name = "b"
+library = "a.so"
+function = "g"
+arguments = []
+)";
+  for (const char* none : {"", "[parameters]\n"}) {
+    const Description d = parse_description("name = \"a\"\n" + (none + rest), "a.toml");
+    ASSERT_EQ(d.sizes().size(), 1u);
+    EXPECT_EQ(d.sizes()[0].to_string(), "case=1");
+  }
+}
+
+TEST(Description, TheBaselineMayBeNamed) {
+  const Description d = parse_description("baseline = \"old\"\n" + whole_description, "saxpy.toml");
+  EXPECT_EQ(d.implementations[0].name, "old");
+  EXPECT_EQ(d.implementations[1].name, "new");
+  EXPECT_EQ(d.reference, 0u);
+}
+
+TEST(Description, NamesTheLineAndWhatWasExpectedThere) {
+  EXPECT_TRUE(contains(refusal_of("name = \n"), "dir/saxpy.toml:1: "));
+  EXPECT_TRUE(contains(refusal_of("name = \"a\"\nname = \"b\"\n"), "dir/saxpy.toml:2: "));
+  const struct {
+    const char *line, *other, *says;
+  } cases[] = {
+      {"name = \"saxpy\"", "name = \"a/b\"", ":1: name 'a/b': letters, digits"},
+      {"name = \"saxpy\"", "", ":1: the file needs 'name'"},
+      {"name = \"saxpy\"", "name = 3", ":1: 'name' is a text in quotes, not an integer"},
+      {"summary =", "sumary =", ":2: the file has no 'sumary': did you mean summary?"},
+      {"reference = \"old\"", "reference = \"odl\"",
+       ":3: reference 'odl' is no implementation: did you mean old?"},
+      {"tile = 32", "tile = [1, 2, 3]", ":7: parameter 'tile' has 3 values, and another one 2"},
+      {"tile = 32", "tile = \"32\"", ":7: parameter 'tile' is an integer or a list of them, not a"},
+      {"tile = 32", "2tile = 32", ":7: parameter '2tile': a letter"},
+      {"type = \"f32\"", "type = \"float\"", ":10: no type 'float': expected f16, bf16, f32"},
+      {"count = \"n\"", "count = 1.5", ":11: 'count' is an integer or a text like"},
+      {"role = \"input\"", "role = \"inout\"", ":12: no role 'inout': expected input, output"},
+      {"role = \"input\"", "role = \"output\"",
+       "is output and is poisoned before each run: it has"},
+      {"fill = \"uniform\"", "fill = \"random\"", ":13: no fill 'random': expected zero"},
+      {"fill = \"uniform\"", "", ":9: buffer 'x' needs either 'fill'"},
+      {"fill = \"uniform\"", "fill = \"zero\"", "'low' belongs to fill = \"uniform\""},
+      {"high = 1", "high = -1", ":13: buffer 'x' is drawn from -1 to -1"},
+      {"high = 1", "high = inf", ":15: 'high' is not finite"},
+      {"high = 1", "hihg = 1", ":15: buffer 'x' has no 'hihg': did you mean high?"},
+      {"role = \"in place\"", "role = \"scratch\"", "is scratch and is poisoned before each run"},
+      {"{ relative = 1e-6 }", "{ relative = 0 }", ":23: a tolerance is more than 0"},
+      {"{ relative = 1e-6 }", "{ relative = 1.5 }", "would take an output of zeros"},
+      {"{ relative = 1e-6 }", "{ relative = 0.1, absolute = 1 }", "either relative or absolute"},
+      {"{ relative = 1e-6 }", "\"relative\"", ":23: a tolerance is \"exact\" or a table"},
+      {"file = \"data/hints.bin\"", "fill = \"uniform\"\nlow = 0.5",
+       "'low' is 0.5, which no u16 holds"},
+      {"file = \"data/hints.bin\"", "fill = \"uniform\"\nhigh = 70000",
+       "'high' is 70000, which no u16 holds"},
+      {"file = \"data/hints.bin\"", "fill = \"constant\"\nvalue = 1.5",
+       "'value' is 1.5, which no u16 holds"},
+      {"file = \"data/hints.bin\"", "fill = \"constant\"\nvalue = 65536", "which no u16 holds"},
+      {"high = 1", "high = 1e39", ":15: 'high' is 1e+39, which no f32 holds"},
+      {"{ f32 = 2.5 }", "{ f32 = 1e39 }", ":39: 'f32' is 1e+39, which no f32 holds"},
+      {"{ f32 = 2.5 }", "{ f32 = 1e-60 }", "which no f32 holds"},
+      {"{ f32 = 2.5 }", "{ f16 = 65520 }", "which no f16 holds"},
+      {"[[implementation]]\nname = \"new\"", "[implementation]\nname = \"new\"", ":"},
+      {"name = \"new\"", "name = \"old\"", ": two implementations are called 'old'"},
+      {"file = \"new.cubin\"", "", ":31: implementation 'new' needs either 'file'"},
+      {"kernel = \"saxpy\"", "function = \"saxpy\"",
+       ":34: implementation 'new' is of a cubin or PTX"},
+      {"grid = \"(n + 255) / 256\"", "", "implementation 'new' needs 'grid'"},
+      {"block = [32, 8]", "block = [32, 8, 1, 1]", ":36: 'block' has x, or x and y"},
+      {"shared = \"tile * 4\"", "shraed = 0", "did you mean shared?"},
+      {"\"x\", \"y\"]", "\"x\", \"z\"]", ":39: argument 'z' is no buffer: "},
+      {"{ f32 = 2.5 }", "{ float = 2.5 }", ":39: no type 'float'"},
+      {"{ f32 = 2.5 }", "2.5",
+       ":39: an argument is the name of a buffer or a scalar with its type"},
+      {"{ i32 = \"n\" }", "{ i32 = 2.5 }", ":39: 'i32' is an integer or a text"},
+      {"function = \"first\"", "function = \"first\"\ngrid = 1",
+       "launches by itself: it has no 'grid'"},
+      {"function = \"second\"", "", "a launch of implementation 'old' needs 'function'"},
+      {"operations = \"2 * n\"", "operation = 1",
+       ": work has no 'operation': did you mean operations?"},
+  };
+  for (const auto& c : cases) {
+    const std::string said = refusal_with(c.line, c.other);
+    EXPECT_TRUE(contains(said, c.says)) << c.other;
+    EXPECT_TRUE(said.starts_with("dir/saxpy.toml:")) << said;
+    EXPECT_TRUE(is_one_line(said)) << said;
+  }
+}
+
+TEST(Description, NeedsSomethingToCompareAndToVerify) {
+  EXPECT_TRUE(contains(refusal_of("name = \"a\"\n"), "the file needs 'buffers'"));
+  const std::string buffers =
+      "name = \"a\"\n[buffers.y]\ntype = \"i8\"\ncount = 1\nrole = \"output\"\n";
+  EXPECT_TRUE(contains(refusal_of(buffers), "the file needs 'implementation'"));
+  EXPECT_TRUE(contains(refusal_of(buffers + "[[implementation]]\nname = \"a\"\nlibrary = \"a.so\"\n"
+                                            "function = \"f\"\narguments = []\n"),
+                       "there is 1 implementation: a comparison needs two or more"));
+  EXPECT_TRUE(contains(refusal_of("name = \"a\"\n[buffers.x]\ntype = \"i8\"\ncount = 1\n"
+                                  "role = \"input\"\nfill = \"zero\"\n"),
+                       "there is nothing to verify"));
+}
+
+TEST(Description, ValuesThatDoNotFitNameTheirLine) {
+  const Description d = parse_description(whole_description, "saxpy.toml");
+  const Parameters size = d.sizes()[0];
+  EXPECT_EQ(message_of<UsageError>([&] {
+              d.value({"n - 1000", 9}, size, 1);
+            }),
+            "saxpy.toml:9: n - 1000 is 0 at n=1000,tile=32, which is less than 1");
+  EXPECT_EQ(message_of<UsageError>([&] {
+              d.value({"m", 9}, size, 1);
+            }),
+            "saxpy.toml:9: \"m\": 'm' is no parameter");
+}
+
+}  // namespace
+}  // namespace amasia
