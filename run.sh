@@ -47,7 +47,7 @@ else
   mkdir -p out
   # NVIDIA H100 80GB HBM3 -> h100-80gb-hbm3
   name=$(tr '[:upper:]' '[:lower:]' <<<"${gpu_name#NVIDIA }" | tr -cs 'a-z0-9\n' -)
-  result=out/${name%-}-quick.json
+  result=out/${name%-}-quick.json.gz
   note "a first look at $gpu_name: every variant verified, timed and compared; amasia study quick takes longer"
   wait_for_python # an installation beside the study would disturb its times
   status=0

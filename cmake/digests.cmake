@@ -16,7 +16,7 @@ set_target_properties(amasia_digests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJE
 function(amasia_add_provenance target)
   set(generated ${PROJECT_BINARY_DIR}/generated/provenance)
   set(patterns "")
-  foreach(folder apps variants microbench harness inputs tests/effects)
+  foreach(folder apps variants microbench harness inputs)
     foreach(extension cu cuh hpp cpp csv)
       list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*.${extension})
     endforeach()
@@ -28,7 +28,7 @@ function(amasia_add_provenance target)
   # For who asks what the digests count. The build step runs again when its command line changes.
   file(CONFIGURE OUTPUT ${generated}/code_options.txt CONTENT "${options}\n" @ONLY)
   set(digests ${generated}/source_digests.inc ${generated}/microbenchmark_digests.inc
-      ${generated}/study_digests.inc ${generated}/harness_digest.inc)
+      ${generated}/harness_digest.inc)
   add_custom_command(
     OUTPUT ${digests}
     BYPRODUCTS ${generated}/source_manifest.txt ${generated}/ceiling_manifest.txt

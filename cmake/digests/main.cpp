@@ -13,9 +13,6 @@
 //   a microbenchmark (a microbench/<question>/*.cu that registers one)
 //     - itself, what it includes, and the files of its folder that register nothing,
 //     - microbench/<question>/options.cmake and OPTIONS;
-//   an app of a test whose results are recorded (tests/effects): all sources of its folder, what
-//   they
-//     include, the ceilings and OPTIONS;
 //   the harness: all of harness/ and inputs/, and what they include;
 //   an app outside the tree (amasia_add_app): as one inside, the same where the suite is installed;
 //   and
@@ -68,7 +65,6 @@ class Suite {
 
   void write(const fs::path& folder) {
     write_if_changed(folder / "source_digests.inc", of_apps());
-    write_if_changed(folder / "study_digests.inc", of_studies());
     write_if_changed(folder / "microbenchmark_digests.inc", of_microbenchmarks());
     write_if_changed(folder / "harness_digest.inc", fmt::format("\"{}\"\n", of_harness()));
     write_if_changed(folder / "source_manifest.txt", sources_.manifest());
@@ -133,15 +129,6 @@ class Suite {
           lines += counted(name_of(path), {path}, shared);
       }
     }
-    return lines;
-  }
-
-  /// Apps of tests whose results are recorded: one digest for all variants.
-  std::string of_studies() {
-    std::string lines;
-    const Paths files = sources_.files_of("tests/effects", {".cu", ".cuh"});
-    if (files.empty()) return lines;
-    for (const char* app : {"planted", "contest", "dosed"}) lines += counted(app, files, ceilings_);
     return lines;
   }
 

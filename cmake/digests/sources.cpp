@@ -19,8 +19,7 @@ bool is_below(const fs::path& file, const fs::path& folder) {
 
 /// Relative to the root.
 bool is_counted_folder(const std::string& path) {
-  const std::array<std::string, 5> folders = {"apps/", "microbench/", "variants/", "inputs/",
-                                              "tests/effects/"};
+  const std::array<std::string, 4> folders = {"apps/", "microbench/", "variants/", "inputs/"};
   return std::any_of(folders.begin(), folders.end(),
                      [&](const auto& folder) { return path.rfind(folder, 0) == 0; });
 }

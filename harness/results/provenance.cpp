@@ -58,25 +58,14 @@ const std::map<std::string, std::string>& microbenchmark_digests() {
   return digests;
 }
 
-const std::map<std::string, std::string>& study_digests() {
-  static const std::map<std::string, std::string> digests{
-#include "study_digests.inc"
-  };
-  return digests;
-}
-
 std::string source_digest(const std::string& name) {
   for (const auto* digests :
        {&registered_source_digests(), &digests_of_tree(), &microbenchmark_digests()}) {
     const auto found = digests->find(name);
     if (found != digests->end()) return found->second;
   }
-  const std::string app = name.substr(0, name.find('/'));
-  for (const auto* digests : {&study_digests(), &registered_source_digests()}) {
-    const auto found = digests->find(app);
-    if (found != digests->end()) return found->second;
-  }
-  return "";
+  const auto of_app = registered_source_digests().find(name.substr(0, name.find('/')));
+  return of_app == registered_source_digests().end() ? "" : of_app->second;
 }
 
 const std::string& harness_digest() {

@@ -1,5 +1,5 @@
 // Where a result comes from: the command, the commit, the compilers, and a digest of the code of
-// each variant. The digests are computed by cmake/source_digests.cmake as a build step.
+// each variant. The digests are computed by cmake/digests/ as a build step.
 #pragma once
 
 #include <map>
@@ -23,10 +23,6 @@ std::map<std::string, std::string> source_digests();
 /// "question/name" -> the same of microbench/<question>/<name>.cu, what it includes and its
 /// options.
 const std::map<std::string, std::string>& microbenchmark_digests();
-
-/// app -> the same of all its variants, for the apps of tests whose results are recorded
-/// (tests/effects). They are no part of the suite, nor of what a result file says of the tree.
-const std::map<std::string, std::string>& study_digests();
 
 /// Digest of one variant, comparator or microbenchmark, "" when neither the source tree nor an app
 /// outside it has one of that name.

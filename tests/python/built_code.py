@@ -54,12 +54,11 @@ def architectures() -> str:
     return found[0].partition("=")[2] if found else ""
 
 
-def written(*lines: tuple[str, int, int], stall: int = 1) -> str:
-    """A listing of one kernel from (instruction, scoreboard it sets, mask it waits for), each
-    followed by so many cycles in which nothing issues."""
+def written(*lines: tuple[str, int, int]) -> str:
+    """A listing of one kernel from (instruction, scoreboard it sets, mask it waits for)."""
     text = ["\t\tFunction : kernel"]
     for i, (instruction, sets, waits) in enumerate(lines):
-        control = (stall | sets << 5 | 7 << 8 | waits << 11) << 41
+        control = (1 | sets << 5 | 7 << 8 | waits << 11) << 41
         text += [f"        /*{16 * i:04x}*/  {instruction} ;  /* 0x0000000000000000 */"]
         text += [f"                          /* 0x{control:016x} */"]
     return "\n".join(text)

@@ -23,22 +23,16 @@ branch from there back to the loop has all that follows the loop in between.
 
 Early is a wait within 16 instructions, or within a sixteenth of a long loop that has no other loop
 in it: 16 instructions take some 30 to 70 cycles, a load from memory some 700.
-
-`python tests/python/early_waits.py FOLDER...` prints what is found in the machine code for sm_90a
-under these folders (build/sm90/code/apps), a line for each loop.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-from machine_code import Instruction, disassemble, listing
+from machine_code import Instruction, listing
 
 LEAST = 16
 SHARE_OF_LOOP = 16
@@ -244,19 +238,3 @@ def summary(waits: list[EarlyWait]) -> str:
         f"{w.load.operation} at {w.load.address:#x} after {w.distance} by {w.by.operation}"
         for loop, w in sorted(nearest.items())
     )
-
-
-def main(folders: list[str]) -> int:
-    cuobjdump = shutil.which("cuobjdump")
-    if cuobjdump is None:
-        print("needs cuobjdump on PATH", file=sys.stderr)
-        return 2
-    for folder in folders:
-        for file in sorted(Path(folder).rglob("*.cubin")):
-            for name, waits in waits_in(disassemble(cuobjdump, file, "sm_90a")):
-                print(f"{file.parent.name}/{file.name} {name}: {summary(waits)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -52,8 +52,6 @@ class Instruction(NamedTuple):
     text: str
     sets: int  # scoreboard, 7 for none
     waits: int  # mask of scoreboards
-    stall: int = 1  # cycles until the next one may issue
-    holds: int = _NO_SCOREBOARD  # scoreboard that says that its operands have been read
 
     @property
     def operation(self) -> str:
@@ -125,8 +123,8 @@ def listing(text: str) -> Iterator[tuple[str, list[Instruction]]]:
             name, instructions = function, []
         else:
             control = int(code, 16) >> 41
-            fields = (control >> 5 & 7, control >> 11 & 63, control & 15, control >> 8 & 7)
-            instructions.append(Instruction(int(address, 16), operation, *fields))
+            sets, waits = control >> 5 & 7, control >> 11 & 63
+            instructions.append(Instruction(int(address, 16), operation, sets, waits))
     if name:
         yield name, instructions
 

@@ -1,15 +1,12 @@
 """Who may include whom: the rooms of the C++ sources, read from their #include lines.
 
-`violations(root)` is what test_structure.py asserts to be empty. As a program this prints the
-arrows between the rooms, those that point upwards, and the circles:
-
-    python tests/python/structure.py [ROOT]
+`violations(root)` is what test_structure.py asserts to be empty.
 """
 
 from __future__ import annotations
 
+import os
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +39,10 @@ LEVEL = {name: level for level, names in enumerate(HARNESS) for name in names}
 FRONT_DOOR = "harness/*.hpp"
 FRONT_DOOR_SOURCES = "harness/*.cpp"
 
+# Folders that are none of the tree's.
+MADE = {".git", ".venv", ".cuda", ".ccache", "build", "out", "__pycache__"}
+MADE |= {".pytest_cache", ".ruff_cache"}
+
 # Written by the build, so no file of the tree.
 GENERATED = re.compile(r"[a-z_]+\.inc")
 
@@ -59,6 +60,15 @@ class Include:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.target}"
+
+
+def files_of(root: Path) -> list[str]:
+    """The files of the tree, relative to it, without what builds and tools leave there."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in MADE]
+        found += [Path(folder, name).relative_to(root).as_posix() for name in names]
+    return sorted(found)
 
 
 def sources(root: Path) -> list[str]:
@@ -213,28 +223,3 @@ def violations(root: Path) -> list[str]:
     """Everything that is wrong with the includes, each line beginning with file:line."""
     includes, complaints = read_includes(root)
     return [*complaints, *upward(includes), *file_circles(includes), *room_circles(includes)]
-
-
-def main(root: Path) -> int:
-    """Prints the arrows between the rooms; status 1 when something is wrong with them."""
-    includes, complaints = read_includes(root)
-    arrows = arrows_between_rooms(includes)
-    for start in sorted({start for start, _ in arrows}):
-        ends = [f"{end} ({len(arrows[a, end])})" for a, end in sorted(arrows) if a == start]
-        print(f"{start} -> {', '.join(ends)}")
-    wrong = {
-        "upward arrows": upward(includes),
-        "circles among rooms": room_circles(includes),
-        "circles among files": file_circles(includes),
-        "lines that name no file of the tree": complaints,
-    }
-    print(f"\n{len(sources(root))} files, {len(includes)} includes, {len(arrows)} arrows")
-    for what, lines in wrong.items():
-        print(f"{what}: {len(lines)}")
-        for line in lines:
-            print(f"  {line}")
-    return 1 if any(wrong.values()) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))

@@ -71,29 +71,42 @@ exec "{shutil.which("nvcc")}" "$@"
     assert f"({nvcc}) lacks headers" in said and "cuda_profiler_api.h (nvidia-cuda-pro" in said
 
 
-def test_build_type_must_be_set(tmp_path: Path) -> None:
-    result = configure(tmp_path, "-DCMAKE_CUDA_ARCHITECTURES=90", CMAKE_BUILD_TYPE="")
-    assert reason(result).startswith("CMAKE_BUILD_TYPE is not set")
+RELEASE, CPU = "-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF"
 
 
-def test_build_type_must_be_known(tmp_path: Path) -> None:
-    result = configure(tmp_path, "-DCMAKE_BUILD_TYPE=Fast", "-DCMAKE_CUDA_ARCHITECTURES=90")
-    assert reason(result).startswith("CMAKE_BUILD_TYPE=Fast is unknown")
-
-
-def test_architecture_must_be_set(tmp_path: Path) -> None:
-    result = configure(tmp_path, "-DCMAKE_BUILD_TYPE=Release", CUDAARCHS="")
-    assert reason(result).startswith("CMAKE_CUDA_ARCHITECTURES is not set")
-
-
-@pytest.mark.parametrize("architecture", ["60", "91", "sm_90", "native", "90-fake", "80;banana"])
-def test_architecture_must_be_known(tmp_path: Path, architecture: str) -> None:
-    result = configure(
-        tmp_path, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CUDA_ARCHITECTURES={architecture}"
-    )
-    assert reason(result).startswith(
-        f"CMAKE_CUDA_ARCHITECTURES has '{architecture.rpartition(';')[2]}'"
-    )
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-DCMAKE_CUDA_ARCHITECTURES=90"], "CMAKE_BUILD_TYPE is not set"),
+        (["-DCMAKE_BUILD_TYPE=Fast", CPU], "CMAKE_BUILD_TYPE=Fast is unknown"),
+        ([RELEASE], "CMAKE_CUDA_ARCHITECTURES is not set"),
+        ([RELEASE, "-DCMAKE_CUDA_ARCHITECTURES=60"], "CMAKE_CUDA_ARCHITECTURES has '60'"),
+        ([RELEASE, "-DCMAKE_CUDA_ARCHITECTURES=80;sm_90"], "CMAKE_CUDA_ARCHITECTURES has 'sm_90'"),
+        ([RELEASE, "-DCMAKE_CUDA_ARCHITECTURES=90-fake"], "CMAKE_CUDA_ARCHITECTURES has '90-fake'"),
+        (
+            [RELEASE, "-DCMAKE_CUDA_ARCHITECTURES=90", "-DCMAKE_CUDA_COMPILER=/bin/false"],
+            "the CUDA compiler /bin/false is not nvcc",
+        ),
+        ([RELEASE, CPU, "-DAMASIA_APPS=nosuch"], "AMASIA_APPS names 'nosuch', but there is no fol"),
+        (
+            [RELEASE, CPU, "-DAMASIA_MICROBENCHMARKS=ceilings;nosuch"],
+            "AMASIA_MICROBENCHMARKS names 'nosuch', but there is no folder microbench/nosuch: use",
+        ),
+        (
+            [
+                RELEASE,
+                CPU,
+                "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
+                "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+            ],
+            "not found: fmt GTest. Debian and Ubuntu have them as packages: apt-get install "
+            "libfmt-dev libgtest-dev ",
+        ),
+    ],
+)
+def test_a_senseless_setting_is_named(tmp_path: Path, options: list[str], said: str) -> None:
+    result = configure(tmp_path, *options, CMAKE_BUILD_TYPE="", CUDAARCHS="")
+    assert reason(result).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -118,47 +131,6 @@ def test_nvcc_must_know_the_architecture(
     assert reason(result) == f"nvcc {release} ({nvcc}) {expected}"
 
 
-def test_cuda_compiler_must_be_nvcc(tmp_path: Path) -> None:
-    other = shutil.which("false")
-    result = configure(
-        tmp_path,
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_CUDA_ARCHITECTURES=90",
-        f"-DCMAKE_CUDA_COMPILER={other}",
-    )
-    assert reason(result).startswith(f"the CUDA compiler {other} is not nvcc")
-
-
-def test_missing_libraries_are_named_with_their_packages(tmp_path: Path) -> None:
-    result = configure(
-        tmp_path,
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DAMASIA_CUDA=OFF",
-        "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
-        "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
-    )
-    assert reason(result).startswith("not found: fmt GTest.")
-    assert "apt-get install libfmt-dev libgtest-dev " in reason(result)
-
-
-WITHOUT_CUDA = ("-DCMAKE_BUILD_TYPE=Release", "-DAMASIA_CUDA=OFF")
-
-
-def test_unknown_app_is_refused(tmp_path: Path) -> None:
-    result = configure(tmp_path, *WITHOUT_CUDA, "-DAMASIA_APPS=nosuch")
-    assert reason(result) == "AMASIA_APPS names 'nosuch', but there is no folder apps/nosuch."
-
-
-@pytest.mark.parametrize("folders", ["nosuch", "ceilings;nosuch", "all;nosuch"])
-def test_unknown_microbenchmarks_are_refused(tmp_path: Path, folders: str) -> None:
-    result = configure(tmp_path, *WITHOUT_CUDA, f"-DAMASIA_MICROBENCHMARKS={folders}")
-    wrong = folders.split(";")[0] if folders.startswith("all") else "nosuch"
-    assert reason(result).startswith(
-        f"AMASIA_MICROBENCHMARKS names '{wrong}', but there is no folder microbench/{wrong}: "
-        "use all, or some of async_copy, ceilings, "
-    )
-
-
 def sources_of(build: Path) -> set[str]:
     """Return what the build compiles, as paths from the root."""
     commands = json.loads((build / "compile_commands.json").read_text())
@@ -168,7 +140,7 @@ def sources_of(build: Path) -> set[str]:
 
 def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
     """Configuring without CUDA asks for no nvcc, even where one that works could be found."""
-    result = configure(tmp_path, *WITHOUT_CUDA, CUDACXX="/nonexistent/nvcc")
+    result = configure(tmp_path, RELEASE, CPU, CUDACXX="/nonexistent/nvcc")
     assert result.returncode == 0, result.stderr
     cache = (tmp_path / "CMakeCache.txt").read_text()
     assert "CMAKE_CUDA_COMPILER" not in cache
@@ -178,7 +150,7 @@ def test_cpu_preset_needs_no_cuda(tmp_path: Path) -> None:
 def test_rooms_are_compiled_together_unless_asked_otherwise(tmp_path: Path, together: str) -> None:
     """Either way every file of the harness is compiled; those that each build writes, alone."""
     result = configure(
-        tmp_path, *WITHOUT_CUDA, "-DAMASIA_TESTS=OFF", f"-DCMAKE_UNITY_BUILD={together}"
+        tmp_path, RELEASE, CPU, "-DAMASIA_TESTS=OFF", f"-DCMAKE_UNITY_BUILD={together}"
     )
     assert result.returncode == 0, result.stderr
     alone = {name for name in sources_of(tmp_path) if name.startswith("harness/")}
@@ -198,124 +170,81 @@ def test_rooms_are_compiled_together_unless_asked_otherwise(tmp_path: Path, toge
     assert (len(joined) > 40) == (together == "ON")
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-def test_the_study_needs_the_ceilings_only(tmp_path: Path) -> None:
-    """With the options of run.sh: no other microbenchmark, no library for tests."""
-    result = configure(
-        tmp_path,
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_CUDA_ARCHITECTURES=90a-real",
-        "-DAMASIA_TESTS=OFF",
-        "-DAMASIA_GBENCH=OFF",
-        "-DAMASIA_MICROBENCHMARKS=ceilings",
-        "-DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON",
-        "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
-    )
+needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+
+
+def compiled(build: Path, *options: str) -> dict[str, str]:
+    """The commands of a build with device code, by their file; those of the tree from its root."""
+    result = configure(build, RELEASE, "-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", *options)
     assert result.returncode == 0, result.stderr
-    sources = sources_of(tmp_path)
-    folders = {name.split("/")[1] for name in sources if re.match("microbench/.*/", name)}
-    assert folders == {"ceilings"}
-    assert "apps/hotspot/tma.cu" in sources
-    assert not any(name.startswith("tests/") or "gbench" in name for name in sources)
+    commands = json.loads((build / "compile_commands.json").read_text())
+    return {c["file"].removeprefix(f"{ROOT}/"): c["command"] for c in commands}
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+def included_by(units: list[Path]) -> list[str]:
+    return re.findall(r'^#include "(.*)"', "".join(u.read_text() for u in units), re.MULTILINE)
+
+
+@needs_nvcc
 def test_microbenchmarks_are_compiled_together(tmp_path: Path) -> None:
     """Each is in one unit, and in none are two of one namespace. Alone if there is one question."""
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=90a-real")
-    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF")
-    result = configure(tmp_path, *options, "-DAMASIA_LINE_NUMBERS=OFF")
-    assert result.returncode == 0, result.stderr
-    left_out = re.findall(r"Leaving out (\S+):", result.stdout)
-    files = {str(path.relative_to(ROOT)) for path in ROOT.glob("microbench/*/*.cu")}
-    together = []
-    for unit in (tmp_path / "microbench/units").glob("*.cu"):
-        included = re.findall(r'^#include "(.*)"', unit.read_text(), re.MULTILINE)
-        namespaces = [
-            re.search(r"^namespace (\S+) \{", (ROOT / name).read_text(), re.MULTILINE)[1]
-            for name in included
-        ]
+    architecture = "-DCMAKE_CUDA_ARCHITECTURES=90a-real"
+    together = compiled(tmp_path, architecture, "-DAMASIA_LINE_NUMBERS=OFF")
+    units = list((tmp_path / "microbench/units").glob("*.cu"))
+    opening = re.compile(r"^namespace (\S+) \{", re.MULTILINE)
+    for unit in units:
+        texts = [(ROOT / name).read_text() for name in included_by([unit])]
+        namespaces = [opening.search(text)[1] for text in texts]
         assert len(set(namespaces)) == len(namespaces) > 1
-        together += included
-    assert sorted(together) == sorted(files - set(left_out))
-    assert not any(name.endswith(".cu") for name in sources_of(tmp_path) if "microb" in name)
-    commands = json.loads((tmp_path / "compile_commands.json").read_text())
-    units = [c["command"] for c in commands if "microbench/units/unit_" in c["file"]]
-    assert units and not any(" -lineinfo " in command for command in units)
+    assert len(set(included_by(units))) == len(included_by(units)) > 50
+    assert not any(re.match(r"microbench/.*\.cu$", file) for file in together)
+    assert units and not any(" -lineinfo " in together[str(unit)] for unit in units)
     without = (tmp_path / "generated/provenance/code_options.txt").read_text()
 
-    result = configure(tmp_path, "-DAMASIA_LINE_NUMBERS=ON", "-DAMASIA_MICROBENCHMARKS=dpx")
-    assert result.returncode == 0, result.stderr
-    commands = json.loads((tmp_path / "compile_commands.json").read_text())
-    single = {c["file"]: c["command"] for c in commands if "/microbench/" in c["file"]}
-    assert str(ROOT / "microbench/dpx/blocks.cu") in single
-    assert not any("unit_" in file for file in single)
-    assert " -lineinfo " in single[str(ROOT / "microbench/dpx/blocks.cu")]
+    alone = compiled(tmp_path, "-DAMASIA_LINE_NUMBERS=ON", "-DAMASIA_MICROBENCHMARKS=dpx")
+    assert " -lineinfo " in alone["microbench/dpx/blocks.cu"]
+    assert not any("microbench/units" in file for file in alone)
     # What is compiled without line numbers counts as the code that is timed: the kernels are.
     assert (tmp_path / "generated/provenance/code_options.txt").read_text() == without
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-def test_what_poses_and_judges_problems_is_compiled_as_one(tmp_path: Path) -> None:
-    """Of all apps, but for kernels of apps that have options of their own."""
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;100-real")
-    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
-    result = configure(tmp_path, *options, "-DAMASIA_CLUSTERS_ONLY=100-real")
-    assert result.returncode == 0, result.stderr
-    apps = {path.parent for path in ROOT.glob("apps/*/instance.cu")}
-    own = {app for app in apps if (app / "options.cmake").exists()}
+@needs_nvcc
+def test_each_file_is_compiled_for_what_can_run_it(tmp_path: Path) -> None:
+    """A strategy, and a comparator that implements one, from its least architecture on; one
+    architecture for clusters only. With the options of run.sh no microbenchmark but the ceilings.
+    """
+    commands = compiled(
+        tmp_path,
+        "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;100-real",
+        "-DAMASIA_CLUSTERS_ONLY=100-real",
+        "-DAMASIA_MICROBENCHMARKS=ceilings",
+    )
+    built_for = {file: re.findall(r"code=\[?sm_(\w+)", c) for file, c in commands.items()}
+    for name in (
+        "hotspot/baseline",
+        "hotspot/cuda_pipeline",
+        "gemm/overlap",
+        "histogram/cub_block",
+    ):
+        assert built_for[f"apps/{name}.cu"] == ["80", "90a"], name
+    for name in ("hotspot/tma", "hotspot/dsm", "hotspot/cuda_barrier", "gemm/tma"):
+        assert built_for[f"apps/{name}.cu"] == ["90a", "100"], name
+    folders = {file.split("/")[1] for file in commands if re.match("microbench/.*/", file)}
+    assert folders == {"ceilings"}
+    assert not any(file.startswith("tests/") or "gbench" in file for file in commands)
+
+    # What poses and judges problems is compiled as one, but for kernels of apps with own options.
+    apps = {path.parent.relative_to(ROOT) for path in ROOT.glob("apps/*/instance.cu")}
+    own = {app for app in apps if (ROOT / app / "options.cmake").exists()}
     assert own and own != apps
     units = list((tmp_path / "apps/units").glob("*.cu"))
-    included = re.findall(r'^#include "(.*)"', "".join(u.read_text() for u in units), re.MULTILINE)
-    assert sorted(included) == sorted(str(app / "instance.cu") for app in apps - own)
-    commands = json.loads((tmp_path / "compile_commands.json").read_text())
-    compiled = {c["file"]: c["command"] for c in commands}
-    assert all(str(app / "instance.cu") in compiled for app in own)
-    assert not any(file in compiled for file in included)
-    for unit in units:
-        assert re.findall(r"code=\[?sm_(\w+)", compiled[str(unit)]) == ["80", "90a"]
-    (host,) = [file for file in compiled if "/apps_problems.dir/Unity/" in file]
-    together = Path(host).read_text()
-    assert all(f'"{path}"' in together for path in ROOT.glob("apps/*/*.cpp"))
-
-
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-def test_what_an_architecture_cannot_run_is_not_compiled_for_it(tmp_path: Path) -> None:
-    """A strategy, and a comparator that spells one, from its least architecture on."""
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real")
-    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
-    result = configure(tmp_path, *options)
-    assert result.returncode == 0, result.stderr
-    commands = json.loads((tmp_path / "compile_commands.json").read_text())
-    compiled_for = {
-        Path(c["file"]).relative_to(ROOT / "apps").as_posix(): re.findall(
-            r"code=\[?sm_(\w+)", c["command"]
-        )
-        for c in commands
-        if c["file"].startswith(str(ROOT / "apps")) and c["file"].endswith(".cu")
-    }
-    for name in ("baseline", "overlap", "cuda_pipeline"):
-        assert compiled_for[f"hotspot/{name}.cu"] == ["80", "90a"], name
-    for name in ("tma", "dsm", "cuda_barrier"):
-        assert compiled_for[f"hotspot/{name}.cu"] == ["90a"], name
-    assert compiled_for["histogram/cub_block.cu"] == ["80", "90a"]
-
-
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-def test_one_architecture_may_be_for_clusters_only(tmp_path: Path) -> None:
-    options = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;100-real")
-    options += ("-DAMASIA_TESTS=OFF", "-DAMASIA_GBENCH=OFF", "-DAMASIA_MICROBENCHMARKS=ceilings")
-    result = configure(tmp_path, *options, "-DAMASIA_CLUSTERS_ONLY=100-real")
-    assert result.returncode == 0, result.stderr
-    commands = json.loads((tmp_path / "compile_commands.json").read_text())
-    compiled_for = {
-        Path(c["file"]).relative_to(ROOT).as_posix(): re.findall(r"code=\[?sm_(\w+)", c["command"])
-        for c in commands
-        if c["file"].startswith(str(ROOT)) and c["file"].endswith(".cu")
-    }
-    assert compiled_for["apps/gemm/overlap.cu"] == ["80", "90a"]
-    assert compiled_for["apps/gemm/tma.cu"] == ["90a", "100"]
-    assert compiled_for["microbench/ceilings/tensor.cu"] == ["80", "90a"]
+    assert sorted(included_by(units)) == sorted(
+        str(ROOT / app / "instance.cu") for app in apps - own
+    )
+    assert all(str(app / "instance.cu") in commands for app in own)
+    assert all(built_for[str(unit)] == ["80", "90a"] for unit in units)
+    (host,) = [file for file in commands if "/apps_problems.dir/Unity/" in file]
+    assert {str(path) for path in ROOT.glob("apps/*/*.cpp")} <= set(included_by([Path(host)]))
 
 
 def test_nothing_takes_a_branch_that_only_newer_architectures_take() -> None:

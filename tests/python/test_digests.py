@@ -43,10 +43,10 @@ def ran(*command: object) -> str:
 
 @pytest.fixture(scope="session")
 def present() -> dict[str, str]:
-    """Digests of variants, of microbenchmarks and of the apps of tests/effects."""
+    """Digests of variants and of microbenchmarks."""
     if not (GENERATED / "source_digests.inc").exists():
         pytest.fail(f"{BUILD} has no digests: build amasia there, or set AMASIA_BUILD")
-    kinds = ("source", "microbenchmark", "study")
+    kinds = ("source", "microbenchmark")
     return {
         k: v for kind in kinds for k, v in digests_in(GENERATED / f"{kind}_digests.inc").items()
     }
@@ -56,19 +56,11 @@ def measured(file: dict) -> dict[str, str]:
     """What a result file says of the code that it measured."""
     rows = [row for group in file.get("groups", []) for row in group["rows"]]
     found = {row["variant"]: row["source_digest"] for row in rows}
-    if is_of_known_effects(file):
-        found = {name.split("/")[0]: digest for name, digest in found.items()}
     return found | {b["name"]: b["source_digest"] for b in file.get("microbenchmarks", [])}
 
 
 def stale(recorded: dict[str, str], present: dict[str, str]) -> list[str]:
     return sorted(name for name, digest in recorded.items() if present.get(name) != digest)
-
-
-def is_of_known_effects(file: dict) -> bool:
-    """Its apps are those of tests/effects, which nobody tunes."""
-    apps = {group["key"]["app"] for group in file.get("groups", [])}
-    return bool(apps) and apps <= {"planted", "contest", "dosed"}
 
 
 def not_winners(file: dict, tuning: dict) -> list[str]:
@@ -103,7 +95,7 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
     assert not (old := stale(measured(file), present)), (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
-    if "groups" in file and not is_of_known_effects(file):
+    if "groups" in file:
         assert not_winners(file, json.loads((path.parent / "tuning.json").read_text())) == []
 
 
@@ -186,9 +178,6 @@ SMALL_TREE = {
     "const bool registered = register_variant();\n",
     "variants/raw.hpp": 'auto a = R"(// "; [text\n#include  "x")";  // 1\nint after;\n',
     "variants/delimited.hpp": 'auto a = R"x(// ")" text)x";  // 1\n',
-    "tests/effects/apps.cu": '#include "tests/effects/kernels.cuh"\nbool b = register_variant();\n',
-    "tests/effects/kernels.cuh": "int kernel;\n",
-    "tests/effects/detection_test.cpp": "int test;\n",
     "apps/nw/instance.cu": '#include "inputs/random.hpp"\nint instance;\n',
     "apps/nw/schedule.cpp": "int schedule = 2;\n",
     "apps/nw/kernel.cuh": '#include "geometry.hpp"\nint kernel;\n',
@@ -214,9 +203,8 @@ SMALL_TREE = {
 
 NW = {"nw/tma", "nw/dsm"}
 VARIANTS = NW | {"lud/cublas"}
-EFFECTS = {"planted", "contest", "dosed"}
 MICROBENCHMARKS = {"tma/latency", "tma/issue"}
-EVERYTHING = VARIANTS | MICROBENCHMARKS | EFFECTS
+EVERYTHING = VARIANTS | MICROBENCHMARKS
 
 
 def write_small_tree(folder: Path) -> Path:
@@ -240,7 +228,7 @@ def run_step(tree: Path, out: Path, options: str = OPTIONS) -> dict[str, str]:
 
 def all_digests(generated: Path) -> dict[str, str]:
     found: dict[str, str] = {}
-    for kind in ("source", "microbenchmark", "study"):
+    for kind in ("source", "microbenchmark"):
         found |= digests_in(generated / f"{kind}_digests.inc")
     return found | {"harness": (generated / "harness_digest.inc").read_text().strip().strip('"')}
 
@@ -276,9 +264,6 @@ GOLDEN = {
     "nw/tma": "23207ee8d96d6a187438fb9e5c61b4ae441da1706347b4078b880fbf2a2badab",
     "tma/issue": "b3f012aacf79172f377db968ada5813533f3260ce6cac9d21f00b20f7175ff99",
     "tma/latency": "afbc1a9aca658b590f3aeca8f48cf78ddddaabb9fa11f210703dee9e339c57db",
-    "planted": "9c51bf2f9afcb460cf6133dd36f2665c94ea4e85fa973e975b34327ff72af0b3",
-    "contest": "9c51bf2f9afcb460cf6133dd36f2665c94ea4e85fa973e975b34327ff72af0b3",
-    "dosed": "9c51bf2f9afcb460cf6133dd36f2665c94ea4e85fa973e975b34327ff72af0b3",
     "harness": "2cc62eed0ce61c2196ffb67af6c55da9e179ef651009027ed11ea02bdcd63782",
 }
 
@@ -324,15 +309,13 @@ TMA = "apps/nw/tma.cu"
         ("inputs/published/table.csv", "33", "34", {"harness"}),
         ("harness/gpu.hpp", "int harness", "long harness", {"harness"}),
         ("variants/strategy.hpp", "int strategy", "long strategy", {"harness"}),
-        ("microbench/ceilings/memory.cu", "bool b", "bool c", VARIANTS | EFFECTS),
-        ("microbench/ceilings/timing.hpp", "int timing", "long timing", VARIANTS | EFFECTS),
-        ("microbench/ceilings/options.cmake", "-O3", "-O2", VARIANTS | EFFECTS),
+        ("microbench/ceilings/memory.cu", "bool b", "bool c", VARIANTS),
+        ("microbench/ceilings/timing.hpp", "int timing", "long timing", VARIANTS),
+        ("microbench/ceilings/options.cmake", "-O3", "-O2", VARIANTS),
         ("microbench/tma/operands.cpp", "3", "4", {"tma/latency"}),
         ("microbench/tma/instances.cu", "3", "4", MICROBENCHMARKS),
         ("apps/lud/options.cmake", "-O1", "-O2", {"lud/cublas"}),
-        ("tests/effects/kernels.cuh", "kernel", "other", EFFECTS),
         # Form and unrelated files do not.
-        ("tests/effects/detection_test.cpp", "test", "other", set()),
         (TMA, "a comment with", 'a longer comment with another " and', set()),
         (TMA, "// digits apart", "/* digits */ // 'apart", set()),
         (TMA, "// and after it a comment", "", set()),
@@ -377,7 +360,6 @@ SOURCES = (".cpp", ".cu", ".cuh", ".hpp")
 def copy(tmp_path: Path) -> Path:
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copytree(ROOT / "tests/effects", tmp_path / "tests/effects")
     return tmp_path
 
 
@@ -404,7 +386,7 @@ def move(tree: Path, moves: dict[str, str]) -> None:
         names |= {f'"{path}"': f'"{new}{str(path).removeprefix(old)}"' for path in moved}
         (tree / new).parent.mkdir(parents=True, exist_ok=True)
         (tree / old).rename(tree / new)
-    for path in [*sources_of(tree), *(tree / "tests/effects").glob("*.cu*")]:
+    for path in sources_of(tree):
         text = path.read_text()
         path.write_text(
             re.sub(r'(?<=#include )"[^"]+"', lambda found: names.get(found[0], found[0]), text)

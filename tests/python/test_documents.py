@@ -7,72 +7,52 @@ from pathlib import Path
 
 import citations
 import pytest
-from structure import ROOT
+from structure import ROOT, files_of
 
 # --- Names of files and sections ------------------------------------------------------------------
 
 
 def test_every_file_and_section_that_is_named_exists() -> None:
-    assert citations.broken(ROOT, citations.files_of(ROOT)) == []
+    assert citations.broken(ROOT, files_of(ROOT)) == []
+
+
+TREE = {
+    "docs/guide.md": "# Guide\n\n## The part\n",
+    "apps/nw/nw.hpp": "",
+    "README.md": "# Title\n\n[part](docs/guide.md#the-part) [site](https://example.org/a.md)\n"
+    '\n[named](#Row-1)\n\n<a id="Row-1"></a>\n',
+    "harness/a.cpp": "// apps/nw/nw.hpp, apps/nw/nw, apps/*/nw.hpp, apps/<app>/<app>.hpp, nw.hpp\n"
+    'const char* not_a_comment = "harness/absent.hpp";\n',
+}
 
 
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
+        ("docs/b.md", "[part](guide.md#the-part)\n", ""),
         ("harness/a.hpp", "// See docs/absent.md.\n", "1: no file or folder docs/absent.md"),
         ("harness/a.hpp", "int a;  // as harness/absent\n", "1: no file or folder harness/absent"),
         ("harness/a.hpp", "\n// what absent.cuh says\n", "2: no file is named absent.cuh"),
-        ("harness/a.cu", '// (MEASURING: "One sample")\n', "1: no document MEASURING"),
-        ("harness/a.cu", "// DESIGN: the table of strategies\n", "1: no document DESIGN"),
-        (
-            "harness/a.cu",
-            '// A line, then docs/guide.md,\n// "Absent part".\n',
-            '1: docs/guide.md has no section "Absent part"',
-        ),
-        ("harness/a.cu", '// README: "Absent part"\n', '1: README has no section "Absent part"'),
-        ("plots/a.py", '"""One.\n\nAs plots/absent.py has it.\n"""\n', "3: no file or folder"),
         ("plots/a.py", "a = 1  # as in harness/gone.cpp\n", "1: no file or folder harness/gone"),
         ("cmake/a.cmake", "# for apps/<app>/absent.cu\n", "1: no file or folder apps/<app>/absent"),
         ("run.sh", "true  # writes tests/absent/*_test.cpp\n", "1: no file or folder tests/absent"),
-        ("README.md", "a [link](docs/absent.md)\n", "1: no file or folder docs/absent.md"),
         ("docs/b.md", "a [link](absent/)\n", "1: the link absent/ leads nowhere"),
-        ("README.md", "a [link](docs/guide.md#absent)\n", "1: the link docs/guide.md#absent names"),
+        (
+            "docs/b.md",
+            "a [link](guide.md#absent)\n",
+            "1: the link guide.md names no section absent",
+        ),
     ],
 )
 def test_a_pointer_to_nothing_is_named(
     tmp_path: Path, file: str, text: str, complaint: str
 ) -> None:
-    tree = {
-        "docs/guide.md": "# Guide\n\n## The part\n",
-        "apps/nw/nw.hpp": "",
-        "README.md": "# Title\n",
-        file: text,
-    }
+    tree = TREE | {file: text}
     for name, content in tree.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content, encoding="utf-8")
     broken = citations.broken(tmp_path, list(tree))
-    assert broken and broken[0].startswith(f"{file}:{complaint}"), broken
-
-
-def test_what_exists_is_found(tmp_path: Path) -> None:
-    text = (
-        "// apps/nw/nw.hpp, apps/nw/nw, apps/*/nw.hpp, apps/<app>/<app>.hpp, apps/nw/, nw.hpp,\n"
-        '// <app>.hpp; docs/guide.md, "The part", and guide.md: "The\n'
-        '// part" (README: "Title").\n'
-        'const char* not_a_comment = "harness/absent.hpp";\n'
-    )
-    tree = {
-        "docs/guide.md": "# Guide\n\n## The part\n",
-        "apps/nw/nw.hpp": "",
-        "README.md": "# Title\n\n[part](docs/guide.md#the-part) [site](https://example.org/a.md)\n"
-        '\n[named](#Row-1)\n\n<a id="Row-1"></a>\n',
-        "harness/a.cpp": text,
-    }
-    for name, content in tree.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    assert citations.broken(tmp_path, list(tree)) == []
+    assert broken[0].startswith(f"{file}:{complaint}") if complaint else broken == []
 
 
 # --- The index ------------------------------------------------------------------------------------

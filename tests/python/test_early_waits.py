@@ -85,125 +85,76 @@ END = ("EXIT", 7, 0)
 BARRIER = ("BAR.SYNC.DEFER_BLOCKING 0x0", 7, 0)
 
 
-def test_a_load_stored_at_once_is_found() -> None:
-    assert of_kernel(LOAD, STORE, AGAIN, END) == [(0x0, 1)]
-    assert of_kernel(LOAD, *[OTHER] * 14, STORE, AGAIN, END) == [(0x0, 15)]
-    assert of_kernel(LOAD, *[OTHER] * 15, STORE, AGAIN, END) == []
-
-
-def test_a_load_ahead_of_the_work_is_none() -> None:
-    # Stored in the next round, behind the work.
-    assert of_kernel(STORE, LOAD, *[OTHER] * 20, BARRIER, AGAIN, END) == []
-    assert of_kernel(LOAD, *[OTHER] * 20, STORE, AGAIN, END) == []
-
-
-def test_a_long_loop_has_to_wait_later() -> None:
-    work = [OTHER] * 1000
-    assert of_kernel(LOAD, *[OTHER] * 40, STORE, *work, AGAIN, END) == [(0x0, 41)]
-    assert of_kernel(LOAD, *[OTHER] * 80, STORE, *work, AGAIN, END) == []
-    # Of a loop around others the length says nothing.
-    tile = (LOAD, *[OTHER] * 40, STORE, ("LDS R30, [R5]", 2, 0))
-    inner = (f"@P2 BRA {16 * (len(tile) - 1):#x}", 7, 0)
-    assert of_kernel(*tile, inner, *work, AGAIN, END) == []
-
-
-def test_whoever_waits_for_the_scoreboard_waits_for_the_load() -> None:
-    # A load from shared memory has set the same one; its user comes soon, that of the tile late.
-    shared = ("LDS R30, [R5]", 3, 0)
-    uses_it = ("FADD R31, R31, R30", 7, 1 << 3)
-    late = (*[OTHER] * 40, STORE, AGAIN, END)
-    assert of_kernel(shared, LOAD, uses_it, *late) == [(0x10, 1)]
-    apart = ("LDS R30, [R5]", 2, 0)
-    assert of_kernel(apart, LOAD, ("FADD R31, R31, R30", 7, 1 << 2), *late) == []
-    assert of_kernel(LOAD, ("DEPBAR.LE SB3, 0x0", 7, 0), *late) == [(0x0, 1)]
-    assert of_kernel(LOAD, ("DEPBAR.LE SB2, 0x0", 7, 0), *late) == []
-
-
-def test_a_wait_where_ways_join_is_found() -> None:
-    # The load is made again under a condition; behind it the ways join, with a wait.
-    skip, joined = ("@P2 BRA 0x30", 7, 0), ("MOV R30, R31", 7, 1 << 3)
-    again = ("@P1 BRA 0x0", 7, 0)
-    late = [OTHER] * 40
-    assert of_kernel(LOAD, skip, LOAD, joined, *late, STORE, again, END) == [(0x0, 2), (0x20, 1)]
-
-
-def test_only_loops_count() -> None:
-    assert of_kernel(LOAD, STORE, END) == []
-    # Loaded in a loop before the tiles, waited for behind it.
-    fill = ("@P1 BRA 0x0", 7, 0)
-    assert of_kernel(LOAD, fill, STORE, END) == []
-    # The same within a loop over tiles.
-    assert of_kernel(LOAD, fill, STORE, ("@P2 BRA 0x0", 7, 0), END) == [(0x0, 2)]
-
-
-def test_what_follows_a_loop_is_not_in_it() -> None:
-    # The second try of the loop's wait stands behind the kernel, the tile's load in between.
-    first_try, again = ("@!P0 BRA 0x1b0", 7, 0), ("@P1 BRA 0x0", 7, 0)
-    lines = [OTHER, OTHER, first_try, *[OTHER] * 20, again, LOAD, STORE, END]
-    assert len(lines) == 0x1B0 // 16
-    assert of_kernel(*lines, OTHER, ("BRA 0x30", 7, 0)) == []
-    # The same branch back from code that the loop's body leads to.
-    body = [OTHER, OTHER, first_try, *[OTHER] * 20, OTHER, LOAD, STORE, ("@P1 BRA 0x30", 7, 0)]
-    assert of_kernel(*body, OTHER, ("BRA 0x30", 7, 0)) == [(0x180, 1)]
-
-
-def test_polling_is_waiting_by_intent() -> None:
-    poll = ("LDG.E.STRONG.GPU R8, desc[UR4][R2.64]", 3, 0)
-    waits = ("ISETP.NE.AND P1, PT, R8, RZ, PT", 7, 1 << 3)
-    shared = ("STS [R4], R20", 7, 0)
-    assert of_kernel(poll, waits, AGAIN, shared, END) == []
-    assert of_kernel(poll, waits, ("@P1 BRA 0x0", 7, 0), LOAD, *[OTHER] * 20, STORE) == []
-
-
-def test_narrow_loads_beside_wide_ones_bring_no_tile() -> None:
-    ticket = ("LDG.E R30, desc[UR4][R6.64]", 2, 0)
-    taken = ("IADD3 R31, R30, 0x1, RZ", 7, 1 << 2)
-    tile = (LOAD, *[OTHER] * 20, STORE)
-    assert of_kernel(ticket, taken, *tile, AGAIN, END) == []
-    assert of_kernel(ticket, taken, ("STS [R4], R20", 7, 0), AGAIN, END) == [(0x0, 1)]
-    bulk = ("UTMALDG.2D [UR8], [UR4]", 7, 0)
-    assert of_kernel(ticket, taken, bulk, AGAIN, END) == []
-
-
-def test_kernels_without_shared_memory_move_no_tiles() -> None:
-    store = ("STG.E.128 desc[UR4][R6.64], R8", 7, 1 << 3)
-    assert of_kernel(LOAD, store, AGAIN, END) == []
-
-
-def test_the_code_for_diverged_warps_is_no_way() -> None:
-    aside = ("BRA.DIV UR4, 0x150", 7, 0)
-    back = ("BRA 0x20", 7, 0)
-    wait = ("WARPSYNC.COLLECTIVE R9, 0x160", 7, 1 << 3)
-    lines = [LOAD, aside, *[OTHER] * 17, STORE, AGAIN, wait, back]
-    assert lines.index(wait) == 0x150 // 16
-    assert of_kernel(*lines) == []
-
-
 COPY = ("LDGSTS.E.BYPASS.128 [R4], desc[UR4][R2.64]", 7, 0)
 COMMIT = ("LDGDEPBAR", 0, 0)
+DRAIN, LEAVE_ONE, LEAVE_TWO = ((f"DEPBAR.LE SB0, {left:#x}", 7, 0) for left in range(3))
+SHARED, SHARED_APART = ("LDS R30, [R5]", 3, 0), ("LDS R30, [R5]", 2, 0)
+USE, USE_APART = (("FADD R31, R31, R30", 7, 1 << board) for board in (3, 2))
+POLL = ("LDG.E.STRONG.GPU R8, desc[UR4][R2.64]", 3, 0)
+TICKET, TAKEN = ("LDG.E R30, desc[UR4][R6.64]", 2, 0), ("IADD3 R31, R30, 0x1, RZ", 7, 1 << 2)
+NARROW_STORE = ("STS [R4], R20", 7, 0)
+FOR_TILE = (LOAD, *[OTHER] * 40, STORE, SHARED_APART)
+INNER = (f"@P2 BRA {16 * (len(FOR_TILE) - 1):#x}", 7, 0)
+LATE = (*[OTHER] * 40, STORE, AGAIN, END)
+TILE = (LOAD, *[OTHER] * 20, STORE)
+# The second try of the loop's wait is behind the kernel, the tile's load in between.
+FIRST_TRY, BACK = ("@!P0 BRA 0x1b0", 7, 0), ("BRA 0x30", 7, 0)
+DIVERGED = ("BRA.DIV UR4, 0x150", 7, 0)
+COLLECTIVE = ("WARPSYNC.COLLECTIVE R9, 0x160", 7, 1 << 3)
+BODY = (OTHER, OTHER, FIRST_TRY, *[OTHER] * 20)
 
 
-def drain(left: int) -> tuple[str, int, int]:
-    return (f"DEPBAR.LE SB0, {left:#x}", 7, 0)
-
-
-def test_a_copy_waited_for_at_once_is_found() -> None:
-    assert of_kernel(COPY, COMMIT, drain(0), BARRIER, AGAIN, END) == [(0x0, 2)]
-    late = (COPY, COMMIT, *[OTHER] * 20)
-    assert of_kernel(*late, drain(0), BARRIER, AGAIN, END) == []
-
-
-def test_groups_that_may_stay_are_not_waited_for() -> None:
-    work = [OTHER] * 20
-    assert of_kernel(COPY, COMMIT, drain(1), BARRIER, *work, AGAIN, END) == []
-    # Not in this round, and in the next one behind the work.
-    short = [OTHER] * 5
-    assert of_kernel(COPY, COMMIT, drain(1), BARRIER, *short, AGAIN, END) == [(0x0, 12)]
-    assert of_kernel(COPY, COMMIT, drain(2), BARRIER, *short, AGAIN, END) == []
-    # A wait before the commit is for others.
-    assert of_kernel(COPY, drain(0), COMMIT, *work, AGAIN, END) == []
-    # What is drained when all is done has nothing to hide behind.
-    assert of_kernel(COPY, COMMIT, *work, drain(1), AGAIN, drain(0), END) == []
+@pytest.mark.parametrize(
+    ("kernel", "found"),
+    [
+        # A load that is stored at once, or behind the work, or in the next round.
+        ((LOAD, STORE, AGAIN, END), [(0x0, 1)]),
+        ((LOAD, *[OTHER] * 14, STORE, AGAIN, END), [(0x0, 15)]),
+        ((LOAD, *[OTHER] * 15, STORE, AGAIN, END), []),
+        ((STORE, LOAD, *[OTHER] * 20, BARRIER, AGAIN, END), []),
+        # A long loop has to wait later, but not one around others.
+        ((LOAD, *[OTHER] * 40, STORE, *[OTHER] * 1000, AGAIN, END), [(0x0, 41)]),
+        ((LOAD, *[OTHER] * 80, STORE, *[OTHER] * 1000, AGAIN, END), []),
+        ((*FOR_TILE, INNER, *[OTHER] * 1000, AGAIN, END), []),
+        # Whoever waits for the scoreboard waits for the load, too.
+        ((SHARED, LOAD, USE, *LATE), [(0x10, 1)]),
+        ((SHARED_APART, LOAD, USE_APART, *LATE), []),
+        ((LOAD, ("DEPBAR.LE SB3, 0x0", 7, 0), *LATE), [(0x0, 1)]),
+        ((LOAD, ("DEPBAR.LE SB2, 0x0", 7, 0), *LATE), []),
+        # Made again under a condition; behind it the ways join, with a wait.
+        (
+            (LOAD, ("@P2 BRA 0x30", 7, 0), LOAD, ("MOV R30, R31", 7, 1 << 3), *LATE),
+            [(0x0, 2), (0x20, 1)],
+        ),
+        # Only loops count: not what is loaded before the tiles, or follows a loop.
+        ((LOAD, STORE, END), []),
+        ((LOAD, AGAIN, STORE, END), []),
+        ((LOAD, AGAIN, STORE, ("@P2 BRA 0x0", 7, 0), END), [(0x0, 2)]),
+        ((*BODY, AGAIN, LOAD, STORE, END, OTHER, BACK), []),
+        ((*BODY, OTHER, LOAD, STORE, ("@P1 BRA 0x30", 7, 0), OTHER, BACK), [(0x180, 1)]),
+        # Polling is waiting by intent, and narrow loads beside wide ones bring no tile.
+        ((POLL, ("ISETP.NE.AND P1, PT, R8, RZ, PT", 7, 1 << 3), AGAIN, NARROW_STORE, END), []),
+        ((TICKET, TAKEN, *TILE, AGAIN, END), []),
+        ((TICKET, TAKEN, NARROW_STORE, AGAIN, END), [(0x0, 1)]),
+        ((TICKET, TAKEN, ("UTMALDG.2D [UR8], [UR4]", 7, 0), AGAIN, END), []),
+        # A kernel without shared memory moves no tiles.
+        ((LOAD, ("STG.E.128 desc[UR4][R6.64], R8", 7, 1 << 3), AGAIN, END), []),
+        # The code for diverged warps is no way.
+        ((LOAD, DIVERGED, *[OTHER] * 17, STORE, AGAIN, COLLECTIVE, ("BRA 0x20", 7, 0)), []),
+        # Copies, and the groups that may stay.
+        ((COPY, COMMIT, DRAIN, BARRIER, AGAIN, END), [(0x0, 2)]),
+        ((COPY, COMMIT, *[OTHER] * 20, DRAIN, BARRIER, AGAIN, END), []),
+        ((COPY, COMMIT, LEAVE_ONE, BARRIER, *[OTHER] * 20, AGAIN, END), []),
+        ((COPY, COMMIT, LEAVE_ONE, BARRIER, *[OTHER] * 5, AGAIN, END), [(0x0, 12)]),
+        ((COPY, COMMIT, LEAVE_TWO, BARRIER, *[OTHER] * 5, AGAIN, END), []),
+        ((COPY, DRAIN, COMMIT, *[OTHER] * 20, AGAIN, END), []),
+        ((COPY, COMMIT, *[OTHER] * 20, LEAVE_ONE, AGAIN, DRAIN, END), []),
+    ],
+)
+def test_early_waits_are_found(
+    kernel: tuple[tuple[str, int, int], ...], found: list[tuple[int, int]]
+) -> None:
+    assert of_kernel(*kernel) == found
 
 
 @pytest.mark.parametrize(

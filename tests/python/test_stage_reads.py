@@ -40,67 +40,73 @@ AGAIN = ("@P1 BRA 0x0", 7, 0)
 END = ("EXIT", 7, 0)
 
 
-def test_a_read_under_way_at_the_arrival_is_found() -> None:
-    assert reported(COPY, LOAD, ARRIVE, USE, AGAIN, END) == [(0x20, [0x10])]
-    barrier = ("BAR.SYNC.DEFER_BLOCKING 0x0", 7, 0)
-    assert reported(COPY, LOAD, barrier, USE, AGAIN, END) == [(0x20, [0x10])]
-    matrix = ("LDSM.16.M88.4 R8, [R7]", 2, 0)
-    assert reported(COPY, matrix, ARRIVE, USE, AGAIN, END) == [(0x20, [0x10])]
+BARRIER = ("BAR.SYNC.DEFER_BLOCKING 0x0", 7, 0)
+MATRIX = ("LDSM.16.M88.4 R8, [R7]", 2, 0)
+WAITING = (ARRIVE[0], 7, 1 << 2)
+FENCE = ("FENCE.VIEW.ASYNC.S", 7, 0)
+DRAINED, DRAINED_OTHER = ((f"DEPBAR.LE SB{board}, 0x0", 7, 0) for board in (2, 1))
+USE_OF_OTHER = ("FADD R5, R5, R11", 7, 1 << 3)
+# The value is used in an inner loop; on the way out, past the arrival, one is loaded anew.
+INNER, OUTER = ("@P1 BRA 0x10", 7, 0), ("@P2 BRA 0x0", 7, 0)
+ANOTHER, GUARDED = ("LDS R11, [R4+UR8]", 2, 0), ("@P4 LDS R10, [R4+UR8]", 2, 0)
+# Loaded anew and used under a predicate.
+ANEW, ANEW_USED = ("@!P4 LDG R10, [R2]", 7, 0), ("@!P4 FADD R5, R5, R10", 7, 0)
+SET_ANEW, OTHERWISE = ("ISETP.NE.AND P4, PT, R3, RZ, PT", 7, 0), ("@P4 LDG R10, [R2]", 7, 0)
+# Loaded anew under P4, or set to zero behind a branch that is taken under P4.
+WIDE, W_USED = ("LDS.64 R10, [R4+UR8]", 2, 0), ("FADD R5, R5, R11", 7, 0)
+W_ANEW, W_OTHER = ((f"@P{p} LDG.E.64 R10, [R2]", 7, 0) for p in (4, 5))
+TAKEN, TAKEN_OTHER = ((f"@P{p} BRA 0x60", 7, 0) for p in (4, 5))
+ZERO, NARROW_ZERO = ("CS2R R10, SRZ", 7, 0), ("CS2R.32 R10, SRZ", 7, 0)
+SKIP_LOAD, SKIP_USE = ("@P2 BRA 0x30", 7, 0), ("@P2 BRA 0x40", 7, 0)
+UNIFORM = ("BRA.U UP1, 0x40", 7, 0)
 
 
-def test_a_read_that_came_is_no_finding() -> None:
-    assert reported(COPY, LOAD, USE, ARRIVE, AGAIN, END) == []
-    waiting = (ARRIVE[0], 7, 1 << 2)
-    assert reported(COPY, LOAD, waiting, USE, AGAIN, END) == []
-    assert reported(COPY, LOAD, ("DEPBAR.LE SB2, 0x0", 7, 0), ARRIVE, AGAIN, END) == []
-    assert reported(COPY, LOAD, ("FENCE.VIEW.ASYNC.S", 7, 0), ARRIVE, USE, AGAIN, END) == []
-
-
-def test_another_scoreboard_is_no_wait() -> None:
-    other = ("FADD R5, R5, R11", 7, 1 << 3)
-    assert reported(COPY, LOAD, other, ARRIVE, USE, AGAIN, END) == [(0x30, [0x10])]
-    drained = ("DEPBAR.LE SB1, 0x0", 7, 0)
-    assert reported(COPY, LOAD, drained, ARRIVE, USE, AGAIN, END) == [(0x30, [0x10])]
-
-
-def test_a_load_ahead_that_is_not_needed_may_be_overtaken() -> None:
-    again = ("@P1 BRA 0x10", 7, 0)
-    outer = ("@P2 BRA 0x0", 7, 0)
-    # The value is used in the inner loop; on the way out, past the arrival, it is loaded anew.
-    lines = (COPY, USE, LOAD, again, ARRIVE, LOAD, outer, END)
-    assert reported(*lines) == []
-    kept = ("LDS R11, [R4+UR8]", 2, 0)
-    assert reported(*(kept if i == 5 else line for i, line in enumerate(lines))) == [(0x40, [0x20])]
-    guarded = ("@P4 LDS R10, [R4+UR8]", 2, 0)
-    assert reported(*(guarded if i == 5 else line for i, line in enumerate(lines))) == [
-        (0x40, [0x20])
-    ]
-
-
-def test_a_value_loaded_anew_under_a_predicate_is_needed_under_others() -> None:
-    anew, use = ("@!P4 LDG R10, [R2]", 7, 0), ("@!P4 FADD R5, R5, R10", 7, 0)
-    set_anew = ("ISETP.NE.AND P4, PT, R3, RZ, PT", 7, 0)
-    assert reported(COPY, LOAD, ARRIVE, anew, use, AGAIN, END) == []
-    assert reported(COPY, LOAD, ARRIVE, anew, USE, AGAIN, END) == [(0x20, [0x10])]
-    assert reported(COPY, LOAD, ARRIVE, anew, set_anew, use, AGAIN, END) == [(0x20, [0x10])]
-    otherwise = ("@P4 LDG R10, [R2]", 7, 0)
-    assert reported(COPY, LOAD, ARRIVE, anew, otherwise, USE, AGAIN, END) == []
-
-
-def test_a_branch_says_which_value_its_predicate_has() -> None:
-    # Loaded anew under P4, or set to zero behind a branch that is taken under P4.
-    anew, taken, zero = ("@P4 LDG.E.64 R10, [R2]", 7, 0), "@P4 BRA 0x60", ("CS2R R10, SRZ", 7, 0)
-    wide, use = ("LDS.64 R10, [R4+UR8]", 2, 0), ("FADD R5, R5, R11", 7, 0)
-    lines = (COPY, wide, ARRIVE, anew, (taken, 7, 0), zero, use, AGAIN, END)
-    assert reported(*lines) == []
-    for i, other in {
-        3: ("@P5 LDG.E.64 R10, [R2]", 7, 0),
-        4: ("@P5 BRA 0x60", 7, 0),
-        5: ("CS2R.32 R10, SRZ", 7, 0),
-    }.items():
-        assert reported(*(other if n == i else line for n, line in enumerate(lines))) == [
-            (0x20, [0x10])
-        ], i
+@pytest.mark.parametrize(
+    ("kernel", "found"),
+    [
+        # A read in flight at the arrival.
+        ((COPY, LOAD, ARRIVE, USE, AGAIN, END), [(0x20, [0x10])]),
+        ((COPY, LOAD, BARRIER, USE, AGAIN, END), [(0x20, [0x10])]),
+        ((COPY, MATRIX, ARRIVE, USE, AGAIN, END), [(0x20, [0x10])]),
+        # One that came, or is fenced.
+        ((COPY, LOAD, USE, ARRIVE, AGAIN, END), []),
+        ((COPY, LOAD, WAITING, USE, AGAIN, END), []),
+        ((COPY, LOAD, DRAINED, ARRIVE, AGAIN, END), []),
+        ((COPY, LOAD, FENCE, ARRIVE, USE, AGAIN, END), []),
+        # Another scoreboard is no wait.
+        ((COPY, LOAD, USE_OF_OTHER, ARRIVE, USE, AGAIN, END), [(0x30, [0x10])]),
+        ((COPY, LOAD, DRAINED_OTHER, ARRIVE, USE, AGAIN, END), [(0x30, [0x10])]),
+        # What is not needed may be overtaken.
+        ((COPY, USE, LOAD, INNER, ARRIVE, LOAD, OUTER, END), []),
+        ((COPY, USE, LOAD, INNER, ARRIVE, ANOTHER, OUTER, END), [(0x40, [0x20])]),
+        ((COPY, USE, LOAD, INNER, ARRIVE, GUARDED, OUTER, END), [(0x40, [0x20])]),
+        ((COPY, LOAD, ARRIVE, ANEW, ANEW_USED, AGAIN, END), []),
+        ((COPY, LOAD, ARRIVE, ANEW, USE, AGAIN, END), [(0x20, [0x10])]),
+        ((COPY, LOAD, ARRIVE, ANEW, SET_ANEW, ANEW_USED, AGAIN, END), [(0x20, [0x10])]),
+        ((COPY, LOAD, ARRIVE, ANEW, OTHERWISE, USE, AGAIN, END), []),
+        # A branch tells which value its predicate has.
+        ((COPY, WIDE, ARRIVE, W_ANEW, TAKEN, ZERO, W_USED, AGAIN, END), []),
+        ((COPY, WIDE, ARRIVE, W_OTHER, TAKEN, ZERO, W_USED, AGAIN, END), [(0x20, [0x10])]),
+        (
+            (COPY, WIDE, ARRIVE, W_ANEW, TAKEN_OTHER, ZERO, W_USED, AGAIN, END),
+            [(0x20, [0x10])],
+        ),
+        (
+            (COPY, WIDE, ARRIVE, W_ANEW, TAKEN, NARROW_ZERO, W_USED, AGAIN, END),
+            [(0x20, [0x10])],
+        ),
+        # Only what a copy can follow counts, on every way to the arrival.
+        ((COPY, LOAD, ARRIVE, USE, END), []),
+        ((COPY, SKIP_LOAD, LOAD, ARRIVE, USE, AGAIN, END), [(0x30, [0x20])]),
+        ((COPY, LOAD, SKIP_USE, USE, ARRIVE, USE, AGAIN, END), [(0x40, [0x10])]),
+        ((COPY, LOAD, UNIFORM, USE, ARRIVE, USE, AGAIN, END), [(0x40, [0x10])]),
+        ((COPY, ARRIVE, USE, LOAD, AGAIN, END), [(0x10, [0x30])]),  # round the loop
+    ],
+)
+def test_overtaken_reads_are_found(
+    kernel: tuple[tuple[str, int, int], ...], found: list[tuple[int, list[int]]]
+) -> None:
+    assert reported(*kernel) == found
 
 
 @pytest.mark.parametrize(
@@ -129,22 +135,6 @@ def test_a_branch_says_which_value_its_predicate_has() -> None:
 def test_registers_of_wide_values(load: str, use: str, found: bool) -> None:
     lines = (COPY, (load, 2, 0), ARRIVE, (use, 7, 0), ("MOV R9, RZ", 7, 0), AGAIN, END)
     assert bool(reported(*lines)) == found
-
-
-def test_only_what_a_copy_can_follow_counts() -> None:
-    assert reported(COPY, LOAD, ARRIVE, USE, END) == []  # no way back to the copy
-
-
-def test_every_way_to_the_arrival_counts() -> None:
-    # The load is skipped, or waited for, on one of two ways.
-    skip = ("@P2 BRA 0x30", 7, 0)
-    assert reported(COPY, skip, LOAD, ARRIVE, USE, AGAIN, END) == [(0x30, [0x20])]
-    skip_use = ("@P2 BRA 0x40", 7, 0)
-    assert reported(COPY, LOAD, skip_use, USE, ARRIVE, USE, AGAIN, END) == [(0x40, [0x10])]
-    uniform = ("BRA.U UP1, 0x40", 7, 0)
-    assert reported(COPY, LOAD, uniform, USE, ARRIVE, USE, AGAIN, END) == [(0x40, [0x10])]
-    # Carried round the loop.
-    assert reported(COPY, ARRIVE, USE, LOAD, AGAIN, END) == [(0x10, [0x30])]
 
 
 @pytest.mark.skipif(CUOBJDUMP is None, reason="needs cuobjdump")

@@ -65,16 +65,6 @@ TEST(SourceDigests, CoverEveryMicrobenchmarkInTheTree) {
   EXPECT_EQ(microbenchmark_digests().size(), files);
 }
 
-TEST(Provenance, AppsOfTestsHaveADigestForAllTheirVariantsAndAreNoPartOfTheSuite) {
-  ASSERT_FALSE(study_digests().empty());
-  for (const auto& [app, digest] : study_digests()) {
-    EXPECT_TRUE(is_sha256(digest)) << app;
-    EXPECT_EQ(source_digest(app + "/any"), digest);
-    EXPECT_FALSE(collect_provenance({}, "", {}).sources.contains(app));
-  }
-  EXPECT_EQ(source_digest("absent/any"), "");
-}
-
 TEST(Provenance, KeepsNoFolderThatTellsWhoseMachineItWas) {
   EXPECT_EQ(without_folders("/home/somebody/x.json"), "x.json");
   EXPECT_EQ(without_folders("--out=/home/somebody/x.json"), "--out=x.json");
