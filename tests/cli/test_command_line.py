@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,6 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["run", "memory/latncy"], "memory/latency"),
         (["run", "pathfinder", "--preset", "papr"], "paper"),
         (["run", "pathfinder", "--size", "row=5"], "rows"),
-        (["run", "pathfinder", "--size", "rows=0"], "rows"),
-        (["run", "pathfinder", "--size", "rows=-3"], "rows"),
         (["run", "pathfinder", "--size", "rows=many"], "rows"),
         (["run", "pathfinder", "--size", "rows=99999999999999999999"], "64 bits"),
         (["run", "pathfinder", "--size", "rows=2000000000,cols=2000000000"], "63 bits"),
@@ -48,22 +45,11 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["run", "--flag-that-does-not-exist"], "--flag-that-does-not-exist"),
         (["run", "--shard", "4/3"], "1 <= i <= n"),
         (["run", "--shard", "x"], "i/n"),
-        (["run", "--precision", "0"], "precision"),
-        (["run", "--precision", "nan"], "--precision: 'nan' is no number"),
         (["run", "--seconds", "nan"], "--seconds: 'nan' is no number of seconds"),
-        (["run", "--seconds", "-1"], "--seconds: '-1' is no number of seconds"),
-        (["study", "quick", "--seconds", "inf"], "--seconds: 'inf' is no number"),
-        (["run", "--seconds", "1e300"], "--seconds: '1e300' is no number"),
-        (["run", "--group-timeout", "nan"], "--group-timeout: 'nan' is no number"),
-        (["verify", "--group-timeout", "-5"], "--group-timeout: '-5' is no number"),
-        (["run", "--point-seconds", "1e300"], "--point-seconds: '1e300' is no number"),
         (["run", "--shard", "4294967297/4294967298"], "1 <= i <= n"),
-        (["run", "--seed", "9" * 400], "--seed: '999"),
         (["verify", "--seed", "-1"], "--seed: '-1' is no whole number"),
         (["run", "--min-rounds", "50", "--max-rounds", "20"], "--min-rounds 50 is more than"),
         (["study", "quick", "--min-rounds", "500"], "--max-rounds 51"),
-        (["run", "--device", "1" + "0" * 20], "--device: '1000"),
-        (["doctor", "--device", "-1"], "--device: '-1' is no whole number"),
         (["tune", "--out", "x.json"], "--out"),
         (["completion", "csh"], "bash"),
         (["compare", "missing-a.json", "missing-b.json"], "missing-a.json"),
@@ -100,27 +86,19 @@ def test_no_device_is_status_3_and_says_why(amasia, tmp_path, command):
 def test_doctor_explains_without_a_device(amasia):
     result = amasia("doctor", **NO_GPU)
     assert result.returncode == 3
-    assert "no usable GPU" in result.stdout
-    assert "verify --reference" in result.stdout
-
-
-def test_a_command_is_required(amasia):
-    assert amasia().returncode == 2
-
-
-def test_help_is_no_error(amasia):
-    result = amasia("--help")
-    assert result.returncode == 0
-    assert "study" in result.stdout
+    assert "no usable GPU" in result.stdout and "verify --reference" in result.stdout
+    assert amasia().returncode == 2, "a command is required"
 
 
 def test_list_names_every_variant_and_study(amasia, variants):
     listed = json.loads(amasia("list", "--json").stdout)
+    sources = json.loads(amasia("list", "--sources").stdout)
     for app in listed["apps"]:
         strategies = {v["name"].split("/")[1] for v in app["variants"] if not v["comparator"]}
         assert strategies == {"baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm"}
         for variant in app["variants"]:
             assert variant["comparator"] or variant["configs"][0]["name"] == "iso"
+            assert len(sources[variant["name"]]) == 64
     assert {s["name"] for s in listed["studies"]} >= {"quick", "paper", "sweep"}
 
 
@@ -133,14 +111,6 @@ def test_list_shows_every_microbenchmark_with_its_question(amasia, variants):
     lines = (ROOT / "inputs/published/inventory.csv").read_text().splitlines()
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     assert [row["id"] for row in listed["inventory"]] == [row["id"] for row in rows]
-
-
-def test_sources_have_a_digest_for_every_variant(amasia):
-    listed = json.loads(amasia("list", "--json").stdout)
-    sources = json.loads(amasia("list", "--sources").stdout)
-    for app in listed["apps"]:
-        for variant in app["variants"]:
-            assert len(sources[variant["name"]]) == 64
 
 
 def test_references_are_right_without_a_device(amasia):
@@ -330,17 +300,7 @@ def test_a_name_cannot_break_the_line(amasia, tmp_path):
         assert "\x1b" not in line and "?" in line
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc/self/mem"), reason="no /proc")
 def test_unwritable_output_is_said_before_measuring(amasia, gpu):
-    line = one_line(
-        amasia(
-            "run",
-            "pathfinder/tma",
-            "--size",
-            "rows=3,cols=5",
-            "--out",
-            "/proc/no-such-folder/result.json",
-        ),
-        2,
-    )
-    assert "/proc/no-such-folder" in line
+    nowhere = "/proc/no-such-folder/result.json"
+    command = ("run", "pathfinder/tma", "--size", "rows=3,cols=5", "--out", nowhere)
+    assert "/proc/no-such-folder" in one_line(amasia(*command), 2)

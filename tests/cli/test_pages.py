@@ -1,4 +1,4 @@
-"""What a person reads before measuring: help, list, --dry-run, completion, the manual page, and the
+"""What a person reads before measuring: help, list, --dry-run, completion, and the
 closing sentence that names the next command."""
 
 from __future__ import annotations
@@ -43,19 +43,17 @@ def test_every_command_has_a_help_that_fits_the_page(amasia):
         assert len(re.findall(rf"^  amasia {name}\b", examples, flags=re.MULTILINE)) == 2
 
 
-@pytest.mark.parametrize("arguments", [[], ["hotspot"], ["*/tma"], ["gemm", "nw/dsm"]])
+@pytest.mark.parametrize("arguments", [[], ["*/tma"], ["gemm", "nw/dsm"], ["--sources"]])
 def test_list_fits_the_page(amasia, arguments):
     result = amasia("list", *arguments)
     assert result.returncode == 0
     assert not too_wide(result.stdout)
 
 
-def test_list_of_digests_fits_the_page(amasia):
-    assert not too_wide(amasia("list", "--sources").stdout)
-
-
 def test_list_shows_the_sizes_of_every_preset(amasia):
     listed = json.loads(amasia("list", "--json").stdout)
+    without = not any(app["variants"] for app in listed["apps"])
+    assert ("built without CUDA" in amasia("list").stdout) == without
     for app in listed["apps"]:
         text = " ".join(amasia("list", app["name"]).stdout.split())
         for preset, sizes in app["sizes"].items():
@@ -63,12 +61,6 @@ def test_list_shows_the_sizes_of_every_preset(amasia):
             for size in sizes:
                 shown = [pair for pair in size.split(",") if not pair.endswith("=0")]
                 assert shown[0] in text
-
-
-def test_list_says_when_there_are_no_variants(amasia):
-    listed = json.loads(amasia("list", "--json").stdout)
-    without = not any(app["variants"] for app in listed["apps"])
-    assert ("built without CUDA" in amasia("list").stdout) == without
 
 
 @pytest.mark.parametrize(
@@ -92,14 +84,8 @@ def test_dry_run_needs_no_device_and_writes_nothing(amasia, tmp_path, command):
         assert "no usable GPU: " in result.stdout
         assert "unknown without a GPU" in result.stdout
         assert "expected" in result.stdout
-
-
-def test_dry_run_names_sizes_modes_and_memory(amasia):
-    result = amasia("run", "pathfinder", "--size", "rows=1000,cols=5000", "--dry-run", **NO_GPU)
-    text = " ".join(result.stdout.split())
-    assert "pathfinder rows=1000,cols=5000" in text
-    assert re.search(r": [\d.]+ MB of device memory", text)
-    assert "cold stream: " in text
+        memory = r": [\d.]+ .?B of device memory"
+        assert "seed000-table4" in command or re.search(memory, " ".join(result.stdout.split()))
 
 
 def test_dry_run_on_a_device_shows_rows_and_time(tmp_path):
@@ -108,9 +94,6 @@ def test_dry_run_on_a_device_shows_rows_and_time(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "1 groups, 1 microbenchmarks" in result.stdout
     assert re.search(r"cold stream: \d+ rows, about \d+ s", result.stdout)
-    assert "iso again (A/A control)" in result.stdout
-    assert "stub/points (quick): 4 points, about" in result.stdout
-    assert "expected: about" in result.stdout
     assert result.stderr == "next: the same command without --dry-run runs it\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -120,13 +103,10 @@ def last_line(result) -> str:
 
 
 def test_commands_end_with_the_next_one(amasia, tmp_path):
+    stub = runner("amasia-stub")
     assert last_line(amasia("list")).startswith("next: amasia ")
     assert last_line(amasia("doctor", **NO_GPU)).startswith("next: amasia verify --reference")
     assert last_line(amasia("verify", "--reference", "nw")).startswith("next: amasia ")
-
-
-def test_measuring_ends_with_the_next_command(tmp_path):
-    stub = runner("amasia-stub")
     ran = stub("run", "stub", "--size", "n=1000", "--out", "run.json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert last_line(ran).startswith("next: python -m plots report run.json ")
@@ -138,15 +118,16 @@ def test_measuring_ends_with_the_next_command(tmp_path):
 
 def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
     stub = runner("amasia-stub")
-    exact = stub("verify", "stub", "--size", "n=1000", cwd=tmp_path)
-    assert exact.returncode == 0, exact.stderr
-    assert "largest error" not in exact.stdout
-    script = json.dumps({"rows": {"stub/tma": {"error": 0.25}, "stub/dsm": {"error": 0.5}}})
-    near = stub("verify", "stub", "--size", "n=1000", cwd=tmp_path, AMASIA_STUB=script)
-    assert near.returncode == 0, near.stderr
-    assert re.search(
-        r"\n  largest error 0.5 of 1 accepted: stub/dsm \S+ \(relative\)\n", near.stdout
-    )
+    script = {"rows": {"stub/tma": {"error": 0.25}, "stub/dsm": {"error": 0.5}}}
+    for what, said in (
+        ({}, ""),
+        (script, r"\n  largest error 0\.5 of 1 accepted: stub/dsm \S+ \(r"),
+    ):
+        done = stub(
+            "verify", "stub", "--size", "n=1000", cwd=tmp_path, AMASIA_STUB=json.dumps(what)
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("largest error" in done.stdout) == bool(said) and re.search(said, done.stdout)
 
 
 def test_compare_sums_up_new_against_old(amasia, tmp_path):
@@ -195,18 +176,13 @@ def test_bash_completes_commands_options_values_and_names(amasia):
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_accept_their_script(amasia, tmp_path, shell):
+def test_other_shells_take_their_script(amasia, tmp_path, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / f"amasia.{shell}"
     script.write_text(amasia("completion", shell).stdout)
     subprocess.run([shell, "-n", str(script)], check=True, capture_output=True)
-
-
-def test_fish_completes_values_and_names(amasia):
-    if shutil.which("fish") is None:
-        pytest.skip("fish is not installed")
-    script = amasia("completion", "fish").stdout
-    asked = script + "complete --do-complete 'amasia run --cache '\n"
-    result = subprocess.run(["fish"], input=asked, capture_output=True, text=True, check=True)
-    assert {line.split("\t")[0] for line in result.stdout.splitlines()} >= {"cold", "hot"}
+    if shell == "fish":
+        asked = script.read_text() + "complete --do-complete 'amasia run --cache '\n"
+        done = subprocess.run(["fish"], input=asked, capture_output=True, text=True, check=True)
+        assert {line.split("\t")[0] for line in done.stdout.splitlines()} >= {"cold", "hot"}

@@ -13,6 +13,10 @@ from programs import ROOT, fake_ncu_in, runner
 from plots.data.content_digest import content_digest
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
+HOPPER = (
+    "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active.avg."
+    "pct_of_peak_sustained_active"
+)
 PERMISSION = (
     "ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
     " on the target device 0."
@@ -72,25 +76,23 @@ def test_each_row_has_what_was_counted_while_it_ran(profiled):
     assert {name: found[name] for name in expected} == expected
     assert profiled.file()["profiler"] == "Nsight Compute 2025.3.1.0"
     assert profiled.rows()["tma"]["config"] == "iso"
+    assert len(profiled.file()["groups"][0]["rows"]) == len(found) == 5, "the control runs nothing"
     assert "| stub/tma " in result.stdout
     assert result.stderr.splitlines()[-1].startswith("next: python -m plots why ")
 
 
-def test_the_control_runs_nothing_of_its_own_and_is_left_out(profiled):
-    assert profiled.counted().returncode == 0
-    variants = [row["variant"] for row in profiled.file()["groups"][0]["rows"]]
-    assert len(variants) == len(set(variants)) == 5
-
-
 def test_units_of_the_profiler_become_those_of_the_fields(profiled):
+    # Where a metric is not there, one of another name stands in.
+    tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
     metrics = {
+        tensor: ("40", "%", "tensor_use", 0.4),
         "gpu__time_duration.sum": ("1.5", "msecond", "time_ms", 1.5),
         "dram__bytes_read.sum": ("2.5", "Mbyte", "dram_read_bytes", 2_500_000),
         "dram__bytes_write.sum": ("1,024", "byte", "dram_write_bytes", 1024),
         "sm__warps_active.avg.pct_of_peak_sustained_active": ("62.5", "%", "occupancy", 0.625),
     }
     ncu = {
-        "values": {"stub/tma iso": {name: m[0] for name, m in metrics.items()}},
+        "values": {"stub/tma iso": {HOPPER: "n/a"} | {name: m[0] for name, m in metrics.items()}},
         "units": {name: m[1] for name, m in metrics.items()},
     }
     for page in ("raw", "details"):
@@ -98,17 +100,6 @@ def test_units_of_the_profiler_become_those_of_the_fields(profiled):
         counters = profiled.rows()["tma"]["counters"]
         for _, _, field, value in metrics.values():
             assert counters[field] == pytest.approx(value), (page, field)
-
-
-def test_a_metric_of_another_name_stands_in_for_one_that_is_not_there(profiled):
-    tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
-    of_hopper = (
-        "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active.avg."
-        "pct_of_peak_sustained_active"
-    )
-    values = {"stub/tma iso": {of_hopper: "n/a", tensor: "40"}}
-    assert profiled.counted(ncu={"values": values}).returncode == 0
-    assert profiled.rows()["tma"]["counters"]["tensor_use"] == pytest.approx(0.4)
 
 
 def test_stalls_are_shares_of_the_time_of_the_warps(profiled):
@@ -136,25 +127,20 @@ def test_clocks_and_caches_are_left_to_the_program(profiled):
         assert arguments[arguments.index(option) + 1] == value
 
 
-def test_a_variant_that_is_wrong_or_skipped_has_no_counters_and_takes_none(profiled):
+def test_a_variant_that_crashes_is_wrong_or_skipped_has_no_counters_and_takes_none(profiled):
     rows = {"stub/overlap": {"wrong": True}, "stub/tma": {"skipped": "needs more"}}
     ncu = {"values": values_of(baseline="1", dsm="4")}
-    result = profiled.counted(script={"rows": rows}, ncu=ncu)
+    crash = {"stub/tma": {"fault": {"do": "abort", "at": "count"}}}
+    assert profiled.counted(script={"rows": crash}, ncu=ncu).returncode == 1
+    found = profiled.rows()
+    assert found["tma"]["status"] == "crashed" and found["tma"]["counters"] is None
+    assert found["dsm"]["counters"]["instructions"] == 4
+    result = profiled.counted("--overwrite", script={"rows": rows}, ncu=ncu)
     assert result.returncode == 1  # of the wrong result
     found = profiled.rows()
     assert found["dsm"]["counters"]["instructions"] == 4
     assert (found["overlap"]["status"], found["overlap"]["counters"]) == ("failed", None)
     assert (found["tma"]["reason"], found["tma"]["counters"]) == ("needs more", None)
-
-
-def test_a_variant_that_crashes_costs_itself_only(profiled):
-    rows = {"stub/tma": {"fault": {"do": "abort", "at": "count"}}}
-    ncu = {"values": values_of(baseline="1", overlap="2", dsm="4")}
-    result = profiled.counted(script={"rows": rows}, ncu=ncu)
-    assert result.returncode == 1
-    found = profiled.rows()
-    assert found["tma"]["status"] == "crashed" and found["tma"]["counters"] is None
-    assert found["dsm"]["counters"]["instructions"] == 4
 
 
 def test_counters_that_cannot_be_told_apart_are_given_to_nobody(profiled):
@@ -209,23 +195,15 @@ def test_what_was_finished_is_kept_and_continued(profiled):
     assert profiled.counted().returncode == 0
     refused = profiled.counted(*two)
     assert refused.returncode == 2 and "--resume" in refused.stderr
+    other = profiled.counted("--resume", script={"device": {"name": "Stub 2"}})
+    assert other.returncode == 2 and "is of Stub 1, this GPU is Stub 2" in other.stderr
+    # An obstacle does not cost what was counted before.
+    assert profiled.counted(*two, "--resume", ncu={"errors": [PERMISSION]}).returncode == 1
+    assert len(profiled.file()["groups"]) == 1
     profiled.log.unlink()
     assert profiled.counted(*two, "--resume").returncode == 0
     assert [g["key"]["size"]["n"] for g in profiled.file()["groups"]] == [1000, 2000]
     assert "open stub n=1000" not in profiled.log.read_text()
-
-
-def test_an_obstacle_does_not_cost_what_was_counted_before(profiled):
-    assert profiled.counted().returncode == 0
-    result = profiled.counted("--size", "n=2000", "--resume", ncu={"errors": [PERMISSION]})
-    assert result.returncode == 1
-    assert len(profiled.file()["groups"]) == 1
-
-
-def test_a_file_of_another_gpu_is_not_continued(profiled):
-    assert profiled.counted().returncode == 0
-    result = profiled.counted("--resume", script={"device": {"name": "Stub 2"}})
-    assert result.returncode == 2 and "is of Stub 1, this GPU is Stub 2" in result.stderr
 
 
 def test_what_the_profiler_printed_is_kept_on_request(profiled):

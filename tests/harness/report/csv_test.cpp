@@ -15,16 +15,6 @@ TEST(Csv, IsTheRecordedOne) {
   expect_golden("summary.csv", to_csv(summary_table(file)));
 }
 
-TEST(Csv, EverySampleIsARowOfTheSampleTable) {
-  const ResultFile file = sample_results();
-  std::size_t samples = 0;
-  for (const GroupResult& group : file.groups) {
-    for (const Row& row : group.rows) samples += row.samples.size();
-  }
-  EXPECT_EQ(sample_table(file).rows.size(), samples);
-  EXPECT_GT(samples, 60u);
-}
-
 TEST(Csv, EveryTableSaysWhereItsRowsAreFrom) {
   ResultFile file = sample_results();
   MicrobenchmarkResult m;
@@ -46,16 +36,6 @@ TEST(Csv, EveryTableSaysWhereItsRowsAreFrom) {
   EXPECT_EQ(plain_text(summary_table(file).rows.front()[3]), "first");
   EXPECT_EQ(plain_text(summary_table(file).rows.back()[3]), "second-dirty");
   EXPECT_EQ(plain_text(point_table(file).rows.front()[3]), "second-dirty");
-}
-
-TEST(Csv, ARowThatFailedHasNoTime) {
-  const ResultFile file{sample_provenance(), {}, {sample_trouble()}};
-  const Table table = summary_table(file);
-  for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    if (table.columns[column].key != "time_ms") continue;
-    for (const auto& row : table.rows)
-      EXPECT_TRUE(std::holds_alternative<std::monostate>(row[column]));
-  }
 }
 
 }  // namespace

@@ -28,14 +28,6 @@ TEST(Markdown, TellsWhatWentWrong) {
   EXPECT_TRUE(contains(text, "skipped pathfinder/dsm (best): needs sm_90, this is sm_80"));
 }
 
-TEST(Markdown, NothingResolvedIsNotCalledASpeedup) {
-  GroupResult group = sample_group(512);
-  ASSERT_EQ(group.comparisons[1].variant, "hotspot/tma");
-  group.comparisons[1].claim = SpeedClaim::not_resolved;
-  const std::string text = to_markdown(ResultFile{sample_provenance(), {}, {group}});
-  EXPECT_TRUE(contains(text, "| not resolved: 1.249"));
-}
-
 TEST(Markdown, ListsRowsAtTheirBestFirstByTheirSpeedup) {
   const std::string text = to_markdown(sample_results());
   std::vector<std::size_t> places;

@@ -129,18 +129,5 @@ TEST(Sentences, NameWhatRanFasterAndIsNotResolved) {
   EXPECT_TRUE(sentences(group).empty());
 }
 
-TEST(Sentences, StandInTheOrderOfTheOverallSpeedup) {
-  GroupResult group = divided_group();
-  Comparison slower = group.comparisons[0];
-  slower.variant = "hotspot/overlap";
-  slower.speedup = {0.5, 0.4, 0.6, 0.99, 15, true};
-  slower.claim = SpeedClaim::slower;
-  group.comparisons.insert(group.comparisons.begin(), slower);
-  const std::vector<std::string> lines = sentences(group);
-  ASSERT_EQ(lines.size(), 2u);
-  EXPECT_TRUE(contains(lines[0], "tma ran"));
-  EXPECT_TRUE(contains(lines[1], "overlap ran 2.000x [1.667, 2.500] slower"));
-}
-
 }  // namespace
 }  // namespace amasia

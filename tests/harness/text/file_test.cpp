@@ -10,7 +10,6 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "harness/text/json_file.hpp"
@@ -20,8 +19,6 @@ namespace amasia {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_descriptor(int descriptor) { return ::fcntl(descriptor, F_GETFD) != -1; }
 
 TEST(OpenFile, WritesWhatItIsGiven) {
   const TemporaryFolder folder;
@@ -50,43 +47,11 @@ TEST(OpenFile, SaysWhyItCouldNotBeOpenedOrWritten) {
   EXPECT_EQ(system_reason(), "No space left on device");
 }
 
-TEST(OpenFile, IsClosedOnceByItsLastOwner) {
-  const TemporaryFolder folder;
-  int descriptor = -1;
-  {
-    OpenFile first(folder / "first", O_WRONLY | O_CREAT);
-    descriptor = first.get();
-    OpenFile second(std::move(first));
-    EXPECT_EQ(second.get(), descriptor);
-    EXPECT_FALSE(first.is_open());
-    first = std::move(second);
-    EXPECT_EQ(first.get(), descriptor);
-    EXPECT_TRUE(is_descriptor(descriptor));
-  }
-  EXPECT_FALSE(is_descriptor(descriptor));
-  OpenFile none;
-  EXPECT_TRUE(none.close());
-}
-
 // A child process that kept a result file open would keep its lock as well.
 TEST(OpenFile, IsNotInheritedByChildProcesses) {
   const TemporaryFolder folder;
   const OpenFile file(folder / "file", O_WRONLY | O_CREAT);
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
-}
-
-TEST(ExecutablePath, IsThisProgram) {
-  const std::filesystem::path path = executable_path();
-  EXPECT_TRUE(path.is_absolute());
-  EXPECT_EQ(path.filename(), "ground_tests");
-  EXPECT_EQ(::access(path.c_str(), X_OK), 0);
-}
-
-TEST(SyncParentDirectory, TakesAnyPath) {
-  const TemporaryFolder folder;
-  sync_parent_directory(folder / "file");
-  sync_parent_directory("file-beside-us");
-  sync_parent_directory(folder / "absent/file");  // reports nothing
 }
 
 TEST(CreateBeside, GivesEachItsOwnName) {

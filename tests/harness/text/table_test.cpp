@@ -61,13 +61,5 @@ TEST(FormatNumber, FourSignificantDigits) {
   EXPECT_EQ(format_number(2.5e12), "2.500e+12");
 }
 
-TEST(CsvField, QuotesOnlyWhatNeedsIt) {
-  EXPECT_EQ(csv_field("plain text"), "plain text");
-  EXPECT_EQ(csv_field(""), "");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("a\"b"), "\"a\"\"b\"");
-  EXPECT_EQ(csv_field("a\rb"), "\"a\rb\"");
-}
-
 }  // namespace
 }  // namespace amasia

@@ -11,17 +11,13 @@ TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
   EXPECT_EQ(wrapped("- ", "one two three", 2, 9), "- one two\n  three\n");
   EXPECT_EQ(wrapped("", "one two", 0, 7), "one two\n") << "the last column is used";
   EXPECT_EQ(wrapped("", "one two", 0, 6), "one\ntwo\n");
+  EXPECT_EQ(wrapped("name  ", "", 2, 20), "name\n");
 }
 
 TEST(Wrapped, TakesAFirstPartThatReachesIntoTheText) {
   EXPECT_EQ(wrapped("  a-long-name  ", "text", 6, 20), "  a-long-name  text\n");
   EXPECT_EQ(wrapped("  a-name-without-blank", "text", 6, 40),
             "  a-name-without-blank\n      text\n");
-}
-
-TEST(Wrapped, NothingIsOneLine) {
-  EXPECT_EQ(wrapped("name  ", "", 2, 20), "name\n");
-  EXPECT_EQ(wrapped("", "", 2, 20), "\n");
 }
 
 TEST(Wrapped, NoLineIsLongerThanAsked) {
