@@ -136,6 +136,7 @@ std::string sealed_line(const Json& members) {
 bool is_whole_line(std::string_view line) {
   const std::size_t rest = digest_begin.size() + digest_size + 2;
   return line.size() > rest && line.starts_with(digest_begin) &&
+         line.substr(rest - 2, 2) == "\"," &&
          line.substr(digest_begin.size(), digest_size) == digest_of(line.substr(rest));
 }
 

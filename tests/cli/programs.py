@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
 import pathlib
 import subprocess
@@ -47,6 +50,25 @@ def runner(name: str) -> Run:
         )
 
     return run
+
+
+def read_result(path: pathlib.Path) -> dict:
+    """A result file, packed or not, with the kernels of each row in place of their indices."""
+    data = path.read_bytes()
+    document = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    for part in [*document["groups"], *document.get("microbenchmarks", [])]:
+        for row in part["rows"]:
+            row["evidence"] = [document["kernels"][i] for i in row.get("evidence", [])]
+    return document
+
+
+def sealed(document: dict) -> str:
+    """The text of a result file or profile with these members, as if it had been written so."""
+    head = {name: document[name] for name in ("schema", "version")}
+    members = {n: v for n, v in document.items() if n not in ("schema", "version", "digest")}
+    rest = json.dumps(members)[1:] + "\n"
+    head["digest"] = "sha256:" + hashlib.sha256(rest.encode()).hexdigest()
+    return json.dumps(head)[:-1] + ",\n" + rest
 
 
 def fake_ncu_in(folder: pathlib.Path) -> pathlib.Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 
 import pytest
-from programs import NO_GPU, ROOT
-
-from plots.data.recomputed import comparisons_of
+from programs import NO_GPU, ROOT, read_result, sealed
 
 
 def one_line(result, status: int, most: int = 300) -> str:
@@ -126,15 +125,15 @@ def test_truncated_result_file_names_file_and_line(amasia, tmp_path):
 
 
 GOLDEN = ROOT / "tests" / "golden" / "result.json"
-RECORDED = ROOT / "results" / "h200" / "cross-nw.json"
+RECORDED = ROOT / "results" / "h200" / "cross-nw.json.gz"
 
 
-def edited(tmp_path, edit, original=GOLDEN):
+def edited(tmp_path, edit, original=GOLDEN, text_of=sealed):
     """A copy of a result file after an edit."""
     document = json.loads(original.read_text(encoding="utf-8"))
     edit(document)
     file = tmp_path / "edited.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
+    file.write_text(text_of(document), encoding="utf-8")
     return str(file)
 
 
@@ -160,51 +159,42 @@ def test_a_change_that_only_the_digest_shows_is_refused(amasia, tmp_path):
     def edit(document):
         document["provenance"]["date_utc"] = "2027-01-01T00:00:00Z"
 
-    line = one_line(amasia("export", edited(tmp_path, edit)), 2, 600)
+    line = one_line(amasia("export", edited(tmp_path, edit, text_of=json.dumps)), 2, 600)
     assert ": digest: expected sha256:" in line and "or measure again" in line
 
 
-def test_a_newer_file_is_refused_with_the_reason(amasia, tmp_path):
-    line = one_line(amasia("export", edited(tmp_path, lambda d: d.update(version=5))), 2, 400)
-    assert ": version: 5 is newer than this program, which reads 1 to 4: " in line
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (6, ": version: 6 is newer than this program, which reads 5: "),
+        (4, ": is a result file of format 4, which Amasia 0.1.0 reads (tag v0.1.0); this program "),
+        (1, ": is a result file of format 1, which Amasia 0.1.0 reads"),
+    ],
+)
+def test_a_file_of_another_version_is_refused_with_the_reason(amasia, tmp_path, version, expected):
+    line = one_line(amasia("export", edited(tmp_path, lambda d: d.update(version=version))), 2, 400)
+    assert expected in line
 
 
-def test_an_older_file_is_read_and_upgraded(amasia, tmp_path):
-    def without_second_runs(document):
-        del document["digest"]
-        for group in document["groups"]:
-            for item in [*group["rows"], *group["comparisons"]]:
-                for member in ("repeat_samples", "itself"):
-                    item.pop(member, None)
-
-    def version_2(document):
-        without_second_runs(document)
-        document.update(version=2)
-        for group in document["groups"]:
-            group.pop("interval_rule", None)
-            exact = comparisons_of(group["rows"], 0.95)
-            for comparison, now in zip(group["comparisons"], exact, strict=True):
-                comparison["speedup"] = now["speedup"]
-
-    old = edited(tmp_path, version_2)
-    result = amasia("export", old)
-    assert result.returncode == 0 and result.stdout
-    assert result.stderr.startswith(f"note: {old}: from before files carried a digest")
-    assert result.stderr.count("\n") == 1
-    assert amasia("upgrade", old).stderr == f"{old}: is of version 4 now\n"
-    assert amasia("upgrade", old).stderr == f"{old}: is of version 4 already\n"
-    assert amasia("export", old).stderr == ""
-    now, same = json.loads(Path(old).read_text(encoding="utf-8")), json.loads(GOLDEN.read_text())
-    assert now.pop("digest") != same["digest"]
-    without_second_runs(same)
-    assert now == same  # judged by the newest rule again
+def test_a_whole_truncated_or_doubled_packed_file(amasia, tmp_path):
+    packed = tmp_path / "run.json.gz"
+    whole = gzip.compress(GOLDEN.read_bytes())
+    packed.write_bytes(whole)
+    result = amasia("export", str(packed))
+    assert result.returncode == 0 and result.stdout == amasia("export", str(GOLDEN)).stdout
+    for damaged, why in ((whole[:-9], "ends in the middle"), (whole + whole, "goes on behind")):
+        packed.write_bytes(damaged)
+        assert f": {why}" in one_line(amasia("export", str(packed)), 2)
+    merged = tmp_path / "merged.json.gz"
+    assert amasia("merge", str(GOLDEN), "--out", str(merged)).returncode == 0
+    assert gzip.decompress(merged.read_bytes()) == GOLDEN.read_bytes()
 
 
 def test_a_merged_file_has_its_own_digest(amasia, tmp_path):
     out = tmp_path / "merged.json"
     assert amasia("merge", str(RECORDED), "--out", str(out)).returncode == 0
     merged = json.loads(out.read_text(encoding="utf-8"))
-    assert merged["version"] == 4 and merged["digest"].startswith("sha256:")
+    assert merged["version"] == 5 and merged["digest"].startswith("sha256:")
     assert amasia("export", str(out)).stderr == ""
 
 
@@ -220,11 +210,11 @@ def groups_by_session(file):
 def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     """One app's part of a file of two, each with sessions of its own."""
     recorded = ROOT / "results" / "h200"
-    inputs = [str(recorded / f"cross-{app}.json") for app in ("lud", "nw")]
+    inputs = [str(recorded / f"cross-{app}.json.gz") for app in ("lud", "nw")]
     both, nw, again = (tmp_path / name for name in ("both.json", "nw.json", "again.json"))
     assert amasia("merge", *inputs, "--out", str(both)).returncode == 0
     assert amasia("merge", str(both), "--app", "nw", "--out", str(nw)).returncode == 0
-    whole, part = (json.loads(path.read_text(encoding="utf-8")) for path in (both, nw))
+    whole, part = (read_result(path) for path in (both, nw))
     expected = [g for g in groups_by_session(whole) if g[2]["key"]["app"] == "nw"]
     assert 0 < len(expected) < len(whole["groups"])
     assert list(groups_by_session(part)) == expected
@@ -235,17 +225,17 @@ def test_a_file_can_be_divided_by_app(amasia, tmp_path):
     # An input that has nothing of the app is no session that lacks every case.
     done = amasia("merge", str(nw), inputs[0], "--app", "nw", "--out", str(again))
     assert done.returncode == 0 and "cases" not in done.stderr
-    assert list(groups_by_session(json.loads(again.read_text()))) == expected
+    assert list(groups_by_session(read_result(again))) == expected
     line = one_line(amasia("merge", str(both), "--app", "nm", "--out", str(nw)), 2)
     assert "'nm'" in line and "lud, nw" in line
 
 
 def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_path):
-    recorded = ROOT / "results" / "h200" / "cross-hotspot.json"
+    recorded = ROOT / "results" / "h200" / "cross-hotspot.json.gz"
     rest, again = tmp_path / "rest.json", tmp_path / "again.json"
     out = ("--without", "hotspot/tma", "--out", str(rest))
     assert amasia("merge", str(recorded), *out).returncode == 0
-    before, after = (json.loads(path.read_text(encoding="utf-8")) for path in (recorded, rest))
+    before, after = (read_result(path) for path in (recorded, rest))
     of_all = [row["variant"] for group in before["groups"] for row in group["rows"]]
     left = [row["variant"] for group in after["groups"] for row in group["rows"]]
     assert "hotspot/tma" in of_all and left == [name for name in of_all if name != "hotspot/tma"]
@@ -283,7 +273,7 @@ def test_rows_of_a_variant_are_taken_out_as_if_they_had_not_been(amasia, tmp_pat
 
 
 def test_nothing_is_reproduced_without_a_gpu_for_one_reason(amasia, tmp_path):
-    recorded = ROOT / "results" / "h200" / "quick.json"
+    recorded = ROOT / "results" / "h200" / "quick.json.gz"
     out = ("--out", str(tmp_path / "again.json"))
     line = one_line(amasia("reproduce", str(recorded), *out, **NO_GPU), 3)
     assert "no usable GPU" in line and not (tmp_path / "again.json").exists()

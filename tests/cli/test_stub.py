@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from programs import program, runner
+from programs import program, runner, sealed
 
-from plots.data.content_digest import content_digest
 from plots.data.documents import read_document
 from plots.errors import ResultFileError
 
@@ -152,9 +151,8 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
     ):
         document = json.loads(stub.out.read_text())
         edit(document["groups"][0])
-        document["digest"] = content_digest(document)
         edited = stub.folder / "edited.json"
-        edited.write_text(json.dumps(document))
+        edited.write_text(sealed(document))
         refused = stub.run("export", str(edited))
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
         with pytest.raises(ResultFileError, match="as the samples have it"):
@@ -511,10 +509,9 @@ def test_a_date_is_one_and_an_integer_fits(
     document = json.loads(stub.out.read_text())
     if member == "date":
         document["provenance"]["date_utc"] = value
-        document["digest"] = content_digest(document)
     else:
         document[member] = value
-    stub.out.write_text(json.dumps(document))
+    stub.out.write_text(sealed(document))
     result = stub.run("merge", str(stub.out), "--out", str(stub.folder / "merged.json"))
     assert result.returncode == 2 and expected in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -791,8 +788,7 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
     assert stub.measure(*THREE).returncode == 0
     short = json.loads(stub.out.read_text())
     del short["groups"][2]
-    short["digest"] = content_digest(short)
-    stub.out.write_text(json.dumps(short))
+    stub.out.write_text(sealed(short))
     stub.log.unlink()
     arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
     with stub.start(*arguments, script=SLOW) as process:
@@ -847,7 +843,7 @@ def test_merges_to_one_file_do_not_disturb_each_other(stub: Stub) -> None:
     shard = stub.folder / "other.json"
     other = json.loads(stub.out.read_text())
     other["groups"][0]["key"]["size"]["n"] = 2000
-    shard.write_text(json.dumps({**other, "digest": content_digest(other)}))
+    shard.write_text(sealed(other))
     merged = stub.folder / "merged.json"
     command = ["merge", str(stub.out), str(shard), "--out", str(merged)]
     for _ in range(8):
@@ -1186,8 +1182,7 @@ def test_other_code_driver_and_gpu_are_causes(stub: Stub) -> None:
     for row in document["groups"][0]["rows"]:
         if row["variant"] == "stub/tma":
             row["source_digest"] = "ab" * 32
-    document["digest"] = content_digest(document)
-    stub.out.write_text(json.dumps(document))
+    stub.out.write_text(sealed(document))
     script = {"rows": {**NOISY["rows"], "stub/tma": {"ms": 1.25}}}
     result = reproduce(stub, script=script)
     reason = outcomes(result)["stub/tma (iso)", "time"]["reason"]
@@ -1203,8 +1198,7 @@ def test_a_file_of_other_code_is_said_though_its_values_are_the_same(stub: Stub)
     document = json.loads(stub.out.read_text())
     for row in document["groups"][0]["rows"]:
         row["source_digest"] = "ab" * 32
-    document["digest"] = content_digest(document)
-    stub.out.write_text(json.dumps(document))
+    stub.out.write_text(sealed(document))
     result = reproduce(stub, script=NOISY)
     assert {row["outcome"] for row in outcomes(result).values()} == {"same"}
     count = len(outcomes(result))
@@ -1220,8 +1214,7 @@ def test_what_is_not_possible_here_is_said_with_the_reason(stub: Stub) -> None:
         if row["variant"] == "stub/tma":
             row["config"] = "of another time"
     document["groups"][1]["key"]["app"] = "elsewhere"
-    document["digest"] = content_digest(document)
-    stub.out.write_text(json.dumps(document))
+    stub.out.write_text(sealed(document))
     script = {"rows": {**NOISY["rows"], "stub/dsm": {"skipped": "needs another GPU"}}}
     result = reproduce(stub, script=script)
     assert result.returncode == 1

@@ -30,7 +30,7 @@ std::vector<Noise> recorded_noise() {
   std::vector<Noise> all;
   for (const char* name :
        {"h200/quick", "h200/sweep-hotspot", "h200/sweep-nw", "h200/sweep-histogram"}) {
-    const Json file = read_json_file(std::string(AMASIA_SOURCE_DIR "/results/") + name + ".json");
+    const Json file = read_json_file(std::string(AMASIA_SOURCE_DIR "/results/") + name + ".json.gz");
     for (const Json& group : file.at("groups")) {
       const auto rounds = group.at("rounds").get<std::size_t>();
       Noise noise;

@@ -190,7 +190,7 @@ TEST(TuningEntry, TheFastestThatMayBeChosenWins) {
 Row sampled(const std::string& config, const std::vector<double>& times) {
   Row row = candidate("app/tma", config, 1);
   for (std::size_t round = 0; round < times.size(); ++round) {
-    row.samples.push_back({static_cast<int>(round), 0, times[round]});
+    row.samples.push_back({static_cast<int>(round), 0, static_cast<float>(times[round])});
   }
   row.time_ms = median_interval(times, 0.95);
   return row;

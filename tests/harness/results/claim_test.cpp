@@ -80,7 +80,7 @@ TEST(Claim, IsNeverSmallerThanWhatTheRowDiffersFromItself) {
 
 TEST(Claim, OfARecordedFileIsWhatIsSaidNow) {
   const ResultFile file =
-      read_result_file(AMASIA_SOURCE_DIR "/results/0.1.0/h100-80gb-hbm3/quick-hotspot.json");
+      read_result_file(AMASIA_SOURCE_DIR "/results/0.1.0/h100-80gb-hbm3/quick-hotspot.json.gz");
   std::set<SpeedClaim> said;
   for (const GroupResult& group : file.groups) {
     for (const Comparison& c : group.comparisons) {

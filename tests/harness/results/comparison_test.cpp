@@ -20,7 +20,8 @@ Row row(const std::string& variant, Role role, const Times& times, int repeat = 
   r.role = role;
   r.repeat = repeat;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    r.samples.push_back({static_cast<int>(i), 0, times[i], std::nullopt, false});
+    r.samples.push_back(
+        {static_cast<int>(i), 0, static_cast<float>(times[i]), std::nullopt, false});
   }
   return r;
 }
@@ -153,7 +154,7 @@ std::vector<Sample> timed_samples(const nlohmann::ordered_json& columns) {
   for (std::size_t i = 0; i < columns["round"].size(); ++i) {
     Sample& s = samples.emplace_back();
     s.round = columns["round"][i].get<int>();
-    s.time_ms = columns["time_ms"][i].get<double>();
+    s.time_ms = columns["time_ms"][i].get<float>();
   }
   return samples;
 }

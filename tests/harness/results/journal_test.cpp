@@ -273,15 +273,15 @@ TEST_F(JournalTest, ALinkAndItsTargetAreOne) {
 
 TEST_F(JournalTest, DefaultNamesAreNumbered) {
   const std::string stem = folder_ / "h200-quick";
-  EXPECT_EQ(default_output(stem, false), stem + ".json");
-  EXPECT_EQ(default_output(stem, true), stem + ".json");
-  write_text(stem + ".json", "{}");
-  EXPECT_EQ(default_output(stem, false), stem + "-2.json");
-  EXPECT_EQ(default_output(stem, true), stem + ".json");
-  write_text(stem + "-2.json.journal", "{}");
-  write_text(stem + "-3.json", "{}");
-  EXPECT_EQ(default_output(stem, false), stem + "-4.json");
-  EXPECT_EQ(default_output(stem, true), stem + "-2.json");  // the interrupted one
+  EXPECT_EQ(default_output(stem, false), stem + ".json.gz");
+  EXPECT_EQ(default_output(stem, true), stem + ".json.gz");
+  write_text(stem + ".json.gz", "{}");
+  EXPECT_EQ(default_output(stem, false), stem + "-2.json.gz");
+  EXPECT_EQ(default_output(stem, true), stem + ".json.gz");
+  write_text(stem + "-2.json.gz.journal", "{}");
+  write_text(stem + "-3.json.gz", "{}");
+  EXPECT_EQ(default_output(stem, false), stem + "-4.json.gz");
+  EXPECT_EQ(default_output(stem, true), stem + "-2.json.gz");  // the interrupted one
 }
 
 TEST_F(JournalTest, ResumeRefusesWhatDiffers) {
@@ -335,10 +335,14 @@ TEST_F(JournalTest, DamageInTheMiddleIsNotSkipped) {
   EXPECT_TRUE(contains(
       message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
       journal() + ":2: expected JSON"));
-  write_text(journal(), "{\"schema\":\"amasia-journal\",\"version\":9,\"provenance\":{}}\n");
-  EXPECT_TRUE(contains(
-      message_of<ResultError>([&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
-      ":1: version: 9 is newer than this program, which reads 1 to 4: read the file with"));
+  for (const auto& [version, error] : {std::pair("9", "version: 9 is newer than this program"),
+                                       std::pair("4", "is a journal file of format 4, which")}) {
+    write_text(journal(), std::string("{\"schema\":\"amasia-journal\",\"version\":") + version +
+                              ",\"provenance\":{}}\n");
+    EXPECT_TRUE(contains(message_of<ResultError>(
+                             [&] { Journal::open(out(), sample_provenance(), Existing::resume); }),
+                         std::string(":1: ") + error));
+  }
   for (const char* foreign : {"[1]\n", "3\n", "{\"schema\": 3}\n", "{}\n"}) {
     write_text(journal(), foreign);
     EXPECT_THROW(Journal::open(out(), sample_provenance(), Existing::resume), ResultError)

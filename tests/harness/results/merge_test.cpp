@@ -107,6 +107,7 @@ TEST(MergeFiles, AnotherGpuOfTheTypeIsSaid) {
   EXPECT_TRUE(merged.groups[0].warnings.empty());
   ASSERT_EQ(merged.groups[1].warnings.size(), 1u);
   EXPECT_TRUE(contains(merged.groups[1].warnings[0], "another NVIDIA H200 (other)"));
+  EXPECT_EQ(merged.groups[1].uuid_hash, "other");
 }
 
 TEST(MergeFiles, ProvenanceCoversAllFiles) {
@@ -182,7 +183,7 @@ TEST(MergeSessions, AllAreJudgedByTheNewestRuleOfIntervals) {
     group.interval_rule.reset();
     if (file == &now) group.interval_rule = IntervalRule::widened;
     for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
-      group.rows[2].samples[i].time_ms = 0.016 * (1 + 0.002 * static_cast<double>(i));
+      group.rows[2].samples[i].time_ms = 0.016F * (1 + 0.002F * static_cast<float>(i));
     }
     recompute(group, 0.95);
   }

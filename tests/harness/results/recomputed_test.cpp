@@ -31,7 +31,7 @@ TEST(CheckSummaries, TakesWhatFollowsFromTheSamples) {
 
 TEST(CheckSummaries, RefusesAnEditedNumberAndNamesIt) {
   EXPECT_EQ(refusal_of([](GroupResult& g) { g.comparisons[1].speedup.ratio = 9.99; }),
-            "groups[0].comparisons[1].speedup.ratio: expected 1.2487512487512489, as the samples "
+            "groups[0].comparisons[1].speedup.ratio: expected 1.2487511520871313, as the samples "
             "have it, found "
             "9.99 (hotspot rows=512,cols=512,chip=scaled cold stream, hotspot/tma iso against "
             "hotspot/baseline)");
@@ -64,7 +64,7 @@ TEST(CheckSummaries, RefusesAnEditedNumberAndNamesIt) {
       {"comparisons[1].itself", [](GroupResult& g) { g.comparisons[1].itself.reset(); }},
       {"comparisons[1].itself", [](GroupResult& g) { g.rows[2].repeat_samples.clear(); }},
       {"comparisons[1].itself.ratio",
-       [](GroupResult& g) { g.rows[2].repeat_samples[0].time_ms *= 1.1; }},
+       [](GroupResult& g) { g.rows[2].repeat_samples[0].time_ms *= 1.1F; }},
       {"rows[2].repeat_samples.round[1]",
        [](GroupResult& g) { g.rows[2].repeat_samples[1].round = 2; }},
       {"rows[2].repeat_samples", [](GroupResult& g) { g.rows[2].repeat_samples[1].round = 9; }},
@@ -91,7 +91,7 @@ TEST(CheckSummaries, TheRuleOfIntervalsIsTheGroupsOwn) {
   ResultFile file = sample_results();
   GroupResult& group = file.groups[0];
   for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
-    group.rows[2].samples[i].time_ms = 0.016 * (1 + 0.002 * static_cast<double>(i));
+    group.rows[2].samples[i].time_ms = 0.016F * (1 + 0.002F * static_cast<float>(i));
   }
   recompute(group, 0.95);
   EXPECT_NO_THROW(check_summaries(file));
@@ -111,7 +111,7 @@ TEST(JudgeAnew, AnOlderGroupIsJudgedAsANewOne) {
   ResultFile file = sample_results();
   GroupResult& group = file.groups[0];
   for (std::size_t i = 0; i < group.rows[2].samples.size(); ++i) {
-    group.rows[2].samples[i].time_ms = 0.016 * (1 + 0.002 * static_cast<double>(i));
+    group.rows[2].samples[i].time_ms = 0.016F * (1 + 0.002F * static_cast<float>(i));
   }
   recompute(group, 0.95);
   const auto expected = to_json(group);
@@ -236,14 +236,6 @@ TEST(CheckSummaries, TheConfidenceIsTheOneThatWasAskedFor) {
   }
 }
 
-TEST(CheckSummaries, RefusesTimesWithoutAQuotient) {
-  EXPECT_TRUE(contains(refusal_of([](GroupResult& g) {
-                         for (Sample& s : g.rows[0].samples) s.time_ms = 1e308;
-                         for (Sample& s : g.rows[2].samples) s.time_ms = 5e-324;
-                       }),
-                       "groups[0]: expected samples that can be compared"));
-}
-
 TEST(CheckSummaries, MicrobenchmarksAreHeldAgainstTheirReadings) {
   ResultFile file;
   MicrobenchmarkRow row;
@@ -289,14 +281,13 @@ TEST(Floors, WhatFollowsFromAFloorIsCheckedWhenItIsRead) {
             "\"dependency\"");
 }
 
-/// The recorded files, whatever their version: each is read, so each says what its samples say.
+/// The recorded files: each is read, so each says what its samples say.
 TEST(RecordedFiles, SayWhatTheirSamplesSay) {
   const std::filesystem::path folder = std::filesystem::path(AMASIA_SOURCE_DIR) / "results";
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() != ".json") continue;
-    const std::string name = entry.path().stem().string();
-    if (name.ends_with("tuning")) continue;  // winners, no results
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".json.gz")) continue;
     if (name.starts_with("profile-")) {
       EXPECT_NO_THROW(read_profile_file(entry.path().string())) << entry.path();
       continue;

@@ -19,7 +19,7 @@ ResultFile run_on(const std::string& gpu, const std::string& date, double longer
   file.provenance.date_utc = date;
   for (Row& row : file.groups[0].rows) {
     if (row.variant != "hotspot/tma") continue;
-    for (Sample& s : row.samples) s.time_ms *= longer;
+    for (Sample& s : row.samples) s.time_ms *= static_cast<float>(longer);
   }
   recompute(file.groups[0], 0.95);
   return file;
@@ -78,9 +78,9 @@ TEST(Sessions, OtherCodeConfigOrModelIsNoSession) {
   }
 }
 
-TEST(Sessions, AFileMergedBeforeNamesItsGpuInAWarning) {
+TEST(Sessions, AShardNamesItsGpu) {
   ResultFile shard = c;
-  shard.groups[0].warnings = {"measured on another NVIDIA H200 (two) than the first file's (one)"};
+  shard.groups[0].uuid_hash = "two";
   const auto next = Sessions({&a, &shard}).predicted(a, a.groups[0], tma_of(a));
   ASSERT_TRUE(next);
   EXPECT_EQ(next->gpus, 2);
@@ -105,7 +105,7 @@ TEST(Sessions, WhatTensorCoresComputeHasAPoolOfItsOwn) {
       GroupResult group = file.groups[0];
       group.key = sample_group(rows).key;
       group.work.kind = kind;
-      for (Sample& s : group.rows[2].samples) s.time_ms *= longer;
+      for (Sample& s : group.rows[2].samples) s.time_ms *= static_cast<float>(longer);
       recompute(group, 0.95);
       sizes.groups.push_back(group);
     }

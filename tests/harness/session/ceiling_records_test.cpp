@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "harness/results/envelope.hpp"
 #include "tests/files.hpp"
 #include "tests/messages.hpp"
 
@@ -85,21 +85,24 @@ TEST(Ceilings, OfEveryRecordedRunAreBelieved) {
   EXPECT_FALSE(doubtful_ceilings({ceiling("copy_bandwidth", 1610)}, h200(), records).empty());
 }
 
+/// Of a result file, whose groups are never read.
+std::string beginning(const std::string& mig, double value) {
+  ResultFile file;
+  file.provenance.device = h200();
+  file.provenance.device_state = {{"mig", mig}};
+  file.ceilings = {ceiling("copy_bandwidth", value)};
+  const std::string text = to_text(file);
+  return text.substr(0, text.find("\"groups\"")) + "this is never read";
+}
+
 TEST(Records, PassOverWhatIsNoResult) {
   const TemporaryFolder folder;
   const auto write = [&](const char* name, const std::string& text) {
-    std::ofstream(folder.path() / name) << text;
+    write_packed_file(folder / name, text);
   };
-  const std::string device = R"("device": {"name": "NVIDIA H200", "sm_count": 132})";
-  const auto result = [&](const std::string& state, const std::string& value) {
-    return R"({"schema": "amasia-result", "version": 3, "provenance": {)" + device +
-           R"(, "device_state": {"mig": ")" + state +
-           R"("}}, "ceilings": [{"name": "copy_bandwidth", "unit": "GB/s", "samples": [1], )" +
-           R"("value": )" + value + R"(}], "groups": [ this is never read)";
-  };
-  write("good.json", result("off", "4250.5"));
-  write("slice.json", result("on", "700"));
-  write("wrong.json", result("off", "-3"));
+  write("good.json.gz", beginning("off", 4250.5));
+  write("slice.json", beginning("on", 700));
+  write("wrong.json", beginning("off", -3));
   write("text.json", "hello");
   write("deep.json", std::string(100, '['));
   write("tuning.json", R"({"schema": "amasia-tuning"})");
@@ -131,21 +134,18 @@ class In {
 
 TEST(CeilingRecords, OfAGpuWithoutACurrentRecordAreThoseOfTheNewestVersion) {
   const TemporaryFolder folder;
-  const auto write = [&](const std::string& place, const std::string& value) {
+  const auto write = [&](const std::string& place, double value) {
     std::filesystem::create_directories(folder.path() / "results" / place);
-    std::ofstream(folder.path() / "results" / place / "quick.json")
-        << R"({"schema": "amasia-result", "version": 4, "provenance": {"device": {"name": )"
-        << R"("NVIDIA H200", "sm_count": 132}}, "ceilings": [{"name": "copy_bandwidth", "unit": )"
-        << R"("GB/s", "samples": [1], "value": )" << value << R"(}], "groups": [)";
+    write_packed_file(folder / ("results/" + place + "/quick.json.gz"), beginning("off", value));
   };
-  write("0.9.0/h200", "4100");
-  write("0.10.0/h200", "4200");
-  write("1.0/h200", "4300");          // no version
-  write("0.11.0-rc.1/h200", "4400");  // likewise
+  write("0.9.0/h200", 4100);
+  write("0.10.0/h200", 4200);
+  write("1.0/h200", 4300);          // no version
+  write("0.11.0-rc.1/h200", 4400);  // likewise
   const In in(folder.path());
   ASSERT_EQ(ceilings_in_results(h200()).size(), 1u);
   EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4200});
-  write("h200", "4250");
+  write("h200", 4250);
   EXPECT_EQ(ceilings_in_results(h200())[0].values, std::vector<double>{4250});
 }
 

@@ -22,7 +22,8 @@ GroupResult group_with(const std::function<double(int)>& added) {
       const double noise =
           1e-4 * ((round * (17 + 6 * static_cast<int>(r)) + 5 * round * round) % 41);
       const double of_row = row.variant == "hotspot/tma" ? added(round) : 0;
-      row.samples.push_back({round, static_cast<int>(r), median * (1 + noise + of_row), 1980.0});
+      row.samples.push_back(
+          {round, static_cast<int>(r), static_cast<float>(median * (1 + noise + of_row)), 1980.0});
     }
   }
   group.rounds = 40;
@@ -47,7 +48,7 @@ TEST(DependentSamples, ARowThatJumpsIsNamed) {
 TEST(DependentSamples, WhatAllRowsShareIsNone) {
   GroupResult group = group_with([](int) { return 0.0; });
   for (Row& row : group.rows) {
-    for (Sample& s : row.samples) s.time_ms *= s.round < 20 ? 1 : 1.05;
+    for (Sample& s : row.samples) s.time_ms *= s.round < 20 ? 1 : 1.05F;
   }
   summarise(group, 0.95);
   EXPECT_TRUE(group.warnings.empty());

@@ -7,9 +7,10 @@
 #include <filesystem>
 
 #include "harness/results/claim.hpp"
+#include "harness/results/envelope.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/session/stopwatch.hpp"
-#include "harness/text/json_file.hpp"
+#include "harness/text/folder.hpp"
 #include "tests/messages.hpp"
 #include "tests/sample_results.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 /// Multiplies the times of a row, from the first round to the last, by factors from 1 to `last`.
 void bend(Row& row, double last) {
   const double rounds = static_cast<double>(row.samples.size() - 1);
-  for (Sample& s : row.samples) s.time_ms *= 1 + (last - 1) * s.round / rounds;
+  for (Sample& s : row.samples) s.time_ms *= static_cast<float>(1 + (last - 1) * s.round / rounds);
 }
 
 /// A group of 40 rounds whose samples scatter by 0.4 %.
@@ -80,11 +81,11 @@ TEST(Drift, OfTheControlHasALimit) {
   EXPECT_FALSE(drift_in(group));
   Row& control = group.rows[1];
   ASSERT_EQ(control.repeat, 1);
-  for (Sample& s : control.samples) s.time_ms *= 1.015;
+  for (Sample& s : control.samples) s.time_ms *= 1.015F;
   recompute(group, 0.95);
   ASSERT_TRUE(group.comparisons[0].control && group.comparisons[0].speedup.resolved);
   EXPECT_FALSE(drift_in(group));  // resolved, and said by a warning; still small
-  for (Sample& s : control.samples) s.time_ms *= 1.03;
+  for (Sample& s : control.samples) s.time_ms *= 1.03F;
   recompute(group, 0.95);
   const auto invalid = drift_in(group);
   ASSERT_TRUE(invalid);
@@ -107,7 +108,7 @@ TEST(Drift, OfTheBaselineOverTheRoundsIsSeen) {
   recompute(group, 0.95);
   EXPECT_FALSE(drift_in(group));
   group = long_group();
-  for (Sample& s : group.rows[0].samples) s.time_ms *= s.round % 2 == 0 ? 1.2 : 1;  // no order
+  for (Sample& s : group.rows[0].samples) s.time_ms *= s.round % 2 == 0 ? 1.2F : 1;  // no order
   recompute(group, 0.95);
   group.comparisons.clear();
   EXPECT_FALSE(drift_in(group));
@@ -205,17 +206,17 @@ TEST(Invalidities, ThatACeilingMakesAreNotMendedByTheGroup) {
 TEST(Invalidities, AreNotFoundInWhatWasRecordedOnAQuietGpu) {
   const std::string folder = std::string(AMASIA_SOURCE_DIR) + "/results/h200";
   int groups = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".json") continue;
-    const auto document = read_json_file(entry.path().string());
-    if (document.value("schema", "") != "amasia-result" || !document.contains("groups")) continue;
+  for (const std::string& path : json_files_in(folder).files) {
+    if (!path.ends_with(".json.gz")) continue;
+    const auto document =
+        unsealed(read_packed_file(path), path, result_schema_name, result_schema_version);
     Circumstances around;
     around.state_at_start = provenance_from_json(document["provenance"]).device_state;
-    for (const auto& json : document["groups"]) {
+    for (auto json : document["groups"]) {
+      for (auto& row : json["rows"]) row.erase("evidence");  // indices into the file
       const GroupResult group = group_from_json(json);
       for (const Invalidity& i : invalidities_of(group, around)) {
-        ADD_FAILURE() << entry.path().filename() << " " << group.key.to_string() << " "
-                      << to_string(i);
+        ADD_FAILURE() << path << " " << group.key.to_string() << " " << to_string(i);
       }
       ++groups;
     }
