@@ -21,7 +21,6 @@ from plots import __version__
 from plots.commands import COMMANDS, Command
 from plots.errors import PlotsError, nearest
 from plots.output import DataStream, OutputError
-from plots.tree import IN_A_CLONE
 
 _SCRIPT = "amasia-plots"  # pyproject.toml, [project.scripts]
 
@@ -108,11 +107,6 @@ def _run(arguments: list[str]) -> int:
         if first is not None and first not in COMMANDS:
             raise PlotsError(f'no command "{first}"; {nearest(first, COMMANDS)}')
         options = parser().parse_args(arguments)
-        if COMMANDS[options.command].in_a_clone and not IN_A_CLONE:
-            raise PlotsError(
-                f"{options.command} works on the files of Amasia's repository, which is not "
-                f"installed with this package; run: python -m plots {options.command}, in a clone"
-            )
         return options.run(options)
     except BrokenPipeError:
         raise

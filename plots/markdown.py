@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 # What would make a link or an image of brackets, or begin code, emphasis, a cell or an escape.
 _SPECIAL = re.compile(r"([\\`*|]|\](?=[(\[:]))")
 
+# How a page that is made of results begins.
+MADE = "Made of recorded results by `python -m plots docs results --out FOLDER`."
+
 
 def plain(text: str) -> str:
     """``text`` as Markdown that shows exactly it, on one line; no HTML of its own."""

@@ -1,4 +1,4 @@
-"""docs/choosing.md: which strategy to try first, with what the record says for and against it."""
+"""The page choosing.md: which strategy to try first, and what the record says of it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from plots.data.load import Results, main_cache
 from plots.data.strategies import APPS, STRATEGIES
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, gains_of
+from plots.markdown import MADE
 from plots.units import claimed_ratio
 
 _OTHERS = [s for s in STRATEGIES if s.name != "baseline"]
 _MOST = 3  # cases that are named for and against a strategy
 
-_INTRO = """\
+_INTRO = f"""\
 # Choosing a strategy
 
-Made of the recorded results by `python -m plots choosing results -o docs/choosing.md`; no number
-here was typed.
+{MADE} No number here was typed.
 
 ## In this order
 

@@ -1,30 +1,27 @@
-"""docs/examples.md and examples/*/advice.md: three kernels that are not in the suite, what the twin
-said of them before they were measured, and what was measured.
+"""Three kernels that are not in the suite: what the twin said of them before they were measured,
+and what was measured.
 
-An example is a folder of examples/ with traits.toml. ``advice.json`` there holds what was asked and
-answered, once and for good for each GPU whose twins were asked; ``advice.md`` is made of it. Result
-files lie in ``results/`` of the example, apart from those of the suite.
+An example is a folder of examples/ with traits.toml. ``results/examples/<example>/`` has a result
+file for each GPU, and ``advice.json``: what was asked and answered before that, once and for good.
 """
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from plots.advice import twin
-from plots.data.documents import read_document
 from plots.data.load import load
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, gains_of
+from plots.markdown import MADE
 from plots.tree import ROOT
 from plots.units import times
 
-FOLDER = ROOT / "examples"
+RECORDED = ROOT / "results" / "examples"
 WITHIN = twin.WITHIN  # a choice that costs no more than this share is as good as the best
 
 
@@ -50,106 +47,27 @@ class Advice:
 
     asked: str  # date
     gpu: str
-    exact: bool  # a recorded twin had just these traits
-    record: tuple[str, ...]  # "date commit" of the files that the twins came from
     traits: dict[str, str]
     first: str
-    noise: tuple[float, float]
     strategies: tuple[Advised, ...]
-    text: str  # as `python -m plots advise` printed it
 
     def of(self, strategy: str) -> Advised | None:
         """What was said of one strategy; None when it was not named."""
         return next((a for a in self.strategies if a.strategy == strategy), None)
 
 
-def names(folder: Path = FOLDER) -> list[str]:
+def names(folder: Path = RECORDED) -> list[str]:
     """The examples, by name."""
-    return sorted(path.parent.name for path in folder.glob("*/traits.toml"))
+    return sorted(path.parent.name for path in folder.glob("*/advice.json"))
 
 
-def ask(name: str, results: Sequence[str], gpu: str | None, folder: Path = FOLDER) -> Advice:
-    """Asks the recorded twins. Raises PlotsError."""
-    paths = [Path(path) for path in results]
-    twins, unseen = twin.twins_and_unseen(paths)
-    if not twins:
-        raise PlotsError(f"no twin was recorded (amasia run {twin.NAME} --preset paper)")
-    chosen = gpu or max(twins, key=lambda t: t.date).gpu
-    of_gpu = [t for t in twins if t.gpu == chosen]
-    if not of_gpu:
-        known = ", ".join(sorted({t.gpu for t in twins}))
-        raise PlotsError(f"no twin was recorded on {chosen!r}; recorded: {known}")
-    found = _answer(name, of_gpu, folder)
-    return replace(
-        _advice(found),
-        record=tuple(_commits(paths, {t.date for t in found.twins})),
-        text=twin.as_text(found, None if found.exact else twin.accuracy(of_gpu, unseen)),
-    )
-
-
-def _answer(name: str, of_gpu: Sequence[twin.Twin], folder: Path) -> twin.Answer:
-    """Of the twins of one GPU, for the traits of an example. Raises PlotsError."""
-    traits = twin.traits_of(twin.asked_in_file(folder / name / "traits.toml"), of_gpu)
-    return twin.answer(traits, of_gpu)
-
-
-def _advice(found: twin.Answer) -> Advice:
-    """An answer that was given just now."""
+def _advised(found: twin.Answer) -> tuple[Advised, ...]:
+    """What an answer says of each strategy."""
     said = [
-        Advised(
-            c.measured.strategy,
-            *(round(x, 4) for x in (c.measured.ratio, c.measured.low, c.measured.high)),
-            claim=c.claim,
-        )
+        Advised(c.measured.strategy, c.measured.ratio, c.measured.low, c.measured.high, c.claim)
         for c in found.choices
     ]
-    said += [Advised(m.strategy, reason=m.reason) for m in found.absent]
-    return Advice(
-        asked=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        gpu=found.gpu,
-        exact=found.exact,
-        record=(),
-        traits=found.traits,
-        first=found.first,
-        noise=(round(found.noise[0], 4), round(found.noise[1], 4)),
-        strategies=tuple(said),
-        text="",
-    )
-
-
-def _commits(paths: Sequence[Path], dates: set[str]) -> list[str]:
-    """ "date commit" of the result files of these dates that have twins."""
-    found, _ = twin.find_files(list(paths))
-    said = set()
-    for path in found:
-        text = path.read_text(encoding="utf-8", errors="replace")
-        if twin.NAME not in text or not any(date in text for date in dates):
-            continue
-        provenance = read_document(path)["provenance"]
-        if provenance["date_utc"] in dates:
-            said.add(f"{provenance['date_utc']} {provenance['commit'][:12]}")
-    return sorted(said)
-
-
-def as_json(answers: Sequence[Advice]) -> str:
-    """The text of advice.json."""
-    records: list[dict[str, Any]] = [
-        {
-            "asked": advice.asked,
-            "gpu": advice.gpu,
-            "exact": advice.exact,
-            "record": list(advice.record),
-            "traits": advice.traits,
-            "first": advice.first,
-            "noise": list(advice.noise),
-            "strategies": [
-                {k: v for k, v in vars(a).items() if v not in (None, "")} for a in advice.strategies
-            ],
-            "text": advice.text.splitlines(),
-        }
-        for advice in answers
-    ]
-    return json.dumps(records, indent=1, ensure_ascii=False) + "\n"
+    return (*said, *(Advised(m.strategy, reason=m.reason) for m in found.absent))
 
 
 def read_advice(path: Path) -> list[Advice]:
@@ -159,10 +77,8 @@ def read_advice(path: Path) -> list[Advice]:
         records = json.loads(path.read_text(encoding="utf-8"))
         answers = [
             Advice(
-                record["asked"], record["gpu"], record["exact"], tuple(record["record"]),
-                record["traits"], record["first"], tuple(record["noise"]),
+                record["asked"], record["gpu"], record["traits"], record["first"],
                 tuple(Advised(**a) for a in record["strategies"]),
-                "\n".join(record["text"]) + "\n",
             )
             for record in records
         ]  # fmt: skip
@@ -175,25 +91,6 @@ def read_advice(path: Path) -> list[Advice]:
     return answers
 
 
-def advice_page(name: str, answers: Sequence[Advice]) -> str:
-    """The text of advice.md."""
-    parts = [
-        f"# What the twin says of {name}\n",
-        f"Asked before the kernel was measured on the GPU, with `{name}/traits.toml`:\n",
-        f"    python -m plots examples results --ask {name} --gpu NAME\n",
-        "The page is made of `advice.json` beside it, in which an answer is written once; "
-        "[examples.md](../../docs/examples.md) holds it against the measurement.\n",
-    ]
-    for advice in answers:
-        record = " and ".join(advice.record)
-        parts += [
-            f"## {advice.gpu}\n",
-            f"Asked {advice.asked} of the twins recorded there ({record}).\n",
-            f"```text\n{advice.text}```\n",
-        ]
-    return "\n".join(parts)
-
-
 def advice_for(gpu: str, answers: Sequence[Advice]) -> Advice:
     """The answer of a GPU's own twins; where those were not asked, the first answer there is."""
     return next((a for a in answers if a.gpu == gpu), answers[0])
@@ -202,9 +99,9 @@ def advice_for(gpu: str, answers: Sequence[Advice]) -> Advice:
 # --- Outcome --------------------------------------------------------------------------------------
 
 
-def result_files(name: str, folder: Path = FOLDER) -> list[Path]:
+def result_files(name: str, folder: Path = RECORDED) -> list[Path]:
     """What was measured of an example."""
-    return sorted((folder / name / "results").glob("*.json"))
+    return sorted(p for p in folder.joinpath(name).glob("*.json*") if p.name != "advice.json")
 
 
 @dataclass(frozen=True)
@@ -216,7 +113,7 @@ class Outcome:
     floors: Mapping[str, float] = field(default_factory=dict)
 
 
-def outcome(name: str, folder: Path = FOLDER) -> Outcome:
+def outcome(name: str, folder: Path = RECORDED) -> Outcome:
     """Without gains while nothing was measured. Raises ResultFileError."""
     files = result_files(name, folder)
     if not files:
@@ -363,7 +260,7 @@ def _with_advice(found: Examples) -> dict[str, list[tuple[Case, Advice]]]:
     return {gpu: judged[gpu] for gpu in sorted(judged)}
 
 
-def worth_of(folder: Path = FOLDER) -> list[Worth]:
+def worth_of(folder: Path = RECORDED) -> list[Worth]:
     """What advice was worth for the examples, by GPU. Raises PlotsError, ResultFileError."""
     found = []
     for gpu, judged in _with_advice(_found(folder)).items():
@@ -375,7 +272,7 @@ def worth_of(folder: Path = FOLDER) -> list[Worth]:
     return found
 
 
-def real_kernels(folder: Path = FOLDER) -> str:
+def real_kernels(folder: Path = RECORDED) -> str:
     """The same in a sentence, to stand wherever the accuracy of advice is said; "" where no example
     was measured."""
     worth = [of for of in worth_of(folder) if of.gains]
@@ -383,18 +280,17 @@ def real_kernels(folder: Path = FOLDER) -> str:
         return ""
     count = len(names(folder))
     return (
-        f"Of {count} real kernels outside the suite (docs/examples.md), asked before they were "
+        f"Of {count} real kernels outside the suite (examples/), asked before they were "
         f"measured: {'; '.join(of.text() for of in worth)}."
     )
 
 
 # --- The page -------------------------------------------------------------------------------------
 
-_INTRO = """\
+_INTRO = f"""\
 # Three kernels that are not in the suite
 
-Made by `python -m plots examples results -o docs/examples.md` of `examples/*/advice.json`, of the
-result files in `examples/*/results/` and of the recorded twins; no number here was typed.
+{MADE} Of `results/examples/` and of the recorded twins; no number here was typed.
 
 Each example is an app outside the suite, built on what is installed and nothing else
 ([your-own-app.md](your-own-app.md)), with a baseline that has the same care as the strategies.
@@ -490,19 +386,21 @@ def _placed(judged: Sequence[tuple[Case, Advice]]) -> str:
     )
 
 
-def _again(found: Examples, results: Sequence[Path | str], folder: Path) -> str:
+def _again(found: Examples, results: Sequence[Path | str]) -> str:
     """The same of the answers that the twins recorded now give, for each GPU with an outcome."""
     twins = twin.recorded_twins(results)
     parts: list[str] = []
     for gpu in sorted({case.gpu for _, cases in found.values() for case in cases}):
         of_gpu = [t for t in twins if t.gpu == gpu]
         judged = []
-        for name, (_, cases) in found.items() if of_gpu else ():
+        for answers, cases in found.values() if of_gpu else ():
+            asked = advice_for(gpu, answers)
             try:
-                advice = _advice(_answer(name, of_gpu, folder))
+                answer = twin.answer(asked.traits, of_gpu)
             except twin.OutsideRangeError:
                 continue  # then nothing is said
-            judged += [(case, advice) for case in cases if case.gpu == gpu]
+            now = replace(asked, first=answer.first, strategies=_advised(answer))
+            judged += [(case, now) for case in cases if case.gpu == gpu]
         if judged:
             parts.append(f"On {gpu}, in {len(judged)} cases. {_placed(judged)}")
     return "\n".join([_AGAIN, *parts]) if parts else ""
@@ -517,19 +415,19 @@ def _sums(gpu: str, judged: Sequence[tuple[Case, Advice]]) -> str:
     )
 
 
-def page(folder: Path = FOLDER, results: Sequence[Path | str] = (ROOT / "results",)) -> str:
-    """The text of docs/examples.md. Raises PlotsError, ResultFileError."""
+def page(folder: Path = RECORDED, results: Sequence[Path | str] = (ROOT / "results",)) -> str:
+    """The page. Raises PlotsError, ResultFileError."""
     found = _found(folder)
     judged = _with_advice(found)
     lines = [_INTRO, *(_sums(gpu, of_gpu) for gpu, of_gpu in judged.items())]
-    lines.append(_again(found, results, folder) if judged else "Not measured yet.\n")
+    lines.append(_again(found, results) if judged else "Not measured yet.\n")
     for name, (answers, cases) in found.items():
         of_example = f"../examples/{name}"
         named = " and ".join(f"**{a.first}** by those of {a.gpu}" for a in answers)
         lines.append(f"## {name}\n")
         lines.append(
-            f"[What it is]({of_example}/README.md) · [traits]({of_example}/traits.toml) · "
-            f"[the answers in full]({of_example}/advice.md). Named first by the twins: {named}.\n"
+            f"[What it is]({of_example}/README.md) · [traits]({of_example}/traits.toml). "
+            f"Named first by the twins: {named}.\n"
         )
         lines += [*_advice_table(answers), ""]
         for case in cases:

@@ -14,7 +14,8 @@ from pathlib import Path
 from plots.advice import machine_code, ncu_report
 from plots.advice.machine_code import WAYS, TileLoop
 from plots.advice.ncu_report import Counted
-from plots.advice.twin import Twin, integer
+from plots.advice.twin import Twin
+from plots.advice.twin_traits import integer
 from plots.errors import PlotsError, nearest
 
 _FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"

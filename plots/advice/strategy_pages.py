@@ -1,4 +1,4 @@
-"""docs/strategies/: a page per strategy. What it is, what its machine code shows, what it costs and
+"""A page per strategy. What it is, what its machine code shows, what it costs and
 when it won, the last two from the record."""
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from plots.data.strategies import (
 )
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, gains_of
-from plots.markdown import plain
+from plots.markdown import MADE, plain
 
-COMMAND = "python -m plots strategies results -o docs/strategies"
 _TABLE = "docs/strategies.md"
 STAGE_COST = "async_copy/stage_cost"
 _MOST = 5  # cases that are named for and against a strategy
@@ -276,8 +275,7 @@ def _page(records: list[_Record], strategy: str, root: Path, note: str) -> str:
     others = ", ".join(f"[{n}]({n}.md)" for n in NAMES if n != strategy)
     parts = [
         f"# {strategy}",
-        f"Made of the recorded results by `{COMMAND}`; a test fails when it is stale. The other "
-        f"strategies: {others}; all in one table: [strategies](../strategies.md).",
+        f"{MADE} The other strategies: {others}; all in one table: [strategies](../strategies.md).",
         "## What it is",
         *_ABOUT[strategy],
         "## What its machine code shows",

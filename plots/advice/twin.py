@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,31 +24,23 @@ import numpy as np
 
 from plots.advice.drawn_twins import answering, unseen
 from plots.advice.possible_traits import (
-    LIMITS,
-    WORDS,
     beyond,
-    beyond_the_twin,
-    contradiction,
     indivisible,
-    nearest_divisible,
 )
 from plots.advice.twin_places import NUGGET, place_of, places_of_twins, position
+from plots.advice.twin_traits import Traits, kind_of, outside
 from plots.data.documents import find_files, read_document
-from plots.data.strategies import BY_NAME, NAMES, involved_lines
-from plots.errors import PlotsError, nearest
+from plots.data.strategies import NAMES
+from plots.errors import PlotsError
 from plots.judge.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
 from plots.statistics.claims import invalidity_in
-from plots.statistics.kriging import LEAST, Field, distances
+from plots.statistics.kriging import LEAST, Field
 from plots.statistics.kriging import nearest as nearest_points
-from plots.tree import ROOT
-from plots.units import claimed_ratio
 
 NAME = "twin/strategies"
 _MEASURED = re.compile(rf'"name"\s*:\s*"{NAME}"')  # in a file with recorded twins
 NEIGHBOURS = 4  # recorded twins that answer for one that is not
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
-
-Traits = dict[str, str]  # as the coordinates of a point
 
 
 @dataclass(frozen=True)
@@ -152,164 +143,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
     )  # fmt: skip
 
 
-# --- What is asked for ----------------------------------------------------------------------------
-
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
-
-
-def integer(text: str) -> int | None:
-    """ "16KiB" -> 16384; None for what is no whole number of bytes or things."""
-    match = re.fullmatch(r"([0-9]{1,12})\s*([A-Za-z]*)", text.strip())
-    if match is None or match[2].lower() not in _UNITS:
-        return None
-    return int(match[1]) * _UNITS[match[2].lower()]
-
-
-def _rows_of_tile(text: str, traits: Traits) -> int:
-    """Rows of a tile of so many bytes. Raises PlotsError, which says what is wrong with it."""
-    size, row = integer(text), int(traits["row_bytes"])
-    if size is None:
-        written = re.fullmatch(r"(-?)[0-9.]+\s*([A-Za-z]*)", text.strip())
-        if written is None:
-            raise PlotsError(f"expected bytes as tile, such as 16KiB, not {text!r}")
-        if written[2].lower() not in _UNITS:
-            raise PlotsError(
-                f"no unit {written[2]!r} in tile {text!r}: expected B, KiB, MiB, GiB or TiB"
-            )
-        what = "more than 0" if written[1] else "a whole number of them, of at most 12 digits"
-        raise PlotsError(f"expected bytes as tile, {what}, not {text!r}")
-    if size == 0:
-        raise PlotsError(f"expected bytes as tile, more than 0, not {text!r}")
-    if row == 0 or size % row:
-        raise PlotsError(
-            f"expected a tile of whole rows of {row} bytes, not {text!r} (row_bytes says how long "
-            "a row is)"
-        )
-    return size // row
-
-
-def asked_in_file(path: Path) -> dict[str, str]:
-    """The traits in a TOML file of one table, ``rows = 16``, ``layout = "box"``, ``tile =
-    "16KiB"``. Raises PlotsError."""
-    try:
-        with path.open("rb") as file:
-            table = tomllib.load(file)
-    except OSError as error:
-        raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlotsError(f"{path}: expected TOML: {error}") from None
-    if not table:
-        raise PlotsError(f'{path}: expected traits such as tile = "16KiB", found none')
-    for name, value in table.items():
-        if type(value) not in (int, float, str):
-            raise PlotsError(f"{path}: expected a number or a text as {name}")
-    return {name: str(value) for name, value in table.items()}
-
-
-# Traits that are told apart by being there at all: with any, another thing is measured.
-_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
-
-
-def _value(text: str) -> str:
-    """A trait as a coordinate: a number of bytes or things as such, a word as it is."""
-    value = integer(text)
-    return text if value is None else str(value)
-
-
-def defaults_for(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
-    """What a trait is that nobody names: its most frequent value in recorded twins of the same
-    kind, as far as that is named; which is that of the middle that the others are varied from."""
-    there = {name: _value(text) for name, text in asked.items()}
-    alike = [
-        twin
-        for twin in twins
-        if all(
-            twin.traits[name] == value
-            for name, value in there.items()
-            if name in twin.traits and not twin.traits[name].isdigit()
-        )
-        and all(
-            (twin.traits.get(name, "0") != "0") == (there.get(name, "0") != "0")
-            for name in _ALL_OR_NONE
-        )
-    ]
-    counts: dict[str, Counter[str]] = {}
-    for twin in alike or twins:
-        for name, value in twin.traits.items():
-            counts.setdefault(name, Counter())[value] += 1
-    return {name: count.most_common(1)[0][0] for name, count in counts.items()}
-
-
-_MOST = 1e12  # as many digits as integer() takes
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (0 <= value < _MOST):
-        raise PlotsError(f"expected a number as {name}, from 0 to {_MOST:.0e}, not {text!r}")
-    return value
-
-
-def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
-    """All traits of a kernel from those that are named.
-
-    Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
-    operations per byte that a tile brings, which gives the multiply-adds (two operations on four
-    bytes). What is written is as much as the tile has, if not named. Raises PlotsError, for traits
-    that contradict each other, too.
-    """
-    asked = dict(asked)
-    defaults = defaults_for(asked, twins)
-    traits = dict(defaults)
-    for name, given in (("tile", "rows"), ("intensity", "fma")):
-        if name in asked and given in asked:
-            raise PlotsError(f"{name} and {given} say the same: expected one of them")
-    tile = asked.pop("tile", None)
-    intensity = asked.pop("intensity", None)
-    for name, text in asked.items():
-        if name not in defaults:
-            raise PlotsError(
-                f"no trait {name!r}; {nearest(name, [*defaults, 'tile', 'intensity'])}"
-            )
-        if defaults[name].isdigit():
-            value = integer(text)
-            if value is None:
-                raise PlotsError(f"expected a whole number as {name}, not {text!r}")
-            if value == 0 < LIMITS.get(name, (0, 0))[0]:
-                raise PlotsError(f"expected a whole number as {name}, more than 0, not {text!r}")
-            traits[name] = str(value)
-        else:
-            words = WORDS.get(name, ())
-            if words and text not in words:
-                raise PlotsError(f"expected one of {', '.join(words)} as {name}, not {text!r}")
-            traits[name] = text
-    if tile is not None:
-        traits["rows"] = str(_rows_of_tile(tile, traits))
-    if intensity is not None:
-        traits["fma"] = str(round(2 * _number("intensity", intensity)))
-    if "out_bytes" not in asked:
-        traits["out_bytes"] = str(int(traits["rows"]) * int(traits["row_bytes"]))
-    if why := contradiction(traits):
-        raise PlotsError(f"no kernel has these traits: {why}")
-    return traits
-
-
 # --- How near twins are to each other -------------------------------------------------------------
-
-
-def kind_of(traits: Traits) -> tuple[str, ...]:
-    """Twins of different kinds do not answer for each other."""
-    return _kind_of(tuple(traits.items()))
-
-
-@cache
-def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    of = dict(traits)
-    words = [value for value in of.values() if not value.isdigit()]
-    return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
 
 
 def _key(traits: Traits) -> tuple[tuple[str, str], ...]:
@@ -329,72 +163,6 @@ def by_lot(twin: Twin) -> bool:
 
 class OutsideRangeError(PlotsError):
     """A kernel that recorded twins do not answer for, with each trait that is beyond them."""
-
-
-def _bytes(value: float) -> str:
-    whole = int(value)
-    return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
-
-
-def tile_bytes(traits: Traits) -> int:
-    """Of a tile, without its halo."""
-    return int(traits["rows"]) * int(traits["row_bytes"])
-
-
-def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
-    """A trait, one of position(), as whoever asked calls it."""
-    if name == "tile":
-        size = _bytes(tile_bytes(traits))
-        return (
-            f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
-        )
-    if name == "fma" and "intensity" in asked:
-        return f"intensity is {asked['intensity']}"
-    return f"{name} is {traits.get(name, '0')}"
-
-
-def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
-    """What was measured of a trait of position() as a number, and how numbers of it are printed."""
-    if name == "tile":
-        return tile_bytes, "bytes"
-    if name in ("out_bytes", "common"):
-        return (lambda t: position(t)[name] / 4), "share"
-    if name == "fma" and "intensity" in asked:
-        return (lambda t: int(t["fma"]) / 2), ""
-    return (lambda t: int(t.get(name, "0"))), ""
-
-
-def _kind_in_words(traits: Traits) -> str:
-    words = [v for v in traits.values() if not v.isdigit()]
-    some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
-    return ", ".join([*words, *(f"with {name}" for name in some)])
-
-
-def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
-    """Each trait that lies outside what was recorded, with what was, as whoever asked calls it:
-    of twins of the same kind, or of all when there are none."""
-    of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
-    said = []
-    if not of_kind:
-        kinds = dict.fromkeys(_kind_in_words(twin.traits) for twin in twins)
-        recorded = " / ".join(kinds) or "none"
-        said.append(
-            f"no twin of this kind was recorded ({_kind_in_words(traits)}), recorded are {recorded}"
-        )
-    there = of_kind or twins
-    for name, value in position(traits).items():
-        if not of_kind and name in _ALL_OR_NONE:
-            continue  # it is the kind that is told by it
-        places = [position(twin.traits).get(name, 0) for twin in there]
-        if not places or min(places) - 1e-9 <= value <= max(places) + 1e-9:
-            continue
-        number, unit = _scale(name, asked)
-        recorded = sorted({min(map(number, (t.traits for t in there))),
-                           max(map(number, (t.traits for t in there)))})  # fmt: skip
-        ends = " to ".join(_bytes(v) if unit == "bytes" else f"{v:g}" for v in recorded)
-        share = " of the tile" if unit == "share" else ""
-        said.append(f"{_said(name, traits, asked)}, recorded are {ends}{share}")
-    return said
 
 
 # --- The answer -----------------------------------------------------------------------------------
@@ -722,47 +490,6 @@ def _ranked(
     )  # fmt: skip
 
 
-def answer_of_nearest(
-    traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str] | None = None
-) -> Answer:
-    """The answer; outside the measured range that of the nearest twin, which is another kernel's
-    and says so. Raises PlotsError."""
-    asked = asked or {}
-    try:
-        return answer(traits, twins, asked)
-    except OutsideRangeError as error:
-        why = str(error)
-
-    here = place_of(traits, "baseline", twins[0].device)
-
-    def apart(twin: Twin) -> tuple[int, float]:
-        kinds = zip(kind_of(traits), kind_of(twin.traits), strict=False)
-        there = places_of_twins([twin.traits], "baseline", twin.device)
-        return sum(a != b for a, b in kinds), float(distances(there, here[None, :])[0, 0])
-
-    other = min(twins, key=apart)
-    changed = []
-    for name, value in other.traits.items():
-        was = traits.get(name, "0")
-        if was == value:
-            continue
-        if name == "fma" and "intensity" in asked:
-            changed.append(f"intensity {int(value) / 2:g} for {asked['intensity']}")
-        elif name == "rows" and "tile" in asked:
-            changed.append(
-                f"tile {_bytes(tile_bytes(other.traits))} for {_bytes(tile_bytes(traits))}"
-            )
-        else:
-            changed.append(f"{name} {value} for {was}")
-    found = answer(other.traits, twins)
-    remarks = (
-        f"The answer of ANOTHER kernel, since the one asked about is {why}.",
-        f"This is the nearest that was measured; it differs: {', '.join(changed)}.",
-        *_how_to_measure(traits),
-    )
-    return replace(found, remarks=remarks)
-
-
 @dataclass(frozen=True)
 class Accuracy:
     """How well recorded twins answer: for those that are kept unseen, or, without such, for each
@@ -877,174 +604,3 @@ def accuracy(twins: Sequence[Twin], unseen: Sequence[Twin] = ()) -> Accuracy:
         claims["all"], claims["not resolved"], claims["faster"] + claims["slower"],
         bool(unseen) or any(by_lot(of) for of in twins), bool(unseen), of_baseline,
     )  # fmt: skip
-
-
-# --- In words -------------------------------------------------------------------------------------
-
-
-def code_lines(strategy: str, root: Path = ROOT) -> int | None:
-    """Lines of a strategy's own file of the twin, neither blank nor only a comment."""
-    path = root / "microbench" / "twin" / f"{strategy}.cu"
-    if not path.is_file():
-        return None
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    return sum(1 for line in lines if line and not line.startswith("//"))
-
-
-def _kibibytes(value: float) -> str:
-    return f"{value / 1024:.4g} KiB"
-
-
-def _range(ends: tuple[int, int]) -> str:
-    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-def _computed_price(strategy: str, of: Computed) -> list[str]:
-    parts = [f"{of.held.tile_bytes} bytes of tiles per block"]
-    if of.registers is not None:
-        parts.append(f"{_range(of.registers)} registers per thread in the twins asked")
-    blocks = of.held.blocks_per_sm
-    if blocks is not None:
-        other = of.own_twin
-        if of.blocks_per_sm is not None and of.blocks_per_sm != (blocks, blocks):
-            other = f"{_range(of.blocks_per_sm)} in the twins asked" + (other and f", {other}")
-        # Where the clusters of dsm lie decides how many there are.
-        text = (
-            f"{'at most ' if strategy == 'dsm' else ''}{blocks} block{'s' * (blocks != 1)} per SM"
-        )
-        parts.append(text + (f" ({other})" if other else ""))
-    return parts
-
-
-def _price(choice: Choice) -> str:
-    measured = choice.measured
-    strategy = BY_NAME[measured.strategy]
-    parts = [measured.remark] if measured.remark else []
-    if measured.computed is not None:
-        parts += _computed_price(measured.strategy, measured.computed)
-    elif measured.kernel:
-        parts.append(f"{measured.kernel['registers']} registers per thread in the twin")
-        parts.append(f"{measured.kernel['blocks_per_sm']} blocks per SM")
-    parts += [f"alignment {strategy.alignment}", f"needs {strategy.needs}"]
-    lines = code_lines(strategy.name)
-    if lines is not None:
-        parts.append(f"{lines} lines in its own file of the twin")
-        involved = involved_lines(f"microbench/twin/{strategy.name}.cu")
-        parts.append(f"{involved} in all files involved")
-    return "; ".join(parts)
-
-
-def _under_way(m: Measured) -> float:
-    if m.computed is not None:
-        return m.computed.held.in_flight_per_sm
-    return float(m.kernel.get("bytes_in_flight_per_sm", math.nan))
-
-
-def _reason(found: Answer) -> str:
-    """Why the first is where it is, from what was measured beside the times."""
-    by_name = {c.measured.strategy: c.measured for c in found.choices}
-    first, base = by_name[found.first], by_name["baseline"]
-    if first is base:
-        return "no strategy is found to be faster than copies through registers"
-    said = []
-    a, b = _under_way(first), _under_way(base)
-    if math.isfinite(a) and math.isfinite(b):
-        # Of dsm it depends on where clusters find room.
-        at_most = "at most " if first.strategy == "dsm" and first.computed is not None else ""
-        said.append(
-            f"{first.strategy} can have {at_most}{_kibibytes(a)} per SM under way, baseline "
-            f"{_kibibytes(b)}"
-            if a > b
-            else f"not because of more bytes under way (at most {_kibibytes(a)} per SM, baseline "
-            f"{_kibibytes(b)})"
-        )
-    moved = float(found.traits.get("mebibytes", "nan")) * 2**20
-    tile = int(found.traits["rows"]) * int(found.traits["row_bytes"])
-    moved *= 1 + int(found.traits["out_bytes"]) / tile
-    if math.isfinite(first.time_ms) and math.isfinite(base.time_ms):
-        speeds = (f"{moved / m.time_ms / 1e6:.0f} GB/s" for m in (first, base))
-        said.append("tiles and results pass at {} against {}".format(*speeds))
-    return "; ".join(said) or "nothing was recorded that says why"
-
-
-def given_to_amasia(traits: Traits) -> str:
-    """The traits as `amasia run twin --traits` takes them."""
-    return ",".join(f"{name}={value}" for name, value in traits.items())
-
-
-def _how_to_measure(traits: Traits) -> list[str]:
-    """The command for these traits, or for the nearest that the twin can have."""
-    why = indivisible(traits)
-    near = nearest_divisible(traits) if why else traits
-    said = [f"No twin has just these traits: {why}."] if why else []
-    if near is None:
-        return [*said, "No number of threads shares this tile: give a tile that one does."]
-    beside = f", with {near['threads']} threads instead" if why else ""
-    if limits := beyond_the_twin(near):
-        return [*said, f"It cannot be measured either: {limits}."]
-    return [*said, f"To measure it{beside}: amasia run twin --traits {given_to_amasia(near)}"]
-
-
-def with_ways_out(error: OutsideRangeError, traits: Traits) -> PlotsError:
-    """The refusal with what answers all the same."""
-    ways = " ".join(_how_to_measure(traits))
-    return PlotsError(
-        f"{error}. On a GPU: {ways} (or --measure AMASIA here). Without one: --nearest gives the "
-        "answer of the nearest measured traits, which is another kernel's"
-        if not beyond_the_twin(traits) and nearest_divisible(traits)
-        else f"{error}. {ways} --nearest gives the answer of the nearest measured traits, which is "
-        "another kernel's"
-    )
-
-
-def as_text(found: Answer, known: Accuracy | None, beside: Sequence[str] = ()) -> str:
-    """The answer as plain text, with where it is from; ``beside`` says what else is known of how
-    well such answers are."""
-    named = ", ".join(f"{name}={value}" for name, value in found.traits.items())
-    where = (
-        f"its twin measured {found.twins[0].date[:10]}"
-        if found.exact
-        else "what lies between recorded twins"
-    )
-    lines = [*found.remarks, f"A kernel with {named}", f"on {found.gpu}, from {where}:"]
-    for place, choice in enumerate(found.choices, 1):
-        m = choice.measured
-        if choice.claim == "reference":
-            low, high = found.noise
-            text = f"the reference; against itself [{low:.3f}, {high:.3f}]"
-        else:
-            text = claimed_ratio(m.ratio, m.low, m.high)
-            apart = m.low > 1 or m.high < 1
-            unclaimed = "(within baseline's noise)" if apart else "(not resolved)"
-            text += " " + (choice.claim if choice.claim != "not resolved" else unclaimed)
-        same = ", not told apart from the first" if choice.equal and place > 1 else ""
-        lines.append(f"  {place}. {m.strategy}: {text}{same}")
-        lines.append(f"     price: {_price(choice)}")
-    lines += [f"  – {m.strategy}: {m.reason}" for m in found.absent]
-    told_apart = any(c.claim in ("faster", "reference") and c.measured.strategy == found.first
-                     for c in found.choices)  # fmt: skip
-    lines.append(
-        f"Choose {found.first}: {_reason(found)}."
-        if told_apart
-        else f"Try {found.first} first, though it is not told apart from baseline: "
-        f"{_reason(found)}."
-    )
-    surest = next((c.measured.strategy for c in found.choices if c.claim == "faster"), None)
-    if not told_apart and surest is not None:
-        lines.append(f"The first that is found to be faster than baseline is {surest}.")
-    if not found.exact:
-        lines.append(
-            "Gains are read between all recorded twins, and intervals are as wide as those of nine "
-            "in ten twins have to be that are left out. Bytes of tiles, blocks per SM and bytes "
-            "under way are computed for the kernel asked about."
-        )
-        computed = [c.measured.computed for c in found.choices]
-        if any(of is not None and of.own_twin for of in computed):
-            lines.append(
-                "The kernel has more blocks per SM than a twin with its traits can have: intervals "
-                "reach from what that twin would say to what so many blocks would."
-            )
-        if known is not None:
-            lines += [known.worth(), known.sentence(), *beside]
-        lines += _how_to_measure(found.traits)
-    return "\n".join(lines) + "\n"

@@ -9,10 +9,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from plots.advice import examples, twin
-from plots.advice.advise import advise, as_text
+from plots.advice import examples, twin, twin_text, twin_traits
+from plots.advice.advise import advise
+from plots.advice.advise import as_text as as_choices
 from plots.advice.observed import BY_HAND, Observed, from_cubin, from_report, merged, within_record
 from plots.advice.observed import as_text as as_observed
+from plots.advice.twin_text import as_text, given_to_amasia
 from plots.commands.options import RESULTS, results_argument, selection_arguments, selection_of
 from plots.commands.registry import Command, register
 from plots.errors import PlotsError
@@ -57,7 +59,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _asked(options: argparse.Namespace) -> dict[str, str]:
     """The traits that are named, those on the command line before those of the file."""
-    asked = twin.asked_in_file(options.traits) if options.traits else {}
+    asked = twin_traits.asked_in_file(options.traits) if options.traits else {}
     named: dict[str, str] = {}
 
     def name_it(name: str, value: str) -> None:
@@ -110,7 +112,7 @@ def _measured(program: str, traits: twin.Traits) -> list[twin.Twin]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "twin.json"
         command = [
-            program, "run", twin.NAME, "--traits", twin.given_to_amasia(traits), "--out", str(out),
+            program, "run", twin.NAME, "--traits", given_to_amasia(traits), "--out", str(out),
         ]  # fmt: skip
         try:
             done = subprocess.run(
@@ -167,24 +169,24 @@ def _for_own_kernel(
             print(said, end="")
             raise PlotsError(f"give the {BY_HAND['tile']}")
     try:
-        traits = twin.traits_of(asked, of_gpu)
+        traits = twin_traits.traits_of(asked, of_gpu)
     except PlotsError:
         print(said, end="")
         raise
-    if observed is not None and (doubt := observed.doubt(twin.tile_bytes(traits))):
+    if observed is not None and (doubt := observed.doubt(twin_traits.tile_bytes(traits))):
         said += f"{doubt}\n\n"
     if options.measure:
-        return said + twin.as_text(twin.answer(traits, _measured(options.measure, traits)), None)
+        return said + as_text(twin.answer(traits, _measured(options.measure, traits)), None)
     try:
-        ask = twin.answer_of_nearest if options.nearest else twin.answer
+        ask = twin_text.answer_of_nearest if options.nearest else twin.answer
         found = ask(traits, of_gpu, asked)
     except twin.OutsideRangeError as error:
         print(said, end="")
-        raise twin.with_ways_out(error, traits) from None
+        raise twin_text.with_ways_out(error, traits) from None
     if found.exact:
-        return said + twin.as_text(found, None)
+        return said + as_text(found, None)
     known = twin.accuracy(of_gpu, unseen)
-    return said + twin.as_text(found, known, [s for s in [examples.real_kernels()] if s])
+    return said + as_text(found, known, [s for s in [examples.real_kernels()] if s])
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -197,7 +199,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.nearest:
         raise PlotsError("--nearest is of a kernel of your own: give its traits (--tile 16KiB)")
     results = selection_of(options).all_modes()
-    print(as_text(results, advise(results, role=options.role or "best")), end="")
+    print(as_choices(results, advise(results, role=options.role or "best")), end="")
     return 0
 
 

@@ -28,15 +28,14 @@ def results_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def page_arguments(parser: argparse.ArgumentParser, picture: str = "") -> None:
-    """Those of a command that writes a page of docs/, with ``picture`` beside it if it has one."""
+def page_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of a command that writes one text."""
     results_argument(parser)
-    beside = f", with {picture} beside it" if picture else ""
-    parser.add_argument("--out", "-o", type=Path, help=f"a file{beside} (default: stdout)")
+    parser.add_argument("--out", "-o", type=Path, help="a file (default: stdout)")
 
 
 def print_or_write(text: str, out: Path | None) -> None:
-    """A page to stdout, or whole into the file ``out``."""
+    """A text to stdout, or whole into the file ``out``."""
     if out is None:
         print(text, end="")
         return

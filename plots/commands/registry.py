@@ -24,7 +24,6 @@ class Command:
     examples: tuple[tuple[str, str], ...]
     statuses: tuple[str, ...] = field(default=(OK, MISTAKE, OUTPUT))
     order: int = 0
-    in_a_clone: bool = False  # changes or reads files of the repository that no wheel carries
 
 
 _commands: dict[str, Command] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 from plots.commands.options import results_argument, written_whole
@@ -30,10 +30,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _page_key(cache: Cache, paths: list[str], without: Collection[Path]) -> str:
+def _page_key(cache: Cache, paths: list[str]) -> str:
     """What decides the page: its template, the apps that it counts the lines of, and the
     bytes and names of the result files and of the profiles beside them."""
-    found, notes = find_files([Path(path) for path in paths], without)
+    found, notes = find_files([Path(path) for path in paths])
     ours = [
         *(PACKAGE / "report" / "templates").iterdir(),
         *(path for suffix in ("cu", "cuh", "hpp") for path in ROOT.glob(f"apps/*/*.{suffix}")),
@@ -46,30 +46,27 @@ def _page_key(cache: Cache, paths: list[str], without: Collection[Path]) -> str:
     return cache.key(*parts)
 
 
-def page_of(
-    paths: list[str], cache: Cache, quiet: bool = False, without: Collection[Path] = ()
-) -> str:
-    """The report of files and folders, ``without`` some of the files in these, from ``cache`` when
-    it was made before; what was left out is told on stderr, unless ``quiet``. Raises PlotsError."""
-    key = _page_key(cache, paths, without)
+def _page_of(paths: list[str], cache: Cache) -> str:
+    """The report of files and folders, from ``cache`` when it was made before; what was left out is
+    told on stderr. Raises PlotsError."""
+    key = _page_key(cache, paths)
     stored = cache.find(key)
     if stored is None:
         keeping: list[Callable[[], object]] = []
-        results = load(paths, cache, keeping, without)
+        results = load(paths, cache, keeping)
         page = {"notes": results.notes, "html": render(results, cache, keeping)}
         cache.keep(key, json.dumps(page).encode())
         cache.forget_unused()
     else:
         page = json.loads(stored)
-    if not quiet:
-        tell(page["notes"])
+    tell(page["notes"])
     return page["html"]
 
 
 def _run(options: argparse.Namespace) -> int:
     cache = Cache(None if options.no_cache else default_folder())
     with written_whole(options.out) as file:
-        file.write(page_of(options.results, cache))
+        file.write(_page_of(options.results, cache))
     return 0
 
 

@@ -25,12 +25,12 @@ def _run(options: argparse.Namespace) -> int:
 register(
     Command(
         "reproduction",
-        "every table of the source documents beside our results, as Markdown",
+        "every table of the source documents beside results, as Markdown",
         page_arguments,
         _run,
         (
             ("reproduction results", "on the terminal"),
-            ("reproduction results -o docs/reproduction.md", "the page of the repository"),
+            ("reproduction mine.json -o mine.md", "your own beside them"),
         ),
         order=60,
     )

@@ -475,6 +475,9 @@ def kind_by_beginning(path: Path) -> str:
     return ""
 
 
+EXAMPLES = "examples"  # a folder of results of what is no part of the suite
+
+
 def find_files(
     paths: Sequence[Path], without: Collection[Path] = ()
 ) -> tuple[list[Path], list[str]]:
@@ -506,6 +509,8 @@ def find_files(
         notes += foreign
         for candidate in candidates:
             if candidate in without or is_superseded(candidate, path):
+                continue
+            if EXAMPLES in candidate.relative_to(path).parts[:-1]:
                 continue
             try:
                 kind = _kind(candidate)

@@ -270,7 +270,7 @@ def _enlarge(figure: Figure, factor: float) -> None:
 
 
 def save(figure: Figure, path: Path, description: str = "") -> None:
-    """Writes SVG, PNG or PDF by the suffix of ``path``; an SVG carries ``description``."""
+    """Writes SVG, PNG or PDF by the suffix of ``path``; SVG and PNG carry ``description``."""
     suffix = path.suffix.lower()
     metadata: dict[str, str | None] = {}
     if suffix == ".svg":
@@ -282,6 +282,7 @@ def save(figure: Figure, path: Path, description: str = "") -> None:
 
         metadata, canvas = {"CreationDate": None}, FigureCanvasPdf
     else:
+        metadata = {"Software": None, "Description": description or None}
         canvas = FigureCanvasAgg
     path.parent.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(RC):

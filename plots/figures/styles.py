@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,18 +48,6 @@ def shown(results: Results) -> list[Case]:
         for i, size in enumerate(sizes_of(results.groups, app))
     }
     return sorted(cases, key=lambda c: place[c.app, c.size])
-
-
-def digest_of(results: Results) -> str:
-    """What the picture is of, for its file: "amasia-styles <SHA-256>"."""
-    lines = [
-        f"{c.gpu} {c.app} {c.size_label} {name} {gain.ratio:.5g} {gain.low:.5g} {gain.high:.5g} "
-        f"{gain.claim} {gain.winner}"
-        for c in shown(results)
-        for name in _STYLES
-        if (gain := c.gains[name]) is not None
-    ]
-    return f"amasia-styles {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
 
 
 def _lane(name: str) -> float:

@@ -1,4 +1,4 @@
-"""docs/generations.md: what hardware gains from one GPU to the next, and what software gains."""
+"""generations.md: what hardware gains from one GPU to the next, and what software gains."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from plots.data.sessions import TENSOR_KINDS
 from plots.data.strategies import APPS, NAMES
 from plots.figures import common
 from plots.figures.styles import PICTURE
-from plots.markdown import plain, table, wrapped
+from plots.markdown import MADE, plain, table, wrapped
 from plots.papers import expect, specifications, styles
 from plots.papers.generations import Step, pairs_of, steps
 from plots.papers.inconsistencies import inconsistencies
 from plots.papers.styles import AMPERE, HOPPER, QUESTIONS, WIDEST, Case, StyleGain, Summary, summary
 from plots.statistics.intervals import geometric_mean
 from plots.units import claimed_ratio, times
-
-COMMAND = "python -m plots generations results -o docs/generations.md"
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
@@ -27,8 +25,7 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
 
 _HEAD = f"""# Generations: what hardware gains, and what software
 
-Made from the recorded files by `{COMMAND}`;
-a test fails when it is stale. `python -m plots expect OLD... NEW` says the same of other files.
+{MADE} `python -m plots expect OLD... NEW` says the same of other files.
 """
 
 _STYLES = f"""

@@ -31,7 +31,7 @@ from plots.units import claimed_ratio, milliseconds, times
 
 BEGIN = "<!-- generated:results -->"
 END = "<!-- /generated:results -->"
-PICTURE = Path("docs") / "overview.svg"
+PICTURE = Path("docs") / "overview.png"
 # The picture is out of date when one of these changes, too.
 _NOT_SHOWN = ("file", "schedule", "against_schedule", "movement", "identity")  # columns
 _DRAWN_BY = ("figures/style.py", "figures/common.py", "figures/speedup.py")
@@ -178,7 +178,7 @@ def _brackets(selected: Results) -> str:
     return (
         f"Brackets say where the ratio of a new run on another {plain(selected.gpus[0])} falls, "
         f"with {100 * CONFIDENCE:.0f} % confidence. How far rows move between runs and GPUs was "
-        "measured on those that were run again ([docs/between-runs.md](docs/between-runs.md)); "
+        "measured on those that were run again ([methodology](docs/methodology.md)); "
         "*one run* says that this one was not, so that its bracket is from the others of its app. "
         "*not resolved between runs*: the run resolved a difference, and the next one may not."
     )
@@ -208,7 +208,7 @@ def _of_unseen_kernels(results: Results) -> str:
             f"of the best in {known.within} ({_percent(known.within / known.asked, 0)}), where "
             f"always naming baseline would score {known.of_baseline}."
         )
-    real = plain(examples.real_kernels())
+    real = plain(examples.real_kernels()).replace("examples/", "[examples](examples/README.md)")
     return " ".join([*said, real] if said and real else said)
 
 
@@ -324,6 +324,6 @@ def check(results: Results, readme: Path) -> list[str]:
     picture = readme.parent / PICTURE
     if not picture.is_file():
         differences.append(f"{PICTURE}: missing")
-    elif f"amasia-overview {picture_digest(selected)}" not in picture.read_text(encoding="utf-8"):
+    elif f"amasia-overview {picture_digest(selected)}".encode() not in picture.read_bytes():
         differences.append(f"{PICTURE}: drawn from other results or by other code")
     return differences

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from plots.advice.advise import advise, as_text, by_mode, from_size_on
-from plots.data.load import load
-from plots.errors import PlotsError
+from plots.advice.advise import advise, by_mode, from_size_on
 
 MODE = {"cache": "cold", "launch": "stream"}
 
@@ -91,22 +89,6 @@ def test_too_few_rounds_are_said_where_nothing_is_resolved(load_groups):
     assert from_size_on([a]) == "At the largest size (n=64) 7 rounds are too few to tell."
 
 
-def test_a_library_is_in_no_geometry_of_the_original(load_groups):
-    results = load_groups(synthetic.group("nw", {"n": 64}, 1.0, comparator="cublas"))
-    said = {
-        role: next(r for r in advise(results, role=role)[0].remarks if r.startswith("cublas takes"))
-        for role in ("iso", "best")
-    }
-    assert said["iso"].endswith(" of the time of tma, in a geometry of its own, not the original's")
-    assert said["best"].endswith(" of the time of tma")
-
-
-def test_all_slower_means_baseline(load_groups):
-    (a,) = advise(load_groups(sized(64, winners())))
-    assert a.outcome == "baseline"
-    assert a.sentence() == "baseline: every other strategy that ran is slower."
-
-
 def test_no_comparison_and_no_control_are_said(load_groups):
     (a,) = advise(load_groups(sized(64, {"baseline": (1, 1)}, control=False)))
     assert a.outcome == "no comparison" and a.remarks == ()
@@ -177,19 +159,6 @@ def test_of_cases_of_one_size_none_is_the_largest(load_groups):
     (block,) = by_mode(advise(load_groups(sized(256, winners("tma")), *same)))
     assert block[-1].work == block[-2].work
     assert from_size_on(block).startswith("2 cases have the largest size")
-
-
-def test_text_names_gpu_date_and_modes(paper):
-    text = as_text(paper, advise(paper, app="pathfinder", **MODE))
-    assert text.startswith(
-        "pathfinder on NVIDIA H200 (2026-11-21), best geometries, cold cache, stream launches\n"
-    )
-    assert "  tma is the choice at every size measured.\n" in text
-
-
-def test_an_empty_selection(paper):
-    with pytest.raises(PlotsError, match="no comparison group"):
-        advise(paper, app="gemm")
 
 
 def test_a_winner_whose_row_failed_is_not_advised(load_groups):
@@ -282,11 +251,6 @@ def test_a_faster_strategy_that_is_not_resolved_is_named_with_what_may_resolve_i
     assert f"no strategy was found faster; tma 1.50× [1.49, 1.51], {claim}" in from_size_on([alone])
 
 
-def test_a_claim_that_nothing_would_change_asks_for_nothing(load_groups):
-    (a,) = advise(unresolved(load_groups(sized(64, winners("tma"))), "tma", "measurement invalid"))
-    assert a.sentence().endswith("Fastest measured: tma 1.50× [1.49, 1.51], measurement invalid.")
-
-
 def test_a_large_gain_with_a_schedule_that_loses_more_wins_nothing(load_groups):
     group = divided(dsm=("split", 0.7, 1.5, 1.0), tma=("wide", 1.0, 1.2, 1.2))
     (a,) = advise(load_groups(group))
@@ -317,9 +281,3 @@ def test_the_gain_with_baselines_schedule_is_told_and_a_bad_choice_of_the_tuner(
     assert any("tune again at this size" in remark for remark in a.remarks)
     (b,) = advise(load_groups(divided(tma=("tall", 0.95, 1.3, 1.2))))
     assert not any("tune again" in remark for remark in b.remarks)
-
-
-def test_at_iso_nothing_is_divided(matched_file):
-    results = load([matched_file])
-    assert all(a.gain is None for a in advise(results, role="iso"))
-    assert all(a.gain is not None for a in advise(results))

@@ -1,4 +1,4 @@
-"""docs/between-runs.md, and whether predictive intervals hold on sessions that were not used."""
+"""between-runs.md, and whether predictive intervals hold on sessions that were not used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import synthetic
 from test_sessions import run, three
 from whole_record import whole_record
 
-from plots.cli import main
 from plots.data.load import Results, load
 from plots.data.sessions import Measured, Sessions, pool_of
 from plots.data.strategies import ROOT
@@ -27,13 +26,6 @@ def recorded() -> Results:
     return whole_record()
 
 
-def test_the_page_is_that_of_the_recorded_results(recorded):
-    page = (ROOT / "docs" / "between-runs.md").read_text(encoding="utf-8")
-    assert page == between_runs.page(recorded), (
-        "stale: python -m plots between results -o docs/between-runs.md"
-    )
-
-
 def test_methodology_leaves_the_figures_of_the_record_to_the_page():
     """Only the page is made anew from the record: a figure in the text beside it grows old. What
     was found on a day, and decided then, stays as it was."""
@@ -42,7 +34,6 @@ def test_methodology_leaves_the_figures_of_the_record_to_the_page():
     assert re.findall(r"\d+\.\d+", section) == []
     undated = [s for s in re.split(r"(?<=[.:]) ", section) if not re.search(r"20\d\d-\d\d-\d\d", s)]
     assert re.findall(r"\d+ % of the", " ".join(undated)) == []
-    assert "(between-runs.md#do-the-intervals-hold)" in section
 
 
 def test_references_are_the_predictive_intervals_of_the_rows_of_a_study(recorded):
@@ -182,17 +173,13 @@ def test_a_run_that_moves_as_far_in_itself_is_named():
     assert "in itself" not in likely_reason(*ends, sessions)
 
 
-def test_one_gpu_says_that_nothing_follows(save, capsys):
-    path = save(run("one", "2026-11-20T10:00:00Z"))
-    assert main(["between", str(path)]) == 0
-    assert "nothing can be said of another" in capsys.readouterr().out
+def test_one_gpu_says_that_nothing_follows(save):
+    page = between_runs.page(load([save(run("one", "2026-11-20T10:00:00Z"))]))
+    assert "nothing can be said of another" in page
 
 
-def test_the_command_writes_the_page(save, tmp_path):
-    paths = [str(save(document, f"{i}.json")) for i, document in enumerate(three())]
-    out = tmp_path / "page.md"
-    assert main(["between", *paths, "-o", str(out)]) == 0
-    text = out.read_text()
+def test_the_page_says_how_far_rows_move(save):
+    text = between_runs.page(load([save(doc, f"{i}.json") for i, doc in enumerate(three())]))
     assert "rows on three GPUs are needed" in text
     for heading in ("How far rows move", "Do the intervals hold?", "What moved most"):
         assert f"### {heading}" in text

@@ -1,22 +1,13 @@
-"""docs/choosing.md: made of the record, and right about it."""
+"""The page choosing.md: made of the record, and right about it."""
 
 from __future__ import annotations
 
 import pytest
 import synthetic
-from whole_record import whole_record
 
 from plots.advice import choosing
 from plots.data.load import load
-from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-
-
-def test_the_page_of_the_repository_is_of_the_recorded_results():
-    page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
-    assert page == choosing.render(whole_record()), (
-        "stale: python -m plots choosing results -o docs/choosing.md"
-    )
 
 
 def section(page: str, strategy: str) -> str:

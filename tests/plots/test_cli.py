@@ -30,13 +30,6 @@ def test_expect_two_gpus_by_name(capsys):
     assert "section 6.1): 1.34" in out
 
 
-def test_expect_alone_prints_the_paper(capsys):
-    status, out, _ = run(capsys, "expect")
-    assert status == 0
-    for name in ("GTX 745", "Quadro K2200", "H200 SXM", "RTX 5090"):
-        assert name in out
-
-
 def test_expect_two_files(capsys, save, tmp_path):
     size = {"n": 512}
     new = save(synthetic.document([synthetic.group("nw", size, 1.0)]), "new.json")
@@ -49,13 +42,6 @@ def test_expect_two_files(capsys, save, tmp_path):
     assert "12 rows match; 0 only in" in out and "best       tma" in out
     status, out, _ = run(capsys, "expect", "A100", new)
     assert status == 0 and out.startswith("H200 SXM over A100, fp32: expected 3.09")
-
-
-def test_advise(capsys, paper_file):
-    status, out, _ = run(
-        capsys, "advise", paper_file, "--app", "hotspot", "--cache", "cold", "--launch", "stream"
-    )
-    assert status == 0 and "tma ran 1.31×" in out and "graph" not in out
 
 
 @pytest.mark.parametrize(
@@ -72,15 +58,6 @@ def test_every_figure_can_be_written(
     status, _, err = run(capsys, "figure", name, *files, "--out", out)
     assert status == 0 and f"wrote {out}\n" in err
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
-
-
-def test_samples_of_a_chosen_size(capsys, paper_file, tmp_path):
-    out = tmp_path / "x.svg"
-    chosen = ("figure", "samples", paper_file, "--app", "hotspot", "-o", out)
-    assert run(capsys, *chosen, "--size", "rows=1024,cols=1024")[0] == 0
-    status, _, err = run(capsys, *chosen, "--size", "rows=1025,cols=1024")
-    assert status == 2 and 'no size of hotspot "rows=1025,cols=1024"' in err
-    assert "rows=1024,cols=1024" in err
 
 
 @pytest.mark.parametrize(
@@ -101,21 +78,6 @@ def test_a_choice_that_changes_nothing_in_a_figure_is_refused(
     status, _, err = run(capsys, "figure", *given, "-o", out)
     assert status == 2 and not out.exists()
     assert err == f"plots: the figure {arguments[0]} shows the same whatever {ignored} says\n"
-
-
-def test_figures_of_results_without_schedules_say_so(capsys, paper_file, tmp_path):
-    out = tmp_path / "x.svg"
-    status, _, err = run(capsys, "figure", "cross", paper_file, "-o", out)
-    assert status == 2 and "hold no table of amasia cross" in err and not out.exists()
-    status, _, err = run(capsys, "figure", "matched", paper_file, "-o", out)
-    assert status == 2 and "no strategy compared with baseline at the same schedule" in err
-
-
-def test_a_file_of_amasia_cross_alone(capsys, cross_file, tmp_path):
-    assert run(capsys, "figure", "cross", cross_file, "-o", tmp_path / "x.svg")[0] == 0
-    status, _, err = run(capsys, "report", cross_file, "-o", tmp_path / "x.html")
-    assert status == 2 and err.endswith("of amasia cross: python -m plots figure cross\n")
-    assert run(capsys, "figure", "cross", cross_file, "--app", "gemm")[0] == 2
 
 
 def test_report(capsys, save, tmp_path):
@@ -152,8 +114,8 @@ def test_report(capsys, save, tmp_path):
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
         (["report", "{groupless}"], "hold no comparison group"),
         (["advise", "{groupless}"], "hold no comparison group"),
-        (["readme", "{paper}", "--readme", "{empty}/README.md"], "expected README's text"),
-        (["readme", "{paper}", "--readme", "{broken}"], "expected one line <!-- generated:results"),
+        (["docs", "{paper}", "--out", "{paper}/pages"], "cannot be written"),
+        (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
         (["expect", "A100"], "expect needs two GPUs"),
         (["expect", "V100", "A101"], 'no GPU and no file "A101"; nearest: '),
         (["expect", "{absent}.json", "{paper}"], "found nothing"),

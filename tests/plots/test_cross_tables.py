@@ -31,12 +31,6 @@ def test_winners_and_those_not_told_apart_from_them(load_groups):
     assert t.even == {"iso": (), "wide": ("overlap",), "tall": ()}
 
 
-def test_the_sentence_says_by_how_much(load_groups):
-    sentence = tabled(load_groups).sentence()
-    assert sentence.startswith("Fastest: tma with tall (")
-    assert "1.20× [1.1" in sentence and "faster than the second, overlap with tall" in sentence
-
-
 def test_the_second_is_another_strategy(load_groups):
     crossed = {
         "baseline": {"iso": 2.0, "wide": 2.0},
@@ -110,9 +104,3 @@ def test_a_column_with_a_failure_stays(load_groups):
     results = load_groups(group).cross
     t = table_of(results, results.groups.iloc[0]["group"])
     assert t.schedules == ("iso", "a") and t.left_out == ()
-
-
-def test_nothing_ran(load_groups):
-    crossed = {"baseline": {"iso": "needs a GPU"}}
-    t = tabled(load_groups, crossed=crossed)
-    assert t.first is None and t.winners == {} and t.sentence() == "No strategy has a time."

@@ -38,16 +38,6 @@ def test_what_was_drawn_is_not_drawn_again(tmp_path):
     assert (changed.hits, changed.misses) == (1, 1) and "three" in second["p1"].svg
 
 
-def test_without_a_cache_everything_is_drawn():
-    assert "one" in drawing.draw_all(pictures("one"), Cache(None))["p0"].svg
-
-
-def test_what_cannot_be_drawn_says_why(tmp_path):
-    drawn = drawing.draw_all(pictures("nothing", "one"), Cache(tmp_path))
-    assert (drawn["p0"].svg, drawn["p0"].reason) == ("", "nothing to draw")
-    assert "one" in drawn["p1"].svg
-
-
 def test_any_number_of_processes_draws_the_same(monkeypatch):
     monkeypatch.setattr(parallel, "cores", lambda: 1)
     alone = drawing.draw_all(pictures("one", "two", "three"), Cache(None))

@@ -9,22 +9,16 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from whole_record import whole_record
 
-from plots.advice import examples
-from plots.cli import main
+from plots.advice import examples, twin_traits
 from plots.data.documents import read_document
+from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
 from plots.judge.gains import Gain, Part
 
-PAGE = ROOT / "docs" / "examples.md"
 EXAMPLES = examples.names()
-
-
-def test_the_page_is_what_advice_and_results_say() -> None:
-    assert PAGE.read_text(encoding="utf-8") == examples.page(), (
-        "docs/examples.md is stale: python -m plots examples results -o docs/examples.md"
-    )
 
 
 def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
@@ -33,8 +27,8 @@ def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
     of_gpu = [t for t in examples.twin.recorded_twins([ROOT / "results"]) if t.gpu == gpu]
     inside = gains = 0
     for name in EXAMPLES:
-        asked = examples.twin.asked_in_file(examples.FOLDER / name / "traits.toml")
-        found = examples.twin.answer(examples.twin.traits_of(asked, of_gpu), of_gpu)
+        asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
+        found = examples.twin.answer(twin_traits.traits_of(asked, of_gpu), of_gpu)
         said = {c.measured.strategy: c.measured for c in found.choices}
         for case in examples.cases_of(examples.outcome(name)):
             for gain in case.gains if case.gpu == gpu else ():
@@ -43,22 +37,16 @@ def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
                 low, high = said[gain.strategy].low, said[gain.strategy].high
                 gains += 1
                 inside += gain.by_movement.low <= high and gain.by_movement.high >= low
-    again = PAGE.read_text(encoding="utf-8").split("## Asked again")[1]
+    again = examples.page().split("## Asked again")[1]
     part = again[again.index(f"On {gpu}, in ") :]
     assert f"Of the gains by movement {inside} of {gains} lie where" in part.split("\n")[0]
     (tmp_path / "empty.json").write_text((ROOT / "results/h200/launch.json").read_text())
     assert "## Asked again" not in examples.page(results=[tmp_path / "empty.json"])
 
 
-def test_there_are_three() -> None:
-    assert EXAMPLES == ["convolution_1d", "softmax", "transpose"]
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
-    folder = examples.FOLDER / name
-    answers = examples.read_advice(folder / "advice.json")
-    assert (folder / "advice.md").read_text(encoding="utf-8") == examples.advice_page(name, answers)
+    answers = examples.read_advice(examples.RECORDED / name / "advice.json")
     for path in examples.result_files(name):
         provenance = read_document(path)["provenance"]
         advice = examples.advice_for(provenance["device"]["name"], answers)
@@ -67,13 +55,12 @@ def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_advice_is_of_the_traits_that_stand_there(name: str) -> None:
-    folder = examples.FOLDER / name
-    asked = examples.twin.asked_in_file(folder / "traits.toml")
-    for advice in examples.read_advice(folder / "advice.json"):
+    asked = twin_traits.asked_in_file(ROOT / "examples" / name / "traits.toml")
+    for advice in examples.read_advice(examples.RECORDED / name / "advice.json"):
         for trait, value in asked.items():
             if trait == "tile":
                 tile = int(advice.traits["rows"]) * int(advice.traits["row_bytes"])
-                assert tile == examples.twin.integer(value)
+                assert tile == twin_traits.integer(value)
             else:
                 assert advice.traits[trait] == value, trait
         assert advice.first in [a.strategy for a in advice.strategies]
@@ -81,50 +68,18 @@ def test_the_advice_is_of_the_traits_that_stand_there(name: str) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of examples/ without results, to be spoilt."""
-    copy = tmp_path / "examples"
-    ignored = shutil.ignore_patterns("results", "*.cu", "*.cuh", "*.cpp", "*.hpp")
-    shutil.copytree(examples.FOLDER, copy, ignore=ignored)
-    monkeypatch.setattr(examples, "FOLDER", copy)
-    return copy
+def folder(tmp_path: Path) -> Path:
+    """The advice alone, without what was measured."""
+    for name in EXAMPLES:
+        (tmp_path / name).mkdir()
+        shutil.copy(examples.RECORDED / name / "advice.json", tmp_path / name)
+    return tmp_path
 
 
 def test_without_results_the_page_says_so(folder: Path) -> None:
     text = examples.page(folder)
     assert text.count("Not measured yet.") == 1 + len(EXAMPLES)
     assert "hit" not in text.split("## convolution_1d")[1]
-
-
-def test_advice_is_asked_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = (folder / "softmax" / "advice.json").read_text()
-    gpu = ["--gpu", "NVIDIA H200"]
-    assert main(["examples", str(ROOT / "results"), "--ask", "softmax", *gpu]) == 2
-    assert "are not asked twice" in capsys.readouterr().err
-    assert (folder / "softmax" / "advice.json").read_text() == before
-    assert main(["examples", str(ROOT / "results"), "--ask", "sotfmax"]) == 2
-    assert "nearest: softmax" in capsys.readouterr().err
-
-
-def test_what_is_asked_is_what_advise_says(folder: Path) -> None:
-    for name in ("advice.json", "advice.md"):
-        (folder / "softmax" / name).unlink()
-    gpu = "NVIDIA H200"
-    assert main(["examples", str(ROOT / "results"), "--ask", "softmax", "--gpu", gpu]) == 0
-    (advice,) = examples.read_advice(folder / "softmax" / "advice.json")
-    text = (folder / "softmax" / "advice.md").read_text(encoding="utf-8")
-    assert text == examples.advice_page("softmax", [advice])
-    assert examples.advice_for(gpu, [advice]) is examples.advice_for("another", [advice])
-    twins = [t for t in examples.twin.recorded_twins([ROOT / "results"]) if t.gpu == gpu]
-    found = examples.twin.answer(advice.traits, twins)
-    assert advice.first == found.first and advice.exact == found.exact
-    for choice in found.choices:
-        said = advice.of(choice.measured.strategy)
-        assert said is not None and said.claim == choice.claim
-        assert said.ratio == pytest.approx(choice.measured.ratio, abs=1e-4)
-        assert f"{choice.measured.strategy}: " in advice.text
-    dates = {t.date for t in found.twins}
-    assert dates == {line.split()[0] for line in advice.record}
 
 
 @pytest.mark.parametrize(
@@ -180,7 +135,7 @@ def test_where_a_gain_lies() -> None:
 
 def advice_of(**claims: str) -> examples.Advice:
     said = tuple(examples.Advised(name, 1.1, 1.06, 1.16, claim) for name, claim in claims.items())
-    return examples.Advice("2026", "GPU", False, (), {}, "tma", (0.99, 1.01), said, "")
+    return examples.Advice("2026", "GPU", {}, "tma", said)
 
 
 def undecided(strategy: str) -> Gain:
@@ -231,13 +186,11 @@ def test_the_page_names_hits_and_misses(folder: Path, monkeypatch: pytest.Monkey
 
 
 def test_result_files_become_cases(folder: Path) -> None:
-    results = folder / "softmax" / "results"
-    results.mkdir()
     sizes = [{"rows": 32768, "cols": 4096}, {"rows": 8192, "cols": 16384}]
     groups = [synthetic.matched_group("softmax", size, 1.0, seed=i) for i, size in enumerate(sizes)]
     other = synthetic.matched_group("nw", {"n": 64}, 1.0)  # of another app: not looked at
     document = synthetic.document([*groups, other])
-    (results / "h200.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "softmax" / "h200.json").write_text(json.dumps(document), encoding="utf-8")
     measured = examples.outcome("softmax", folder)
     assert {g.app for g in measured.gains} == {"softmax"}
     cases = examples.cases_of(measured)
@@ -256,11 +209,10 @@ def test_result_files_become_cases(folder: Path) -> None:
 
 
 def test_results_of_examples_are_no_part_of_the_suites() -> None:
-    """`plots ... results` and the digests of results/ look at the suite's apps alone."""
-    for path in (ROOT / "results").rglob("*.json"):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        apps = {group["key"]["app"] for group in document.get("groups", [])}
-        assert not apps & set(EXAMPLES), f"{path}: results of examples are in examples/*/results/"
+    """`plots ... results` looks at the suite's apps alone; an example's folder can be named."""
+    assert examples.result_files("softmax")
+    assert not set(whole_record().groups["app"]) & set(EXAMPLES)
+    assert set(load([examples.RECORDED / "softmax"]).groups["app"]) == {"softmax"}
 
 
 def test_what_advice_was_worth_is_said_as_the_page_has_it():
@@ -276,7 +228,3 @@ def test_what_advice_was_worth_is_said_as_the_page_has_it():
             f"Of the gains by movement {of.inside} of {of.gains} lie where"
         ) in blind
         assert of.text() in said
-
-
-def test_nothing_is_said_of_examples_that_nobody_measured(tmp_path):
-    assert examples.worth_of(tmp_path) == [] and examples.real_kernels(tmp_path) == ""

@@ -32,25 +32,12 @@ def test_each_part_is_the_comparison_that_it_should_be(gains):
             assert gain.at_baseline_schedule.ratio == pytest.approx(at_baseline)
 
 
-def test_with_one_schedule_all_is_movement(gains):
-    gain = gains["register_bypass"]
-    assert gain.same_schedule and gain.by_movement == gain.total == gain.at_baseline_schedule
-    assert (gain.by_schedule.ratio, gain.by_schedule.claim) == (1, "the same schedule")
-    assert gain.product() == "all movement, with the same schedule"
-
-
 def test_what_a_total_mostly_is(gains):
     assert {name: gain.nature for name, gain in gains.items()} == {
         "register_bypass": "movement", "overlap": "schedule", "drop_off": "not resolved",
         "tma": "movement", "dsm": "movement",
     }  # fmt: skip
     assert [name for name, gain in gains.items() if gain.opposed] == ["dsm"]
-
-
-def test_products_in_words(gains):
-    assert gains["tma"].product() == "1.20 schedule × 1.30 [1.29, 1.31] movement"
-    assert gains["dsm"].product() == "0.90 schedule × 1.35 [1.34, 1.36] movement"
-    assert gains["drop_off"].product().endswith("movement (not resolved)")
 
 
 def test_a_matched_gain_inside_the_noise_is_not_claimed(load_groups):
@@ -73,10 +60,6 @@ def test_without_the_rows_that_tell_there_is_no_gain(load_groups, paper):
     assert [g.strategy for g in gains_of(load_groups(group))] == [
         "register_bypass", "drop_off", "dsm",
     ]  # fmt: skip
-
-
-def test_a_table_of_all_schedules_divides_no_total(cross_file):
-    assert gains_of(load([cross_file])) == []
 
 
 def test_the_frame_has_each_part_with_its_interval_and_claim(matched_file):

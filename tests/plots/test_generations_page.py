@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 import synthetic
-from whole_record import whole_record
 
 from plots.cli import main
 from plots.data.load import load
-from plots.data.strategies import ROOT
-from plots.figures.styles import PICTURE, digest_of
+from plots.figures.styles import PICTURE
 from plots.papers import expect, generations_page, specifications
 from plots.papers.generations import microbenchmark_ratios, steps
 from plots.statistics.intervals import geometric_mean
@@ -291,12 +289,6 @@ def test_a_precision_that_says_nothing_is_refused(capsys, paper_file, names, why
     assert run(capsys, "expect", "V100", "A100", "--precision", "fp64")[0] == 0
 
 
-def test_a_choice_among_files_is_refused_beside_names(capsys):
-    status, out, err = run(capsys, "expect", "V100", "A100", "--old-gpu", "NVIDIA H200")
-    assert status == 2 and out == ""
-    assert "--old-gpu chooses among the GPUs of files, and V100 is a name" in err
-
-
 @pytest.fixture
 def without_common_rows(save):
     """Files of three GPUs, oldest first, of which the first has another app than the others."""
@@ -323,24 +315,6 @@ def test_a_gpu_with_nothing_in_common_does_not_stop_the_others(capsys, without_c
     assert "2.00 best on best" in page.split("### NVIDIA H200 over NVIDIA A100-SXM4-40GB\n")[1]
 
 
-def test_files_without_an_app_ask_for_one(save):
-    page = generations_page.render(load([save(synthetic.memory_like(), "points.json")]))
-    step = page.split("## From one GPU to the next\n")[1].split("## ")[0]
-    assert "No file has an app measured: run `amasia study quick`" in step
-    assert not step.rstrip().endswith(":")
-
-
-def test_several_gpus_by_name_and_several_in_one_argument(capsys, file, tmp_path):
-    status, out, _ = run(capsys, "expect", "K80", "P100", "V100", "A100")
-    assert status == 0 and out.count("A100 over ") == 3 and "section 6.1): 1.34" in out
-    file("r/a.json", synthetic.A100)
-    both = file("r/b.json").parent
-    status, out, err = run(capsys, "expect", both, file("c.json"))
-    assert status == 2 and "choose with --old-gpu" in err
-    status, out, err = run(capsys, "expect", both, "--new-gpu", "NVIDIA H200")
-    assert status == 2 and "give both" in err
-
-
 def test_the_v100_of_the_paper_decides_its_verdict():
     other = expect.other_module()
     assert round(other.printed.expected, 2) == 1.38 and other.mean == 1.34
@@ -365,7 +339,7 @@ def test_the_paper_in_one_command(capsys, tmp_path):
         assert value in out
 
 
-def test_the_page_says_what_the_files_hold(file, tmp_path, capsys):
+def test_the_page_says_what_the_files_hold(file):
     new, old = file("r/new.json"), file("r/old.json", synthetic.A100, 2.0, 0.4)
     alone = generations_page.render(load([new]))
     assert "A step needs two" in alone and "`tma` 1.31×" in alone
@@ -374,14 +348,6 @@ def test_the_page_says_what_the_files_hold(file, tmp_path, capsys):
     assert "### NVIDIA H200 over NVIDIA A100-SXM4-40GB" in both and "A step needs two" not in both
     assert all(line.count("|") >= 4 for line in both.splitlines() if line.startswith("|"))
     assert "0.0798" in both and "Nothing is recorded" not in both
-    page = tmp_path / "generations.md"
-    assert main(["generations", str(new.parent), "-o", str(page)]) == 0
-    assert page.read_text(encoding="utf-8") == both
-    picture = (tmp_path / PICTURE).read_text(encoding="utf-8")
-    assert digest_of(load([new, old]).where(gpu="NVIDIA H200")) in picture
-    capsys.readouterr()
-    assert main(["generations", str(new.parent)]) == 0
-    assert capsys.readouterr().out == both
 
 
 def test_tensor_cores_are_no_movement(save):
@@ -415,34 +381,12 @@ def test_nothing_recorded_is_a_page_too(save):
     assert PICTURE not in page
 
 
-def test_the_page_of_the_repository_is_of_the_recorded_files():
-    files = sorted((ROOT / "results").glob("**/*.json"))
-    assert files
-    results = whole_record()
-    there = (ROOT / "docs" / "generations.md").read_text(encoding="utf-8")
-    assert there == generations_page.render(results), f"stale: {generations_page.COMMAND}"
-    newest = results.where(gpu=generations_page.gpus_of(results)[-1])
-    picture = (ROOT / "docs" / PICTURE).read_text(encoding="utf-8")
-    assert digest_of(newest) in picture, f"stale: {generations_page.COMMAND}"
-
-
 def test_what_is_resolved_is_not_called_too_few():
     """By the end that is known, where the other tells nothing."""
     assert generations_page._ratio(1.4, 1.1, 9.0, True) == "1.40×, at least 1.10"
     assert generations_page._ratio(0.7, 0.1, 0.9, True) == "0.70×, at most 0.90"
     assert generations_page._ratio(1.4, 0.5, 9.0, False) == "1.40×, too few rounds or GPUs to tell"
     assert generations_page._ratio(1.4, 1.3, 1.5, True) == "1.40× [1.30, 1.50]"
-
-
-def test_best_on_best_has_the_verdict_of_its_row(step):
-    """Both GPUs are fastest with tma, which is a matching row: one judge, one verdict."""
-    found = step(2.0)
-    (b,) = found.best.itertuples()
-    assert b.new_strategy == b.old_strategy == "tma"
-    rows = found.measured.rows
-    row = rows[(rows["role"] == "best") & (rows["strategy"] == "tma")].iloc[0]
-    for name in ("ratio", "low", "high", "resolved"):
-        assert getattr(b, name) == row[name]
 
 
 def test_fastest_rows_of_two_strategies_are_judged_with_all_others(step):

@@ -105,13 +105,6 @@ def test_the_scales_are_those_that_the_script_fits():
         assert script.surprise(other, sets)[0] > value + 3
 
 
-def test_every_coordinate_has_a_scale():
-    (of,) = [t for t in twin.recorded_twins([ROOT / "results" / "h200"])][:1]
-    assert sorted(twin_places.coordinates(of.traits, "tma", of.device)) == sorted(
-        twin_places.SCALES
-    )
-
-
 def test_the_lot_is_always_the_same_and_of_possible_kernels():
     drawn = drawn_twins.drawn()
     assert drawn == drawn_twins.drawn(drawn_twins.COUNT) and len(drawn) == drawn_twins.COUNT

@@ -156,19 +156,6 @@ def test_code_laid_out_of_line_is_no_loop():
     assert not loop.in_loop and not loop.has_loops and loop.fp32 == 1 and loop.brought == 16
 
 
-def test_what_never_runs_is_not_counted():
-    loop = loop_of("@!PT LDS RZ, [RZ]", *PAIR, "BAR.SYNC 0x0", "LDS R8, [R1]", "EXIT", "BRA 0x60")
-    assert loop.read == 4
-
-
-def test_copies_under_a_condition_are_told():
-    assert loop_of("LDG.E R4, [R2.64]", "@P2 STS [R0], R4", "LDS R8, [R1]", "EXIT").guarded == 1
-
-
-def test_tensor_cores_are_seen():
-    assert loop_of(*PAIR, "HMMA.16816.F32 R8, R4, R6, R8", "EXIT").tensor == 1
-
-
 def test_a_bulk_copy_out_brings_nothing():
     assert loop_of("UBLKCP.G.S [UR4], [UR6], UR8", "EXIT") is None
 

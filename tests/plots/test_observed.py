@@ -143,19 +143,6 @@ def test_what_the_program_prints_around_a_table_is_no_damage(report):
         read_csv(report(text.replace(rows[3], rows[3].rpartition(",")[0] + "\n")))
 
 
-def test_a_report_that_is_no_text_is_named(tmp_path):
-    path = tmp_path / "report.csv"
-    path.write_bytes(raw_page(("k", {"a__b": "1.5"})).encode("utf-16-le"))  # without its mark
-    with pytest.raises(PlotsError, match="is no text in UTF-8"):
-        read_csv(path)
-
-
-def test_thousands_of_a_shape(report):
-    page = raw_page(("k", {"a__b": "1.5"})).replace("(32, 8, 1)", "(1.024, 1, 1)")
-    (kernel,) = read_csv(report(page.replace("(1, 1, 1)", "(65,535, 2, 1)")))
-    assert (kernel.block, kernel.grid) == ((1024, 1, 1), (65535, 2, 1))
-
-
 def test_the_details_page_of_sections_names_things_for_people(report):
     text = (
         '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
@@ -304,19 +291,10 @@ def test_bytes_that_are_not_in_the_code_are_not_guessed(code):
     assert "tile" not in of.traits and any("not every tile" in fact for fact in of.facts)
 
 
-def test_a_kernel_that_moves_no_tile_is_told_so(code):
-    of = from_cubin(code("LDG.E R4, [R2.64]", "STG.E [R6.64], R4", "EXIT"), "256", None, None)
-    assert "brings nothing to shared memory" in of.facts[-1] and "tile" in of.unknown({})
-
-
 @pytest.mark.parametrize("block", ["0", "33x", "2048", "1,2,3,4", "a"])
 def test_a_block_that_there_is_not(block):
     with pytest.raises(PlotsError, match="--block"):
         threads_of(block)
-
-
-def test_blocks_as_people_write_them():
-    assert threads_of("256") == threads_of("32,8") == threads_of("16x16x1") == 256
 
 
 def test_of_both_the_code_says_more_of_the_tile_and_the_report_of_the_run(code, report):

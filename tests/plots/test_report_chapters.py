@@ -18,7 +18,6 @@ from plots.data.strategies import ROOT
 from plots.papers import published, reproduction
 from plots.report import warnings
 from plots.report.chapters import registry
-from plots.report.chapters.reproduction import _with_code
 from plots.report.embedded import Column, Embedded, decoded, unpacked
 from plots.report.page import render
 
@@ -65,11 +64,6 @@ def test_published_values_are_those_of_the_page_of_reproduction(groups, memory_f
     assert {r["verdict"] for r in rows} >= {"agrees", "not recorded"}
 
 
-def test_code_in_a_sentence_is_code_and_nothing_else_is_markup():
-    said = _with_code("run `amasia cross` on <an> A100")
-    assert said == "run <code>amasia cross</code> on &lt;an&gt; A100"
-
-
 def test_a_chapter_is_a_file_that_registers_itself(groups, monkeypatch):
     names = [part.name for part in registry.parts()]
     for name in names:
@@ -102,14 +96,6 @@ def test_what_a_page_carries_is_json_whatever_is_in_it():
     a, b = decoded(encoded)["tables"]["t"]["values"]
     assert a == ["</script><script>", None, None, 3, True, "é\ud800"]
     assert b == [[None, 0.333333]] * len(values)
-
-
-def test_two_tables_of_a_name_are_refused():
-    one, other = Embedded(), Embedded()
-    for data in (one, other):
-        data.table("t", (Column("a"),), [{"a": 1}])
-    with pytest.raises(ValueError, match="two tables are called t"):
-        one.add(other)
 
 
 def resembles(row, end):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plots.advice import twin
+from plots.advice import twin, twin_traits
+from plots.advice.twin_text import as_text
 from plots.data.strategies import ROOT
 from plots.judge.residency import blocks_by_registers, held, registers_of_its_twin
 
@@ -70,7 +71,7 @@ def test_few_blocks_are_few_bytes_under_way_and_an_unknown_gpu_is_not_guessed(re
 
 def test_four_tiles_of_30_kib_leave_room_for_one_block():
     twins = [t for t in twin.recorded_twins([ROOT / "results"]) if t.gpu == "NVIDIA H100 80GB HBM3"]
-    asked = twin.traits_of({"tile": "30KiB", "stages": "4", "intensity": "8"}, twins)
-    text = twin.as_text(twin.answer(asked, twins), None)
+    asked = twin_traits.traits_of({"tile": "30KiB", "stages": "4", "intensity": "8"}, twins)
+    text = as_text(twin.answer(asked, twins), None)
     assert "price: 122880 bytes of tiles per block; " in text and "; 1 block per SM (" in text
     assert "98304 bytes" not in text

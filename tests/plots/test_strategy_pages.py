@@ -1,20 +1,14 @@
-"""docs/strategies/: a page per strategy, made of the record and right about it."""
+"""A page per strategy, made of the record and right about it."""
 
 from __future__ import annotations
 
 import pytest
 import synthetic
-from whole_record import whole_record
 
 from plots.advice import strategy_pages
 from plots.data.load import load
-from plots.data.strategies import NAMES, ROOT, code_lines, involved_lines
+from plots.data.strategies import NAMES, code_lines, involved_lines
 from plots.errors import PlotsError
-
-
-def test_the_pages_of_the_repository_are_of_the_recorded_results():
-    there = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs/strategies").glob("*")}
-    assert there == strategy_pages.pages(whole_record()), f"stale: {strategy_pages.COMMAND}"
 
 
 @pytest.fixture
@@ -79,20 +73,9 @@ def test_what_a_strategy_won_is_that_of_the_advice_and_of_movement(pages):
     assert "In 0 of 1 cases the [advice](../choosing.md) names no strategy" in pages["baseline.md"]
 
 
-def test_the_row_above_is_written_out(pages):
-    for name in ("register_bypass", "overlap", "drop_off"):
-        assert "- Runs on: any GPU; below sm_80 by plain copies" in pages[f"{name}.md"]
-    assert "- PTX that must not: –" in pages["dsm.md"]
-
-
 def test_a_strategy_without_a_row_is_named(tmp_path, load_groups):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/strategies.md").write_text("| `tma` | a | b | c | d | e |\n")
     found = load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0))
     with pytest.raises(PlotsError, match="has no row for baseline"):
         strategy_pages.pages(found, tmp_path)
-
-
-def test_without_a_comparison_nothing_is_said(save):
-    with pytest.raises(PlotsError, match="nothing says what a strategy costs"):
-        strategy_pages.pages(load([save(synthetic.document([]), "empty.json")]))

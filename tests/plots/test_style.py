@@ -78,12 +78,6 @@ def test_a_poster_is_the_figure_in_proportion(load_groups):
     assert heading.get_fontsize() == pytest.approx(3 * 10.5)
 
 
-def test_what_is_drawn_for_a_column_leaves_nothing_behind():
-    with pytest.raises(ZeroDivisionError):
-        style.drawn_at(lambda: 1 / 0, 3.4)
-    assert not style.in_column() and style.text_size(5) == style.LEAST_POINTS
-
-
 @pytest.mark.parametrize(
     "text, lines",
     [

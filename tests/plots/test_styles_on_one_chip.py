@@ -12,14 +12,9 @@ from plots.data.load import load
 from plots.data.sessions import Sessions
 from plots.data.strategies import NAMES
 from plots.papers import styles
-from plots.papers.styles import AMPERE, HOPPER, Best, BetweenRuns, Known, OneRun, cases_of, summary
+from plots.papers.styles import Best, BetweenRuns, Known, OneRun, cases_of, summary
 from plots.statistics.between import Components, SessionValue, predict
 from plots.statistics.claims import NOT_RESOLVED
-
-
-def test_every_strategy_is_of_one_style():
-    assert sorted(("baseline", *AMPERE, *HOPPER)) == sorted(NAMES)
-    assert AMPERE == ("register_bypass", "overlap", "drop_off") and HOPPER == ("tma", "dsm")
 
 
 def only(results):

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from plots.advice import drawn_twins, examples, possible_traits, twin
+from plots.advice import drawn_twins, examples, possible_traits, twin, twin_traits
+from plots.advice.twin_text import as_text
 from plots.cli import main
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
@@ -76,7 +77,7 @@ def twins(save):
 
 
 def asked(twins, **named):
-    return twin.answer(twin.traits_of(named, twins), twins, named)
+    return twin.answer(twin_traits.traits_of(named, twins), twins, named)
 
 
 def test_the_twin_with_just_these_traits_answers(twins):
@@ -85,20 +86,10 @@ def test_the_twin_with_just_these_traits_answers(twins):
     assert [c.measured.strategy for c in found.choices[:2]] == ["tma", "overlap"]
     assert found.choices[0].claim == "faster"
     assert [m.strategy for m in found.absent] == ["dsm"]
-    text = twin.as_text(found, None)
+    text = as_text(found, None)
     assert "1. tma: 1.40× [1.39, 1.41] faster" in text
     assert "dsm: neighbouring blocks have no data in common" in text
     assert "needs sm_90" in text and "To measure it" not in text
-
-
-def test_beside_an_interval_without_1_the_noise_is_named(save):
-    near = speedups(tma=1.0065, register_bypass=1.001, drop_off=0.993)
-    found = asked(twin.recorded_twins([save(document(({}, near)))]))
-    assert {c.claim for c in found.choices} == {"not resolved", "reference"}
-    said = {line.split()[1]: line for line in twin.as_text(found, None).splitlines() if "×" in line}
-    assert said["tma:"].startswith("  1. tma: 1.006× [1.002, 1.011] (within baseline's noise)")
-    assert "(within baseline's noise)" in said["drop_off:"]
-    assert "(not resolved)" in said["register_bypass:"]
 
 
 def test_equal_strategies_are_said_to_be_equal(save):
@@ -109,7 +100,7 @@ def test_equal_strategies_are_said_to_be_equal(save):
     assert said["register_bypass"] == ("not resolved", False)
     assert said["drop_off"] == ("slower", False)
     assert "overlap: 1.300× [1.295, 1.305] faster, not told apart" in re.sub(
-        r"1\.30× \[1\.29, 1\.31\]", "1.300× [1.295, 1.305]", twin.as_text(found, None)
+        r"1\.30× \[1\.29, 1\.31\]", "1.300× [1.295, 1.305]", as_text(found, None)
     )
 
 
@@ -122,7 +113,7 @@ def test_what_is_within_the_noise_is_no_gain(save):
             row["value"] = synthetic.recomputed.median_record(values, synthetic.CONFIDENCE)
     found = asked(twin.recorded_twins([save(synthetic.signed(noisy))]))
     assert found.first == "baseline"
-    assert "no strategy is found to be faster" in twin.as_text(found, None)
+    assert "no strategy is found to be faster" in as_text(found, None)
 
 
 def test_what_lies_between_where_no_twin_has_these_traits(twins):
@@ -131,7 +122,7 @@ def test_what_lies_between_where_no_twin_has_these_traits(twins):
     tma = next(c.measured for c in found.choices if c.measured.strategy == "tma")
     assert tma.ratio == pytest.approx(1.4 - 0.05 * 3, rel=0.03)
     assert tma.low < 1.4 - 0.05 * 3 < tma.high
-    text = twin.as_text(found, twin.accuracy(twins))
+    text = as_text(found, twin.accuracy(twins))
     assert found.first == "tma"
     assert "amasia run twin --traits rows=16" in text and "Left out one by one" in text
     assert "They are points of a grid" in text
@@ -178,7 +169,7 @@ def test_more_blocks_than_a_twin_can_have_are_said(save):
     record = [({**traits, "registers": "64"}, gains) for traits, gains in grid()]
     twins = twin.recorded_twins([save(document(*record))])
     # 32 KiB for 256 threads: the twin needs 128 registers, the kernel has 64.
-    wide, narrow = (twin.as_text(asked(twins, rows=rows, fma="8"), None) for rows in ("64", "16"))
+    wide, narrow = (as_text(asked(twins, rows=rows, fma="8"), None) for rows in ("64", "16"))
     assert "The kernel has more blocks per SM than a twin with its traits can have" in wide
     assert "more blocks per SM than a twin" not in narrow
 
@@ -186,7 +177,7 @@ def test_more_blocks_than_a_twin_can_have_are_said(save):
 def test_a_gain_follows_the_blocks_whatever_limits_them(save):
     twins = twin.recorded_twins([save(document(*gains_by_blocks()))])
     for registers, workspace in (("128", "24576"), ("160", "0"), ("96", "8192")):
-        traits = twin.traits_of({"registers": registers, "workspace": workspace}, twins)
+        traits = twin_traits.traits_of({"registers": registers, "workspace": workspace}, twins)
         tma = next(
             c.measured for c in twin.answer(traits, twins).choices if c.measured.strategy == "tma"
         )
@@ -268,7 +259,7 @@ def test_the_price_is_that_of_the_kernel_asked_about(twins):
 
     twins = [with_blocks(of, 2 if of.traits["fma"] == "16" else 3) for of in twins]
     found = asked(twins, tile="30KiB", fma="16", stages="3")
-    text = twin.as_text(found, None)
+    text = as_text(found, None)
     by_name = {c.measured.strategy: c.measured for c in found.choices}
     assert by_name["tma"].computed.held.tile_bytes == 3 * 30 * 1024
     assert "price: 92160 bytes of tiles per block; " in text
@@ -281,7 +272,7 @@ def test_the_price_is_that_of_the_kernel_asked_about(twins):
     )
     # Nothing of it is the nearest twin's.
     assert all(not m.kernel and not m.remark for m in by_name.values())
-    small = twin.as_text(asked(twins, tile="16KiB", fma="16"), None)
+    small = as_text(asked(twins, tile="16KiB", fma="16"), None)
     assert "price: 49152 bytes of tiles per block" in small
     assert (
         "; 4 blocks per SM (2 to 3 in the twins asked, 2 in its own twin, which may need 96"
@@ -363,15 +354,6 @@ def test_the_nearest_is_said_to_be_another_kernel(save, capsys):
     assert said[: len(said) // 2] == said[len(said) // 2 :]
 
 
-def test_the_nearest_of_another_kind_keeps_what_it_can(save):
-    box = [({"layout": "box", "fma": str(n)}, speedups()) for n in (1, 128)]
-    twins = twin.recorded_twins([save(document(*grid(), *box))])
-    named = {"layout": "box", "chain": "dependent", "fma": "500"}
-    found = twin.answer_of_nearest(twin.traits_of(named, twins), twins, named)
-    assert found.exact and found.twins[0].traits["layout"] == "box"
-    assert "fma 128 for 500, chain independent for dependent." in found.remarks[1]
-
-
 def test_fewer_registers_than_a_twin_needs_are_taken_as_those_and_said(save, capsys):
     known = [({"registers": n, "fma": f}, speedups()) for n in ("64", "128") for f in ("1", "16")]
     path = str(save(document(*known)))
@@ -411,14 +393,14 @@ def test_what_is_not_named_is_as_in_twins_of_the_kind(save):
     halo = {"layout": "box", "halo": "4", "reads": "5"}
     record = document(*grid(), (halo, speedups()), ({**halo, "fma": "1"}, speedups()))
     twins = twin.recorded_twins([save(record)])
-    assert twin.traits_of({"rows": "16"}, twins)["reads"] == "1"
-    assert twin.traits_of({"rows": "16", "halo": "4"}, twins)["reads"] == "5"
-    assert twin.traits_of({"halo": "2"}, twins)["layout"] == "box"
-    assert twin.traits_of({"layout": "box", "halo": "0"}, twins)["reads"] == "1"
+    assert twin_traits.traits_of({"rows": "16"}, twins)["reads"] == "1"
+    assert twin_traits.traits_of({"rows": "16", "halo": "4"}, twins)["reads"] == "5"
+    assert twin_traits.traits_of({"halo": "2"}, twins)["layout"] == "box"
+    assert twin_traits.traits_of({"layout": "box", "halo": "0"}, twins)["reads"] == "1"
 
 
 def test_traits_may_be_named_as_people_do(twins):
-    traits = twin.traits_of({"tile": "16KiB", "intensity": "8"}, twins)
+    traits = twin_traits.traits_of({"tile": "16KiB", "intensity": "8"}, twins)
     assert (traits["rows"], traits["fma"], traits["out_bytes"]) == ("32", "16", "16384")
     # Two operations per multiply-add, four bytes per element.
     assert int(traits["fma"]) * 2 / 4 == 8
@@ -445,7 +427,7 @@ def test_traits_may_be_named_as_people_do(twins):
 )
 def test_a_bad_trait_is_one_line(twins, named, why):
     with pytest.raises(PlotsError) as error:
-        twin.traits_of(named, twins)
+        twin_traits.traits_of(named, twins)
     assert str(error.value).startswith(why) and "\n" not in str(error.value)
 
 
@@ -461,21 +443,14 @@ def test_a_bad_trait_is_one_line(twins, named, why):
 )
 def test_a_bad_file_of_traits_is_one_line(save, text, why):
     with pytest.raises(PlotsError, match=why):
-        twin.asked_in_file(save(text, "kernel.toml"))
+        twin_traits.asked_in_file(save(text, "kernel.toml"))
 
 
 def test_a_file_of_traits_is_read(save, tmp_path):
     path = save('tile = "16KiB"\nintensity = 8\nlayout = "box"\n', "kernel.toml")
-    assert twin.asked_in_file(path) == {"tile": "16KiB", "intensity": "8", "layout": "box"}
+    assert twin_traits.asked_in_file(path) == {"tile": "16KiB", "intensity": "8", "layout": "box"}
     with pytest.raises(PlotsError, match="cannot be read"):
-        twin.asked_in_file(tmp_path / "none.toml")
-
-
-def test_of_two_records_of_a_twin_the_later_counts(save):
-    early = save(document(({}, speedups(tma=2.0)), date="2026-01-01T00:00:00Z"), "a.json")
-    late = save(document(({}, speedups(tma=1.5)), date="2026-02-01T00:00:00Z"), "b.json")
-    (found,) = twin.recorded_twins([late, early])
-    assert found.times["tma"] == 1.5
+        twin_traits.asked_in_file(tmp_path / "none.toml")
 
 
 def test_accuracy_is_that_of_twins_left_out(twins, save):
@@ -538,11 +513,6 @@ def test_the_command_asks_the_record(save, capsys):
     assert capsys.readouterr().err.startswith("plots: outside the measured range: fma is 999")
     assert main(["advise", path, "--tile", "8KiB", "--gpu", "no such"]) == 2
     assert "no twin was recorded on 'no such'" in capsys.readouterr().err
-
-
-def test_without_twins_the_command_says_how_to_record_some(paper_file, capsys):
-    assert main(["advise", str(paper_file), "--tile", "8KiB"]) == 2
-    assert "no twin was recorded (amasia run twin/strategies" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -619,12 +589,6 @@ def test_the_page_has_every_trait():
     assert listed == rows
 
 
-def test_every_strategy_has_its_own_file():
-    for name in synthetic.STRATEGIES:
-        assert (ROOT / "microbench" / "twin" / f"{name}.cu").is_file()
-        assert twin.code_lines(name) > 10
-
-
 CONTRADICTIONS = json.loads((Path(__file__).parent / "contradicting_traits.json").read_text())
 
 
@@ -645,7 +609,7 @@ def test_traits_that_no_kernel_has_get_no_answer(twins):
         ({"layout": "tree"}, "expected one of run, box, gather as layout, not 'tree'"),
     ):
         with pytest.raises(PlotsError, match=re.escape(why)):
-            twin.traits_of(named, twins)
+            twin_traits.traits_of(named, twins)
 
 
 def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measured(save, capsys):
@@ -659,12 +623,6 @@ def test_a_tile_that_the_threads_do_not_divide_is_answered_and_not_to_be_measure
     assert ",threads=128," in command
     assert main(["advise", path, "--trait", "threads=384"]) == 0
     assert "with 512 threads instead" in capsys.readouterr().out
-
-
-def test_a_tile_that_no_number_of_threads_divides_is_said():
-    traits = {**MIDDLE, "rows": "255", "row_bytes": "65520"}
-    assert possible_traits.nearest_divisible(traits) is None
-    assert twin._how_to_measure(traits)[-1].startswith("No number of threads shares this tile")
 
 
 def test_more_than_the_gpu_has_is_said_before_the_range(twins):
@@ -690,16 +648,6 @@ def test_more_than_the_gpu_has_is_said_before_the_range(twins):
         with pytest.raises(PlotsError, match=f"no block with these traits fits on .*: {why}"):
             asked(known, **named)
     assert possible_traits.beyond(MIDDLE, {}) == ""
-
-
-def test_what_is_not_told_apart_from_baseline_is_not_called_a_choice(save, capsys):
-    ends = along(1.3, 1.3, 1.3, 1.3, 1.3, 0.97, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3)
-    path = str(save(document(*ends)))
-    assert main(["advise", path, "--trait", "fma=15"]) == 0
-    said = capsys.readouterr().out
-    assert "tma" in said and "Try tma first, though it is not told apart from baseline: " in said
-    assert main(["advise", path, "--trait", "fma=1"]) == 0
-    assert "Choose tma: " in capsys.readouterr().out
 
 
 def test_beside_what_is_not_told_apart_the_first_that_is_found_faster_is_named(save, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plots.units import claimed_ratio, milliseconds, shortened, times
+from plots.units import claimed_ratio, milliseconds, times
 
 
 def test_numbers_as_people_read_them():
@@ -29,9 +29,3 @@ def test_numbers_as_people_read_them():
 )
 def test_a_claim_has_the_digits_that_it_needs(ratio, low, high, text):
     assert claimed_ratio(ratio, low, high) == text
-
-
-def test_long_names_lose_their_middle():
-    assert shortened("NVIDIA H200") == "NVIDIA H200"
-    short = shortened("a" * 10_000 + "z", 20)
-    assert len(short) <= 20 and short.startswith("aa") and short.endswith("z") and "…" in short

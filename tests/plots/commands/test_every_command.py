@@ -64,12 +64,6 @@ def test_help_has_defaults_exit_status_and_two_examples_that_parse(command, caps
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_defaults_stand_behind_their_options(capsys):
-    lines = help_of("report", capsys).splitlines()
-    assert any("--out" in line and "(default: report.html)" in line for line in lines)
-    assert any("results" in line and "(default: results)" in line for line in lines)
-
-
 def test_the_version_is_that_of_the_project(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--version"])

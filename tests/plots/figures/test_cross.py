@@ -12,7 +12,6 @@ from drawn import heading, texts
 from matplotlib.colors import to_rgb
 
 from plots.data.load import load
-from plots.errors import PlotsError
 from plots.figures import FIGURES, AppSubject, GpuSubject
 from plots.figures.cross import cross
 
@@ -68,25 +67,6 @@ def test_failed_cells_look_different_from_declined_ones(load_groups):
     (ax,) = cross(load_groups(group).cross).axes
     (crashed,) = cells(ax, "crashed")
     assert crashed.get_hatch() == "...."
-
-
-def test_several_modes_are_named(load_groups):
-    groups = [
-        synthetic.cross_group("nw", {"n": 64}, launch=launch) for launch in ("stream", "graph")
-    ]
-    titles = [ax.get_title(loc="left") for ax in cross(load_groups(*groups).cross).axes]
-    assert sorted(titles) == [
-        "nw, n=64\ncold cache, graph launches", "nw, n=64\ncold cache, stream launches",
-    ]  # fmt: skip
-
-
-def test_without_a_table_there_is_no_picture(paper, load_groups):
-    assert FIGURES["cross"].markup(of_nw(paper)) == ""
-    empty = synthetic.cross_group("nw", {"n": 64})
-    empty["rows"], empty["comparisons"] = [synthetic.untimed_row("nw/tma", "cross", "ok", "")], []
-    results = load_groups(empty).cross
-    with pytest.raises(PlotsError, match="no table of amasia cross"):
-        cross(results.where(app="lud"))
 
 
 def of_nw(results):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from plots.cli import main
 from plots.data.load import load
-from plots.errors import PlotsError
 from plots.figures.dpx_blocks import dpx_blocks, drops
 
 
@@ -18,17 +16,6 @@ def test_dpx_blocks_has_a_curve_per_form_and_marks_the_multiples(save):
     ]  # fmt: skip
     assert [t.get_text() for t in ax.texts] == ["1 × 132", "2 × 132"]
     assert ax.get_ylim()[0] == 0
-
-
-def test_without_data_it_says_so(paper):
-    with pytest.raises(PlotsError, match="nothing to draw"):
-        dpx_blocks(paper)
-
-
-def test_the_command_line_draws_it(save, tmp_path):
-    out = tmp_path / "dpx.svg"
-    assert main(["figure", "dpx_blocks", str(save(synthetic.dpx_like())), "-o", str(out)]) == 0
-    assert out.exists()
 
 
 def test_what_one_block_more_costs_is_computed(save):

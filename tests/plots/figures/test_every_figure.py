@@ -16,7 +16,7 @@ from plots.cli import main
 from plots.data.load import load
 from plots.data.strategies import ROOT
 from plots.errors import PlotsError
-from plots.figures import FIGURES, Chapter, FigureKind, GpuSubject, Picture, of_chapter, register
+from plots.figures import FIGURES, Chapter, GpuSubject, of_chapter
 from plots.figures.registry import microbenchmark_figure, unregister
 from plots.report import page
 from plots.report.embedded import carried_by, unpacked
@@ -152,22 +152,6 @@ def test_two_figures_of_one_microbenchmark_have_a_picture_each(memory_file):
         unregister("of_a_test")
     pictures = [name for figure in shown["memory/latency"] for name in figure.pictures]
     assert len(pictures) == len(set(pictures)) == 2 and other.name in pictures[1]
-
-
-def test_a_second_figure_of_a_name_is_refused():
-    with pytest.raises(ValueError, match="two figures are called floor"):
-        register(FIGURES["floor"])
-    kind = FigureKind("of_a_test", "for this test", None)
-    register(kind)
-    assert FIGURES["of_a_test"] is kind
-    unregister("of_a_test")
-    with pytest.raises(ValueError, match="expected a chapter"):
-        FigureKind("x", "x", None, chapter=Chapter.APPS)
-
-
-def test_a_picture_that_depends_on_more_than_its_arguments_is_refused():
-    with pytest.raises(ValueError, match="no module function"):
-        Picture("x", "x", lambda: None, ())
 
 
 def test_figures_of_the_report_have_prose_from_their_subject(memory_file, paper_file):

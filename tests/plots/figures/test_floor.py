@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from plots.errors import PlotsError
 from plots.figures.floor import floor
 
 MAIN = {"cache": "cold", "launch": "stream"}
@@ -35,22 +34,3 @@ def test_floor_beyond_100_percent_stays_visible(load_groups):
     ax = floor(load_groups(group)).axes[0]
     longest = max(c.patches[0].get_width() for c in ax.containers)
     assert longest > 300 and ax.get_xlim()[1] > longest
-
-
-def test_labels_do_not_lie_on_the_line_of_100_percent(load_groups):
-    figure = floor(load_groups(synthetic.group("nw", {"n": 64}, 0.4)))
-    figure.draw_without_rendering()
-    (ax,) = (ax for ax in figure.axes if ax.get_visible())
-    line = ax.transData.transform((100, 0))[0]
-    labels = [t for t in ax.texts if "%" in t.get_text()]
-    assert len(labels) == 12
-    for label in labels:
-        reach = label.get_window_extent()
-        assert reach.x0 > line and reach.x1 <= figure.bbox.width
-
-
-def test_floor_without_ceilings_says_so(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 1.0)
-    group["floor"] = None
-    with pytest.raises(PlotsError, match="no floors"):
-        floor(load_groups(group))

@@ -7,7 +7,6 @@ import synthetic
 from drawn import bars, heading, texts
 
 from plots.data.load import load
-from plots.errors import PlotsError
 from plots.figures import FIGURES, GpuSubject
 from plots.figures.matched import matched, sentences
 from plots.judge.gains import gains_of
@@ -44,19 +43,6 @@ def test_the_steps_of_each_strategy_lead_to_its_total(results):
     assert "1.56× = 1.20× · 1.30×" in texts(figure) and "1.02×, all movement" in texts(figure)
 
 
-def test_chosen_sizes(results):
-    assert len(matched(results, ["nw n=4096"]).axes) == 1
-    with pytest.raises(PlotsError, match="at the same schedule"):
-        matched(results, [])
-
-
-def test_results_without_schedules_have_no_such_figure(paper):
-    with pytest.raises(PlotsError, match="at the same schedule"):
-        matched(paper)
-    subject = GpuSubject("NVIDIA H200", "h200", paper, "cold", "stream", ())
-    assert FIGURES["matched"].pictures(subject) == []
-
-
 def test_sentences_say_what_a_printed_total_mostly_is(results):
     said = sentences(gains_of(results)[:5])
     assert said == [
@@ -76,13 +62,6 @@ def test_a_schedule_that_outweighs_movement_is_said(load_groups):
     gains = gains_of(load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0, divided=divided)))
     (said,) = sentences(gains)
     assert said.startswith("By the schedule, against movement: tma, 1.26×")
-
-
-def test_a_total_that_is_not_resolved_may_hide_a_gain_of_movement(load_groups):
-    divided = {"tma": ("tall", 0.8, 1.25, 1.0)}
-    gains = gains_of(load_groups(synthetic.matched_group("nw", {"n": 64}, 1.0, divided=divided)))
-    (said,) = sentences(gains)
-    assert said.startswith("Not faster or slower in all, but by movement: tma, 1.00×")
 
 
 def test_the_report_shows_the_main_sizes_and_lists_the_others(results):

@@ -6,7 +6,6 @@ import pytest
 import synthetic
 
 from plots.data.load import load
-from plots.errors import PlotsError
 from plots.figures.persistence import fitted_over_all, persistence
 
 
@@ -32,11 +31,6 @@ def test_readers_have_a_panel_each(save):
     ]
     panels = persistence(load([save(document)])).axes
     assert [p.get_title(loc="left") for p in panels] == ["read by one SM", "read by all SMs"]
-
-
-def test_without_data_it_says_so(paper):
-    with pytest.raises(PlotsError, match="nothing to draw"):
-        persistence(paper)
 
 
 def test_how_far_the_share_that_fits_is_from_all_lines_is_computed(memory_file, save):

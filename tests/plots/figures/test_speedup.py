@@ -8,7 +8,6 @@ import synthetic
 from drawn import bars, heading
 from matplotlib.patches import Rectangle
 
-from plots.errors import PlotsError
 from plots.figures.floor import floor
 from plots.figures.speedup import speedup
 
@@ -70,17 +69,6 @@ def test_speedup_of_many_sizes_and_of_one_row(load_groups):
     assert [len(bars(ax)) for ax in one.axes] == [1, 1]
 
 
-def test_speedup_says_once_that_no_strategy_ran(load_groups):
-    groups = [synthetic.group("nw", {"n": n}, 1.0, seed=n) for n in (64, 128)]
-    odd = groups[1]
-    for i, row in enumerate(odd["rows"]):
-        if row["role"] == "iso":
-            odd["rows"][i] = synthetic.untimed_row(row["variant"], "iso", "skipped", "-")
-    iso, best = speedup(load_groups(*groups)).axes
-    assert [t.get_text() for t in iso.texts if "skipped" in t.get_text()] == ["all skipped"]
-    assert not any("skipped" in t.get_text() for t in best.texts)
-
-
 def test_speedup_sums_up_the_controls_of_many_sizes(load_groups):
     def words(sizes):
         groups = [synthetic.group("nw", {"n": 64 * i}, 1.0, seed=i) for i in range(1, sizes + 1)]
@@ -90,12 +78,6 @@ def test_speedup_sums_up_the_controls_of_many_sizes(load_groups):
     assert len(words(4)) == 4
     summed_up = words(5)
     assert len(summed_up) == 1 and summed_up[0].startswith("A/A within")
-
-
-def test_speedup_without_comparisons_says_so(load_groups):
-    group = synthetic.group("nw", {"n": 64}, 1.0, speedups={"baseline": (1, 1)}, control=False)
-    with pytest.raises(PlotsError, match="hold no comparisons"):
-        speedup(load_groups(group))
 
 
 def test_comparators_are_a_reference_and_no_strategy(load_groups):

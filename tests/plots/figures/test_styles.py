@@ -6,8 +6,7 @@ import pytest
 import synthetic
 from drawn import bars, heading
 
-from plots.errors import PlotsError
-from plots.figures.styles import digest_of, shown, styles
+from plots.figures.styles import shown, styles
 
 
 @pytest.fixture
@@ -43,14 +42,3 @@ def test_what_is_not_resolved_is_hollow(load_groups):
     assert faces == {"white"}
     full = styles(load_groups(synthetic.group("nw", {"n": 4}, 1.0)))
     assert "white" not in {b.lines[0].get_markerfacecolor() for b in full.axes[0].containers}
-
-
-def test_the_digest_is_of_what_is_drawn(results, load_groups):
-    assert digest_of(results) == digest_of(results)
-    assert digest_of(results) != digest_of(results.where(app="nw"))
-
-
-def test_nothing_to_draw_is_said(load_groups):
-    alone = synthetic.group("nw", {"n": 4}, 1.0, speedups={"baseline": (1.0, 1.0)})
-    with pytest.raises(PlotsError, match="styles"):
-        styles(load_groups(alone))

@@ -1,0 +1,243 @@
+"""The traits of a kernel that twins are asked for: as given, completed from the record, and held
+against what was recorded."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plots.advice.possible_traits import LIMITS, WORDS, contradiction
+from plots.advice.twin_places import position
+from plots.errors import PlotsError, nearest
+
+if TYPE_CHECKING:
+    from plots.advice.twin import Twin
+
+Traits = dict[str, str]  # as the coordinates of a point
+
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}
+
+
+def integer(text: str) -> int | None:
+    """ "16KiB" -> 16384; None for what is no whole number of bytes or things."""
+    match = re.fullmatch(r"([0-9]{1,12})\s*([A-Za-z]*)", text.strip())
+    if match is None or match[2].lower() not in _UNITS:
+        return None
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def _rows_of_tile(text: str, traits: Traits) -> int:
+    """Rows of a tile of so many bytes. Raises PlotsError, which says what is wrong with it."""
+    size, row = integer(text), int(traits["row_bytes"])
+    if size is None:
+        written = re.fullmatch(r"(-?)[0-9.]+\s*([A-Za-z]*)", text.strip())
+        if written is None:
+            raise PlotsError(f"expected bytes as tile, such as 16KiB, not {text!r}")
+        if written[2].lower() not in _UNITS:
+            raise PlotsError(
+                f"no unit {written[2]!r} in tile {text!r}: expected B, KiB, MiB, GiB or TiB"
+            )
+        what = "more than 0" if written[1] else "a whole number of them, of at most 12 digits"
+        raise PlotsError(f"expected bytes as tile, {what}, not {text!r}")
+    if size == 0:
+        raise PlotsError(f"expected bytes as tile, more than 0, not {text!r}")
+    if row == 0 or size % row:
+        raise PlotsError(
+            f"expected a tile of whole rows of {row} bytes, not {text!r} (row_bytes says how long "
+            "a row is)"
+        )
+    return size // row
+
+
+def asked_in_file(path: Path) -> dict[str, str]:
+    """The traits in a TOML file of one table, ``rows = 16``, ``layout = "box"``, ``tile =
+    "16KiB"``. Raises PlotsError."""
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        raise PlotsError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlotsError(f"{path}: expected TOML: {error}") from None
+    if not table:
+        raise PlotsError(f'{path}: expected traits such as tile = "16KiB", found none')
+    for name, value in table.items():
+        if type(value) not in (int, float, str):
+            raise PlotsError(f"{path}: expected a number or a text as {name}")
+    return {name: str(value) for name, value in table.items()}
+
+
+# Traits that are told apart by being there at all: with any, another thing is measured.
+_ALL_OR_NONE = ("halo", "common", "tiles_per_block")
+
+
+def _value(text: str) -> str:
+    """A trait as a coordinate: a number of bytes or things as such, a word as it is."""
+    value = integer(text)
+    return text if value is None else str(value)
+
+
+def defaults_for(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
+    """What a trait is that nobody names: its most frequent value in recorded twins of the same
+    kind, as far as that is named; which is that of the middle that the others are varied from."""
+    there = {name: _value(text) for name, text in asked.items()}
+    alike = [
+        twin
+        for twin in twins
+        if all(
+            twin.traits[name] == value
+            for name, value in there.items()
+            if name in twin.traits and not twin.traits[name].isdigit()
+        )
+        and all(
+            (twin.traits.get(name, "0") != "0") == (there.get(name, "0") != "0")
+            for name in _ALL_OR_NONE
+        )
+    ]
+    counts: dict[str, Counter[str]] = {}
+    for twin in alike or twins:
+        for name, value in twin.traits.items():
+            counts.setdefault(name, Counter())[value] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()}
+
+
+_MOST = 1e12  # as many digits as integer() takes
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (0 <= value < _MOST):
+        raise PlotsError(f"expected a number as {name}, from 0 to {_MOST:.0e}, not {text!r}")
+    return value
+
+
+def traits_of(asked: Mapping[str, str], twins: Sequence[Twin]) -> Traits:
+    """All traits of a kernel from those that are named.
+
+    Besides the traits themselves: ``tile``, bytes of a tile, which gives the rows; ``intensity``,
+    operations per byte that a tile brings, which gives the multiply-adds (two operations on four
+    bytes). What is written is as much as the tile has, if not named. Raises PlotsError, for traits
+    that contradict each other, too.
+    """
+    asked = dict(asked)
+    defaults = defaults_for(asked, twins)
+    traits = dict(defaults)
+    for name, given in (("tile", "rows"), ("intensity", "fma")):
+        if name in asked and given in asked:
+            raise PlotsError(f"{name} and {given} say the same: expected one of them")
+    tile = asked.pop("tile", None)
+    intensity = asked.pop("intensity", None)
+    for name, text in asked.items():
+        if name not in defaults:
+            raise PlotsError(
+                f"no trait {name!r}; {nearest(name, [*defaults, 'tile', 'intensity'])}"
+            )
+        if defaults[name].isdigit():
+            value = integer(text)
+            if value is None:
+                raise PlotsError(f"expected a whole number as {name}, not {text!r}")
+            if value == 0 < LIMITS.get(name, (0, 0))[0]:
+                raise PlotsError(f"expected a whole number as {name}, more than 0, not {text!r}")
+            traits[name] = str(value)
+        else:
+            words = WORDS.get(name, ())
+            if words and text not in words:
+                raise PlotsError(f"expected one of {', '.join(words)} as {name}, not {text!r}")
+            traits[name] = text
+    if tile is not None:
+        traits["rows"] = str(_rows_of_tile(tile, traits))
+    if intensity is not None:
+        traits["fma"] = str(round(2 * _number("intensity", intensity)))
+    if "out_bytes" not in asked:
+        traits["out_bytes"] = str(int(traits["rows"]) * int(traits["row_bytes"]))
+    if why := contradiction(traits):
+        raise PlotsError(f"no kernel has these traits: {why}")
+    return traits
+
+
+def kind_of(traits: Traits) -> tuple[str, ...]:
+    """Twins of different kinds do not answer for each other."""
+    return _kind_of(tuple(traits.items()))
+
+
+@cache
+def _kind_of(traits: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    of = dict(traits)
+    words = [value for value in of.values() if not value.isdigit()]
+    return (*words, *(f"{name}: {of.get(name, '0') != '0'}" for name in _ALL_OR_NONE))
+
+
+def in_bytes(value: float) -> str:
+    """ "16KiB", "100 bytes"."""
+    whole = int(value)
+    return f"{whole // 1024}KiB" if whole and whole % 1024 == 0 else f"{whole} bytes"
+
+
+def tile_bytes(traits: Traits) -> int:
+    """Of a tile, without its halo."""
+    return int(traits["rows"]) * int(traits["row_bytes"])
+
+
+def _said(name: str, traits: Traits, asked: Mapping[str, str]) -> str:
+    """A trait, one of position(), as whoever asked calls it."""
+    if name == "tile":
+        size = in_bytes(tile_bytes(traits))
+        return (
+            f"rows is {traits['rows']}, a tile of {size}" if "rows" in asked else f"tile is {size}"
+        )
+    if name == "fma" and "intensity" in asked:
+        return f"intensity is {asked['intensity']}"
+    return f"{name} is {traits.get(name, '0')}"
+
+
+def _scale(name: str, asked: Mapping[str, str]) -> tuple[Callable[[Traits], float], str]:
+    """What was measured of a trait of position() as a number, and how numbers of it are printed."""
+    if name == "tile":
+        return tile_bytes, "bytes"
+    if name in ("out_bytes", "common"):
+        return (lambda t: position(t)[name] / 4), "share"
+    if name == "fma" and "intensity" in asked:
+        return (lambda t: int(t["fma"]) / 2), ""
+    return (lambda t: int(t.get(name, "0"))), ""
+
+
+def _kind_in_words(traits: Traits) -> str:
+    words = [v for v in traits.values() if not v.isdigit()]
+    some = [name for name in _ALL_OR_NONE if traits.get(name, "0") != "0"]
+    return ", ".join([*words, *(f"with {name}" for name in some)])
+
+
+def outside(traits: Traits, twins: Sequence[Twin], asked: Mapping[str, str]) -> list[str]:
+    """Each trait that lies outside what was recorded, with what was, as whoever asked calls it:
+    of twins of the same kind, or of all when there are none."""
+    of_kind = [twin for twin in twins if kind_of(twin.traits) == kind_of(traits)]
+    said = []
+    if not of_kind:
+        kinds = dict.fromkeys(_kind_in_words(twin.traits) for twin in twins)
+        recorded = " / ".join(kinds) or "none"
+        said.append(
+            f"no twin of this kind was recorded ({_kind_in_words(traits)}), recorded are {recorded}"
+        )
+    there = of_kind or twins
+    for name, value in position(traits).items():
+        if not of_kind and name in _ALL_OR_NONE:
+            continue  # it is the kind that is told by it
+        places = [position(twin.traits).get(name, 0) for twin in there]
+        if not places or min(places) - 1e-9 <= value <= max(places) + 1e-9:
+            continue
+        number, unit = _scale(name, asked)
+        recorded = sorted({min(map(number, (t.traits for t in there))),
+                           max(map(number, (t.traits for t in there)))})  # fmt: skip
+        ends = " to ".join(in_bytes(v) if unit == "bytes" else f"{v:g}" for v in recorded)
+        share = " of the tile" if unit == "share" else ""
+        said.append(f"{_said(name, traits, asked)}, recorded are {ends}{share}")
+    return said
