@@ -108,8 +108,8 @@ class Result:
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the result file, whole or not at all; ``plots``, ``amasia compare`` and ``amasia
-        merge`` read it. Of a link the target is written; a device is written to. Raises OSError."""
+        """Writes the result file, whole or not at all; ``python -m plots`` and ``amasia merge``
+        read it. Of a link the target is written; a device is written to. Raises OSError."""
         target = Path(path)
         text = json.dumps(self.document, indent=1) + "\n"
         with opened_whole(target) as file:

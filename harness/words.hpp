@@ -82,13 +82,6 @@ template <>
 struct Words<SpeedVerdict> {
   static constexpr std::string_view what = "verdict", list[] = {"faster", "slower", "not resolved"};
 };
-/// Of a row in one file against the same row in another.
-enum class Change { faster, slower, not_resolved, too_few_rounds };
-template <>
-struct Words<Change> {
-  static constexpr std::string_view what = "change",
-                                    list[] = {"faster", "slower", "not resolved", "too few rounds"};
-};
 template <>
 struct Words<SpeedClaim> {
   static constexpr std::string_view what = "claim",

@@ -11,7 +11,6 @@
 #include "harness/cli/preview.hpp"
 #include "harness/cli/repeated.hpp"
 #include "harness/cli/result_files.hpp"
-#include "harness/published/reproduction_table.hpp"
 #include "harness/report/markdown.hpp"
 #include "harness/report/sentences.hpp"
 #include "harness/results/claim.hpp"
@@ -63,32 +62,26 @@ std::vector<std::string> blind_spots(const std::map<std::string, std::string>& d
   return lines;
 }
 
-/// How many rows ended how, and whether all of what was measured is valid.
-struct Tally {
-  int ok = 0, failed = 0, skipped = 0, crashed = 0;
-  bool valid = true;
-
-  void count(RowStatus status) {
-    switch (status) {
-      case RowStatus::ok:
-        ++ok;
-        break;
-      case RowStatus::failed:
-        ++failed;
-        break;
-      case RowStatus::skipped:
-        ++skipped;
-        break;
-      case RowStatus::crashed:
-        ++crashed;
-        break;
-    }
+void count(RowStatus status, Tally& tally) {
+  switch (status) {
+    case RowStatus::ok:
+      ++tally.ok;
+      break;
+    case RowStatus::failed:
+      ++tally.failed;
+      break;
+    case RowStatus::skipped:
+      ++tally.skipped;
+      break;
+    case RowStatus::crashed:
+      ++tally.crashed;
+      break;
   }
-};
+}
 
 void report(const MicrobenchmarkResult& m, Tally& tally) {
   for (const MicrobenchmarkRow& row : m.rows) {
-    tally.count(row.status);
+    count(row.status, tally);
     if (row.status != RowStatus::ok) {
       print_prose("{} {} [{}]: {}\n", word_of(row.status), m.name, to_string(row.at), row.reason);
     }
@@ -100,7 +93,7 @@ void report(const MicrobenchmarkResult& m, Tally& tally) {
 
 void report(const GroupResult& g, Tally& tally) {
   for (const Row& row : g.rows) {
-    tally.count(row.status);
+    count(row.status, tally);
     if (row.status == RowStatus::failed || row.status == RowStatus::crashed) {
       print_prose("{} {} ({}) at {}: {} - {}\n",
                   row.status == RowStatus::failed ? "FAILED" : "CRASHED", row.variant,
@@ -126,14 +119,43 @@ void report(const GroupResult& g, Tally& tally) {
 /// Exit status of what was measured, and the closing sentences on stderr.
 ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
                     const std::string& path) {
+  const Tally tally = report(outcome.file);
+  if (const auto status = report_early_end(outcome)) return *status;
+  if (tally.failed + tally.crashed > 0) {
+    if (r.finder.empty()) {
+      say_next(with_patterns("amasia verify", r.campaign.patterns),
+               "holds every config of these variants against the reference");
+    } else {
+      say_next(r.finder, r.finder_does);
+    }
+    return exit_wrong_result;
+  }
+  if (r.campaign.inventory.empty()) {
+    say_next(in_shell({"python", "-m", "plots", "report", path}),
+             fmt::format("draws it; {} compares it with an earlier file",
+                         in_shell({"python", "-m", "plots", "compare", "OLD", path})));
+  } else {
+    say_next(in_shell({"python", "-m", "plots", "reproduction", path}),
+             "sets it beside the published values");
+  }
+  return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
+}
+
+}  // namespace
+
+Tally report(const ResultFile& file) {
   Tally tally;
-  for (const MicrobenchmarkResult& m : outcome.file.microbenchmarks) report(m, tally);
-  for (const GroupResult& g : outcome.file.groups) report(g, tally);
-  for (const GroupResult* g : shown_groups(outcome.file)) {
+  for (const MicrobenchmarkResult& m : file.microbenchmarks) report(m, tally);
+  for (const GroupResult& g : file.groups) report(g, tally);
+  for (const GroupResult* g : shown_groups(file)) {
     for (const std::string& s : sentences(*g)) print_prose("{}\n", s);
   }
   print_prose("{} rows ok, {} failed, {} skipped, {} crashed\n", tally.ok, tally.failed,
               tally.skipped, tally.crashed);
+  return tally;
+}
+
+std::optional<ExitStatus> report_early_end(const SessionOutcome& outcome) {
   if (outcome.interrupted) {
     print_prose(
         "interrupted: finished groups are kept; continue with the same command and "
@@ -147,22 +169,8 @@ ExitStatus conclude(const SessionOutcome& outcome, const MeasureRequest& r,
         outcome.device_lost);
     return exit_no_device;
   }
-  if (tally.failed + tally.crashed > 0) {
-    if (r.finder.empty()) {
-      say_next(with_patterns("amasia verify", r.campaign.patterns),
-               "holds every config of these variants against the reference");
-    } else {
-      say_next(r.finder, r.finder_does);
-    }
-    return exit_wrong_result;
-  }
-  say_next(in_shell({"python", "-m", "plots", "report", path}),
-           fmt::format("draws it; {} sets it against an earlier file",
-                       in_shell({"amasia", "compare", "OLD", path})));
-  return r.strict && !tally.valid ? exit_invalid_measurement : exit_ok;
+  return std::nullopt;
 }
-
-}  // namespace
 
 TuningTable recorded_winners(const std::string& tuning, const std::optional<Device>& device) {
   if (!tuning.empty()) {
@@ -247,8 +255,7 @@ ExitStatus measure(MeasureRequest r, const std::vector<std::string>& argv) {
   or_say_where_results_are(options.out, [&] {
     write_exports(outcome.file, r.exports);
     if (r.exports.on_stdout() || is_stdout(options.out)) return;
-    write_data(c.inventory.empty() ? to_markdown(outcome.file)
-                                   : to_markdown(reproduction_table(outcome.file, c.inventory)));
+    write_data(to_markdown(outcome.file));
   });
   return conclude(outcome, r, options.out);
 }

@@ -9,9 +9,9 @@
 
 #include "harness/errors.hpp"
 #include "harness/registry.hpp"
-#include "harness/results/again.hpp"
 #include "harness/results/row_name.hpp"
 #include "harness/results/sessions.hpp"
+#include "harness/text/pattern.hpp"
 
 namespace amasia {
 namespace {
@@ -66,6 +66,12 @@ PlannedRow planned(const Row& row) {
 }
 
 }  // namespace
+
+bool is_asked(const std::vector<std::string>& only, std::string_view name) {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
+           return glob_match(pattern, name);
+         });
+}
 
 Effort effort_in(const Provenance& provenance) {
   Effort effort;

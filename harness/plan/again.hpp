@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/plan/campaign.hpp"
@@ -25,6 +26,10 @@ struct Again {
 /// the case, and every microbenchmark with a point that has a value. Energy is not measured again.
 /// What is not part of this program is told with the reason.
 Again plan_again(const ResultFile& file, const std::vector<std::string>& only = {});
+
+/// Whether a case ("nw rows=64 cold stream") or a microbenchmark is among those asked for: the
+/// whole name matches one of the globs, or there are none.
+bool is_asked(const std::vector<std::string>& only, std::string_view name);
 
 /// The effort that the settings of a file name; what they do not name is the default.
 Effort effort_in(const Provenance& provenance);

@@ -4,9 +4,6 @@
 
 #include "harness/errors.hpp"
 
-#include "harness/published/comparisons.hpp"
-#include "harness/published/selectors.hpp"
-
 namespace amasia {
 
 Reproducible reproducible(const std::vector<InventoryRow>& rows) {
@@ -36,21 +33,11 @@ std::map<std::string, std::vector<Coordinates>> points_of(const std::vector<Inve
   std::map<std::string, std::vector<Coordinates>> only;
   std::vector<std::string> whole;
   for (const InventoryRow& row : rows) {
-    bool compared = false;
-    for (const PublishedComparison& c : published_comparisons()) {
-      if (c.id != row.id) continue;
-      compared = true;
-      for (const Selector& s : parse_selectors(c.own)) {
-        if (s.kind == Selector::Kind::point) only[s.name].push_back(s.at);
-        const bool of_many = s.kind == Selector::Kind::finding || s.kind == Selector::Kind::best;
-        if (of_many) whole.push_back(s.name);
-        // What is computed from several rows is not told which.
-        if (s.kind == Selector::Kind::derived) {
-          whole.insert(whole.end(), row.by.begin(), row.by.end());
-        }
-      }
+    if (row.points.empty()) whole.insert(whole.end(), row.by.begin(), row.by.end());
+    for (const auto& [name, points] : row.points) {
+      if (points.empty()) whole.push_back(name);
+      only[name].insert(only[name].end(), points.begin(), points.end());
     }
-    if (!compared) whole.insert(whole.end(), row.by.begin(), row.by.end());
   }
   for (const std::string& name : whole) only.erase(name);
   return only;

@@ -23,8 +23,8 @@ Reproducible reproducible(const std::vector<InventoryRow>& rows);
 /// Apps and microbenchmarks that answer these rows and are part of this program, as patterns.
 std::vector<std::string> patterns_of(const std::vector<InventoryRow>& rows);
 
-/// The points of each microbenchmark that the comparisons of these rows take. A row without a
-/// comparison, or with a finding, needs all of its microbenchmark, which then has no entry.
+/// The points of each microbenchmark that these rows take. One of which a row takes all has no
+/// entry.
 std::map<std::string, std::vector<Coordinates>> points_of(const std::vector<InventoryRow>& rows);
 
 /// Makes the request one for these rows: the whole question, at the papers' sizes, cold and in a

@@ -4,11 +4,35 @@
 #include <set>
 
 #include "harness/ceiling.hpp"
-#include "harness/microbenchmark.hpp"
+#include "harness/errors.hpp"
 #include "harness/published/csv_table.hpp"
 #include "harness/registry.hpp"
 
 namespace amasia {
+namespace {
+
+/// "memory/latency:access=load;method=luo|tensor_core/mma": points of the first, all of the second.
+std::map<std::string, std::vector<Coordinates>> points_in(const std::string& text,
+                                                          const std::string& place) {
+  std::map<std::string, std::vector<Coordinates>> points;
+  for (const std::string& entry : split(text, '|')) {
+    const std::size_t colon = entry.find(':');
+    std::vector<Coordinates>& of_name = points[entry.substr(0, colon)];
+    if (colon == std::string::npos) continue;
+    Coordinates at;
+    for (const std::string& part : split(entry.substr(colon + 1), ';')) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        throw ResultError(place + ": expected name=value, found '" + part + "'");
+      }
+      at.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    }
+    of_name.push_back(std::move(at));
+  }
+  return points;
+}
+
+}  // namespace
 
 const std::vector<InventoryRow>& inventory() {
   static const std::vector<InventoryRow> rows = [] {
@@ -18,9 +42,16 @@ const std::vector<InventoryRow>& inventory() {
     };
     std::vector<InventoryRow> all;
     for (const auto& row : table.rows) {
-      InventoryRow r{at(row, "id"),     at(row, "source"), at(row, "where"),
-                     at(row, "what"),   at(row, "study"),  {},
-                     at(row, "method"), at(row, "remark")};
+      const std::string id = at(row, "id");
+      InventoryRow r{id,
+                     at(row, "source"),
+                     at(row, "where"),
+                     at(row, "what"),
+                     at(row, "study"),
+                     {},
+                     points_in(at(row, "points"), "inventory.csv: " + id),
+                     at(row, "method"),
+                     at(row, "remark")};
       const std::string by = at(row, "by");
       if (by.starts_with("app ")) {
         r.by = {by};

@@ -2,8 +2,11 @@
 // answers it: inputs/published/inventory.csv.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
+
+#include "harness/microbenchmark.hpp"
 
 namespace amasia {
 
@@ -14,7 +17,10 @@ struct InventoryRow {
   std::string what;
   std::string study;              // "seed000-table4"
   std::vector<std::string> by{};  // "memory/latency", "app hotspot", "ceilings"
-  std::string method;             // "same", "other: why", "nothing"
+  /// What the row takes of microbenchmarks: these points, or all where there are none. Empty: all
+  /// of those that answer it.
+  std::map<std::string, std::vector<Coordinates>> points{};
+  std::string method;  // "same", "other: why", "nothing"
   std::string remark;
 };
 const std::vector<InventoryRow>& inventory();

@@ -1,9 +1,14 @@
 #include "harness/report/cells.hpp"
 
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "harness/results/comparison.hpp"
+#include "harness/results/sessions.hpp"
 
 namespace amasia {
 
@@ -33,16 +38,57 @@ std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
           {{"commit", "commit"}, text_or_nothing(commit)}};
 }
 
-std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions) {
+namespace {
+
+/// `value_in`: what a session's group has of it, nothing where it has none.
+template <class ValueIn>
+std::string range_over_sessions(const ResultFile& file, const GroupResult& group,
+                                const ValueIn& value_in) {
   std::set<std::string> gpus;
-  for (const SessionValue& session : sessions) gpus.insert(session.gpu);
-  std::string runs =
-      sessions.size() < 2
-          ? "one run"
-          : fmt::format("{} runs on {}", sessions.size(),
-                        gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
-  if (!next) return runs;
-  return fmt::format("{} to {} ({})", format_number(next->low), format_number(next->high), runs);
+  std::vector<double> values;
+  for (const GroupResult& other : file.groups) {
+    if (!other.invalid.empty() || other.key.to_string() != group.key.to_string()) continue;
+    if (const std::optional<double> value = value_in(other)) {
+      values.push_back(*value);
+      gpus.insert(gpu_of(file.provenance, other));
+    }
+  }
+  if (values.size() < 2) return "one run";
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return fmt::format("{} to {} ({} runs on {})", format_number(*least), format_number(*most),
+                     values.size(),
+                     gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
+}
+
+bool is_same_row(const Row& a, const Row& b) {
+  return std::tie(a.variant, a.role, a.repeat, a.config, a.schedule, a.source_digest) ==
+         std::tie(b.variant, b.role, b.repeat, b.config, b.schedule, b.source_digest);
+}
+
+}  // namespace
+
+std::string sessions_text(const ResultFile& file, const GroupResult& group, const Row& row) {
+  return range_over_sessions(file, group, [&](const GroupResult& other) -> std::optional<double> {
+    for (const Row& r : other.rows) {
+      if (r.time_ms && r.status == RowStatus::ok && is_same_row(r, row)) return r.time_ms->median;
+    }
+    return std::nullopt;
+  });
+}
+
+std::string sessions_text(const ResultFile& file, const GroupResult& group,
+                          const Comparison& comparison) {
+  const auto shown = rows_of(group.rows, comparison);
+  return range_over_sessions(file, group, [&](const GroupResult& other) -> std::optional<double> {
+    for (const Comparison& c : other.comparisons) {
+      const auto pair = rows_of(other.rows, c);
+      if (c.role == comparison.role && shown && pair && is_same_row(*pair->row, *shown->row) &&
+          is_same_row(*pair->reference, *shown->reference)) {
+        return c.speedup.ratio;
+      }
+    }
+    return std::nullopt;
+  });
 }
 
 const Comparison* comparison_of(const GroupResult& group, const Row& row) {

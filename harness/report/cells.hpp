@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harness/results/result.hpp"
-#include "harness/results/sessions.hpp"
 #include "harness/text/table.hpp"
 
 namespace amasia {
@@ -25,9 +24,11 @@ Cell value_cell(const MicrobenchmarkRow& row);
 std::vector<std::pair<Column, Cell>> origin_of(const Provenance& from,
                                                const std::optional<int>& session = {});
 
-/// Where a new session on another GPU falls, and how many stand behind it: "1.08 to 1.12 (6 runs on
-/// 3 GPUs)"; "one run" where there is one, without more where no GPU was compared with another.
-std::string next_text(const std::optional<Prediction>& next, const Sessions::Values& sessions);
+/// What the sessions of a row, or of a comparison, gave: "1.08 to 1.12 (6 runs on 3 GPUs)"; "one
+/// run" where there is one.
+std::string sessions_text(const ResultFile& file, const GroupResult& group, const Row& row);
+std::string sessions_text(const ResultFile& file, const GroupResult& group,
+                          const Comparison& comparison);
 
 /// The comparison of this row with its reference; nullptr when there is none.
 const Comparison* comparison_of(const GroupResult& group, const Row& row);

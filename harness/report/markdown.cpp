@@ -54,7 +54,7 @@ std::vector<const Row*> by_speedup(const GroupResult& group) {
   return rows;
 }
 
-Table people_table(const ResultFile& file, const GroupResult& group, const Sessions& sessions) {
+Table people_table(const ResultFile& file, const GroupResult& group) {
   // A file of one run says so once, not in every line.
   const bool several = !file.provenance.sessions.empty();
   Table table;
@@ -68,22 +68,20 @@ Table people_table(const ResultFile& file, const GroupResult& group, const Sessi
                    {"gflops", "rate", group.work.kind == Work::Kind::fp32 ? "GFLOP/s" : "Gop/s"},
                    {"status", "result"}};
   if (several) {
-    table.columns.insert(table.columns.begin() + 4, {"next_time_ms", "next run", "ms"});
-    table.columns.insert(table.columns.begin() + 6, {"next_speedup", "next run"});
+    table.columns.insert(table.columns.begin() + 4, {"sessions_ms", "all runs", "ms"});
+    table.columns.insert(table.columns.begin() + 6, {"sessions_speedup", "all runs"});
   }
   for (const Row* of : by_speedup(group)) {
     const Row& row = *of;
     const Comparison* comparison = comparison_of(group, row);
-    const auto next = [&](const auto& it) {
-      return Cell(next_text(sessions.predicted(file, group, it), sessions.of(file, group, it)));
-    };
+    const auto all = [&](const auto& it) { return Cell(sessions_text(file, group, it)); };
     std::vector<Cell> cells{
         strategy_of(row.variant), word_cell(row.role), row.config,
         row.time_ms ? Cell(Estimate{row.time_ms->median, row.time_ms->low, row.time_ms->high})
                     : Cell()};
-    if (several) cells.push_back(row.time_ms ? next(row) : Cell());
+    if (several) cells.push_back(row.time_ms ? all(row) : Cell());
     cells.push_back(comparison ? Cell(speedup_text(*comparison)) : Cell());
-    if (several) cells.push_back(comparison ? next(*comparison) : Cell());
+    if (several) cells.push_back(comparison ? all(*comparison) : Cell());
     const auto rate = [&](const std::optional<double>& value) {
       return optional_cell(has_work(group.work) ? value : std::nullopt);
     };
@@ -223,10 +221,9 @@ std::string sessions_line(const ResultFile& file) {
   std::set<std::string> gpus;
   for (const SessionRecord& session : sessions) gpus.insert(session.uuid_hash);
   return fmt::format(
-      "{} runs on {}. Times, speed-ups and their intervals are of the first; \"next run\" is where "
-      "one on another GPU of the model falls with {:.0f} % confidence, where that is known.",
-      sessions.size(), gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()),
-      100 * prediction_confidence);
+      "{} runs on {}. Times, speed-ups and their intervals are of the first; \"all runs\" is the "
+      "least and the largest of all. Where the next one falls: python -m plots report.",
+      sessions.size(), gpus.size() == 1 ? "one GPU" : fmt::format("{} GPUs", gpus.size()));
 }
 
 std::string floor_line(const GroupResult& group) {
@@ -255,7 +252,6 @@ std::string to_markdown(const ResultFile& file) {
         "\nA speed-up is the median of the ratios of its rounds. The quotient of two medians may "
         "differ from it where times drift.\n";
   }
-  const Sessions sessions({&file});
   const auto list = [&](const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     text += '\n';
@@ -291,7 +287,7 @@ std::string to_markdown(const ResultFile& file) {
         fmt::format("\n## {}\n\n{} {} {} rounds{}\n\n", group.key.to_string(), noise_line(group),
                     floor_line(group), group.rounds,
                     group.stop_reason ? fmt::format(" ({}).", word_of(group.stop_reason)) : ".");
-    text += to_markdown(people_table(file, group, sessions));
+    text += to_markdown(people_table(file, group));
     if (const std::vector<Gain> gains = gains_of(group); !gains.empty()) {
       text += fmt::format("\nBaseline is best with schedule {}; of the speed-ups over it:\n\n",
                           gains.front().baseline_schedule);

@@ -143,24 +143,6 @@ std::vector<double> quotients(const std::vector<double>& over, const std::vector
   return list;
 }
 
-RatioInterval independent_ratio(const std::vector<double>& reference,
-                                const std::vector<double>& candidate, double confidence) {
-  check_confidence(confidence);
-  check_times(reference);
-  check_times(candidate);
-  const double each = (1 + confidence) / 2;
-  const MedianInterval above = median_interval(reference, each);
-  const MedianInterval below = median_interval(candidate, each);
-  RatioInterval result;
-  result.ratio = above.median / below.median;
-  result.low = above.low / below.high;
-  result.high = above.high / below.low;
-  result.coverage = std::max(0.0, 1 - ((1 - above.coverage) + (1 - below.coverage)));
-  result.n = std::min(above.n, below.n);
-  result.resolved = resolves(result, above.coverage >= each && below.coverage >= each);
-  return result;
-}
-
 double corrected_confidence(double confidence, int comparisons) {
   check_confidence(confidence);
   return 1 - (1 - confidence) / std::max(comparisons, 1);

@@ -48,11 +48,6 @@ RatioInterval paired_ratio(const std::vector<double>& reference,
 /// over[i] / under[i], of as many as both have.
 std::vector<double> quotients(const std::vector<double>& over, const std::vector<double>& under);
 
-/// Two independent samples (two result files): ratio of medians, interval from the two exact median
-/// intervals each at (1 + confidence) / 2 (Bonferroni), so coverage is at least `confidence`.
-RatioInterval independent_ratio(const std::vector<double>& reference,
-                                const std::vector<double>& candidate, double confidence);
-
 /// Bonferroni: the per-comparison confidence that makes `comparisons` joint claims hold together.
 double corrected_confidence(double confidence, int comparisons);
 

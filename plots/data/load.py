@@ -27,7 +27,9 @@ from plots.data.sessions import (
     Sessions,
     comparison_identities,
     measured_in,
+    measured_points,
     median_of_known,
+    point_identity,
     row_identity,
     session_of,
 )
@@ -76,7 +78,7 @@ COMPARISON_COLUMNS = columns(
 CEILING_COLUMNS = columns(_RUN, scalars("ceiling"), ["minimum", "maximum", "n"])
 POINT_COLUMNS = columns(
     _RUN, ["microbenchmark", "scope", "at"], scalars("microbenchmark_row"),
-    scalars("median_interval"), ["proof"],
+    scalars("median_interval"), ["proof", "identity"],
 )  # fmt: skip
 FINDING_COLUMNS = columns(_RUN, ["microbenchmark", "at"], scalars("finding"))
 
@@ -119,6 +121,7 @@ class Results:
     earlier: Results | None = None
     # What it says of the rows that are here stands in the frames, which tell two Results apart.
     sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
+    point_sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
     # The files as far as published values are compared with them.
     recorded: list[Recorded] = field(default_factory=list, compare=False, repr=False)
 
@@ -377,6 +380,7 @@ def _microbenchmark_records(
                     **values_of("median_interval", value),
                     "n": value.get("n", 0),
                     "proof": _proof_text(row.get("proof") or []),
+                    "identity": point_identity(run["gpu"], m, row),
                 }
             )
         for f in m["findings"]:
@@ -532,6 +536,7 @@ class _OfFile:
     findings: list[dict[str, Any]]
     cases: list[_Case]
     measured: list[Measured]
+    measured_points: list[Measured]
     notes: list[str]  # about groups that are not valid
 
 
@@ -700,7 +705,15 @@ def _of_file(place: tuple[int, Path]) -> _OfFile:
     }
     recorded = Recorded(path.as_posix(), abridged(document))
     has_digest = document["has_digest"]
-    return _OfFile(file, recorded, has_digest, ceilings, points, findings, cases, measured, notes)
+    of_points = [
+        measured
+        for m in document.get("microbenchmarks") or []
+        if not invalidity_in(m)
+        for measured in measured_points(provenance, m)
+    ]
+    return _OfFile(
+        file, recorded, has_digest, ceilings, points, findings, cases, measured, of_points, notes
+    )
 
 
 _MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
@@ -807,6 +820,10 @@ def _results_of(
     for part in parts:
         for measured in part.measured:
             sessions.add(measured)
+    point_sessions = Sessions()
+    for part in parts:
+        for measured in part.measured_points:
+            point_sessions.add(measured)
     notes += sessions.borrowed()
     without_digest = sum(not part.has_digest for part in parts)
     if without_digest:
@@ -862,6 +879,7 @@ def _results_of(
         effects=apart("effects"),
         earlier=earlier,
         sessions=sessions,
+        point_sessions=point_sessions,
         recorded=[part.recorded for part in parts],
         **frames_of("compared"),
     )

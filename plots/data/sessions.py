@@ -205,6 +205,29 @@ def measured_in(document: Record, group: Record) -> Iterator[Measured]:
             yield one(c, "ratio", name, identity, math.nan, (math.nan, math.nan))
 
 
+def point_identity(gpu: str, microbenchmark: Record, row: Record) -> str:
+    at = ",".join(f"{name}={value}" for name, value in row["at"].items())
+    digest = microbenchmark.get("source_digest") or ""
+    return "|".join((gpu, microbenchmark["name"], digest, at, row["quantity"]))
+
+
+def measured_points(provenance: Record, microbenchmark: Record) -> Iterator[Measured]:
+    """The points of a microbenchmark that have a value; those of the same one tell how far a point
+    may move."""
+    gpu, name = provenance["device"]["name"], microbenchmark["name"]
+    session = session_of(provenance, microbenchmark)
+    for row in microbenchmark["rows"]:
+        value = row.get("value")
+        if value and value["median"] > 0:
+            error = log_error(value["low"], value["high"], value["coverage"])
+            said = SessionValue(session["uuid_hash"], math.log(value["median"]), error)
+            identity = point_identity(gpu, microbenchmark, row)
+            yield Measured(
+                "point", gpu, name, "", row["quantity"], "", identity, said,
+                session["date_utc"], session["commit"],
+            )  # fmt: skip
+
+
 def _sort_of(measured: Measured) -> tuple[str, str, str]:
     return measured.quantity, measured.case, measured.role
 
@@ -349,6 +372,18 @@ def levelled(sessions: Sessions, others: Sessions) -> Sessions:
             if (m.gpu, m.app) in level:
                 value = m.session.value - level[m.gpu, m.app]
                 all_.add(replace(m, session=replace(m.session, value=value)))
+    return all_
+
+
+def joined(sessions: Sessions, *others: Sessions) -> Sessions:
+    """All of them as sessions of the same rows."""
+    if not others:
+        return sessions
+    all_ = Sessions(earlier=sessions.earlier)
+    for of in (sessions, *others):
+        for of_row in of.found.values():
+            for measured in of_row:
+                all_.add(measured)
     return all_
 
 

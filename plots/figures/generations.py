@@ -121,7 +121,7 @@ def _below(pair: PairSubject) -> Markup:
 register(
     FigureKind(
         "generations",
-        "one GPU over another, row by row (python -m plots expect OLD NEW --out FILE)",
+        "one GPU over another, row by row",
         None,
         Chapter.PAIRS,
         order=10,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plots.data.recorded import Recorded
-from plots.papers.published import comparisons, own_value, published_row, row_of
+from plots.papers.derived import own_value
+from plots.papers.published import comparisons, published_row, row_of
 
 
 def _value(files: Sequence[Recorded], selector: str) -> float | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from plots.data.devices import memory_gb_s
-from plots.data.recorded import Recorded  # fmt: skip
+from plots.data.recorded import Recorded
 from plots.errors import PlotsError
 from plots.papers import specifications
 from plots.papers.published import (
@@ -20,8 +20,9 @@ from plots.papers.published import (
     Own,
     comparisons,
     inventory,
-    own_value,
     published_row,
+    select,
+    selectors,
     size_text,
     theory,
 )
@@ -256,3 +257,29 @@ def value(name: str, arguments: str, files: Sequence[Recorded]) -> Own | None:
     if name not in DERIVATIONS:
         raise PlotsError(f'"derived {name}": no such value')
     return DERIVATIONS[name](files, arguments)
+
+
+def own_value(files: Sequence[Recorded], own: str) -> tuple[Own | None, str]:
+    """Each selector's value from the first file that has it; two are divided. With the reason when
+    there is none."""
+    values, why = [], ""
+    for s in selectors(own):
+        found: Own | None = None
+        if s.kind == "derived":
+            found = value(s.name, s.quantity, files)
+        else:
+            for file in files:
+                found, reason = select(file, s)
+                why = why or reason
+                if found is not None:
+                    break
+        if found is None:
+            return None, why
+        values.append(found)
+    if len(values) == 1:
+        return values[0], ""
+    if not values[1].value:
+        return None, why
+    above, below = values
+    unit = "x" if above.unit == below.unit else f"{above.unit}/{below.unit}"
+    return Own(above.value / below.value, unit, above.file, above.cell), ""

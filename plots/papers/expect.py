@@ -1,5 +1,5 @@
 """What a GPU generation promises and what it delivers: the expectation analysis of Svedin et al.
-(2021, arXiv 2106.04979, section 6), for their GPUs, for datasheets, and for any two result files.
+(2021, arXiv 2106.04979, section 6), for their GPUs, for datasheets, and for results of two GPUs.
 
 The least speed-up to expect of any code is min(FLOP ratio, bandwidth ratio): whichever of the two
 binds it, it has grown at least that much.
@@ -9,17 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plots.data.load import SHOWN_ROLES, Results, usable_times
-from plots.data.sessions import Sessions, levelled, pool_of_all
+from plots.data.load import SHOWN_ROLES, Results
 from plots.data.strategies import NAMES
-from plots.errors import PlotsError
 from plots.judge.beside import times_beside
+from plots.judge.compare import (
+    CASE,
+    CONFIDENCE,
+    MATCH,
+    NothingInCommonError,
+    Pair,
+    Sides,
+    key_of,
+    nothing_in_common,
+)
 from plots.papers.specifications import (
     QUOTED,
     Expectation,
@@ -32,18 +39,8 @@ from plots.papers.specifications import (
     read_table,
     spec_of_driver,
 )
-from plots.statistics.between import Components, Difference, Pool, difference, value_of
-from plots.statistics.intervals import (
-    benjamini_hochberg,
-    geometric_mean,
-    independent_p_value,
-    independent_ratio,
-    least_p_value,
-)
+from plots.statistics.intervals import benjamini_hochberg, geometric_mean
 
-CONFIDENCE = 0.95
-MATCH = ["variant", "role", "app", "size", "cache", "launch"]
-CASE = MATCH[2:]
 BASELINE = "baseline"
 BEST_COLUMNS = [
     "app", "size_label", "cache", "launch", "hardware", "old_strategy", "old_software",
@@ -115,62 +112,19 @@ def _usable(results: Results) -> pd.DataFrame:
     return rows[rows["median"].notna()]
 
 
-def _machines(results: Results) -> set[tuple[Any, ...]]:
-    """Driver and build of each file: what sessions of one row agree in."""
+def _told(pair: Pair, found: bool, level: float) -> dict[str, Any]:
+    """The one verdict on two rows of two sides, with the numbers that it is about."""
+    ratio, low, high = pair.interval(1 - level)
     return {
-        (
-            p["device"]["driver_version"], p["device"]["runtime_version"], p["compiler"],
-            p["cuda_compiler"], p["flags"], p["architectures"],
-        )
-        for p in results.files["provenance"]
-    }  # fmt: skip
-
-
-def _extent(results: Results) -> str:
-    """What a set has measured, to say why nothing of it matches."""
-    groups = results.groups
-    apps = ", ".join(
-        f"{app} ({', '.join(sorted(set(of['cache'] + ' ' + of['launch'])))})"
-        for app, of in groups.groupby("app")
-    )
-    return apps or "no comparison group"
-
-
-class NothingInCommonError(PlotsError):
-    """Two sets of results of which no row can be compared, with why."""
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """A row of each side, their difference where sessions tell it, their times and the p-value."""
-
-    new: Any
-    old: Any
-    between: Difference | None
-    times: tuple[np.ndarray, np.ndarray]  # old, new
-    p_value: float
-    values: tuple[float, float]  # in ms, old and new: what the ratio is of
-
-    def told(self, found: bool, level: float) -> dict[str, Any]:
-        """The one verdict on two rows of two sides, with the numbers that it is about."""
-        if self.between is None:
-            ratio = independent_ratio(*self.times, 1 - level)
-            value, low, high = ratio.ratio, ratio.low, ratio.high
-            least = least_p_value(min(map(len, self.times)))
-        else:
-            half, value = self.between.half(1 - level), self.between.value
-            value, low, high = np.exp([value, value - half, value + half])
-            least = 0.0
-        return {
-            "old_ms": self.values[0],
-            "new_ms": self.values[1],
-            "ratio": float(value),
-            "low": float(low),
-            "high": float(high),
-            "resolved": found,
-            "too_few_rounds": not found and least > level,
-            "knows": "one run each" if self.between is None else "between runs",
-        }
+        "old_ms": pair.values[0],
+        "new_ms": pair.values[1],
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "resolved": found,
+        "too_few_rounds": not found and pair.has_too_few_rounds(level),
+        "knows": pair.knows,
+    }
 
 
 @dataclass(frozen=True)
@@ -181,14 +135,10 @@ class _Judged:
 
     new: Results
     old: Results
-    pairs: list[_Pair]
+    pairs: list[Pair]
     matching: int
     best: list[tuple[int, int]]
     counts: tuple[int, int]
-
-
-def _key(row: Any, columns: Sequence[str] = MATCH) -> tuple[Any, ...]:
-    return tuple(getattr(row, name) for name in columns)
 
 
 def _fastest(results: Results, rows: Sequence[Any]) -> dict[tuple[Any, ...], Any]:
@@ -198,80 +148,37 @@ def _fastest(results: Results, rows: Sequence[Any]) -> dict[tuple[Any, ...], Any
     for row in rows:
         if row.role != "best" or row.strategy not in NAMES:
             continue
-        other = found.get(_key(row, CASE))
+        other = found.get(key_of(row, CASE))
         if other is None or times[row.row] < times[other.row]:
-            found[_key(row, CASE)] = row
+            found[key_of(row, CASE)] = row
     return found
 
 
 def _judge(new: Results, old: Results) -> _Judged:
-    for results in (new, old):
-        if len(results.gpus) != 1:
-            raise PlotsError(
-                "expected results of one GPU on each side, found "
-                + (", ".join(results.gpus) or "none")
-                + "; select with --new-gpu and --old-gpu"
-            )
+    sides = Sides(new, old)
     a, b = list(_usable(new).itertuples()), list(_usable(old).itertuples())
-    of_old = {_key(row): row for row in b}
-    both = [(row, of_old[_key(row)]) for row in a if _key(row) in of_old]
+    of_old = {key_of(row): row for row in b}
+    both = [(row, of_old[key_of(row)]) for row in a if key_of(row) in of_old]
     if not both:
-        raise NothingInCommonError(
-            "no row of one matches a row of the other (variant, role, size, modes): "
-            f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
-        )
-    new_times, old_times = usable_times(new), usable_times(old)
-    # A summary without its samples cannot be compared.
-    matched = [(x, y) for x, y in both if y.row in old_times and x.row in new_times]
+        raise nothing_in_common(new, old)
+    matched = [(x, y) for x, y in both if sides.has_times(x, y)]
     if not matched:
         raise NothingInCommonError("the rows that match have no samples to compare")
-    # Rows of the same code tell how far rows move, too, where machines and builds agree, but not
-    # from what all of them differ by: that is what is to be judged.
-    alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
-    known = levelled(old.sessions, new.sessions) if alike else old.sessions
-
-    @cache
-    def pool_on(gpu: str, pool: str) -> Pool:
-        return pool_of_all("time", gpu, pool, known, new.sessions)
-
-    def kind_without(gpu: str, sessions: Sessions, identity: str) -> Components:
-        of_row = sessions.found.get(identity)
-        return (
-            pool_on(gpu, of_row[0].pool).without(sessions.of(identity)) if of_row else Components()
-        )
-
-    def pair_of(row: Any, other: Any) -> _Pair:
-        mine, theirs = new.sessions.of(row.identity), old.sessions.of(other.identity)
-        between = None
-        if mine and theirs:
-            between = difference(
-                theirs,
-                kind_without(old.gpus[0], known, other.identity),
-                mine,
-                kind_without(new.gpus[0], new.sessions, row.identity),
-            )
-        times_ = old_times[other.row], new_times[row.row]
-        if between is None:
-            values = float(np.median(times_[0])), float(np.median(times_[1]))
-            return _Pair(row, other, None, times_, independent_p_value(*times_), values)
-        values = value_of(theirs), value_of(mine)
-        return _Pair(row, other, between, times_, between.p_value, values)
-
-    pairs = [pair_of(row, other) for row, other in matched]
+    pairs = [sides.time_pair(row, other) for row, other in matched]
     places = {(pair.new.row, pair.old.row): i for i, pair in enumerate(pairs)}
     fastest = (
-        _fastest(new, [row for row in a if row.row in new_times]),
-        _fastest(old, [row for row in b if row.row in old_times]),
+        _fastest(new, [row for row in a if row.row in sides.new_times]),
+        _fastest(old, [row for row in b if row.row in sides.old_times]),
     )
     best = []
     for i, (row, _) in enumerate(matched):
-        case = _key(row, CASE)
+        case = key_of(row, CASE)
         if (row.role, row.strategy) != ("best", BASELINE):
             continue
         first, second = fastest[0][case], fastest[1][case]
         if (first.row, second.row) not in places:
             places[first.row, second.row] = len(pairs)
-            pairs.append(pair_of(first, second))
+            pairs.append(sides.time_pair(first, second))
         best.append((i, places[first.row, second.row]))
     return _Judged(new, old, pairs, len(matched), best, (len(a), len(b)))
 
@@ -280,7 +187,7 @@ def compare(new: Results, old: Results, confidence: float = CONFIDENCE) -> Measu
     """Compares two sets of results, each of one GPU (select with Results.where). Where sessions
     tell how far rows move between runs, a difference is held against that, else against the samples
     of one run each. Of all rows that are resolved a share of 1 - ``confidence`` at most is so
-    wrongly, on average, as in `amasia compare`.
+    wrongly, on average.
 
     Raises PlotsError when a set holds several GPUs, NothingInCommonError when no row matches.
     """
@@ -313,7 +220,7 @@ def compare_all(
     ]
 
 
-def _best_record(base: _Pair, best: _Pair, hardware: Any, told: Any) -> dict[str, Any]:
+def _best_record(base: Pair, best: Pair, hardware: Any, told: Any) -> dict[str, Any]:
     """A line of ``Measured.best``: of the baseline's pair and of the fastest one's."""
     return {
         **{name: getattr(base.new, name) for name in ("app", "size_label", "cache", "launch")},
@@ -326,15 +233,31 @@ def _best_record(base: _Pair, best: _Pair, hardware: Any, told: Any) -> dict[str
     }
 
 
+def expectations(
+    new: Results, old: Results, ceilings: pd.DataFrame | None = None
+) -> tuple[Expectation | None, Expectation | None]:
+    """What data sheets, and what the measured ceilings let one expect; None where not known."""
+    ceilings = _ceiling_ratios(new, old) if ceilings is None else ceilings
+    by_name = ceilings.set_index("name")["ratio"]
+    measured = None
+    if {"fp32_rate", "copy_bandwidth"} <= set(by_name.index):
+        measured = Expectation(
+            new.gpus[0], old.gpus[0], by_name["fp32_rate"], by_name["copy_bandwidth"],
+            "fp32_rate and copy_bandwidth measured in the result files",
+        )  # fmt: skip
+    specs = spec_of_driver(new.gpus[0]), spec_of_driver(old.gpus[0])
+    return expect_specs(*specs) if specs[0] and specs[1] else None, measured
+
+
 def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured:
     new, old = side.new, side.old
-    told = [pair.told(found, level) for pair, found in zip(side.pairs, found_of, strict=True)]
+    told = [_told(pair, found, level) for pair, found in zip(side.pairs, found_of, strict=True)]
     records = []
     for pair, of in zip(side.pairs[: side.matching], told, strict=False):
         row, other = pair.new, pair.old
         records.append(
             {
-                **dict(zip(MATCH, _key(row), strict=True)),
+                **dict(zip(MATCH, key_of(row), strict=True)),
                 "strategy": row.strategy,
                 "size_label": row.size_label,
                 "config_new": row.config,
@@ -347,19 +270,12 @@ def _measured(side: _Judged, found_of: Sequence[bool], level: float) -> Measured
         )
     best = [_best_record(side.pairs[i], side.pairs[j], told[i], told[j]) for i, j in side.best]
     ceilings = _ceiling_ratios(new, old)
-    by_name = ceilings.set_index("name")["ratio"]
-    measured = None
-    if {"fp32_rate", "copy_bandwidth"} <= set(by_name.index):
-        measured = Expectation(
-            new.gpus[0], old.gpus[0], by_name["fp32_rate"], by_name["copy_bandwidth"],
-            "fp32_rate and copy_bandwidth measured in the result files",
-        )  # fmt: skip
-    specs = spec_of_driver(new.gpus[0]), spec_of_driver(old.gpus[0])
+    datasheet, by_ceilings = expectations(new, old, ceilings)
     return Measured(
         new_gpu=new.gpus[0],
         old_gpu=old.gpus[0],
-        datasheet=expect_specs(*specs) if specs[0] and specs[1] else None,
-        measured_ceilings=measured,
+        datasheet=datasheet,
+        measured_ceilings=by_ceilings,
         ceilings=ceilings,
         rows=pd.DataFrame(records),
         best=pd.DataFrame(best, columns=BEST_COLUMNS),

@@ -25,7 +25,7 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
 
 _HEAD = f"""# Generations: what hardware gains, and what software
 
-{MADE} `python -m plots expect OLD... NEW` says the same of other files.
+{MADE} `python -m plots compare OLD NEW` compares others, row by row.
 """
 
 _STYLES = f"""
@@ -307,13 +307,13 @@ def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
         return [
             *lines,
             wrapped("""No file has an app measured: run `amasia study quick` on two GPUs, then
-            `python -m plots expect OLD NEW`."""),
+            `python -m plots generations FILES`."""),
             "",
         ]
     if len(gpus) == 1:
         lines += [
             wrapped(f"""Recorded: {plain(gpus[0])}. A step needs two: run `amasia study quick` on
-            another GPU, then `python -m plots expect OLD NEW`. What the one reaches of its data
+            another GPU, then `python -m plots generations FILES`. What the one reaches of its data
             sheet, by the ceilings that its floors use:"""),
             "",
         ]

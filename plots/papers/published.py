@@ -1,6 +1,6 @@
 """The source documents' inventory, what they print, and where ours stands in the result files.
 
-The same rules as harness/published/: inventory.csv says what answers each id, comparisons.csv which
+inventory.csv says what answers each id, comparisons.csv which
 published value belongs to which of ours, from which cell, and what makes the two agree.
 """
 
@@ -19,6 +19,7 @@ from plots.data.devices import memory_gb_s
 from plots.data.documents import find_files, read_document
 from plots.data.recorded import Recorded
 from plots.errors import PlotsError
+from plots.papers.specifications import spec_of_driver
 from plots.statistics.claims import has_too_few_rounds
 from plots.tree import ROOT
 from plots.units import interval_digits
@@ -250,7 +251,7 @@ def _value_of(row: dict[str, Any], s: Selector, file: str) -> tuple[Own | None, 
     return Own(value, unit, file), ""
 
 
-def _select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
+def select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
     """The value, or the reason why this file has none."""
     if s.kind == "ceiling":
         for ceiling in file.document["ceilings"]:
@@ -281,34 +282,6 @@ def _select(file: Recorded, s: Selector) -> tuple[Own | None, str]:
     return best, why
 
 
-def own_value(files: Sequence[Recorded], own: str) -> tuple[Own | None, str]:
-    """Each selector's value from the first file that has it; two are divided. With the reason when
-    there is none."""
-    from plots.papers import derived  # which takes values by own_value itself
-
-    values, why = [], ""
-    for s in selectors(own):
-        found: Own | None = None
-        if s.kind == "derived":
-            found = derived.value(s.name, s.quantity, files)
-        else:
-            for file in files:
-                found, reason = _select(file, s)
-                why = why or reason
-                if found is not None:
-                    break
-        if found is None:
-            return None, why
-        values.append(found)
-    if len(values) == 1:
-        return values[0], ""
-    if not values[1].value:
-        return None, why
-    above, below = values
-    unit = "x" if above.unit == below.unit else f"{above.unit}/{below.unit}"
-    return Own(above.value / below.value, unit, above.file, above.cell), ""
-
-
 def row_of(files: Iterable[Recorded], own: str) -> dict[str, Any] | None:
     """The recorded row of a point, with its remark and proof; None when no file has it."""
     s = selectors(own)[0]
@@ -334,8 +307,6 @@ def architecture(gpu: str) -> int | None:
 
 
 def _own_promise(device: dict[str, Any], quantity: str) -> float | None:
-    from plots.papers.specifications import spec_of_driver
-
     spec = spec_of_driver(device["name"])
     if quantity == "sms":
         return float(device["sm_count"])

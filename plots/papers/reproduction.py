@@ -20,6 +20,7 @@ from typing import Any
 from plots.data.recorded import Recorded  # fmt: skip
 from plots.markdown import plain
 from plots.papers.contradictions import contradictions
+from plots.papers.derived import own_value
 from plots.papers.inconsistencies import Inconsistency, inconsistencies
 from plots.papers.published import (
     FOLDER,
@@ -30,7 +31,6 @@ from plots.papers.published import (
     comparisons,
     gpus_of,
     inventory,
-    own_value,
     published_row,
     read_csv,
     row_of,

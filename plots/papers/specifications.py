@@ -155,7 +155,7 @@ def find_spec(name: str) -> Spec:
     if starting:
         names = ", ".join(spec.name for spec in starting)
         raise PlotsError(f'GPU "{name}" is ambiguous: {names}')
-    raise PlotsError(f'no GPU and no file "{name}"; {nearest(name, specs)}')
+    raise PlotsError(f'no GPU "{name}"; {nearest(name, specs)}')
 
 
 def spec_of_driver(driver_name: str) -> Spec | None:

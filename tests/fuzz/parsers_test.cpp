@@ -22,7 +22,6 @@
 #include "harness/plan/tuning.hpp"
 #include "harness/process/ncu_output.hpp"
 #include "harness/published/csv_table.hpp"
-#include "harness/published/selectors.hpp"
 #include "harness/results/envelope.hpp"
 #include "harness/results/journal.hpp"
 #include "harness/results/profile.hpp"
@@ -258,11 +257,6 @@ TEST(FuzzedPublishedFigures, Tables) {
     const CsvTable table = parse_csv(text, "fuzzed.csv");
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
   });
-}
-
-TEST(FuzzedPublishedFigures, Selectors) {
-  fuzz("selector", {"/", "[", "]", ",", "=", "point ", "finding ", "speedup ", " / ", ";"}, 10000,
-       [](const std::string& text) { parse_selectors(text); });
 }
 
 TEST(FuzzedProfiler, Output) {

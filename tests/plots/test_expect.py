@@ -6,12 +6,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import synthetic
 
 from plots.cli import main
-from plots.commands import expect as expect_command
 from plots.data.load import load
 from plots.errors import PlotsError
 from plots.papers import expect, specifications
@@ -119,7 +117,7 @@ def test_names_of_gpus(name, found):
 
 
 def test_unknown_and_ambiguous_names():
-    with pytest.raises(PlotsError, match=r'no GPU and no file "RTX 4091"; nearest: RTX 4090'):
+    with pytest.raises(PlotsError, match=r'no GPU "RTX 4091"; nearest: RTX 4090'):
         specifications.find_spec("RTX 4091")
     with pytest.raises(PlotsError, match="ambiguous: GTX 745, GTX 1050 Ti"):
         specifications.find_spec("GTX")
@@ -299,22 +297,3 @@ def test_what_is_to_be_judged_is_not_taken_for_what_differs_between_runs(save):
     one = run_on(save, "one", lambda place, _: 0.5 if place == 2 else 1 + 1e-3 * (place % 2))
     rows = expect.compare(one, old).rows
     assert rows["resolved"].sum() == 1 and rows.loc[rows["resolved"], "ratio"].iloc[0] > 1.9
-
-
-def test_an_interval_that_tells_nothing_is_not_printed():
-    """From one or two runs, at the confidence of many cases, an end may be 1e-10 or 4e9."""
-    best = pd.DataFrame({"low": [2e-10, 0.9, 0.0], "high": [1.5, 1.1, np.inf],
-                         "ratio": [0.99, 1.0, 1.0]})  # fmt: skip
-    shown, unknown = expect_command._with_known_ends(best)
-    assert unknown == 2
-    assert shown["low"].isna().tolist() == shown["high"].isna().tolist() == [True, False, True]
-    assert shown["ratio"].tolist() == best["ratio"].tolist()
-
-
-def test_what_is_resolved_has_the_end_that_resolves_it():
-    """However far away the other end may be."""
-    best = pd.DataFrame({"low": [1.1, 1e-9, 1.1], "high": [4e9, 0.8, 1.2]})
-    shown, unknown = expect_command._with_known_ends(best)
-    assert unknown == 2
-    assert shown["low"].fillna(0).tolist() == [1.1, 0, 1.1]
-    assert shown["high"].fillna(0).tolist() == [0, 0.8, 1.2]

@@ -290,7 +290,7 @@ def test_of_many_gpus_not_every_pair_has_its_figure(save, monkeypatch):
         folder = save(synthetic.document([group], gpu=gpu), f"r/{i}.json").parent
     page = Page(render(load([folder])))
     assert page.words.count("rows match") == 1
-    assert "2 more pairs: python -m plots expect OLD NEW" in page.words
+    assert "2 more pairs: python -m plots compare OLD NEW" in page.words
 
 
 def test_the_font_of_the_figures_comes_along(paper_report):

@@ -109,7 +109,7 @@ def hotspot(save, *, size=None, name="a.json", **options):
 
 def test_a_speed_up_is_taken_from_the_cell_that_the_paper_states(save):
     files = published.recorded([hotspot(save)])
-    own, why = published.own_value(files, f"speedup hotspot/overlap iso {CELL}")
+    own, why = derived.own_value(files, f"speedup hotspot/overlap iso {CELL}")
     assert own.value == pytest.approx(1.2) and not why
     assert own.cell.startswith("rows=8192, cols=8192, steps=5, chip=scaled, cold, stream, iso, ")
     line = entry(files, "003-16").lines[0]
@@ -132,7 +132,7 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
     selector = f"speedup hotspot/overlap iso {CELL}"
     other = hotspot(save, **wrong, name="0.json")
     files = published.recorded([other])
-    assert published.own_value(files, selector) == (None, "")
+    assert derived.own_value(files, selector) == (None, "")
     e = entry(files, "003-16")
     assert e.status == "not recorded" and all(line.own is None for line in e.lines)
     command = "run hotspot --size rows=8192,cols=8192,steps=5 --roles iso --cache cold"
@@ -142,36 +142,34 @@ def test_another_cell_is_not_taken_for_it(save, wrong):
     assert " iso-hotspot-8192-8192-5-stream.json" in page
     right = published.recorded([other, hotspot(save, name="1.json")])
     for files in (right, right[::-1]):
-        assert published.own_value(files, selector)[0].value == pytest.approx(1.2)
+        assert derived.own_value(files, selector)[0].value == pytest.approx(1.2)
 
 
 def test_a_ratio_of_too_few_rounds_says_so_and_has_no_interval(save):
     selector = f"speedup hotspot/overlap iso {CELL}"
     for rounds, said in ((3, "iso, not resolved: too few rounds"), (41, "iso, faster [")):
         files = published.recorded([hotspot(save, rounds=rounds)])
-        own, _ = published.own_value(files, selector)
+        own, _ = derived.own_value(files, selector)
         assert own.value == pytest.approx(1.2) and said in own.cell
         assert ("[" in own.cell) == (rounds == 41)
 
 
 def test_another_role_or_schedule_is_not_taken_for_it(save):
     files = published.recorded([hotspot(save)])
-    best = published.own_value(files, f"speedup hotspot/overlap best {CELL}")[0]
+    best = derived.own_value(files, f"speedup hotspot/overlap best {CELL}")[0]
     assert best.value == pytest.approx(1.9)
-    assert published.own_value(files, f"speedup hotspot/overlap matched {CELL}")[0] is None
-    assert (
-        published.own_value(files, f"speedup hotspot/overlap iso {CELL};schedule=tall")[0] is None
-    )
+    assert derived.own_value(files, f"speedup hotspot/overlap matched {CELL}")[0] is None
+    assert derived.own_value(files, f"speedup hotspot/overlap iso {CELL};schedule=tall")[0] is None
     crossed = {"baseline": {"a": 1.0, "b": 2.0}, "overlap": {"a": 2.0, "b": 2.5}}
     group = synthetic.cross_group("hotspot", synthetic.hotspot_size(8192), crossed=crossed,
                                   launch="stream")  # fmt: skip
     files = published.recorded([save(synthetic.cross_like(group), "cross.json")])
     for schedule, ratio in (("a", 0.5), ("b", 0.8)):
-        own, _ = published.own_value(
+        own, _ = derived.own_value(
             files, f"speedup hotspot/overlap cross {CELL};schedule={schedule}"
         )
         assert own.value == pytest.approx(ratio) and f"cross, {schedule}" in own.cell
-    assert published.own_value(files, f"speedup hotspot/overlap iso {CELL}")[0] is None
+    assert derived.own_value(files, f"speedup hotspot/overlap iso {CELL}")[0] is None
 
 
 def test_every_speed_up_names_size_cache_and_launch():
@@ -217,9 +215,9 @@ def test_each_half_of_a_quotient_comes_from_whichever_file_has_it(save):
     other["microbenchmarks"] = [synthetic.microbenchmark("dsm/latency", rows, [])]
     files = published.recorded([save(one, "memory.json"), save(other, "dsm.json")])
     l2 = "point memory/latency latency method=luo;level=l2"
-    own, _ = published.own_value(files, f"point dsm/latency latency access=load / {l2}")
+    own, _ = derived.own_value(files, f"point dsm/latency latency access=load / {l2}")
     assert own.value == 0.5 and own.file.endswith("dsm.json")
-    best, _ = published.own_value(files, "best memory/latency latency method=luo")
+    best, _ = derived.own_value(files, "best memory/latency latency method=luo")
     assert best.value == 282.0
 
 

@@ -7,7 +7,6 @@
 #include "harness/plan/reproduction.hpp"
 #include "harness/plan/selection.hpp"
 #include "harness/plan/study.hpp"
-#include "harness/published/reproduction_table.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -20,17 +19,19 @@ std::vector<std::string> study_names() {
   return names;
 }
 
-/// Tells why nothing of this document can be measured; a table with a reason for each row comes
-/// first. Without device code that is the reason, and the device query says it.
+/// Tells why nothing of this document can be measured, a line for each row first. Without device
+/// code that is the reason, and the device query says it.
 void refuse_if_not_reproducible(const CampaignRequest& request) {
   const Reproducible can = reproducible(request.inventory);
   if (can == Reproducible::yes) return;
   if (can == Reproducible::not_built && !has_device_code()) return;
-  write_data(to_markdown(reproduction_table(ResultFile{}, request.inventory)));
+  for (const InventoryRow& row : request.inventory) {
+    print_prose("{} ({}): {}\n", row.id, row.where, row.by.empty() ? row.remark : row.what);
+  }
   throw UsageError(can == Reproducible::not_built
                        ? request.study + ": what measures it is not part of this program: " +
                              how_to_build_all_microbenchmarks
-                       : request.study + ": there is nothing to measure, the table says why");
+                       : request.study + ": there is nothing to measure");
 }
 
 Action declare_study(CLI::App& options) {
@@ -62,8 +63,8 @@ const bool study_registered = register_command(
      .group = CommandGroup::measure,
      .summary = "a named list of cases, or what a source document measured",
      .description = "A study fixes sizes, modes and effort; options given here outweigh its own. "
-                    "The studies of the source documents print own values beside the published "
-                    "ones.",
+                    "Those of the source documents measure what python -m plots reproduction sets "
+                    "beside the published values.",
      .examples = {{{"amasia study quick", "every variant at one realistic size: under two minutes"},
                    {"amasia study seed000-table4", "one table of a document, measured again"}}},
      .exits = exits_of_measuring,

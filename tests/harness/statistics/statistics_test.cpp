@@ -164,46 +164,6 @@ TEST(PairedRatio, RefusesNonsense) {
   EXPECT_THROW(paired_ratio({1}, {std::nan("")}, 0.95), std::invalid_argument);
 }
 
-TEST(IndependentRatio, CombinesTheTwoIntervals) {
-  std::vector<double> reference, candidate;
-  // 15 values: rank 4 covers 0.965, enough for 0.95 but not for the 0.975 each side needs.
-  for (const double x : one_to(15)) {
-    reference.push_back(200 + x);
-    candidate.push_back(100 + x);
-  }
-  const double confidence = 0.95;
-  const MedianInterval above = median_interval(reference, 0.975);
-  const MedianInterval below = median_interval(candidate, 0.975);
-  ASSERT_EQ(below.low, 103);
-  const RatioInterval r = independent_ratio(reference, candidate, confidence);
-  EXPECT_DOUBLE_EQ(r.ratio, 208.0 / 108);
-  EXPECT_DOUBLE_EQ(r.low, above.low / below.high);
-  EXPECT_DOUBLE_EQ(r.high, above.high / below.low);
-  EXPECT_GE(r.coverage, confidence);
-  EXPECT_NEAR(r.coverage, above.coverage + below.coverage - 1, 1e-12);
-  EXPECT_TRUE(r.resolved);
-  EXPECT_EQ(r.n, 15);
-}
-
-TEST(IndependentRatio, SidesMayDifferInSizeButEachMustSuffice) {
-  std::vector<double> many(50, 2.0), few(3, 1.0);
-  const RatioInterval r = independent_ratio(many, few, 0.95);
-  EXPECT_EQ(r.n, 3);
-  EXPECT_DOUBLE_EQ(r.ratio, 2);
-  EXPECT_FALSE(r.resolved);  // three samples cover 0.75
-  EXPECT_FALSE(independent_ratio(few, many, 0.95).resolved);
-  EXPECT_EQ(independent_ratio({2}, {1}, 0.95).coverage, 0);
-}
-
-TEST(IndependentRatio, EachSideNeedsTheCorrectedConfidence) {
-  const std::vector<double> six(6, 2.0), seven(7, 2.0);  // cover 0.969 and 0.984; 0.975 is needed
-  const std::vector<double> six_faster(6, 1.0), seven_faster(7, 1.0);
-  EXPECT_FALSE(independent_ratio(six, six_faster, 0.95).resolved);
-  EXPECT_FALSE(independent_ratio(seven, six_faster, 0.95).resolved);
-  EXPECT_FALSE(independent_ratio(six, seven_faster, 0.95).resolved);
-  EXPECT_TRUE(independent_ratio(seven, seven_faster, 0.95).resolved);
-}
-
 TEST(CorrectedConfidence, SharesTheErrorAmongTheComparisons) {
   EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 1), 0.95);
   EXPECT_DOUBLE_EQ(corrected_confidence(0.95, 5), 0.99);

@@ -1,0 +1,292 @@
+"""``python -m plots compare``: two sets of results, OLD then NEW."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from plots import markdown
+from plots.commands.options import print_or_write
+from plots.commands.registry import MISTAKE, OK, OUTPUT, Command, register
+from plots.data.load import Results
+from plots.data.selection import among, load_aloud
+from plots.errors import PlotsError
+from plots.judge.compare import (
+    CONFIDENCE,
+    REPEATED,
+    Comparison,
+    Filter,
+    Outcome,
+    Value,
+    compare,
+    kind_of,
+    tally,
+)
+from plots.papers.expect import expectations
+from plots.units import claimed_ratio, times
+
+_FORMATS = ("text", "markdown", "csv", "json")
+_SLOWER, _DIFFERENT = "slower", "different"
+_KINDS = {"time": "Times", "speed-up": "Speed-ups", "point": "Points"}
+_MOST_NAMED = 8
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a share in percent, 0 or more, found '{text}'")
+    return value / 100
+
+
+def _confidence(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found '{text}'")
+    return value
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", help="a result file, or a folder of them")
+    parser.add_argument("new", help="the same of what is judged")
+    parser.add_argument("--app", help="one app, or one microbenchmark (default: all)")
+    parser.add_argument("--strategy", help="one strategy (default: all)")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="the cases and microbenchmarks whose whole name matches: 'nw * cold stream' "
+        "(repeatable; default: all)",
+    )
+    parser.add_argument(
+        "--sessions",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="files of repeated runs: they tell how far values move between runs (repeatable; "
+        "default: OLD and NEW alone)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=_percent,
+        default=0.0,
+        metavar="PERCENT",
+        help="a smaller change is none (default: 0)",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=_confidence,
+        default=CONFIDENCE,
+        help="of all changes that are named, a share of 1 - confidence at most is wrong",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=[_SLOWER, _DIFFERENT],
+        help="exit with 1 when a time or point became slower or failed; or when anything is not "
+        "the same",
+    )
+    parser.add_argument("--old-gpu", help="which GPU of OLD, when it holds several")
+    parser.add_argument("--new-gpu", help="which GPU of NEW, when it holds several")
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the values")
+    parser.add_argument("--out", "-o", type=Path, help="a file for them (default: stdout)")
+
+
+def _one_gpu(name: str, gpu: str | None, side: str) -> Results:
+    results = load_aloud([name])
+    among(gpu, results.gpus, "GPU")
+    results = results.where(gpu=gpu)
+    if len(results.gpus) > 1:
+        found = ", ".join(results.gpus)
+        raise PlotsError(f"{name} holds several GPUs ({found}); choose with --{side}-gpu")
+    if not results.gpus:
+        raise PlotsError(f"{name} holds no result")
+    return results
+
+
+def _amount(value: float) -> str:
+    """Four digits, never an exponent."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def _ratio(value: Value) -> str:
+    if not value.is_judged:
+        return "–"
+    if math.isfinite(value.high) and value.low > 0:
+        return claimed_ratio(value.ratio, value.low, value.high)
+    return times(value.ratio)
+
+
+_HEAD = ("outcome", "row", "case", "old", "new", "unit", "ratio", "GB/s", "of floor", "cause")
+
+
+def _cells(value: Value) -> list[str]:
+    return [
+        value.outcome,
+        value.name if kind_of(value) != "point" else f"{value.name} {value.quantity}",
+        value.at,
+        _amount(value.old),
+        _amount(value.new),
+        value.unit,
+        _ratio(value),
+        _amount(value.gb_s),
+        f"{100 * value.of_floor:.0f} %" if math.isfinite(value.of_floor) else "–",
+        value.cause,
+    ]
+
+
+def _columns_of(values: Sequence[Value]) -> pd.DataFrame:
+    """What a person reads, without the columns that say nothing here."""
+    frame = pd.DataFrame([_cells(v) for v in values], columns=list(_HEAD))
+    return frame.loc[:, ~frame.isin(["", "–"]).all()]
+
+
+def _tables(found: Comparison) -> list[tuple[str, pd.DataFrame]]:
+    by_kind = {kind: [v for v in found.values if kind_of(v) == kind] for kind in _KINDS}
+    return [(_KINDS[kind], _columns_of(of)) for kind, of in by_kind.items() if of]
+
+
+def _text(found: Comparison) -> str:
+    parts = []
+    for title, frame in _tables(found):
+        for name in (n for n in ("outcome", "row", "case", "cause") if n in frame):
+            frame[name] = frame[name].str.ljust(frame[name].str.len().max())
+        parts.append(f"{title}\n{frame.to_string(index=False)}")
+    return "\n\n".join(parts) + "\n\n"
+
+
+def _markdown(found: Comparison) -> str:
+    parts = []
+    for title, frame in _tables(found):
+        lines = [list(map(markdown.plain, line)) for line in frame.to_numpy().tolist()]
+        parts += [f"## {title}", markdown.table(list(frame.columns), lines, texts=3)]
+    for title, lines in (
+        ("Differences:", found.differences),
+        ("Warnings:", found.warnings),
+        ("In OLD only:", found.only_old),
+        ("In NEW only:", found.only_new),
+    ):
+        if lines:
+            parts += [title, "\n".join(f"- {markdown.plain(line)}" for line in lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _json(found: Comparison) -> str:
+    def known(value: Any) -> Any:
+        return value if not isinstance(value, float) or math.isfinite(value) else None
+
+    values = [{name: known(of) for name, of in vars(v).items()} for v in found.values]
+    document = {
+        "schema": "amasia-comparison",
+        "version": 2,
+        "values": values,
+        "only_old": found.only_old,
+        "only_new": found.only_new,
+        "differences": found.differences,
+        "warnings": found.warnings,
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+_WRITERS = {
+    "text": _text,
+    "markdown": _markdown,
+    "csv": lambda found: found.frame().to_csv(index=False),
+    "json": _json,
+}
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"only in {what}: {', '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _summary(found: Comparison) -> list[str]:
+    """Means and the closing tally."""
+    lines = [
+        f"{app}: {times(mean, 3)} (geometric mean of {n} times, {least:.3f} to {most:.3f})"
+        for app, mean, n, least, most in found.means()
+    ]
+    counts = []
+    for kind, title in _KINDS.items():
+        of = [v for v in found.values if kind_of(v) == kind]
+        if of:
+            counts.append(f"of {len(of)} {title.lower()} {tally(of)}")
+    lines.append(f"NEW against OLD: {'; '.join(counts)}")
+    changed = [v for v in found.of(Outcome.FASTER, Outcome.SLOWER) if v.is_judged]
+    if changed:
+        most = max(changed, key=lambda v: max(v.ratio, 1 / v.ratio))
+        lines.append(f"most: {most.name} {most.at}: {_ratio(most)}")
+    return lines
+
+
+def _fails(found: Comparison, on: str | None) -> bool:
+    if on == _SLOWER:
+        return bool(found.of(Outcome.SLOWER, Outcome.FAILED))
+    return on == _DIFFERENT and any(v.outcome not in REPEATED for v in found.values)
+
+
+def _run(options: argparse.Namespace) -> int:
+    old = _one_gpu(options.old, options.old_gpu, "old")
+    new = _one_gpu(options.new, options.new_gpu, "new")
+    more = [load_aloud([name]) for name in options.sessions]
+    wanted = Filter(options.app, options.strategy, tuple(options.only))
+    apps = sorted({*old.groups["app"], *old.points["microbenchmark"]})
+    among(options.app, apps, "app")
+    among(options.strategy, sorted(set(old.rows["strategy"])), "strategy")
+    found = compare(
+        new, old, more=more, wanted=wanted, confidence=options.confidence,
+        threshold=options.threshold,
+    )  # fmt: skip
+    print_or_write(_WRITERS[options.format](found), options.out)
+    said = [f"differs: {what}" for what in found.differences]
+    said += [f"warning: {text}" for text in found.warnings]
+    said += [
+        _named(what, names)
+        for what, names in (("OLD", found.only_old), ("NEW", found.only_new))
+        if names
+    ]
+    if found.new_gpu != found.old_gpu:
+        sources = ("data sheets", "measured ceilings")
+        for source, expected in zip(sources, expectations(new, old), strict=True):
+            if expected is not None:
+                said.append(f"expected of {found.new_gpu} by the {source}: {expected}")
+    for line in (*said, *_summary(found)):
+        print(line, file=sys.stderr if options.format != "text" else sys.stdout)
+    return int(_fails(found, options.fail_on))
+
+
+register(
+    Command(
+        "compare",
+        "two sets of results, OLD then NEW: what became faster or slower, what is the same, why",
+        _arguments,
+        _run,
+        (
+            (
+                "compare results/h200/quick.json.gz out/h200-quick.json.gz",
+                "this machine against the recorded one",
+            ),
+            (
+                "compare OLD NEW --app nw --threshold 2 --fail-on slower",
+                "for a CI: status 1 when a time of nw became more than 2 % slower",
+            ),
+        ),
+        (OK, "1 what --fail-on names was found", MISTAKE, OUTPUT),
+        order=15,
+    )
+)

@@ -1,0 +1,818 @@
+"""Two sets of results, OLD and NEW: what became faster or slower, what is the same, and why.
+
+Times, speed-ups and points of microbenchmarks are judged by one rule. Where sessions tell how far a
+value moves between runs, a difference is compared with that (plots/statistics/between.py); else
+with the samples of one run on each side. Of all differences of a kind that are called so, a share
+of 1 - confidence at most is wrong, on average (Benjamini and Hochberg).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plots.data.load import Results, usable_times
+from plots.data.sessions import Sessions, joined, levelled, pool_of_all
+from plots.errors import PlotsError
+from plots.statistics import special
+from plots.statistics.between import (
+    LEAST_ROWS,
+    Components,
+    Difference,
+    Pool,
+    SessionValue,
+    difference,
+    log_error,
+    value_of,
+)
+from plots.statistics.intervals import (
+    benjamini_hochberg,
+    ends_of_logs,
+    geometric_mean,
+    independent_p_value,
+    independent_ratio,
+    least_p_value,
+)
+
+CONFIDENCE = 0.95
+CASE = ("app", "size", "cache", "launch")
+MATCH = ("variant", "role", *CASE)
+EDGE_CONFIDENCE = 0.9  # outside of an interval at this, a value that is not resolved is at the edge
+SAME_WITHIN = 0.05  # an interval that reaches farther from 1 does not tell that a value is the same
+# Four digits show any difference that is larger. Equal samples say that they move by less than a
+# reading tells, not that they do not move.
+_LEAST_HALF_WIDTH = 1e-3
+BETWEEN_RUNS, ONE_RUN_EACH = "between runs", "one run each"
+
+
+class Outcome(StrEnum):
+    """What became of a value of OLD in NEW."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    LARGER = "larger"  # of a speed-up, and of a point of which more is neither better nor worse
+    SMALLER = "smaller"
+    SAME = "same"
+    EDGE = "same, at the edge"
+    NOT_RESOLVED = "not resolved"
+    NOT_VALID = "not valid"
+    FAILED = "failed"  # a wrong result or a crash
+    NOT_POSSIBLE = "not possible"
+
+
+CHANGED = (Outcome.FASTER, Outcome.SLOWER, Outcome.LARGER, Outcome.SMALLER)
+REPEATED = (Outcome.SAME, Outcome.EDGE)
+
+
+class NothingInCommonError(PlotsError):
+    """Two sets of results of which no value can be compared, with why."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A value of each side. ``difference`` is of the logarithms, above 0 when NEW is better; where
+    it is None, ``times`` (old, new) are compared as independent samples. ``values`` (old, new) are
+    what the ratio is of."""
+
+    new: Any
+    old: Any
+    values: tuple[float, float]
+    difference: Difference | None
+    times: tuple[np.ndarray, np.ndarray] | None = None
+    knows: str = BETWEEN_RUNS
+
+    @cached_property
+    def p_value(self) -> float:
+        if self.difference is not None:
+            return self.difference.p_value
+        assert self.times is not None
+        return independent_p_value(*self.times)
+
+    def has_too_few_rounds(self, level: float) -> bool:
+        """Whether even the clearest difference would not have been resolved."""
+        return self.times is not None and least_p_value(min(map(len, self.times))) > level
+
+    def interval(self, confidence: float) -> tuple[float, float, float]:
+        """Ratio, low, high."""
+        if self.difference is not None:
+            half, value = self.difference.half(confidence), self.difference.value
+            return math.exp(value), *ends_of_logs(value - half, value + half)
+        assert self.times is not None
+        ratio = independent_ratio(*self.times, confidence)
+        return ratio.ratio, ratio.low, ratio.high
+
+
+def _machines(results: Results) -> set[tuple[Any, ...]]:
+    """Driver and build of each file: what sessions of one row agree in."""
+    return {
+        (
+            p["device"]["driver_version"], p["device"]["runtime_version"], p["compiler"],
+            p["cuda_compiler"], p["flags"], p["architectures"],
+        )
+        for p in results.files["provenance"]
+    }  # fmt: skip
+
+
+def _on_common_gpus(
+    a: list[SessionValue], b: list[SessionValue]
+) -> tuple[list[SessionValue], list[SessionValue]] | None:
+    """The sessions on the GPUs of the side that has fewer, where the other side has all of these
+    and more: effects of the GPUs cancel there. None where they cannot be chosen so."""
+    of_a, of_b = {s.gpu for s in a}, {s.gpu for s in b}
+    common = of_a & of_b
+    if of_a == of_b or common not in (of_a, of_b):
+        return None
+    return [s for s in a if s.gpu in common], [s for s in b if s.gpu in common]
+
+
+class Sides:
+    """OLD and NEW, each of one GPU model, with what their sessions, and those of ``more``, say of
+    how far values move between runs. Raises PlotsError for a side of several GPUs."""
+
+    def __init__(self, new: Results, old: Results, more: Sequence[Results] = ()) -> None:
+        for results in (new, old):
+            if len(results.gpus) != 1:
+                raise PlotsError(
+                    "expected results of one GPU on each side, found "
+                    + (", ".join(results.gpus) or "none")
+                    + "; select with --new-gpu and --old-gpu"
+                )
+        self.new, self.old, self._more = new, old, more
+
+    @cached_property
+    def _known_times(self) -> Sessions:
+        """Rows of the same code tell how far rows move, too, where machines and builds agree, but
+        not from what all of them differ by: that is what is to be judged."""
+        new, old = self.new, self.old
+        alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
+        known = levelled(old.sessions, new.sessions) if alike else old.sessions
+        return joined(known, *(m.sessions for m in self._more))
+
+    @cached_property
+    def _known_ratios(self) -> Sessions:
+        return joined(self.old.sessions, *(m.sessions for m in self._more))
+
+    @cached_property
+    def _known_points(self) -> Sessions:
+        return joined(self.old.point_sessions, *(m.point_sessions for m in self._more))
+
+    def _sessions(self, quantity: str) -> tuple[Sessions, Sessions, Sessions]:
+        """Of NEW, of OLD, and what is known besides NEW."""
+        if quantity == "point":
+            return self.new.point_sessions, self.old.point_sessions, self._known_points
+        known = self._known_times if quantity == "time" else self._known_ratios
+        return self.new.sessions, self.old.sessions, known
+
+    @cached_property
+    def _pool(self) -> Callable[[str, str, str], Pool]:
+        @cache
+        def pool(quantity: str, gpu: str, name: str) -> Pool:
+            new, _, known = self._sessions(quantity)
+            return pool_of_all(quantity, gpu, name, known, new)
+
+        return pool
+
+    def _kind(self, quantity: str, gpu: str, sessions: Sessions, identity: str) -> Components:
+        """What the others of its kind say of a value."""
+        of_row = sessions.found.get(identity)
+        if not of_row:
+            return Components()
+        return self._pool(quantity, gpu, of_row[0].pool).without(sessions.of(identity))
+
+    def between(
+        self, quantity: str, row: Any, other: Any
+    ) -> tuple[Difference, tuple[float, float]] | None:
+        """OLD less NEW as sessions tell it, and both values; None where they do not."""
+        new, old, known = self._sessions(quantity)
+        mine, theirs = new.of(row.identity), old.of(other.identity)
+        if not mine or not theirs:
+            return None
+        kind_of_old = self._kind(quantity, self.old.gpus[0], known, other.identity)
+        kind_of_new = self._kind(quantity, self.new.gpus[0], new, row.identity)
+        for a, b in filter(None, (_on_common_gpus(theirs, mine), (theirs, mine))):
+            found = difference(a, kind_of_old, b, kind_of_new)
+            if found is not None:
+                return found, (value_of(a), value_of(b))
+        return None
+
+    @cached_property
+    def new_times(self) -> dict[str, np.ndarray]:
+        return _times_of(self.new)
+
+    @cached_property
+    def old_times(self) -> dict[str, np.ndarray]:
+        return _times_of(self.old)
+
+    def has_times(self, row: Any, other: Any) -> bool:
+        """A summary without its samples cannot be compared."""
+        return row.row in self.new_times and other.row in self.old_times
+
+    def time_pair(self, row: Any, other: Any) -> Pair:
+        """Two rows by their times."""
+        found = self.between("time", row, other)
+        if found is not None:
+            return Pair(row, other, found[1], found[0])
+        times = self.old_times[other.row], self.new_times[row.row]
+        values = float(np.median(times[0])), float(np.median(times[1]))
+        return Pair(row, other, values, None, times, ONE_RUN_EACH)
+
+    def pair(
+        self, quantity: str, row: Any, other: Any, said: tuple[_Said, _Said], *, less: bool
+    ) -> Pair | None:
+        """Two comparisons or points. ``said`` is what the run of each (old, new) says, ``less``
+        whether less of it is better. None where neither sessions nor the two runs tell how far the
+        value moves."""
+        sign = 1 if less else -1
+        found = self.between(quantity, row, other)
+        if found is not None:
+            d, values = found
+            d, knows = Difference(sign * d.value, d.deviation, d.degrees), BETWEEN_RUNS
+        else:
+            old, new = said
+            if min(old.n, new.n) < 2:
+                return None
+            values, knows = (old.value, new.value), ONE_RUN_EACH
+            d = Difference(
+                sign * math.log(old.value / new.value),
+                math.hypot(old.error, new.error),
+                max(1, min(old.n, new.n) - 1),
+            )
+        least = math.log1p(_LEAST_HALF_WIDTH) / _quantile(d.degrees)
+        d = Difference(d.value, max(d.deviation, least), d.degrees)
+        return Pair(row, other, values, d, None, knows)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a run says of a value: its standard deviation is of the logarithm."""
+
+    value: float
+    error: float
+    n: int
+
+
+def _quantile(degrees: float) -> float:
+    return float(special.stdtrit(degrees, (1 + EDGE_CONFIDENCE) / 2))
+
+
+def _parts(results: Results) -> list[Results]:
+    return [results, *filter(None, [results.cross])]
+
+
+def _times_of(results: Results) -> dict[str, np.ndarray]:
+    return {row: of for part in _parts(results) for row, of in usable_times(part).items()}
+
+
+def key_of(row: Any, columns: Sequence[str] = MATCH) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in columns)
+
+
+_BY_SCHEDULE, _BY_CONFIG = ("matched", "cross"), ("candidate", "counterpart")
+
+
+def _within_role(row: Any) -> str:
+    """What tells the rows, or comparisons, of a variant in one role apart. A best row is the best
+    of each side."""
+    if row.role in _BY_SCHEDULE:
+        return str(row.schedule)
+    return str(getattr(row, "config", "")) if row.role in _BY_CONFIG else ""
+
+
+def _rows_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
+    """Every row but the A/A controls, whatever its status."""
+    found: dict[tuple[Any, ...], Any] = {}
+    for part in _parts(results):
+        for row in part.rows[part.rows["repeat"] == 0].itertuples():
+            found.setdefault((*key_of(row), _within_role(row)), row)
+    return found
+
+
+def _comparisons_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
+    columns = (*MATCH, "schedule", "against", "against_schedule")
+    found: dict[tuple[Any, ...], Any] = {}
+    for part in _parts(results):
+        for c in part.comparisons[~part.comparisons["control"]].itertuples():
+            if c.identity:
+                found.setdefault(key_of(c, columns), c)
+    return found
+
+
+def _at(point: Any) -> str:
+    return ",".join(f"{name}={value}" for name, value in point.at.items())
+
+
+def _points_by_key(results: Results) -> dict[tuple[Any, ...], Any]:
+    return {(p.microbenchmark, _at(p), p.quantity): p for p in results.points.itertuples()}
+
+
+def case_of(row: Any) -> str:
+    """ "nw n=8192 cold stream"."""
+    return f"{row.app} {row.size} {row.cache} {row.launch}"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of OLD beside that of NEW. ``ratio`` is above 1 when NEW is better; of a speed-up,
+    and of a point of which more is neither better nor worse, it is NEW over OLD."""
+
+    outcome: Outcome
+    quantity: str  # "time", "speed-up", or that of a point
+    app: str  # or the microbenchmark
+    name: str  # "nw/tma (best)", "memory/latency [footprint=1024]"
+    at: str = ""  # the case; "" of a point
+    strategy: str = ""
+    unit: str = "ms"
+    old: float = math.nan
+    new: float = math.nan
+    ratio: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    knows: str = ""
+    gb_s: float = math.nan  # of a time: the compulsory traffic over that of NEW
+    of_floor: float = math.nan  # share of the floor that NEW reaches
+    cause: str = ""  # likely, of a change; or why the value is not judged
+    is_other_code: bool = False
+    too_few_rounds: bool = False
+
+    @property
+    def is_judged(self) -> bool:
+        return not math.isnan(self.ratio)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All values of OLD that NEW has, too; ``differences`` is what differs of the machines and
+    builds, ``warnings`` what to know about the values."""
+
+    old_gpu: str
+    new_gpu: str
+    values: list[Value]
+    differences: list[str]
+    warnings: list[str]
+    only_old: list[str] = field(default_factory=list)
+    only_new: list[str] = field(default_factory=list)
+
+    def of(self, *outcomes: Outcome, quantity: str = "") -> list[Value]:
+        return [
+            v for v in self.values
+            if v.outcome in outcomes and (not quantity or kind_of(v) == quantity)
+        ]  # fmt: skip
+
+    def means(self) -> list[tuple[str, float, int, float, float]]:
+        """By app: the geometric mean of the ratios of its times, how many, least and most."""
+        ratios = defaultdict(list)
+        for v in self.values:
+            if v.quantity == "time" and v.is_judged:
+                ratios[v.app].append(v.ratio)
+        return [(app, geometric_mean(of), len(of), min(of), max(of)) for app, of in ratios.items()]
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            [vars(v) for v in self.values], columns=list(Value.__dataclass_fields__)
+        )
+
+
+def kind_of(value: Value) -> str:
+    """ "time", "speed-up" or "point"."""
+    return value.quantity if value.quantity in ("time", "speed-up") else "point"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which values are compared: ``only`` are globs of whole names of cases ("nw * cold stream") or
+    microbenchmarks."""
+
+    app: str | None = None
+    strategy: str | None = None
+    only: tuple[str, ...] = ()
+
+    def takes(self, app: str, strategy: str, name: str) -> bool:
+        return (
+            self.app in (None, app)
+            and self.strategy in (None, strategy)
+            and (not self.only or any(fnmatchcase(name, glob) for glob in self.only))
+        )
+
+
+_OF_MODEL = "GPU of the model"
+_BUILD = {
+    "CUDA compiler": "cuda_compiler", "compiler flags": "flags", "architectures": "architectures",
+}  # fmt: skip
+_STATES = (
+    "power_limit_w", "memory_clock_mhz", "sm_clock_max_mhz", "ecc", "mig", "compute_mode", "use",
+    "driver_version",
+)  # fmt: skip
+
+
+def _facts(results: Results) -> dict[str, set[str]]:
+    """What may move every value, from what explains most."""
+    facts: dict[str, set[str]] = defaultdict(set)
+    for p in results.files["provenance"]:
+        device, state = p["device"], p.get("device_state") or {}
+        facts["GPU model"].add(device["name"])
+        sessions = p.get("sessions") or [device]
+        facts[_OF_MODEL] |= {session["uuid_hash"] for session in sessions}
+        facts["CUDA driver"].add(str(device["driver_version"]))
+        for what, name in _BUILD.items():
+            facts[what].add(p[name])
+        for name in (name for name in _STATES if name in state):
+            facts[name].add(str(state[name]))
+    return facts
+
+
+def differences_of(new: Results, old: Results) -> list[str]:
+    """ "CUDA driver 13010 against 12080": the facts that no file of one side shares with the other.
+    GPUs of one model are named where the two sides have none in common."""
+    mine, theirs = _facts(new), _facts(old)
+    found = []
+    for what in (name for name in theirs if name in mine):
+        if mine[what] & theirs[what] or (what == _OF_MODEL and new.gpus != old.gpus):
+            continue
+        after, before = (" and ".join(sorted(of[what])) for of in (mine, theirs))
+        found.append(f"{what} {after} against {before}")
+    return found
+
+
+class _Causes:
+    """Why a value differs, as far as the files tell."""
+
+    def __init__(self, sides: Sides, of_all: Sequence[str]) -> None:
+        self._of_all = of_all
+        self._clocks = [
+            {
+                row.identity: float(row.sm_clock_mhz)
+                for part in _parts(side)
+                for row in part.rows.itertuples()
+            }
+            for side in (sides.old, sides.new)
+        ]
+
+    def _clock(self, was: str, is_: str) -> tuple[float, str]:
+        """What the clocks of two rows let a time change by, as a logarithm, and the words."""
+        before, after = self._clocks[0].get(was, math.nan), self._clocks[1].get(is_, math.nan)
+        if not (before > 0 and after > 0):
+            return 0.0, ""
+        return math.log(before / after), f"SM clock {after:.0f} MHz against {before:.0f} MHz"
+
+    def of(self, pair: Pair) -> tuple[str, bool]:
+        """In words, and whether the code is other code."""
+        rows = list(zip(_rows_in(pair.old.identity), _rows_in(pair.new.identity), strict=True))
+        moved = math.log(pair.values[1] / pair.values[0])
+        found, is_other = [], False
+        explained = []
+        for place, (was, is_) in enumerate(rows):
+            of = f"{_variant_of(is_)}: " if len(rows) > 1 else ""
+            if _config_of(was) != _config_of(is_):
+                found.append(f"{of}config {_config_of(is_)} against {_config_of(was)}")
+            if _digest_of(was) != _digest_of(is_):
+                found.append(f"{of}other code (its digest differs)")
+                is_other = True
+            by_clock, words = self._clock(was, is_)
+            # A time goes as one over the clock; a speed-up is the time of the reference, which
+            # comes second, over that of the row.
+            sign = 1 if len(rows) == 1 or place else -1
+            explained.append((sign * by_clock, of + words))
+        if _explains(sum(e for e, _ in explained), moved, 0.5):
+            share = 0.5 if len(rows) == 1 else 0.25
+            found += [words for e, words in explained if _explains(e, moved, share)]
+        return "; ".join([*found, *self._of_all]) or "nothing that is recorded differs", is_other
+
+
+def _explains(explained: float, moved: float, share: float) -> bool:
+    return explained * moved > 0 and abs(explained) >= share * abs(moved)
+
+
+def _rows_in(identity: str) -> list[str]:
+    """The identities of the rows behind one: of a comparison, which begins with its role, two."""
+    first, rest = identity.split("|", 1)
+    if not rest.startswith("|"):
+        return [identity]
+    gpu = rest[1:].split("|", 1)[0]  # a row may hold the separator, but begins with its GPU
+    return [f"{gpu}|{row}" for row in identity.removeprefix(first).split(f"||{gpu}|")[1:]]
+
+
+def _variant_of(row: str) -> str:
+    return row.split("|")[5]
+
+
+def _config_of(row: str) -> str:
+    return row.split("|")[-3] if row.count("|") == 10 else ""  # that of a point has no config
+
+
+def _digest_of(row: str) -> str:
+    parts = row.split("|")
+    return parts[-1] if len(parts) == 11 else parts[2]
+
+
+def _outcome(named: _Named, found: bool, level: float, threshold: float) -> Outcome:
+    ratio, low, high = named.pair.interval(EDGE_CONFIDENCE)
+    if found:
+        better, worse = named.words
+        changed = max(ratio, 1 / ratio) - 1 >= threshold
+        return (better if ratio > 1 else worse) if changed else Outcome.SAME
+    if named.pair.has_too_few_rounds(level):
+        return Outcome.NOT_RESOLVED
+    if not low <= 1 <= high:
+        return Outcome.EDGE
+    most = max(high, 1 / low) - 1 if low > 0 else math.inf
+    return Outcome.SAME if most <= max(threshold, SAME_WITHIN) else Outcome.NOT_RESOLVED
+
+
+_TIME = (Outcome.FASTER, Outcome.SLOWER)
+_OTHER = (Outcome.LARGER, Outcome.SMALLER)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A pair with what names it, and the words for a ratio above 1 and for one below."""
+
+    pair: Pair
+    value: dict[str, Any]
+    words: tuple[Outcome, Outcome] = _TIME
+
+
+class _Comparer:
+    def __init__(self, sides: Sides, wanted: Filter) -> None:
+        self.sides, self.wanted = sides, wanted
+        self.unjudged: list[Value] = []
+        self.only: tuple[list[str], list[str]] = ([], [])  # in OLD, in NEW
+
+    def _takes(self, row: Any) -> bool:
+        return self.wanted.takes(row.app, row.strategy, case_of(row))
+
+    def times(self) -> Iterator[_Named]:
+        new, old = _rows_by_key(self.sides.new), _rows_by_key(self.sides.old)
+        for key, row in new.items():
+            if key not in old and _has_run(row) and self._takes(row):
+                self.only[1].append(f"{_name_of(row)} at {case_of(row)}")
+        for key, other in old.items():
+            if not (_has_run(other) and self._takes(other)):
+                continue
+            named = {
+                "quantity": "time", "app": other.app, "strategy": other.strategy,
+                "name": _name_of(other), "at": case_of(other),
+            }  # fmt: skip
+            row = new.get(key)
+            if row is None:
+                self.only[0].append(f"{named['name']} at {named['at']}")
+            elif not _has_run(row):
+                self.unjudged.append(_not_run(row, old=float(other.median), **named))
+            elif self.sides.has_times(row, other):
+                pair = self.sides.time_pair(row, other)
+                took = pair.values[1]
+                named["gb_s"] = 1e-6 * row.bytes / took
+                named["of_floor"] = row.floor_ms / took
+                yield _Named(pair, named)
+
+    def speedups(self) -> Iterator[_Named]:
+        new, old = _comparisons_by_key(self.sides.new), _comparisons_by_key(self.sides.old)
+        for key, other in old.items():
+            row = new.get(key)
+            if row is None or not self._takes(other):
+                continue
+            said = _said_by_run(other), _said_by_run(row)
+            pair = self.sides.pair("ratio", row, other, said, less=False)
+            named = {
+                "quantity": "speed-up", "app": other.app, "strategy": other.strategy, "unit": "x",
+                "name": f"{_name_of(other)} over {other.against}", "at": case_of(other),
+            }  # fmt: skip
+            yield from self._told(pair, named, said, _OTHER)
+
+    def points(self) -> Iterator[_Named]:
+        new, old = _points_by_key(self.sides.new), _points_by_key(self.sides.old)
+        for key, other in old.items():
+            name = other.microbenchmark
+            if not other.median > 0 or not self.wanted.takes(name, "", name):
+                continue
+            named = {
+                "quantity": other.quantity, "app": name, "name": f"{name} [{_at(other)}]",
+                "unit": other.unit,
+            }  # fmt: skip
+            row = new.get(key)
+            if row is None:
+                self.only[0].append(f"{named['name']} {other.quantity}")
+            elif not row.median > 0:
+                self.unjudged.append(_not_run(row, old=float(other.median), **named))
+            else:
+                said = _said_by_point(other), _said_by_point(row)
+                larger = other.larger_is_better
+                words = _TIME if isinstance(larger, (bool, np.bool_)) else _OTHER
+                pair = self.sides.pair("point", row, other, said, less=larger is False)
+                yield from self._told(pair, named, said, words)
+
+    def _told(
+        self, pair: Pair | None, named: dict[str, Any], said: tuple[_Said, _Said],
+        words: tuple[Outcome, Outcome],
+    ) -> Iterator[_Named]:  # fmt: skip
+        if pair is not None:
+            yield _Named(pair, named, words)
+            return
+        old, new = (of.value for of in said)
+        why = "one sample, then or now, does not tell how far values move; a file with more does"
+        self.unjudged.append(Value(Outcome.NOT_VALID, **named, old=old, new=new, cause=why))
+
+    def not_valid(self) -> Iterator[Value]:
+        """What both have, and at least one only from a disturbed measurement."""
+        sides = (("OLD", self.sides.old), ("NEW", self.sides.new))
+        has = {which: _cases_and_names(side) for which, side in sides}
+        for which, side in sides:
+            other = has["NEW" if which == "OLD" else "OLD"]
+            seen: set[tuple[str, ...]] = set()
+            for app, strategy, name, at, why in _disturbed(side):
+                known = at or app
+                key = (name, at)
+                if known in has[which].valid or known not in other.all or key in seen:
+                    continue
+                if self.wanted.takes(app, strategy, known):
+                    seen.add(key)
+                    cause = f"in {which}: {why}"
+                    yield Value(Outcome.NOT_VALID, "time" if at else "point", app, name, at,
+                                strategy, cause=cause)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Has:
+    valid: set[str]
+    all: set[str]
+
+
+def _cases_and_names(results: Results) -> _Has:
+    """Cases and microbenchmarks of a side: those with a valid measurement, and all."""
+    valid = set(results.points["microbenchmark"])
+    for part in _parts(results):
+        valid |= {case_of(g) for g in part.groups.itertuples()}
+    return _Has(valid, valid | {at or app for app, _, _, at, _ in _disturbed(results)})
+
+
+def _disturbed(results: Results) -> Iterator[tuple[str, str, str, str, str]]:
+    """App (or microbenchmark), strategy, name, case and why, of rows in groups that are not valid
+    and of microbenchmarks that are left out."""
+    named = set(results.points["microbenchmark"])
+    paths = set(results.files["path"])
+    for recorded in (r for r in results.recorded if r.path in paths):
+        for group in recorded.document["groups"]:
+            why = group.get("invalid")
+            if not why:
+                continue
+            key = group["key"]
+            size = ",".join(f"{name}={value}" for name, value in key["size"].items() if value != "")
+            at = f"{key['app']} {size} {key['cache']} {key['launch']}"
+            for row in group["rows"]:
+                if row["status"] == "ok":
+                    strategy = row["variant"].split("/", 1)[1]
+                    name = f"{row['variant']} ({row['role']})"
+                    yield key["app"], strategy, name, at, f"{why[0]['reason']}; {why[0]['remedy']}"
+        for m in recorded.document["microbenchmarks"]:
+            if m["name"] not in named and any(row.get("value") for row in m["rows"]):
+                yield m["name"], "", m["name"], "", "its measurement was disturbed"
+
+
+def _has_run(row: Any) -> bool:
+    return row.status == "ok" and not math.isnan(row.median)
+
+
+def _name_of(row: Any) -> str:
+    return f"{row.variant} ({' '.join(filter(None, (row.role, _within_role(row))))})"
+
+
+def _not_run(row: Any, **named: Any) -> Value:
+    outcome = Outcome.FAILED if row.status in ("failed", "crashed") else Outcome.NOT_POSSIBLE
+    return Value(outcome, **named, cause=f"{row.status}: {row.reason or 'no time'}")
+
+
+def _said_by_run(c: Any) -> _Said:
+    return _Said(float(c.run_ratio), log_error(c.run_low, c.run_high, c.coverage), int(c.n))
+
+
+def _said_by_point(p: Any) -> _Said:
+    return _Said(float(p.median), log_error(p.low, p.high, p.coverage), int(p.n))
+
+
+def _judged(
+    named: Sequence[_Named], causes: _Causes, confidence: float, threshold: float
+) -> list[Value]:
+    """Of one kind of value, all together."""
+    rate = 1 - confidence
+    discoveries = benjamini_hochberg([n.pair.p_value for n in named], rate)
+    values = []
+    for n, found in zip(named, discoveries.found, strict=True):
+        outcome = _outcome(n, found, discoveries.level, threshold)
+        ratio, low, high = n.pair.interval(1 - discoveries.level)
+        cause, is_other = causes.of(n.pair)
+        few = not found and n.pair.has_too_few_rounds(discoveries.level)
+        values.append(
+            Value(
+                outcome, **n.value, old=n.pair.values[0], new=n.pair.values[1], ratio=ratio,
+                low=low, high=high, knows=n.pair.knows, is_other_code=is_other,
+                cause=cause if outcome in CHANGED else "too few rounds" if few else "",
+                too_few_rounds=few,
+            )
+        )  # fmt: skip
+    return values
+
+
+def _moved_together(values: Iterable[Value]) -> Iterator[str]:
+    """Apps of which most times of unchanged code moved one way."""
+    by_app = defaultdict(list)
+    for v in values:
+        if v.quantity == "time" and v.is_judged and not v.is_other_code:
+            by_app[v.app].append(v)
+    for app, of in by_app.items():
+        counts = Counter(v.outcome for v in of)
+        word = max(_TIME, key=lambda outcome: counts[outcome])
+        if len(of) < LEAST_ROWS or 2 * counts[word] <= len(of):
+            continue
+        by = float(np.median([v.ratio for v in of]))
+        by = by if word is Outcome.FASTER else 1 / by
+        amount = f"{100 * (by - 1):.1f} %" if by < 1.1 else f"{by:.3g}x"
+        yield (
+            f"{counts[word]} of {len(of)} times of {app} whose code is the same became {word}, by "
+            f"{amount} in the median: that is the machine, its clock or the build, and in every "
+            f"other difference of {app}, too"
+        )
+
+
+def _rounds_for(level: float) -> int:
+    """The least number of rounds on each side that may reach this level."""
+    return math.ceil(2 - math.log2(level))
+
+
+def _warnings(sides: Sides, values: Sequence[Value], confidence: float) -> Iterator[str]:
+    yield from _moved_together(values)
+    seeds = [
+        {case_of(g): g.seed for part in _parts(side) for g in part.groups.itertuples()}
+        for side in (sides.old, sides.new)
+    ]
+    if any(seeds[1].get(case, seed) != seed for case, seed in seeds[0].items()):
+        yield "the seeds of the inputs differ"
+    times = [v for v in values if v.quantity == "time" and v.is_judged]
+    few = sum(v.too_few_rounds for v in times)
+    if few:
+        rate = 1 - confidence
+        yield (
+            f"{few} of {len(times)} times have too few rounds to be told apart, however much they "
+            f"differ: {_rounds_for(rate)} rounds on each side are enough where all of them do, "
+            f"{_rounds_for(rate / len(times))} where one does (amasia run --min-rounds, or fewer "
+            "cases)"
+        )
+    one_run = sum(v.knows == ONE_RUN_EACH for v in values)
+    if one_run:
+        yield (
+            f"{one_run} of {sum(v.is_judged for v in values)} values are judged by one run on each "
+            "side, and a plain re-run may differ by more: give files of repeated runs (amasia run "
+            "--sessions, amasia merge), or --sessions FILE"
+        )
+
+
+def _extent(results: Results) -> str:
+    """What a side has measured, to say why nothing of it matches."""
+    apps = [
+        f"{app} ({', '.join(sorted(set(of['cache'] + ' ' + of['launch'])))})"
+        for app, of in results.groups.groupby("app")
+    ]
+    return ", ".join([*apps, *sorted(set(results.points["microbenchmark"]))]) or "no measurement"
+
+
+def nothing_in_common(new: Results, old: Results) -> NothingInCommonError:
+    return NothingInCommonError(
+        "no row of one matches a row of the other (variant, role, size, modes): "
+        f"{old.gpus[0]} has {_extent(old)}; {new.gpus[0]} has {_extent(new)}"
+    )
+
+
+def compare(
+    new: Results, old: Results, *, more: Sequence[Results] = (), wanted: Filter = Filter(),
+    confidence: float = CONFIDENCE, threshold: float = 0.0,
+) -> Comparison:  # fmt: skip
+    """Every value that both have. ``more``: repeated runs, which tell how far values move.
+    ``threshold``: a change of a smaller share is none. Raises PlotsError for a side of several
+    GPUs, NothingInCommonError when nothing matches."""
+    sides = Sides(new, old, more)
+    comparer = _Comparer(sides, wanted)
+    differences = differences_of(new, old)
+    causes = _Causes(sides, differences)
+    values: list[Value] = []
+    for named in (comparer.times(), comparer.speedups(), comparer.points()):
+        values += _judged(list(named), causes, confidence, threshold)
+    values += [*comparer.unjudged, *comparer.not_valid()]
+    if not values:
+        raise nothing_in_common(new, old)
+    return Comparison(
+        old.gpus[0], new.gpus[0], values, differences,
+        list(_warnings(sides, values, confidence)), *comparer.only,
+    )  # fmt: skip
+
+
+def tally(values: Sequence[Value]) -> str:
+    """ "3 faster, 1 slower, 38 same": what there is of the outcomes, in their order."""
+    counts: Mapping[Outcome, int] = Counter(v.outcome for v in values)
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome])

@@ -1,0 +1,430 @@
+"""Two sets of results: the verdict on every value, the likely cause, and the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+import synthetic
+
+from plots.cli import main
+from plots.data.load import load
+from plots.judge.compare import Filter, NothingInCommonError, Outcome, compare
+from plots.statistics.claims import INVALID
+from plots.statistics.intervals import least_p_value
+
+SIZE = {"n": 512}
+CASE = "nw n=512 cold stream"
+
+
+@pytest.fixture
+def run(save):
+    """A run of nw, each time times ``factor_of(its row)``; ``change`` alters the document."""
+
+    def make(name, factor_of=lambda _row: 1.0, change=lambda _document: None, **options):
+        options = {"half": 1e-4, "rounds": 41, **options}
+        group = synthetic.group("nw", SIZE, 1.0, **options)
+        for row in group["rows"]:
+            row.median *= factor_of(row)
+        synthetic.measure(group)
+        document = synthetic.document([group])
+        document["provenance"]["device"]["uuid_hash"] = name
+        change(document)
+        return load([save(document, f"{name}.json")])
+
+    return make
+
+
+def scattered(row):
+    """As runs differ: each row by itself, by a promille or so."""
+    return 1 + 1e-3 * (len(row["variant"] + row["role"]) % 3 - 1)
+
+
+def tma(factor):
+    return lambda row: scattered(row) * (factor if row["variant"] == "nw/tma" else 1.0)
+
+
+def outcomes(found, quantity="time"):
+    return {v.name: v.outcome for v in found.values if v.quantity == quantity}
+
+
+def value(found, name, quantity="time"):
+    (one,) = [v for v in found.values if (v.name, v.quantity) == (name, quantity)]
+    return one
+
+
+def set_clock(clock):
+    def change(document):
+        for group in document["groups"]:
+            for row in group["rows"]:
+                if row["variant"] == "nw/tma":
+                    row["samples"]["sm_clock_mhz"] = [clock] * len(row["samples"]["time_ms"])
+
+    return change
+
+
+def test_a_run_is_the_same_as_itself(run):
+    one = run("one")
+    found = compare(one, one)
+    assert {v.outcome for v in found.values} == {Outcome.SAME}
+    assert {v.ratio for v in found.values} == {1.0}
+    assert found.differences == [] and found.only_old == found.only_new == []
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(0.8, Outcome.FASTER), (1.25, Outcome.SLOWER)])
+def test_what_moved_by_itself_is_found_with_its_ratio(run, factor, outcome):
+    """Rows that did not move tell how far rows move."""
+    found = compare(run("new", tma(factor)), run("old"))
+    changed = {name for name, of in outcomes(found).items() if of is outcome}
+    assert changed == {"nw/tma (iso)", "nw/tma (best)"}
+    one = value(found, "nw/tma (best)")
+    assert one.low < one.ratio < one.high and one.ratio == pytest.approx(1 / factor, rel=0.01)
+    assert one.old / one.new == pytest.approx(one.ratio)  # what is printed agrees
+    speedup = value(found, "nw/tma (best) over nw/baseline", "speed-up")
+    assert speedup.outcome is (Outcome.LARGER if factor < 1 else Outcome.SMALLER)
+    assert speedup.new / speedup.old == pytest.approx(speedup.ratio)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "outcome"), [(0.0, Outcome.SLOWER), (0.2, Outcome.SLOWER), (0.5, Outcome.SAME)]
+)
+def test_a_change_below_the_threshold_is_none(run, threshold, outcome):
+    found = compare(run("new", tma(1.25)), run("old"), threshold=threshold)
+    assert outcomes(found)["nw/tma (best)"] is outcome
+
+
+def test_rates_and_the_share_of_the_floor_are_those_of_the_time(run):
+    new = run("new", tma(0.5))
+    row = new.rows[new.rows["variant"] == "nw/tma"].iloc[0]
+    one = value(compare(new, run("old")), "nw/tma (iso)")
+    assert one.gb_s == pytest.approx(1e-6 * row["bytes"] / one.new)
+    assert one.of_floor == pytest.approx(row["floor_ms"] / one.new)
+
+
+def other_code(document):
+    for row in document["groups"][0]["rows"]:
+        if row["variant"] == "nw/tma":
+            row["source_digest"] = "cd" * 32
+
+
+def other_config(document):
+    for row in document["groups"][0]["rows"]:
+        if row["variant"] == "nw/tma":
+            row["config"] = "of today"
+
+
+def other_state(document):
+    document["provenance"]["device_state"]["power_limit_w"] = "500"
+
+
+def other_driver(document):
+    document["provenance"]["device"]["driver_version"] = 13010
+
+
+def other_compiler(document):
+    document["provenance"]["cuda_compiler"] = "NVIDIA 13.9"
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (other_code, "other code (its digest differs)"),
+        (other_config, "config of today against"),
+        (set_clock(1584.0), "SM clock 1584 MHz against"),
+        (other_state, "power_limit_w 500 against"),
+        (other_driver, "CUDA driver 13010 against"),
+        (other_compiler, "CUDA compiler NVIDIA 13.9 against"),
+        (lambda _: None, "GPU of the model new against old"),
+    ],
+)
+def test_the_likely_cause_is_named(run, change, cause):
+    old = run("old")
+    for result in (old,):
+        state = result.files["provenance"].iloc[0]["device_state"]
+        state.setdefault("power_limit_w", "700")
+    found = compare(run("new", tma(1.25), change), old)
+    assert cause in value(found, "nw/tma (best)").cause
+    assert value(found, "nw/overlap (best)").cause == ""
+
+
+def test_a_clock_that_moves_both_alike_is_no_cause_of_their_ratio(run):
+    def all_slow(document):
+        for row in document["groups"][0]["rows"]:
+            row["samples"]["sm_clock_mhz"] = [1584.0] * len(row["samples"]["time_ms"])
+
+    factor = lambda row: 1.25 * (1.1 if row["variant"] == "nw/tma" else 1)  # noqa: E731
+    found = compare(run("new", factor, all_slow), run("old", change=set_clock(1980.0)))
+    assert "SM clock" not in value(found, "nw/tma (best) over nw/baseline", "speed-up").cause
+    assert "SM clock 1584 MHz" in value(found, "nw/tma (best)").cause
+
+
+def test_wrong_impossible_and_missing_rows_have_outcomes_of_their_own(run):
+    odd = {
+        ("nw/dsm", "best"): ("failed", "3 of 4 elements differ"),
+        ("nw/tma", "best"): ("skipped", "needs sm_90"),
+    }
+
+    def change(document):
+        group = document["groups"][0]
+        group["rows"] = [
+            synthetic.untimed_row(row["variant"], row["role"], *odd[row["variant"], row["role"]])
+            if (row["variant"], row["role"]) in odd
+            else row
+            for row in group["rows"]
+            if (row["variant"], row["role"]) != ("nw/drop_off", "best")
+        ]
+        synthetic.measure(group)
+
+    found = compare(run("new", change=change), run("old"))
+    failed, impossible = value(found, "nw/dsm (best)"), value(found, "nw/tma (best)")
+    assert failed.outcome is Outcome.FAILED and "3 of 4 elements" in failed.cause
+    assert impossible.outcome is Outcome.NOT_POSSIBLE and "needs sm_90" in impossible.cause
+    assert outcomes(found)["nw/overlap (best)"] is Outcome.SAME
+    assert found.only_old == [f"nw/drop_off (best) at {CASE}"]
+
+
+@pytest.mark.parametrize("side", ["OLD", "NEW"])
+def test_nothing_is_concluded_from_what_was_disturbed(run, side):
+    def disturb(document):
+        document["groups"][0]["invalid"] = [
+            {"kind": "company", "reason": "another process computed", "remedy": "end it"}
+        ]
+        for comparison in document["groups"][0]["comparisons"]:
+            comparison["claim"] = INVALID
+
+    disturbed, plain = run("disturbed", tma(2.0), disturb), run("plain")
+    sides = (plain, disturbed) if side == "OLD" else (disturbed, plain)
+    found = compare(*sides)
+    assert {v.outcome for v in found.values} == {Outcome.NOT_VALID}
+    assert found.values[0].cause == f"in {side}: another process computed; end it"
+
+
+@pytest.mark.parametrize(("rounds", "outcome"), [(7, Outcome.FASTER), (6, Outcome.NOT_RESOLVED)])
+def test_too_few_rounds_are_said(save, rounds, outcome):
+    """Six rounds on each side tell nothing apart at 95 %, seven do, where all rows differ."""
+    sides = [
+        load([save(synthetic.document([synthetic.group("nw", SIZE, factor, rounds=rounds)],
+                                      gpu=gpu), f"{factor}.json")])
+        for factor, gpu in ((1.0, None), (2.0, synthetic.A100))
+    ]  # fmt: skip
+    found = compare(*sides)
+    assert set(outcomes(found).values()) == {outcome}
+    told = [w for w in found.warnings if "too few rounds" in w]
+    assert bool(told) == (rounds < 7)
+    if told:
+        assert least_p_value(7) <= 0.05 < least_p_value(6) and ": 7 rounds on each side" in told[0]
+
+
+def test_most_times_of_unchanged_code_that_moved_are_the_machine(run):
+    """What is to be judged is not taken for what differs between runs."""
+    found = compare(run("new", lambda row: 0.5 * scattered(row)), run("old"))
+    assert set(outcomes(found).values()) == {Outcome.FASTER}
+    assert any("whose code is the same became faster, by 2x" in w for w in found.warnings)
+    ((app, mean, count, least, most),) = found.means()
+    assert (app, count) == ("nw", 12) and least <= mean <= most
+    assert mean == pytest.approx(2, rel=2e-3)
+
+
+def sessions_of(run, gpus, spread=2e-3):
+    """Results of several sessions, the i-th on gpus[i], each slower by ``spread``."""
+
+    def make(place):
+        def change(document):
+            document["provenance"]["device"]["uuid_hash"] = gpus[place]
+            document["provenance"]["date_utc"] = f"2026-11-2{place}T00:00:00Z"
+
+        return run(f"s{place}", lambda row: scattered(row) * (1 + spread * place), change)
+
+    found = [make(place) for place in range(len(gpus))]
+    for other in found[1:]:
+        for row in other.sessions.found.values():
+            for measured in row:
+                found[0].sessions.add(measured)
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "now", "low", "high"),
+    [
+        (("a", "a", "a"), "a", 0.99, 1.0),  # against the sessions on this very GPU
+        (("a", "b", "c"), "d", 0.99, 1.01),
+    ],
+)
+def test_sessions_tell_how_far_rows_move(run, gpus, now, low, high):
+    old = sessions_of(run, gpus)
+    found = compare(run(now, tma(1.2)), old)
+    tma_ = value(found, "nw/tma (best)")
+    assert tma_.knows == "between runs" and tma_.outcome is Outcome.SLOWER
+    assert low < value(found, "nw/overlap (best)").ratio * 1.0 < high + 0.01
+    assert value(found, "nw/overlap (best)").outcome in (Outcome.SAME, Outcome.EDGE)
+    assert "GPU of the model" not in tma_.cause or now not in gpus
+
+
+def test_other_sessions_add_what_they_know(save):
+    """With --sessions the samples of one run each do not count as all there is."""
+
+    def file(name, gpu, factor):
+        group = synthetic.group("nw", SIZE, factor, half=1e-4, rounds=41)
+        document = synthetic.document([group])
+        document["provenance"]["device"].update(uuid_hash=gpu, driver_version=12000 + len(name))
+        return load([save(document, f"{name}.json")])
+
+    new, old = file("new1", "a", 1.005), file("older", "b", 1.0)
+    assert {v.knows for v in compare(new, old).values if v.quantity == "time"} == {"one run each"}
+    more = [file(f"more{i}", gpu, f) for i, (gpu, f) in enumerate((("c", 1.01), ("d", 0.99)))]
+    for i, results in enumerate(more):
+        for row in results.sessions.found.values():
+            for at, measured in enumerate(row):
+                row[at] = type(measured)(**{**vars(measured), "date": f"2026-10-0{i + 1}"})
+    found = compare(new, old, more=more)
+    assert {v.knows for v in found.values if v.quantity == "time"} == {"between runs"}
+    assert not found.of(Outcome.FASTER, Outcome.SLOWER)
+
+
+@pytest.fixture
+def points(save):
+    """A microbenchmark with a latency, a bandwidth and a capacity, each ``factor`` times as large,
+    of so many samples."""
+
+    def make(name, factor, samples=3):
+        document = synthetic.memory_like()
+        of_latency = next(m for m in document["microbenchmarks"] if m["rows"])
+        rows = [
+            synthetic.micro_row({"level": level}, value * factor, quantity, unit)
+            for level, value, quantity, unit in (
+                ("l1", 41.0, "latency", "cycles"), ("l2", 4500.0, "bandwidth", "GB/s"),
+            )
+        ]  # fmt: skip
+        for row in rows:
+            row["larger_is_better"] = row["unit"] == "GB/s"
+            if samples == 1:
+                row["samples"] = {n: of[:1] for n, of in row["samples"].items()}
+                row["value"].update(n=1, coverage=0.0)
+        of_latency.update(rows=rows, findings=[])
+        document["microbenchmarks"] = [of_latency]
+        document["provenance"]["device"]["uuid_hash"] = name
+        return load([save(document, f"{name}.json")])
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("factor", "samples", "latency", "bandwidth"),
+    [
+        # Equal samples have no spread to compare a difference with: four digits decide.
+        (1.0001, 3, Outcome.SAME, Outcome.SAME),
+        (2.0, 3, Outcome.SLOWER, Outcome.FASTER),
+        (0.5, 3, Outcome.FASTER, Outcome.SLOWER),
+        (2.0, 1, Outcome.NOT_VALID, Outcome.NOT_VALID),
+    ],
+)
+def test_points_are_judged_by_which_is_better(points, factor, samples, latency, bandwidth):
+    found = compare(points("new", factor, samples), points("old", 1.0, samples))
+    assert [v.outcome for v in found.values] == [latency, bandwidth]
+    for v in found.values:
+        if samples == 1:
+            assert "one sample" in v.cause
+            continue
+        assert v.old / v.new == pytest.approx(1 / factor)
+        assert v.ratio == pytest.approx(1 / factor if v.quantity == "latency" else factor)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Filter(app="nw", strategy="tma"), {"nw/tma (iso)", "nw/tma (best)"}),
+        (Filter(only=("nw * cold stream",), strategy="dsm"), {"nw/dsm (iso)", "nw/dsm (best)"}),
+    ],
+)
+def test_a_part_is_compared(run, wanted, names):
+    assert set(outcomes(compare(run("new"), run("old"), wanted=wanted))) == names
+
+
+def test_nothing_in_common_says_what_each_side_has(save):
+    new = load([save(synthetic.document([synthetic.group("nw", {"n": 1}, 1.0)]), "new.json")])
+    old = load(
+        [save(synthetic.document([synthetic.group("lud", {"n": 1}, 1.0, launch="graph")],
+                                 gpu=synthetic.A100), "old.json")]
+    )  # fmt: skip
+    with pytest.raises(NothingInCommonError, match=r"A100.* has lud \(cold graph\); .* nw \(cold"):
+        compare(new, old)
+
+
+@pytest.fixture
+def files(save):
+    def make(factor):
+        sides = []
+        for name, f in (("old", 1.0), ("new", factor)):
+            groups = [synthetic.group(app, SIZE, f, half=1e-4, rounds=41) for app in ("nw", "lud")]
+            document = synthetic.document(groups)
+            document["provenance"]["device"]["uuid_hash"] = name
+            sides.append(str(save(document, f"{name}.json")))
+        return sides
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("factor", "options", "status"),
+    [
+        (1.5, [], 0),
+        (1.5, ["--fail-on", "slower"], 1),
+        (1.5, ["--fail-on", "different"], 1),
+        (1.5, ["--fail-on", "slower", "--threshold", "60"], 0),
+        (0.5, ["--fail-on", "slower"], 0),
+        (0.5, ["--fail-on", "different"], 1),
+        (1.0, ["--fail-on", "different"], 0),
+    ],
+)
+def test_a_ci_fails_on_what_it_asks_for(capsys, files, factor, options, status):
+    assert main(["compare", *files(factor), *options]) == status
+    out = capsys.readouterr().out
+    assert "NEW against OLD: of 24 times " in out and "geometric mean of 12 times" in out
+
+
+def test_forms_hold_the_same_values(capsys, files, tmp_path):
+    both = files(1.5)
+    shown = {}
+    for form in ("csv", "json", "markdown"):
+        assert main(["compare", *both, "--app", "nw", "--format", form]) == 0
+        shown[form] = capsys.readouterr().out
+    lines = list(csv.DictReader(io.StringIO(shown["csv"])))
+    document = json.loads(shown["json"])
+    assert document["schema"] == "amasia-comparison"
+    assert [v["name"] for v in document["values"]] == [line["name"] for line in lines]
+    assert {line["app"] for line in lines} == {"nw"}
+    for line, of in zip(lines, document["values"], strict=True):
+        assert float(line["ratio"]) == pytest.approx(of["ratio"])
+    assert "| slower | nw/tma (best) | nw n=512 cold stream |" in shown["markdown"]
+    out = tmp_path / "c.md"
+    assert main(["compare", *both, "--app", "nw", "--format", "markdown", "-o", str(out)]) == 0
+    assert out.read_text() == shown["markdown"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--app", "nww"], 'no app "nww" in the result files; nearest: nw'),
+        (["--strategy", "tmaa"], 'no strategy "tmaa"'),
+        (["--threshold", "x"], "expected a share in percent"),
+        (["--confidence", "1"], "expected a number between 0 and 1"),
+        (["--only", "hotspot *"], "no row of one matches"),
+    ],
+)
+def test_mistakes_are_a_line(capsys, files, options, line):
+    assert main(["compare", *files(1.0), *options]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and line in printed.err and printed.err.count("\n") == 1
+
+
+def test_two_models_have_their_expectation_beside_them(capsys, save):
+    new = save(synthetic.document([synthetic.group("nw", SIZE, 1.0)]), "new.json")
+    old = save(
+        synthetic.document([synthetic.group("nw", SIZE, 2.0)], gpu=synthetic.A100), "old.json"
+    )
+    assert main(["compare", str(old), str(new)]) == 0
+    out = capsys.readouterr().out
+    assert "expected of NVIDIA H200 by the data sheets: 3.09" in out
+    assert "differs: GPU model NVIDIA H200 against NVIDIA A100-SXM4-40GB" in out
