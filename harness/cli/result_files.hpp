@@ -8,9 +8,9 @@
 
 namespace amasia {
 
-/// The files in this order, so that the first bad one is the one that is named; a journal is read
-/// as far as it got. One line on stderr names those of a schema version before digests of the
-/// content. Throws ResultError.
+/// The files in this order, so that the first bad one is the one that is named.
+/// A journal is read as far as it got.
+/// Throws ResultError.
 std::vector<ResultFile> read_result_files(const std::vector<std::string>& paths);
 
 }  // namespace amasia

@@ -15,9 +15,9 @@ namespace amasia {
 /// "app/strategy" -> SHA-256 (hex) over all that can change what is timed, judged or bounded: the
 /// variant with what it includes, the app's instance, reference and schedules, the ceilings, and
 /// the options the compiler gets. By content: moving, renaming, reformatting or commenting changes
-/// nothing. Covers every variant and comparator in the source tree, built or not, and those of an
-/// app outside it that is linked or brought at run time. Result files of
-/// schema version 1 carry digests of an older kind, which cover less and equal none of these.
+/// nothing.
+/// Covers every variant and comparator in the source tree, built or not, and those of an
+/// app outside it that is linked or brought at run time.
 std::map<std::string, std::string> source_digests();
 
 /// "question/name" -> the same of microbench/<question>/<name>.cu, what it includes and its

@@ -32,7 +32,7 @@ TEST(Markdown, ListsRowsAtTheirBestFirstByTheirSpeedup) {
   const std::string text = to_markdown(sample_results());
   std::vector<std::size_t> places;
   for (const char* row :
-       {"| baseline | best | 64x8 | 0.01000 [0.009970, 0.01003] | - |", "| tma | best |",
+       {"| baseline | best | 64x8 | 0.010000 [0.009970, 0.01003] | - |", "| tma | best |",
         "| register_bypass | best |", "| baseline | iso |", "| tma | iso |"}) {
     places.push_back(text.find(row));
     ASSERT_NE(places.back(), std::string::npos) << row;
