@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "harness/cli/closing.hpp"
-#include "harness/plan/expectation.hpp"
+#include "harness/plan/campaign.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/wrap.hpp"
 

@@ -118,9 +118,8 @@ PlannedGroup plan_of(const Implementations& implementations, const std::string& 
   plan.key.size = find_app(implementations.name)->sizes(Preset::quick).front();
   plan.key.cache = implementations.cache;
   plan.effort = implementations.effort;
-  plan.rows =
-      comparison_rows(implementations.name, plan.key.size, variants_of(implementations.name),
-                      {Role::best}, TuningTable{}, device, plan.key.cache, plan.key.launch);
+  plan.rows = comparison_rows(plan.key, variants_of(implementations.name), {Role::best},
+                              TuningTable{}, device);
   return plan;
 }
 

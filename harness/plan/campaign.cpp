@@ -101,8 +101,7 @@ Campaign plan_campaign(const CampaignRequest& request, const Cases& cases,
   for_each_group(request, cases.apps, [&](const AppCases& c, PlannedGroup g) {
     if (request.sizes.given.empty()) g.preset = request.sizes.effective_preset();
     g.effort.energy = takes_energy(request, g.key.cache, g.key.launch);
-    g.rows = comparison_rows(g.key.app, g.key.size, c.variants, request.roles, tuning, device,
-                             g.key.cache, g.key.launch);
+    g.rows = comparison_rows(g.key, c.variants, request.roles, tuning, device);
     plan.groups.push_back(std::move(g));
   });
   if (!request.traits.empty() && !cases.apps.empty()) {
@@ -189,6 +188,27 @@ std::vector<PlannedGroup> plan_verification(const CampaignRequest& request,
     g.effort.verify_only = true;
   }
   return groups;
+}
+
+std::int64_t device_bytes(const PlannedGroup& group) {
+  return find_app(group.key.app)->device_bytes(group.key.size);
+}
+
+std::size_t expected_points(const PlannedMicrobenchmark& plan, const Device& device) {
+  return planned_points(plan, device).size();
+}
+
+double expected_seconds(const Campaign& campaign, const std::optional<Device>& device) {
+  double seconds = campaign.ceilings ? expected_ceiling_seconds : 0;
+  for (const PlannedGroup& g : campaign.groups) {
+    if (device && device_bytes(g) > static_cast<std::int64_t>(device->free_bytes)) continue;
+    seconds += expected_seconds(g);
+  }
+  if (!device) return seconds;
+  for (const PlannedMicrobenchmark& m : campaign.microbenchmarks) {
+    seconds += expected_seconds(m, expected_points(m, *device));
+  }
+  return seconds;
 }
 
 }  // namespace amasia

@@ -21,16 +21,18 @@ bool contains(const std::vector<Role>& list, Role item) {
 
 }  // namespace
 
-std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
+std::vector<PlannedRow> comparison_rows(const GroupKey& key,
                                         const std::vector<const Variant*>& selected,
                                         const std::vector<Role>& roles, const TuningTable& tuning,
-                                        const std::string& device, CacheMode cache,
-                                        LaunchMode launch) {
+                                        const std::string& device) {
+  const std::string& app = key.app;
+  const auto tuned_case = [&](const Variant& v) {
+    return TunedCase{device, v.name(), key.size, key.cache, key.launch, source_digest(v.name())};
+  };
   std::vector<PlannedRow> rows;
   const auto best = [&](const Variant& v, Role role) {
     PlannedRow row{v.name(), role};
-    const auto choice =
-        tuning.choose(device, v.name(), size, cache, launch, source_digest(v.name()));
+    const auto choice = tuning.choose(tuned_case(v));
     row.config = choice ? choice->config : "";
     row.config_source = choice ? choice->source : "built-in default";
     if (v.user_kernel) {  // there is one config, and nothing to tune
@@ -41,7 +43,7 @@ std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters
     return row;
   };
   const auto by_schedule = [&](const Variant& v) {
-    return tuning.choose_by_schedule(device, v, size, cache, launch, source_digest(v.name()));
+    return tuning.choose_by_schedule(tuned_case(v), v);
   };
   const auto is_selected = [&](const Variant* v) {
     return std::find(selected.begin(), selected.end(), v) != selected.end();

@@ -68,11 +68,10 @@ PlannedMicrobenchmark planned_microbenchmark_from_json(const nlohmann::ordered_j
 /// is best with, each strategy with the baseline's, and beside a comparator that spells a strategy
 /// that strategy in its config; with the role cross, every variant with
 /// every schedule of the app. The baseline is always included, as the reference of every ratio.
-std::vector<PlannedRow> comparison_rows(const std::string& app, const Parameters& size,
+std::vector<PlannedRow> comparison_rows(const GroupKey& key,
                                         const std::vector<const Variant*>& selected,
                                         const std::vector<Role>& roles, const TuningTable& tuning,
-                                        const std::string& device, CacheMode cache,
-                                        LaunchMode launch);
+                                        const std::string& device);
 
 /// Every config of each selected variant, once: for `tune` and `verify`.
 std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected);

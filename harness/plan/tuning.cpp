@@ -55,6 +55,12 @@ double distance(const Parameters& a, const Parameters& b) {
   return sum;
 }
 
+/// Whether both are of one search, whatever code it found.
+bool is_search_of(const TunedCase& a, const TunedCase& b) {
+  return a.device == b.device && a.variant == b.variant && a.size == b.size && a.cache == b.cache &&
+         a.launch == b.launch;
+}
+
 std::string tuned_at(const TuningEntry& entry, const Parameters& size) {
   return fmt::format("tuned at {}{}{}{}", entry.size == size ? "" : "the nearest size ",
                      entry.size.to_string(), entry.lent_by.empty() ? "" : " on ", entry.lent_by);
@@ -135,11 +141,8 @@ void TuningTable::fill_in(const TuningTable& other, const Device& device) {
 }
 
 void TuningTable::record(TuningEntry entry) {
-  const auto same = [&](const TuningEntry& e) {
-    return e.device == entry.device && e.variant == entry.variant && e.size == entry.size &&
-           e.cache == entry.cache && e.launch == entry.launch;
-  };
-  const auto found = std::find_if(entries_.begin(), entries_.end(), same);
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const TuningEntry& e) { return is_search_of(e, entry); });
   if (found == entries_.end()) {
     entries_.push_back(std::move(entry));
   } else {
@@ -147,28 +150,24 @@ void TuningTable::record(TuningEntry entry) {
   }
 }
 
-bool TuningTable::has(const std::string& device, const std::string& variant, const Parameters& size,
-                      CacheMode cache, LaunchMode launch, const std::string& digest) const {
+bool TuningTable::has(const TunedCase& wanted) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const TuningEntry& e) {
-    return e.device == device && e.variant == variant && e.size == size && e.cache == cache &&
-           e.launch == launch && e.source_digest == digest;
+    return is_search_of(e, wanted) && e.source_digest == wanted.source_digest;
   });
 }
 
-const TuningEntry* TuningTable::nearest(const std::string& device, const std::string& variant,
-                                        const Parameters& size, CacheMode cache, LaunchMode launch,
-                                        const std::string& digest) const {
+const TuningEntry* TuningTable::nearest(const TunedCase& wanted) const {
   // A different cache or launch mode matters less than any real difference in size.
   constexpr double mode_penalty = 1e-3;
   const TuningEntry* best = nullptr;
   double best_distance = std::numeric_limits<double>::infinity();
   for (const auto& e : entries_) {
-    if (e.device != device || e.variant != variant || e.source_digest.empty() ||
-        e.source_digest != digest) {
+    if (e.device != wanted.device || e.variant != wanted.variant || e.source_digest.empty() ||
+        e.source_digest != wanted.source_digest) {
       continue;
     }
-    const double d = distance(e.size, size) + (e.cache == cache ? 0 : mode_penalty) +
-                     (e.launch == launch ? 0 : mode_penalty);
+    const double d = distance(e.size, wanted.size) + (e.cache == wanted.cache ? 0 : mode_penalty) +
+                     (e.launch == wanted.launch ? 0 : mode_penalty);
     if (d < best_distance) {
       best = &e;
       best_distance = d;
@@ -177,21 +176,15 @@ const TuningEntry* TuningTable::nearest(const std::string& device, const std::st
   return best;
 }
 
-std::optional<TuningChoice> TuningTable::choose(const std::string& device,
-                                                const std::string& variant, const Parameters& size,
-                                                CacheMode cache, LaunchMode launch,
-                                                const std::string& digest) const {
-  const TuningEntry* best = nearest(device, variant, size, cache, launch, digest);
+std::optional<TuningChoice> TuningTable::choose(const TunedCase& wanted) const {
+  const TuningEntry* best = nearest(wanted);
   if (best == nullptr) return std::nullopt;
-  return TuningChoice{best->config, tuned_at(*best, size)};
+  return TuningChoice{best->config, tuned_at(*best, wanted.size)};
 }
 
-std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const std::string& device,
-                                                            const Variant& variant,
-                                                            const Parameters& size, CacheMode cache,
-                                                            LaunchMode launch,
-                                                            const std::string& digest) const {
-  const TuningEntry* entry = nearest(device, variant.name(), size, cache, launch, digest);
+std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const TunedCase& wanted,
+                                                            const Variant& variant) const {
+  const TuningEntry* entry = nearest(wanted);
   if (entry == nullptr) return {};
   struct Found {
     ScheduleWinner winner;
@@ -209,7 +202,8 @@ std::vector<ScheduleWinner> TuningTable::choose_by_schedule(const std::string& d
       return f.winner.schedule == config.info.schedule;
     });
     if (known == found.end()) {
-      found.push_back({{config.info.schedule, config.info.name, tuned_at(*entry, size)}, ms});
+      found.push_back(
+          {{config.info.schedule, config.info.name, tuned_at(*entry, wanted.size)}, ms});
     } else if (ms < known->ms) {
       known->winner.config = config.info.name;
       known->ms = ms;

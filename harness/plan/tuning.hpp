@@ -25,17 +25,21 @@ struct TuningCandidate {
   std::optional<int> n{};  // samples
 };
 
-struct TuningEntry {
+/// What a search is of.
+struct TunedCase {
   std::string device;  // as the driver names it
   std::string variant;
   Parameters size;
   CacheMode cache = CacheMode::cold;
   LaunchMode launch = LaunchMode::stream;
+  std::string source_digest;  // of the variant's code
+};
+
+struct TuningEntry : TunedCase {
   std::string config;  // the winner: the least median
   /// Configs whose times in the same rounds are not told apart from the winner's, in the order they
   /// were tried. Any of them could have been the winner.
   std::vector<std::string> equal{};
-  std::string source_digest;  // of the variant when it was tuned
   std::string date_utc;
   std::vector<TuningCandidate> table{};
   std::string lent_by{};  // another GPU that it was tuned on; not in the file
@@ -74,28 +78,21 @@ class TuningTable {
   /// model in `other` that has its compute capability and is nearest in its number of SMs.
   void fill_in(const TuningTable& other, const Device& device);
   /// Whether this very size has a winner, found with the variant's code as it is.
-  bool has(const std::string& device, const std::string& variant, const Parameters& size,
-           CacheMode cache, LaunchMode launch, const std::string& digest) const;
+  bool has(const TunedCase& wanted) const;
   /// The winner for this variant on this device at this size, else at the nearest size tuned (in
   /// the logarithm of its integer parameters), preferring the same cache and launch mode; nothing
-  /// when the variant was never tuned there or its code has changed since (`digest` differs).
-  std::optional<TuningChoice> choose(const std::string& device, const std::string& variant,
-                                     const Parameters& size, CacheMode cache, LaunchMode launch,
-                                     const std::string& digest) const;
+  /// when the variant was never tuned there or its code has changed since.
+  std::optional<TuningChoice> choose(const TunedCase& wanted) const;
   /// From the table of the same entry: for each schedule of the variant the fastest of the configs
   /// that ran.
-  std::vector<ScheduleWinner> choose_by_schedule(const std::string& device, const Variant& variant,
-                                                 const Parameters& size, CacheMode cache,
-                                                 LaunchMode launch,
-                                                 const std::string& digest) const;
+  std::vector<ScheduleWinner> choose_by_schedule(const TunedCase& wanted,
+                                                 const Variant& variant) const;
   const std::vector<TuningEntry>& entries() const { return entries_; }
   const std::vector<TunedDevice>& devices() const { return devices_; }
 
  private:
   /// nullptr when the variant was never tuned on the device or its code has changed since.
-  const TuningEntry* nearest(const std::string& device, const std::string& variant,
-                             const Parameters& size, CacheMode cache, LaunchMode launch,
-                             const std::string& digest) const;
+  const TuningEntry* nearest(const TunedCase& wanted) const;
   std::vector<TuningEntry> entries_;
   std::vector<TunedDevice> devices_;
 };

@@ -1,6 +1,5 @@
 #include "harness/session/child_task.hpp"
 
-#include <cmath>
 #include <map>
 #include <new>
 #include <stdexcept>
@@ -9,7 +8,10 @@
 
 #include "harness/gpu/instrument.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/fields.hpp"
+#include "harness/results/read.hpp"
 #include "harness/results/result.hpp"
+#include "harness/results/written.hpp"
 #include "harness/session/ceilings.hpp"
 #include "harness/session/group_loop.hpp"
 #include "harness/session/microbenchmark_loop.hpp"
@@ -67,9 +69,10 @@ Json library_task(const std::string& description, std::size_t implementation) {
 }
 
 Json reference_task(const std::string& app, const Parameters& size, std::uint64_t seed) {
-  Json values = Json::object();
-  for (const auto& [name, value] : size.values()) values[name] = value;
-  return {{"task", "reference"}, {"app", app}, {"size", values}, {"seed", seed}};
+  return {{"task", "reference"},
+          {"app", app},
+          {"size", std::map(size.values().begin(), size.values().end())},
+          {"seed", seed}};
 }
 
 nlohmann::ordered_json perform_task(const nlohmann::ordered_json& task,

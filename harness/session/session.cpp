@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/plan/expectation.hpp"
+#include "harness/plan/campaign.hpp"
 #include "harness/process/isolation.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/claim.hpp"
@@ -222,6 +222,24 @@ Verdict check_reference(const std::string& app, const Parameters& size, std::uin
       outcome.failure +
       (outcome.timed_out ? ": choose a smaller --size or a longer --group-timeout" : ""));
   return none;
+}
+
+void load_libraries(const Description& d, UserApp& app, const SessionOptions& options) {
+  for (std::size_t i = 0; i < d.implementations.size(); ++i) {
+    const ImplementationDescription& about = d.implementations[i];
+    if (!about.is_library) continue;
+    const ChildOutcome outcome =
+        perform(library_task(d.path, i), options.step_seconds, options, [](const std::string&) {});
+    if (outcome.interrupted) throw Interrupted();
+    std::string& broken = app.implementations[i].broken;
+    if (outcome.finished && outcome.result.is_object() && outcome.result.contains("objection")) {
+      broken = outcome.result["objection"].get<std::string>();
+    } else {
+      broken = fmt::format(
+          "{} was being loaded (its constructors ran): {}", about.file,
+          outcome.failure.empty() ? "the process answered what is no result" : outcome.failure);
+    }
+  }
 }
 
 GroupResult run_isolated(PlannedGroup plan, const SessionOptions& options, const LineSink& on_line,

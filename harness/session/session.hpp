@@ -12,6 +12,8 @@
 #include "harness/results/journal.hpp"
 #include "harness/results/result.hpp"
 #include "harness/session/validity.hpp"
+#include "harness/user_kernel/description.hpp"
+#include "harness/user_kernel/user_app.hpp"
 
 namespace amasia {
 
@@ -53,6 +55,11 @@ SessionOutcome run_session(const std::vector<PlannedGroup>& plan, Provenance pro
 /// Interrupted.
 Verdict check_reference(const std::string& app, const Parameters& size, std::uint64_t seed,
                         const SessionOptions& options);
+
+/// Loads each shared library of the description once, in a child, because its constructors may
+/// crash, hang or end the process, and says in `broken` of its implementation what stands against
+/// it. `app` is what the description was loaded as. Throws Interrupted.
+void load_libraries(const Description& description, UserApp& app, const SessionOptions& options);
 
 /// Runs one group, leaving out whatever row crashes, until the rest finishes. With its summaries. A
 /// child that is killed from outside is started again before a row is blamed.

@@ -5,7 +5,7 @@
 
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
-#include "harness/session/libraries.hpp"
+#include "harness/session/session.hpp"
 #include "harness/text/output.hpp"
 #include "harness/text/shell.hpp"
 #include "harness/user_kernel/load.hpp"

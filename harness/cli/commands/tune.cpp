@@ -29,8 +29,8 @@ struct TuneRequest {
 PlannedGroup without_known(PlannedGroup group, const TuningTable& table, const Device& device) {
   const GroupKey& key = group.key;
   std::erase_if(group.rows, [&](const PlannedRow& row) {
-    return table.has(device.name, row.variant, key.size, key.cache, key.launch,
-                     source_digest(row.variant));
+    return table.has(
+        {device.name, row.variant, key.size, key.cache, key.launch, source_digest(row.variant)});
   });
   return group;
 }

@@ -8,16 +8,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "harness/evidence/ptx.hpp"
+#include "tests/files.hpp"
 
 namespace amasia {
 namespace {
@@ -27,21 +26,12 @@ using Counts = std::map<std::string, int>;
 
 const std::string golden = AMASIA_SOURCE_DIR "/tests/golden/evidence/";
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_text(const fs::path& path, const std::string& text) {
+void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
-  std::ofstream(path) << text;
+  write_text(path, text);
 }
 
 // --- counting
-// --------------------------------------------------------------------------------------
 
 // The counts of the listings were taken from them by hand (tests/golden/evidence/kernels.cu).
 TEST(SassCounts, OfHopper) {
@@ -75,15 +65,6 @@ TEST(SassCounts, OfHopper) {
 
   EXPECT_EQ(code.of("add_minimum").instructions.at("VIADDMNMX"), 1);
   EXPECT_EQ(code.of("add_minimum").instructions.at("LDG"), 1);
-}
-
-TEST(SassCounts, OfAmpere) {
-  const auto code = CodeEvidence::from_sass(read_text(golden + "kernels.sm_80.sass"));
-  ASSERT_EQ(code.kernels().size(), 2U);
-  EXPECT_EQ(code.of("asynchronous").instructions.at("LDGSTS"), 2);
-  EXPECT_EQ(code.of("asynchronous").instructions.at("LDGSTS.128"), 1);
-  EXPECT_EQ(code.of("add_minimum").instructions.at("IMNMX"), 1);
-  EXPECT_EQ(code.of("add_minimum").instructions.count("VIADDMNMX"), 0U);
 }
 
 TEST(SassCounts, TotalIsAllButPaddingAndDeadCode) {
@@ -152,7 +133,6 @@ TEST(PtxCounts, OfKeptPtx) {
 }
 
 // --- PTX
-// -------------------------------------------------------------------------------------------
 
 TEST(Ptx, ReadsFunctionsLabelsGuardsAndOperands) {
   const ptx::Module module = ptx::parse(
@@ -257,15 +237,11 @@ TEST(Ptx, NamesOperations) {
 }
 
 // --- finding the code
-// ------------------------------------------------------------------------------
 
 // A folder with an executable's PTX beside it and a cuobjdump that is a script made by the test.
 class CodeOfAnExecutable : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "amasia-evidence-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     for (const char* name : {"CUOBJDUMP", "PATH", "CUDA_HOME", "CUDA_PATH"}) {
       const char* value = std::getenv(name);
       saved_[name] = value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -277,11 +253,10 @@ class CodeOfAnExecutable : public testing::Test {
     for (const auto& [name, value] : saved_) {
       value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
     }
-    fs::remove_all(folder_);
   }
   void use_cuobjdump(const std::string& script) const {
     const fs::path program = folder_ / "tools" / "cuobjdump";
-    write_text(program,
+    write_file(program,
                "#!/bin/sh\necho \"$@\" >> '" + (folder_ / "calls").string() + "'\n" + script);
     ASSERT_EQ(chmod(program.c_str(), 0755), 0);
     setenv("CUOBJDUMP", program.c_str(), 1);
@@ -289,7 +264,8 @@ class CodeOfAnExecutable : public testing::Test {
   std::string calls() const { return read_text(folder_ / "calls"); }
   std::string executable() const { return folder_ / "amasia"; }
 
-  fs::path folder_;
+  const TemporaryFolder of_test_{};
+  const fs::path folder_ = of_test_.path();
   std::map<std::string, std::optional<std::string>> saved_;
 };
 
@@ -366,7 +342,7 @@ TEST_F(CodeOfAnExecutable, IsListedModuleByModule) {
   use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
                 "';; esac\n" + listing);
   const std::string ours = module_of(90, {"bulk", "cluster"});
-  write_text(executable(), "code" + module_of(80, {"bulk"}) +
+  write_file(executable(), "code" + module_of(80, {"bulk"}) +
                                "\x7f"
                                "ELF" +
                                ours + "data" + module_of(90, {"other"}));
@@ -385,7 +361,7 @@ TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
   use_cuobjdump("case \"$2\" in *.cubin) cat \"$2\" >> '" + (folder_ / "given").string() +
                 "';; esac\n" + listing);
   const std::string wanted = module_of(90, {"bulk", "_ZN6amasia4gemm1kEv"});
-  write_text(executable(), module_of(90, {"_ZN6amasia3lud1kEv"}) + wanted +
+  write_file(executable(), module_of(90, {"_ZN6amasia3lud1kEv"}) + wanted +
                                module_of(80, {"_ZN6amasia4gemm1kEv"}));
   CodeEvidence code(executable(), 90);
   code.read_ahead({"gemm", "histogram"});
@@ -395,21 +371,10 @@ TEST_F(CodeOfAnExecutable, ModulesOfANamespaceAreReadAhead) {
   EXPECT_EQ(read_text(folder_ / "given"), wanted);  // and not again
 }
 
-TEST_F(CodeOfAnExecutable, WhatCannotBeReadAheadIsReadWhenAskedFor) {
-  use_cuobjdump("exit 255\n");
-  write_text(executable(), module_of(90, {"bulk", "_ZN6amasia4gemm1kEv"}));
-  CodeEvidence code(executable(), 90);
-  code.read_ahead({"gemm"});
-  EXPECT_EQ(code.reason(), "");
-  use_cuobjdump(listing);
-  code.read({"bulk"});
-  EXPECT_EQ(code.of("bulk").source, "sass");
-}
-
 TEST_F(CodeOfAnExecutable, KernelsInNoModuleAreLookedForByName) {
   use_cuobjdump(listing);
   const std::string module = module_of(90, {"bulk"});
-  write_text(executable(), module + module_of(80, {"cluster"}) +
+  write_file(executable(), module + module_of(80, {"cluster"}) +
                                module_of(90, {"cluster"}).substr(0, module.size() - 8));
   CodeEvidence code(executable(), 90);
   code.read({"bulk"});
@@ -434,11 +399,11 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
     for (int i = 0; i < loads; ++i) text += "ld.global.u32 %r1, [%rd1];\n";
     return text + "ret;\n}\n";
   };
-  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_75.ptx", module(75, "k", 1));
-  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_80.ptx", module(80, "k", 2));
-  write_text(folder_ / "code" / "apps" / "a" / "tma.compute_90.ptx", module(90, "k", 3));
-  write_text(folder_ / "code" / "apps" / "b" / "old.compute_75.ptx", module(75, "other", 1));
-  write_text(folder_ / "code" / "apps" / "b" / "tma.cubin", "no text");
+  write_file(folder_ / "code" / "apps" / "a" / "tma.compute_75.ptx", module(75, "k", 1));
+  write_file(folder_ / "code" / "apps" / "a" / "tma.compute_80.ptx", module(80, "k", 2));
+  write_file(folder_ / "code" / "apps" / "a" / "tma.compute_90.ptx", module(90, "k", 3));
+  write_file(folder_ / "code" / "apps" / "b" / "old.compute_75.ptx", module(75, "other", 1));
+  write_file(folder_ / "code" / "apps" / "b" / "tma.cubin", "no text");
 
   CodeEvidence ampere(executable(), 86);
   ampere.read({"k"});
@@ -458,7 +423,7 @@ TEST_F(CodeOfAnExecutable, FallsBackToTheClosestKeptPtx) {
   hopper.read({"none"});
   EXPECT_EQ(hopper.kernels().size(), 1U);
   // A module for an older architecture beside the kernel asked for says nothing of another kernel.
-  write_text(folder_ / "code" / "apps" / "b" / "both.compute_75.ptx",
+  write_file(folder_ / "code" / "apps" / "b" / "both.compute_75.ptx",
              module(75, "k", 5) + module(75, "beside", 1));
   CodeEvidence beside(executable(), 90);
   beside.read({"beside"});
@@ -481,30 +446,27 @@ TEST_F(CodeOfAnExecutable, HalfAListingIsNone) {
 
 TEST_F(CodeOfAnExecutable, TheDisassemblerIsLookedForWhereItIsUsuallyFound) {
   use_cuobjdump("exit 1\n");
+  const fs::path bin = folder_ / "cuda" / "bin", nvcc = bin / "nvcc";
   EXPECT_EQ(find_cuobjdump(), folder_ / "tools" / "cuobjdump");
-
-  unsetenv("CUOBJDUMP");
-  setenv("PATH", ("/nonexistent::" + (folder_ / "tools").string()).c_str(), 1);
-  EXPECT_EQ(find_cuobjdump(), folder_ / "tools" / "cuobjdump");
-
-  setenv("PATH", "/nonexistent", 1);
   fs::create_directories(folder_ / "cuda");
-  fs::rename(folder_ / "tools", folder_ / "cuda" / "bin");
+  fs::rename(folder_ / "tools", bin);
+  unsetenv("CUOBJDUMP");
+  setenv("PATH", ("/nonexistent::" + bin.string()).c_str(), 1);
+  EXPECT_EQ(find_cuobjdump(), bin / "cuobjdump");
+  setenv("PATH", "/nonexistent", 1);
   setenv("CUDA_HOME", (folder_ / "cuda").c_str(), 1);
-  EXPECT_EQ(find_cuobjdump(), folder_ / "cuda" / "bin" / "cuobjdump");
-
+  EXPECT_EQ(find_cuobjdump(), bin / "cuobjdump");
   // Beside nvcc, through the link by which nvcc is on the path.
   unsetenv("CUDA_HOME");
-  write_text(folder_ / "cuda" / "bin" / "nvcc", "#!/bin/sh\n");
-  ASSERT_EQ(chmod((folder_ / "cuda" / "bin" / "nvcc").c_str(), 0755), 0);
+  write_file(nvcc, "#!/bin/sh\n");
+  ASSERT_EQ(chmod(nvcc.c_str(), 0755), 0);
   fs::create_directories(folder_ / "links");
-  fs::create_symlink(folder_ / "cuda" / "bin" / "nvcc", folder_ / "links" / "nvcc");
+  fs::create_symlink(nvcc, folder_ / "links" / "nvcc");
   setenv("PATH", (folder_ / "links").c_str(), 1);
-  EXPECT_EQ(fs::canonical(find_cuobjdump()), fs::canonical(folder_ / "cuda" / "bin" / "cuobjdump"));
+  EXPECT_EQ(fs::canonical(find_cuobjdump()), fs::canonical(bin / "cuobjdump"));
 }
 
 // --- the ceilings count what their kernels do
-// --------------------------------------------------------
 
 /// Kernels of the ceilings in each PTX module that the build kept, whether it compiles them a file
 /// each or together with others.

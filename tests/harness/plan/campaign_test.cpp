@@ -5,7 +5,6 @@
 #include <set>
 
 #include "harness/errors.hpp"
-#include "harness/plan/expectation.hpp"
 #include "tests/harness/plan/planned_apps.hpp"
 
 namespace amasia {

@@ -5,37 +5,18 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/plan/study.hpp"
 #include "harness/registry.hpp"
+#include "tests/harness/plan/planned_apps.hpp"
 
 namespace amasia {
 namespace {
 
-class PlannedApp : public App {
+class ScheduledApp : public AppToPlan {
  public:
-  std::string_view name() const override { return "planned"; }
-  std::string_view summary() const override { return "an app to plan with"; }
-  const std::vector<ParameterSpec>& parameters() const override {
-    static const std::vector<ParameterSpec> specs{{"n", ParameterSpec::Kind::integer, "", "10"}};
-    return specs;
-  }
-  std::vector<Parameters> sizes(Preset) const override { return {Parameters(parameters(), {})}; }
-  Work work(const Parameters&) const override { return {}; }
-  std::int64_t device_bytes(const Parameters&) const override { return 0; }
-  Verdict check_reference(const Parameters&, std::uint64_t) const override { return {true}; }
-};
-
-class ScheduledApp : public PlannedApp {
- public:
-  std::string_view name() const override { return "scheduled"; }
+  using AppToPlan::AppToPlan;
   std::vector<Schedule> schedules() const override {
     return {{"iso", "the original"}, {"wide", "another"}};
   }
-};
-
-class SpelledApp : public PlannedApp {
- public:
-  std::string_view name() const override { return "spelled"; }
 };
 
 Variant variant(const std::string& strategy, bool comparator = false, const char* app = "planned") {
@@ -59,21 +40,22 @@ Variant spelling() {
 }
 
 const bool registered =
-    register_app(std::make_unique<PlannedApp>()) && register_variant(variant("baseline")) &&
+    register_app(std::make_unique<AppToPlan>("planned")) && register_variant(variant("baseline")) &&
     register_variant(variant("tma")) && register_variant(variant("dsm")) &&
-    register_variant(variant("vendor", true)) && register_app(std::make_unique<ScheduledApp>()) &&
+    register_variant(variant("vendor", true)) &&
+    register_app(std::make_unique<ScheduledApp>("scheduled")) &&
     register_variant(variant("baseline", false, "scheduled")) &&
     register_variant(variant("tma", false, "scheduled")) &&
     register_variant(variant("vendor", true, "scheduled")) &&
-    register_app(std::make_unique<SpelledApp>()) &&
+    register_app(std::make_unique<AppToPlan>("spelled")) &&
     register_variant(variant("baseline", false, "spelled")) &&
     register_variant(variant("tma", false, "spelled")) && register_variant(spelling());
 
 std::vector<PlannedRow> rows_for(const std::vector<std::string>& patterns,
                                  const std::vector<Role>& roles, const char* of = "planned") {
   const App* app = find_app(of);
-  return comparison_rows(of, app->sizes(Preset::quick).front(), select_variants(patterns), roles,
-                         TuningTable{}, "GPU A", CacheMode::cold, LaunchMode::graph);
+  const GroupKey key{of, app->sizes(Preset::quick).front(), CacheMode::cold, LaunchMode::graph};
+  return comparison_rows(key, select_variants(patterns), roles, TuningTable{}, "GPU A");
 }
 
 std::multiset<std::string> names(const std::vector<PlannedRow>& rows) {

@@ -38,17 +38,13 @@ std::string temporary(const std::string& name) {
   return (std::filesystem::path(testing::TempDir()) / name).string();
 }
 
-/// What is chosen, or nothing; by default for a size, mode and code that entry() has.
-struct Question {
-  Parameters at = size("1000", "1000");
-  std::string device = "GPU A", variant = "app/tma";
-  CacheMode cache = CacheMode::cold;
-  LaunchMode launch = LaunchMode::graph;
-  std::string digest = "d1";
-};
-TuningChoice choice_of(const TuningTable& t, const Question& q = {}) {
-  return t.choose(q.device, q.variant, q.at, q.cache, q.launch, q.digest)
-      .value_or(TuningChoice{"nothing", ""});
+/// Of entry() at this size.
+TunedCase case_at(Parameters at) {
+  return {"GPU A", "app/tma", std::move(at), CacheMode::cold, LaunchMode::graph, "d1"};
+}
+
+TuningChoice choice_of(const TuningTable& t, const TunedCase& wanted) {
+  return t.choose(wanted).value_or(TuningChoice{"nothing", ""});
 }
 
 TEST(Tuning, TakesTheExactSizeAndModeBeforeTheNearest) {
@@ -60,20 +56,21 @@ TEST(Tuning, TakesTheExactSizeAndModeBeforeTheNearest) {
   stream.launch = LaunchMode::stream;
   t.record(stream);
   EXPECT_EQ(t.entries().size(), 3u);
-  EXPECT_EQ(choice_of(t).source.find("nearest"), std::string::npos);
-  EXPECT_NE(choice_of(t, {size("9000", "9000")}).source.find("nearest"), std::string::npos);
-  const std::pair<Question, const char*> cases[] = {
-      {{}, "small"},
-      {{.at = size("1500", "1500")}, "small"},
-      {{.at = size("9000", "9000")}, "large"},
-      {{.launch = LaunchMode::stream}, "stream"},
-      {{.cache = CacheMode::hot}, "small"},
+  const Parameters small = size("1000", "1000");
+  EXPECT_EQ(choice_of(t, case_at(small)).source.find("nearest"), std::string::npos);
+  EXPECT_NE(choice_of(t, case_at(size("9000", "9000"))).source.find("nearest"), std::string::npos);
+  const std::pair<TunedCase, const char*> cases[] = {
+      {case_at(small), "small"},
+      {case_at(size("1500", "1500")), "small"},
+      {case_at(size("9000", "9000")), "large"},
+      {{"GPU A", "app/tma", small, CacheMode::cold, LaunchMode::stream, "d1"}, "stream"},
+      {{"GPU A", "app/tma", small, CacheMode::hot, LaunchMode::graph, "d1"}, "small"},
       // Another problem, device, variant or code is no match.
-      {{.at = size("1000", "1000", "rodinia")}, "nothing"},
-      {{.device = "GPU B"}, "nothing"},
-      {{.variant = "app/dsm"}, "nothing"},
-      {{.digest = "d2"}, "nothing"}};
-  for (const auto& [question, config] : cases) EXPECT_EQ(choice_of(t, question).config, config);
+      {case_at(size("1000", "1000", "rodinia")), "nothing"},
+      {{"GPU B", "app/tma", small, CacheMode::cold, LaunchMode::graph, "d1"}, "nothing"},
+      {{"GPU A", "app/dsm", small, CacheMode::cold, LaunchMode::graph, "d1"}, "nothing"},
+      {{"GPU A", "app/tma", small, CacheMode::cold, LaunchMode::graph, "d2"}, "nothing"}};
+  for (const auto& [wanted, config] : cases) EXPECT_EQ(choice_of(t, wanted).config, config);
 }
 
 TEST(Tuning, SurvivesTheDisk) {
@@ -95,7 +92,7 @@ TEST(Tuning, SurvivesTheDisk) {
   EXPECT_EQ(b.table[0].n, 15);
   EXPECT_FALSE(b.table[1].median_ms);
   EXPECT_EQ(b.table[1].reason, "does not fit");
-  EXPECT_EQ(choice_of(back, {size("1000", "999")}).config, "winner");
+  EXPECT_EQ(choice_of(back, case_at(size("1000", "999"))).config, "winner");
 }
 
 TEST(Tuning, AMissingFileIsEmptyAMalformedOneIsAnError) {
@@ -267,19 +264,22 @@ TEST(Tuning, AGpuWithoutWinnersTakesThoseOfTheNearestOfItsComputeCapability) {
   TuningTable table;
   table.record(winner("mine", "lent/dsm"));
   table.fill_in(others, mine);
-  const Question of_tma{.device = "mine", .variant = "lent/tma", .digest = "now"};
-  EXPECT_EQ(choice_of(table, of_tma).config, "near");
-  EXPECT_NE(choice_of(table, of_tma).source.find(" on near"), std::string::npos);
-  const TuningChoice own =
-      choice_of(table, {.device = "mine", .variant = "lent/dsm", .digest = "now"});
-  EXPECT_EQ(own.config, "mine");
-  EXPECT_EQ(own.source.find(" on "), std::string::npos);
-  EXPECT_EQ(choice_of(table, {.device = "mine", .variant = "lent/tma", .digest = "before"}).config,
-            "nothing");
+  const auto chosen = [](const TuningTable& of, const char* variant, const char* digest = "now") {
+    TunedCase wanted = case_at(size("1000", "1000"));
+    wanted.device = "mine";
+    wanted.variant = variant;
+    wanted.source_digest = digest;
+    return choice_of(of, wanted);
+  };
+  EXPECT_EQ(chosen(table, "lent/tma").config, "near");
+  EXPECT_NE(chosen(table, "lent/tma").source.find(" on near"), std::string::npos);
+  EXPECT_EQ(chosen(table, "lent/dsm").config, "mine");
+  EXPECT_EQ(chosen(table, "lent/dsm").source.find(" on "), std::string::npos);
+  EXPECT_EQ(chosen(table, "lent/tma", "before").config, "nothing");
   TuningTable of_older_code;  // whose own winner is of no use any more
   of_older_code.record(winner("mine", "lent/tma", "before"));
   of_older_code.fill_in(others, mine);
-  EXPECT_EQ(choice_of(of_older_code, of_tma).config, "near");
+  EXPECT_EQ(chosen(of_older_code, "lent/tma").config, "near");
   TuningTable of_another_capability;
   of_another_capability.fill_in(others, model("mine", 80, 108));
   EXPECT_TRUE(of_another_capability.entries().empty());
@@ -326,7 +326,9 @@ TEST(Tuning, TheTableOfASearchHasTheBestOfEachSchedule) {
   TuningTable t;
   t.record(e);
   const auto choose = [&](const Parameters& at, const char* digest) {
-    return t.choose_by_schedule("GPU A", v, at, CacheMode::cold, LaunchMode::graph, digest);
+    TunedCase wanted = case_at(at);
+    wanted.source_digest = digest;
+    return t.choose_by_schedule(wanted, v);
   };
   const auto winners = choose(size("1100", "1000"), "d1");
   ASSERT_EQ(winners.size(), 2u);

@@ -596,8 +596,8 @@ TEST(GroupLoop, ASpellingIsHeldAgainstItsStrategyInTheConfigOfTheSameName) {
 
 TEST(GroupLoop, ACrossTableHoldsEachStrategyAgainstTheBaselineOfItsSchedule) {
   PlannedGroup plan = matched_plan();
-  plan.rows = comparison_rows("crossed", plan.key.size, variants_of("crossed"), {Role::cross},
-                              TuningTable{}, "Stub 1", CacheMode::cold, LaunchMode::graph);
+  plan.rows =
+      comparison_rows(plan.key, variants_of("crossed"), {Role::cross}, TuningTable{}, "Stub 1");
   ASSERT_EQ(plan.rows.size(), 12u);  // three schedules, three strategies and a control
   const GroupResult g = measured(plan, matched_times);
   ASSERT_EQ(g.rows.size(), 12u);

@@ -91,46 +91,48 @@ TEST_F(LoadUserApp, IsAnAppWithADigestOfEachImplementation) {
 }
 
 TEST_F(LoadUserApp, FindsWhatContradictsTheCode) {
-  EXPECT_EQ(objection_to("kernel = \"saxpy\"", "kernel = \"saxpi\""),
-            "b.toml:16: k.ptx has no kernel 'saxpi': there are saxpy, exact");
-  EXPECT_EQ(objection_to("{ f32 = 2 }, ", ""),
-            "b.toml:16: kernel 'saxpy' of k.ptx takes 4 parameters (4, 4, 8, 8 bytes), 3 arguments "
-            "are given");
-  EXPECT_EQ(
-      objection_to("{ f32 = 2 }", "{ f64 = 2 }"),
-      "b.toml:19: argument 2 of kernel 'saxpy' has 8 bytes (f64), the kernel's parameter has 4");
-  EXPECT_EQ(objection_to("{ i32 = \"n\" }", "\"x\""),
-            "b.toml:19: argument 1 of kernel 'saxpy' has 8 bytes (buffer 'x'), the kernel's "
-            "parameter has 4");
-  EXPECT_EQ(objection_to("block = 256", "block = 257"),
-            "b.toml:18: a block of 257 threads (at n=1000) is more than the 256 that "
-            "__launch_bounds__ of kernel 'saxpy' allows");
-  EXPECT_EQ(
-      objection_to("block = 256", "block = [32, 64]"),
-      "b.toml:18: a block of 2048 threads (at n=1000) is more than the 1024 that a GPU takes");
-  EXPECT_EQ(objection_to("block = 256", "block = \"n / 4\""),
-            "b.toml:18: n / 4 is 1250 at n=5000, which is more than 1024")
-      << "only at the second size";
-  EXPECT_EQ(objection_to("block = [64, 2]", "block = 64"),
-            "b.toml:25: a block is 64 x 1 x 1 (at n=1000), and kernel 'exact' was compiled for one "
-            "of 64 x 2 x 1");
-  EXPECT_EQ(objection_to("grid = 4", "grid = 0"), "b.toml:24: 0 is less than 1");
-  EXPECT_EQ(
-      objection_to("grid = 4", "grid = 4\nshared = 233000"),
-      "b.toml:25: 233000 bytes of shared memory (at n=1000), 0 of them in the kernel, are more "
-      "than the 232448 that a block of sm_90 has");
-  EXPECT_EQ(objection_to("grid = 4", "grid = 4\ncluster = 3"),
-            "b.toml:25: a grid of 4 x 1 x 1 (at n=1000) does not consist of clusters of 3 x 1 x 1");
-  EXPECT_EQ(objection_to("grid = 4", "grid = 32\ncluster = [8, 4]"),
-            "b.toml:25: a cluster of 32 blocks is more than the 16 that a GPU takes");
-  EXPECT_EQ(objection_to("{ i32 = \"n\" }", "{ i32 = \"n * 1000000\" }"),
-            "b.toml:19: n * 1000000 is 5000000000, which no i32 holds");
-  EXPECT_TRUE(contains(objection_to("file = \"k.ptx\"", "file = \"no.ptx\""),
-                       "b.toml:13: cannot read no.ptx: No such file"));
-  EXPECT_TRUE(contains(objection_to("file = \"k.ptx\"", "file = \"b.toml\""),
-                       "b.toml:13: b.toml is neither a cubin nor PTX"));
-  EXPECT_TRUE(
-      contains(objection_to("count = \"n\"", "count = \"n * 1000000000000000\""), "b.toml:6: "));
+  const struct {
+    const char *part, *other, *says;
+  } cases[] = {
+      {"kernel = \"saxpy\"", "kernel = \"saxpi\"",
+       "16: k.ptx has no kernel 'saxpi': there are saxpy, exact"},
+      {"{ f32 = 2 }, ", "",
+       "16: kernel 'saxpy' of k.ptx takes 4 parameters (4, 4, 8, 8 bytes), 3 arguments are given"},
+      {"{ f32 = 2 }", "{ f64 = 2 }",
+       "19: argument 2 of kernel 'saxpy' has 8 bytes (f64), the kernel's parameter has 4"},
+      {"{ i32 = \"n\" }", "\"x\"",
+       "19: argument 1 of kernel 'saxpy' has 8 bytes (buffer 'x'), the kernel's parameter has 4"},
+      {"block = 256", "block = 257",
+       "18: a block of 257 threads (at n=1000) is more than the 256 that __launch_bounds__ of "
+       "kernel 'saxpy' allows"},
+      {"block = 256", "block = [32, 64]",
+       "18: a block of 2048 threads (at n=1000) is more than the 1024 that a GPU takes"},
+      {"block = 256", "block = \"n / 4\"",  // only at the second size
+       "18: n / 4 is 1250 at n=5000, which is more than 1024"},
+      {"block = [64, 2]", "block = 64",
+       "25: a block is 64 x 1 x 1 (at n=1000), and kernel 'exact' was compiled for one of 64 x 2 "
+       "x 1"},
+      {"grid = 4", "grid = 0", "24: 0 is less than 1"},
+      {"grid = 4", "grid = 4\nshared = 233000",
+       "25: 233000 bytes of shared memory (at n=1000), 0 of them in the kernel, are more than the "
+       "232448 that a block of sm_90 has"},
+      {"grid = 4", "grid = 4\ncluster = 3",
+       "25: a grid of 4 x 1 x 1 (at n=1000) does not consist of clusters of 3 x 1 x 1"},
+      {"grid = 4", "grid = 32\ncluster = [8, 4]",
+       "25: a cluster of 32 blocks is more than the 16 that a GPU takes"},
+      {"{ i32 = \"n\" }", "{ i32 = \"n * 1000000\" }",
+       "19: n * 1000000 is 5000000000, which no i32 holds"},
+      {"file = \"k.ptx\"", "file = \"no.ptx\"", "13: cannot read no.ptx: No such file"},
+      {"file = \"k.ptx\"", "file = \"b.toml\"", "13: b.toml is neither a cubin nor PTX"},
+      {"count = \"n\"", "count = \"n * 1000000000000000\"", "6: "},
+      {"type = \"f32\"\ncount = \"n\"\nrole = \"input\"\nfill = \"uniform\"",
+       "type = \"i8\"\ncount = \"n\"\nrole = \"input\"\nfill = \"index\"",
+       "4: the last index of buffer 'x' is 999 (at n=1000), which no i8 holds"},
+  };
+  for (const auto& c : cases) {
+    const std::string said = objection_to(c.part, c.other);
+    EXPECT_TRUE(said.starts_with(std::string("b.toml:") + c.says)) << said;
+  }
 }
 
 /// Nothing is read, and no digest is made, before the length is known to be right.
@@ -154,12 +156,6 @@ TEST_F(LoadUserApp, FilesAreRegularAndAsLongAsTheirBuffersAtEverySize) {
     EXPECT_EQ(objection_to("file = \"k.ptx\"", file),
               "b.toml:13: cannot read " + std::string(c.says));
   }
-}
-
-TEST_F(LoadUserApp, AnIndexThatItsTypeDoesNotHoldIsRefused) {
-  EXPECT_EQ(objection_to("type = \"f32\"\ncount = \"n\"\nrole = \"input\"\nfill = \"uniform\"",
-                         "type = \"i8\"\ncount = \"n\"\nrole = \"input\"\nfill = \"index\""),
-            "b.toml:4: the last index of buffer 'x' is 999 (at n=1000), which no i8 holds");
 }
 
 TEST_F(LoadUserApp, SizesOfTheCommandLineAreCheckedAsWell) {

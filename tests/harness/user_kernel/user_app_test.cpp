@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "harness/plan/plan.hpp"
 #include "harness/registry.hpp"
 #include "harness/results/provenance.hpp"
@@ -61,9 +63,8 @@ TEST(UserApp, EveryImplementationIsARowAtBestAndTheBaselineHasAControl) {
   UserApp app = loaded("rows");
   app.implementations[1].broken = "rows.toml:9: no such file";
   const UserRegistration registration = register_user_app(std::move(app));
-  const std::vector<PlannedRow> rows =
-      comparison_rows("rows", Parameters{}, variants_of("rows"), {Role::best}, {}, "",
-                      CacheMode::cold, LaunchMode::stream);
+  const std::vector<PlannedRow> rows = comparison_rows(
+      {"rows", {}, CacheMode::cold, LaunchMode::stream}, variants_of("rows"), {Role::best}, {}, "");
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].variant, "rows/baseline");
   EXPECT_EQ(rows[1].variant, "rows/baseline");
@@ -74,33 +75,31 @@ TEST(UserApp, EveryImplementationIsARowAtBestAndTheBaselineHasAControl) {
 }
 
 TEST(UserApp, SaysInOneLineWhatItDoesNotTake) {
-  UserApp one = loaded("one");
-  one.implementations.pop_back();
-  EXPECT_EQ(objection(one), "'one' has 1 implementation: a comparison needs two or more");
-
-  UserApp twice = loaded("twice");
-  twice.implementations[1].name = "old";
-  twice.implementations[1].place = "twice.toml:12";
-  EXPECT_EQ(objection(twice), "twice.toml:12: two implementations are called 'old'");
-
-  UserApp second = loaded("second");
-  second.implementations[1].name = "baseline";
-  EXPECT_TRUE(contains(objection(second), "name the others otherwise"));
-
-  UserApp slash = loaded("slash");
-  slash.implementations[1].name = "a/b";
-  EXPECT_TRUE(contains(objection(slash), "name of an implementation 'a/b': letters, digits"));
-  EXPECT_TRUE(contains(objection(loaded("")), "it is empty"));
-  EXPECT_TRUE(contains(objection(loaded(std::string(65, 'x'))), "more than 64 characters"));
-
-  UserApp nothing = loaded("nothing");
-  nothing.implementations[1].prepare = nullptr;
-  EXPECT_EQ(objection(nothing), "implementation 'new' has nothing to run");
-
-  UserApp sizeless = loaded("sizeless");
-  sizeless.sizes.clear();
-  EXPECT_EQ(objection(sizeless), "'sizeless' has no size");
-
+  const struct {
+    const char* says;
+    std::function<void(UserApp&)> spoil;
+  } cases[] = {
+      {"'mine' has 1 implementation: a comparison needs two or more",
+       [](UserApp& app) { app.implementations.pop_back(); }},
+      {"mine.toml:12: two implementations are called 'old'",
+       [](UserApp& app) {
+         app.implementations[1].name = "old";
+         app.implementations[1].place = "mine.toml:12";
+       }},
+      {"name the others otherwise", [](UserApp& app) { app.implementations[1].name = "baseline"; }},
+      {"name of an implementation 'a/b': letters, digits",
+       [](UserApp& app) { app.implementations[1].name = "a/b"; }},
+      {"it is empty", [](UserApp& app) { app.name = ""; }},
+      {"more than 64 characters", [](UserApp& app) { app.name = std::string(65, 'x'); }},
+      {"implementation 'new' has nothing to run",
+       [](UserApp& app) { app.implementations[1].prepare = nullptr; }},
+      {"'mine' has no size", [](UserApp& app) { app.sizes.clear(); }},
+  };
+  for (const auto& c : cases) {
+    UserApp app = loaded("mine");
+    c.spoil(app);
+    EXPECT_TRUE(contains(objection(app), c.says)) << objection(app);
+  }
   const UserRegistration taken = register_user_app(loaded("taken"));
   EXPECT_TRUE(contains(objection(loaded("taken")), "an app of this program is"));
   EXPECT_NE(find_app("taken"), nullptr) << "who was there first has been taken away";
