@@ -172,8 +172,8 @@ def _text(found: Comparison) -> str:
 def _markdown(found: Comparison) -> str:
     parts = []
     for title, frame in _tables(found):
-        lines = [list(map(markdown.plain, line)) for line in frame.to_numpy().tolist()]
-        parts += [f"## {title}", markdown.table(list(frame.columns), lines, texts=3)]
+        cells = [list(map(markdown.plain, line)) for line in frame.to_numpy().tolist()]
+        parts += [f"## {title}", markdown.table(list(frame.columns), cells, texts=3)]
     for title, lines in (
         ("Differences:", found.differences),
         ("Warnings:", found.warnings),

@@ -1,5 +1,5 @@
 """Repeated sessions of the same rows, over all files: what stands behind a number and where the
-next session falls (plots/statistics/between.py), as harness/results/sessions.hpp has it.
+next session falls (plots/statistics/between.py).
 
 Rows are the same when the GPU model, the case, variant, role, repeat, config, schedule and the
 digest of the code are.
@@ -81,7 +81,7 @@ TENSOR_KINDS = ("tf32", "bf16", "e4m3")
 
 
 def pool_of(app: str, kind: str) -> str:
-    """Whose rows tell how far a row may move, as in harness/results/sessions.cpp: those of its app,
+    """Whose rows tell how far a row may move: those of its app,
     and where tensor cores compute, those of the same inputs, "gemm bf16". There it is often the
     power limit that moves a row, by times what the others of the app move."""
     return f"{app} {kind}" if kind in TENSOR_KINDS else app

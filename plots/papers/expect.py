@@ -307,26 +307,6 @@ def quoted_programs() -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def verdict(measured: Measured) -> str:
-    """What two sets of results deliver of what is expected, in a sentence: the geometric mean over
-    the rows in the role best, each GPU at its own best, over the measured ceilings' least ratio, or
-    the datasheets' where the ceilings are not on both sides."""
-    best = measured.rows[
-        (measured.rows["role"] == "best") & (measured.rows["strategy"] == "baseline")
-    ]
-    expected = measured.measured_ceilings or measured.datasheet
-    if best.empty or expected is None:
-        return "No verdict: it needs baseline at its best on both sides, and something to expect."
-    mean = geometric_mean(best["ratio"])
-    word = "as much as" if mean >= expected.expected else "less than"
-    source = "measured ceilings" if measured.measured_ceilings else "datasheets"
-    return (
-        f"{measured.new_gpu} delivers {mean:.2f} times {measured.old_gpu} (baseline at its best, "
-        f"geometric mean of {len(best)} rows), {word} the {expected.expected:.2f} that the "
-        f"{source} let one expect: {mean / expected.expected:.2f} of it."
-    )
-
-
 @dataclass(frozen=True)
 class OtherModule:
     """The paper's A100 over V100 once more, with another module of the V100 than its Table 1 has:

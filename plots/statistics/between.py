@@ -1,7 +1,7 @@
-"""Where the next session falls: the nested model, as in harness/statistics/between.hpp.
+"""Where the next session falls: the nested model of docs/methodology.md, "Between runs".
 
 The logarithm of a median, or of a ratio, is the row's mean + an effect of the GPU + an effect of
-the session on that GPU + the error within the run. docs/methodology.md says it in plain words.
+the session on that GPU + the error within the run.
 """
 
 from __future__ import annotations
@@ -288,11 +288,6 @@ class Pool:
         return min(max(1.0, (len(self.rows_on) - 1) * by_themselves), self.gpu.degrees)
 
 
-def pooled_components(rows: Iterable[Sequence[SessionValue]]) -> Components:
-    """The components of a kind of rows, for a row that is not among them."""
-    return Pool.of(rows).components()
-
-
 def _interval(
     mean: float, variance: float, degrees: float, confidence: float, row: Sequence[SessionValue]
 ) -> Prediction:
@@ -355,20 +350,6 @@ def predict(
         (gpu[0] * (1 + 1 / len(said.means)), gpu[1]), (session[0] * (1 - said.shares), session[1])
     )
     return _interval(said.mean, variance, degrees, confidence, row)
-
-
-def predict_on(
-    gpu: str, row: Sequence[SessionValue], kind: Components, confidence: float = 0.9
-) -> Prediction | None:
-    """Where a further session on this very GPU falls; None where the row was not measured on it or
-    neither it nor another of the kind was measured twice on one. Raises as predict()."""
-    _check(row, confidence)
-    here = [s for s in row if s.gpu == gpu]
-    session, degrees = _within(_of(row), kind)
-    if not here or degrees == 0:
-        return None
-    mean = fmean(s.value for s in here)
-    return _interval(mean, session * (1 + 1 / len(here)), degrees, confidence, here)
 
 
 @dataclass(frozen=True)

@@ -380,7 +380,6 @@ def test_every_description_of_the_page_is_one(bench: Bench) -> None:
 
 def test_the_page_has_every_word_of_the_format() -> None:
     """What the parser takes is on the page: types, roles, fills, tolerances, members."""
-    page = (ROOT / "docs" / "bench.md").read_text()
     parser = (ROOT / "harness" / "user_kernel" / "description.cpp").read_text()
     header = (ROOT / "harness" / "user_kernel" / "description.hpp").read_text()
     header += (ROOT / "harness" / "user_kernel" / "element.hpp").read_text()

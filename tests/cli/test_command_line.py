@@ -51,7 +51,6 @@ def one_line(result, status: int, most: int = 300) -> str:
         (["study", "quick", "--min-rounds", "500"], "--max-rounds 51"),
         (["tune", "--out", "x.json"], "--out"),
         (["completion", "csh"], "bash"),
-        (["compare", "missing-a.json", "missing-b.json"], "missing-a.json"),
         (["merge", "missing-a.json", "--out", "x.json"], "missing-a.json"),
         (["export", "missing-a.json"], "missing-a.json"),
     ],
@@ -144,7 +143,6 @@ def test_an_edited_ratio_is_named_with_what_it_should_be(amasia, tmp_path):
     file = edited(tmp_path, edit)
     for command in (
         ("export", file),
-        ("compare", file, str(GOLDEN)),
         ("merge", file, "--out", "x"),
     ):
         line = one_line(amasia(*command), 2, 500)

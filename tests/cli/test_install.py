@@ -128,7 +128,7 @@ def test_the_app_has_the_whole_command_line(app: pathlib.Path) -> None:
     assert listed["ceilings"] == [c for c in suite["ceilings"] if f'"{c["name"]}"' not in of_apps]
     assert bool(listed["ceilings"]) == built_with_cuda()
     commands = right(app, "--help")
-    for command in ("list", "verify", "tune", "run", "cross", "compare", "merge", "doctor"):
+    for command in ("list", "verify", "tune", "run", "cross", "merge", "doctor"):
         assert re.search(rf"^ *{command}\b", commands, re.MULTILINE), command
 
 

@@ -29,7 +29,6 @@ LIBRARY_WORDS = re.compile(
 # What a command cannot do without.
 ARGUMENTS = {
     "bench": ["none.toml"],
-    "compare": ["none.json", "none.json"],
     "export": ["none.json"],
     "merge": ["none.json"],
     "profile": ["lud"],

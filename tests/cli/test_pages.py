@@ -33,7 +33,7 @@ def test_version_is_the_projects(amasia):
 
 def test_every_command_has_a_help_that_fits_the_page(amasia):
     names = command_names(amasia)
-    assert {"run", "study", "compare", "completion"} <= set(names)
+    assert {"run", "study", "merge", "completion"} <= set(names)
     for name in names:
         result = amasia(name, "--help")
         assert result.returncode == 0 and result.stderr == ""
@@ -128,26 +128,6 @@ def test_verify_says_how_near_to_its_bound_the_least_exact_config_was(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert ("largest error" in done.stdout) == bool(said) and re.search(said, done.stdout)
-
-
-def test_compare_sums_up_new_against_old(amasia, tmp_path):
-    stub = runner("amasia-stub")
-    for name, ms in (("old", 1.0), ("new", 0.5)):
-        script = json.dumps({"rows": {"stub/tma": {"ms": ms}}})
-        arguments = ["--roles", "iso", "--size", "n=1000", "--out", f"{name}.json"]
-        ran = stub("run", "stub/tma", *arguments, cwd=tmp_path, AMASIA_STUB=script)
-        assert ran.returncode == 0, ran.stderr
-
-    def summary(first: str, second: str) -> str:
-        result = amasia("compare", f"{first}.json", f"{second}.json", cwd=tmp_path)
-        assert result.returncode == 0, result.stderr
-        next_command = f"next: python -m plots expect {first}.json {second}.json "
-        assert last_line(result).startswith(next_command)
-        return next(line for line in result.stderr.splitlines() if line.startswith("NEW against"))
-
-    assert "1 faster, 0 slower" in summary("old", "new")
-    assert "most: stub/tma (iso) stub n=1000 cold stream 2.0" in summary("old", "new")
-    assert "0 faster, 1 slower" in summary("new", "old")
 
 
 def bash_completions(words: list[str]) -> set[str]:

@@ -106,7 +106,7 @@ TEST(Usage, NamesArgumentsAndWhatMustBeGiven) {
   for (const CommandDescription& c : describe(*parser.program).commands) {
     usages[c.command->name] = usage(c);
   }
-  EXPECT_EQ(usages["compare"], "amasia compare OLD NEW [OPTIONS]");
+  EXPECT_EQ(usages["reproduce"], "amasia reproduce FILE [OPTIONS]");
   EXPECT_EQ(usages["merge"], "amasia merge --out FILE INPUTS... [OPTIONS]");
   EXPECT_EQ(usages["study"], "amasia study NAME [PATTERNS...] [OPTIONS]");
 }
