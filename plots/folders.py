@@ -23,11 +23,14 @@ def what_it_is(path: Path) -> str:
     return _KINDS.get(stat.S_IFMT(path.stat().st_mode), "")
 
 
-def json_files(folder: Path, pattern: str = "*.json") -> tuple[list[Path], list[str]]:
-    """The regular files of such a name in a folder and below it, and a note for each other thing of
-    such a name but folders, which are searched."""
+JSON_NAMES = ("*.json", "*.json.gz")
+
+
+def json_files(folder: Path, *patterns: str) -> tuple[list[Path], list[str]]:
+    """The regular files of such names (JSON_NAMES if none are given) in a folder and below it, and
+    a note for each other thing of such a name but folders, which are searched."""
     files, notes = [], []
-    for path in sorted(folder.rglob(pattern)):
+    for path in sorted(p for pattern in patterns or JSON_NAMES for p in folder.rglob(pattern)):
         try:
             kind = what_it_is(path)
         except FileNotFoundError:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from plots.advice.drawn_twins import answering, unseen
@@ -29,7 +29,7 @@ from plots.advice.possible_traits import (
 )
 from plots.advice.twin_places import NUGGET, place_of, places_of_twins, position
 from plots.advice.twin_traits import Traits, kind_of, outside
-from plots.data.documents import find_files, read_document
+from plots.data.documents import find_files, read_document, text_of
 from plots.data.strategies import NAMES
 from plots.errors import PlotsError
 from plots.judge.residency import LEAST_REGISTERS, Held, held, registers_of_its_twin
@@ -38,7 +38,7 @@ from plots.statistics.kriging import LEAST, Field
 from plots.statistics.kriging import nearest as nearest_points
 
 NAME = "twin/strategies"
-_MEASURED = re.compile(rf'"name"\s*:\s*"{NAME}"')  # in a file with recorded twins
+_MEASURED = f'"name":"{NAME}"'.encode()  # in a file with recorded twins
 NEIGHBOURS = 4  # recorded twins that answer for one that is not
 WITHIN = 0.05  # a choice that costs no more than this share is as good as the best
 
@@ -105,20 +105,19 @@ def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin
     found, _ = find_files([Path(path) for path in paths])
     twins: dict[tuple[Any, ...], Twin] = {}
     for path in found:
-        # In most files the name is only among the digests of the code.
-        if not _MEASURED.search(path.read_text(encoding="utf-8", errors="replace")):
+        if _MEASURED not in text_of(path):
             continue
         document = read_document(path)
-        provenance = document["provenance"]
+        provenance = document.provenance
         rows: dict[tuple[tuple[str, str], ...], dict[str, Measured]] = {}
-        for m in document.get("microbenchmarks") or []:
-            for row in m["rows"] if m["name"] == NAME and not invalidity_in(m) else ():
-                traits = {k: v for k, v in row["at"].items() if k != "strategy"}
+        for m in document.microbenchmarks:
+            for row in m.rows if m.name == NAME and not invalidity_in(m) else ():
+                traits = {k: v for k, v in row.at.items() if k != "strategy"}
                 measured = _measured(row)
                 rows.setdefault(tuple(traits.items()), {})[measured.strategy] = measured
         for key, strategies in rows.items():
-            device = provenance["device"]
-            twin = Twin(device["name"], provenance["date_utc"], dict(key), strategies, device)
+            device = msgspec.to_builtins(provenance.device)
+            twin = Twin(device["name"], provenance.date_utc, dict(key), strategies, device)
             other = twins.get((twin.gpu, key))
             if other is None or other.date <= twin.date:
                 twins[twin.gpu, key] = twin
@@ -130,16 +129,16 @@ def twins_and_unseen(paths: Sequence[Path | str]) -> tuple[list[Twin], list[Twin
     )
 
 
-def _measured(row: Mapping[str, Any]) -> Measured:
-    strategy = row["at"].get("strategy", "")
-    value = row.get("value")
-    if row["status"] != "ok" or not value:
-        return Measured(strategy, reason=row["reason"] or row["status"])
-    times = [t for t in row["samples"]["time_ns"] if t is not None]
+def _measured(row: Any) -> Measured:
+    strategy = row.at.get("strategy", "")
+    value = row.value
+    if row.status != "ok" or not value:
+        return Measured(strategy, reason=row.reason or row.status)
+    times = [t for t in row.samples.time_ns if t is not None]
     return Measured(
-        strategy, value["median"], value["low"], value["high"],
+        strategy, value.median, value.low, value.high,
         median(times) / 1e6 if times else math.nan,
-        row["evidence"][0] if row["evidence"] else {}, row["remark"],
+        msgspec.to_builtins(row.evidence[0]) if row.evidence else {}, row.remark,
     )  # fmt: skip
 
 

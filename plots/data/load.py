@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 import re
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pandas as pd
 
-from plots.data import frozen, schema
-from plots.data.cache import Cache, default_folder
+from plots.data import frozen
 from plots.data.devices import memory_gb_s
 from plots.data.documents import SAMPLE_COLUMNS, find_files, read_document
 from plots.data.recorded import Recorded, abridged
-from plots.data.schema import columns, members, scalars, values_of
+from plots.data.schema import columns, columns_of, scalars
 from plots.data.sessions import (
     Measured,
     Sessions,
-    comparison_identities,
+    identities,
     measured_in,
     measured_points,
-    median_of_known,
     point_identity,
-    row_identity,
     session_of,
 )
 from plots.data.strategies import NAMES
-from plots.data.validation import compiled
-from plots.parallel import no_search_for_garbage, on_all_cores
-from plots.statistics.claims import claim_between_runs, controls_of, invalidity_in
+from plots.parallel import no_search_for_garbage
+from plots.statistics.claims import claim_between_runs, invalidity_in
 from plots.units import shortened
 
 # The rows that a single picture shows, one of a variant each; a variant may have several `matched`
@@ -102,8 +97,7 @@ class Results:
     else 1.
 
     ``cross`` holds the tables of ``amasia cross`` in the same form, where there are any: their rows
-    are of chosen schedules, so that they mix with no other comparison. ``effects`` holds the study
-    with known answers (plots/advice/effects.py), whose apps are no part of the suite.
+    are of chosen schedules, so that they mix with no other comparison.
     """
 
     files: pd.DataFrame
@@ -116,14 +110,27 @@ class Results:
     points: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=POINT_COLUMNS))
     findings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=FINDING_COLUMNS))
     cross: Results | None = None
-    effects: Results | None = None
     # All of the record of earlier versions that lies in the same folders (plots/data/frozen.py).
     earlier: Results | None = None
     # What it says of the rows that are here stands in the frames, which tell two Results apart.
     sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
-    point_sessions: Sessions = field(default_factory=Sessions, compare=False, repr=False)
-    # The files as far as published values are compared with them.
-    recorded: list[Recorded] = field(default_factory=list, compare=False, repr=False)
+    # The files themselves, with their paths.
+    documents: list[tuple[str, Any]] = field(default_factory=list, compare=False, repr=False)
+
+    @cached_property
+    def point_sessions(self) -> Sessions:
+        """The sessions of the points of microbenchmarks."""
+        sessions = Sessions()
+        for _, document in self.documents:
+            for m in document.microbenchmarks:
+                for measured in () if invalidity_in(m) else measured_points(document.provenance, m):
+                    sessions.add(measured)
+        return sessions
+
+    @cached_property
+    def recorded(self) -> list[Recorded]:
+        """The files as far as published values are compared with them."""
+        return [Recorded(path, abridged(document)) for path, document in self.documents]
 
     @cached_property
     def gpus(self) -> list[str]:
@@ -180,7 +187,6 @@ class Results:
             points=points,
             findings=findings,
             cross=None if self.cross is None else self.cross.where(**wanted),
-            effects=None if self.effects is None else self.effects.where(**wanted),
             earlier=None if self.earlier is None else self.earlier.where(**wanted),
         )
         return chosen.only(groups)
@@ -253,46 +259,11 @@ def _size_labels(groups: pd.DataFrame) -> dict[tuple[str, str], str]:
     return labels
 
 
-def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict[str, Any]:
-    time = row.get("time_ms") or {}
-    evidence = row.get("evidence") or []
-    floor = group["floor_ms"]
-    verdict = row.get("verdict")
+Columns = dict[str, list[Any]]
 
-    def worst(member: str, pick: Any = max) -> float:
-        return pick((kernel[member] for kernel in evidence), default=np.nan)
 
-    instructions: dict[str, int] = {}
-    for kernel in evidence:
-        for name, count in kernel["instructions"].items():
-            if name != "total":
-                instructions[name] = instructions.get(name, 0) + count
-    values = values_of("row", row)
-    if np.isnan(values["floor_fraction"]) and time and floor > 0:
-        values["floor_fraction"] = floor / time["median"]
-    return {
-        "row": row_id,
-        "strategy": row["variant"].split("/", 1)[1],
-        **values,
-        "geometry": ", ".join(f"{k}={v}" for k, v in row["geometry"].items()),
-        "movement": ", ".join(f"{k}={v}" for k, v in (row.get("movement") or {}).items()),
-        "verified": None if verdict is None else verdict["passed"],
-        **values_of("median_interval", time),
-        "n": time.get("n", 0),
-        "floor_ms": floor,
-        "bound_by": group["bound_by"],
-        **{name: worst(name) for name in _KERNEL},
-        "blocks_per_sm": worst("blocks_per_sm", min),
-        "shared_bytes": max(
-            (k["static_shared_bytes"] + k["dynamic_shared_bytes"] for k in evidence),
-            default=np.nan,
-        ),
-        "instructions": ", ".join(f"{k} {v}" for k, v in sorted(instructions.items()) if v),
-        "kernels": "; ".join(_kernel_text(kernel) for kernel in evidence),
-        "samples": len(row["samples"]["time_ms"]),
-        "throttled": int(row["samples"]["throttled"].sum()),
-        "sm_clock_mhz": median_of_known(row["samples"]["sm_clock_mhz"]),
-    }
+def _joined(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 # Of a kernel, what decides how many of its blocks an SM holds, and how many that are. The shared
@@ -300,92 +271,172 @@ def _row_record(row: dict[str, Any], group: dict[str, Any], row_id: str) -> dict
 KERNEL_MEMBERS = ("registers", "shared", "threads", "blocks_per_sm", "cluster_blocks")
 
 
-def _kernel_text(kernel: dict[str, Any]) -> str:
-    shared = kernel["static_shared_bytes"] + kernel["dynamic_shared_bytes"]
-    values = {**kernel, "shared": shared}
-    return " ".join(str(values[name]) for name in KERNEL_MEMBERS)
+def _shared_bytes(kernel: Any) -> int:
+    return int(kernel.static_shared_bytes + kernel.dynamic_shared_bytes)
 
 
-def _comparison_records(comparisons: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Comparisons of one group, each with the A/A interval that it is held against."""
-    unknown = {"low": np.nan, "high": np.nan}
-    records = []
-    for c in comparisons:
-        noise = next((a["speedup"] for a in reversed(controls_of(comparisons, c))), unknown)
-        records.append(
-            {
-                "strategy": c["variant"].split("/", 1)[1],
-                **values_of("comparison", c),
-                **values_of("ratio_interval", c["speedup"]),
-                "noise_low": noise["low"],
-                "noise_high": noise["high"],
-            }
-        )
-    return records
-
-
-def _between(sessions: Sessions, identity: str) -> dict[str, Any]:
-    """What repeated sessions say."""
-    found = sessions.of(identity)
-    next_ = sessions.predicted(identity)
-    unknown = (np.nan, np.nan, np.nan)
-    value, low, high = unknown if next_ is None else (next_.value, next_.low, next_.high)
-    return {
-        "sessions": len(found),
-        "gpus": len({session.gpu for session in found}),
-        "next_value": value,
-        "next_low": low,
-        "next_high": high,
-    }
-
-
-def _with_sessions(record: dict[str, Any], sessions: Sessions) -> dict[str, Any]:
-    """A comparison with what sessions say of it: that is what is printed, where it is known."""
-    between = _between(sessions, record["identity"])
-    own = {f"run_{name}": record[name] for name in ("ratio", "low", "high", "claim")}
-    record = {**record, **between, **own}
-    if record["control"] or np.isnan(between["next_value"]):
-        return record
-    ends = {name: between[f"next_{name}"] for name in ("low", "high")}
-    claim = claim_between_runs(record["claim"], **ends)
-    return {**record, "ratio": between["next_value"], **ends, "claim": claim}
-
-
-def _proof_text(proof: list[dict[str, Any]]) -> str:
-    """ "32 LDG per iteration (sass)": what was counted."""
-    counted = [p for p in proof if p.get("found") is not None]
-    return ", ".join(
-        f"{p['found']} {p['instruction']}{' per iteration' if p['in_loop'] else ''} ({p['source']})"
-        for p in counted
+def _kernel_text(kernel: Any) -> str:
+    return " ".join(
+        str(_shared_bytes(kernel) if name == "shared" else getattr(kernel, name))
+        for name in KERNEL_MEMBERS
     )
 
 
-def _microbenchmark_records(
-    document: dict[str, Any], run: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Points and findings of one file, but for what is not valid."""
-    points, findings = [], []
-    for m in document.get("microbenchmarks") or []:
-        if invalidity_in(m):
+def _of_kernels(kernels: Sequence[Any]) -> dict[str, Any]:
+    """What a row says of its kernels together."""
+    if not kernels:
+        unknown = dict.fromkeys((*_KERNEL, "shared_bytes"), np.nan)
+        return {**unknown, "instructions": "", "kernels": ""}
+    worst = {name: max(getattr(kernel, name) for kernel in kernels) for name in _KERNEL}
+    instructions: dict[str, int] = {}
+    for kernel in kernels:
+        for name, count in kernel.instructions.items():
+            if name != "total":
+                instructions[name] = instructions.get(name, 0) + count
+    return {
+        **worst,
+        "blocks_per_sm": min(kernel.blocks_per_sm for kernel in kernels),
+        "shared_bytes": max(map(_shared_bytes, kernels)),
+        "instructions": ", ".join(f"{k} {v}" for k, v in sorted(instructions.items()) if v),
+        "kernels": "; ".join(map(_kernel_text, kernels)),
+    }
+
+
+def _kernel_columns(rows: Sequence[Any]) -> Columns:
+    """Of the kernels of each row; most rows share theirs with others."""
+    known: dict[tuple[int, ...], dict[str, Any]] = {}
+    of_rows = []
+    for row in rows:
+        key = tuple(map(id, row.evidence))
+        if key not in known:
+            known[key] = _of_kernels(row.evidence)
+        of_rows.append(known[key])
+    return {name: [of[name] for of in of_rows] for name in _of_kernels(())}
+
+
+def _strategy(record: Any) -> str:
+    return str(record.variant.split("/", 1)[1])
+
+
+def _row_columns(entries: Sequence[_RowOf]) -> Columns:
+    rows = [entry.row for entry in entries]
+    times = columns_of("median_interval", [row.time_ms for row in rows])
+    return {
+        "row": [entry.name for entry in entries],
+        "strategy": [_strategy(row) for row in rows],
+        **columns_of("row", rows),
+        "geometry": [_joined(row.geometry) for row in rows],
+        "movement": [_joined(row.movement) for row in rows],
+        "verified": [None if row.verdict is None else row.verdict.passed for row in rows],
+        **times,
+        "n": [0 if row.time_ms is None else row.time_ms.n for row in rows],
+        "floor_ms": [entry.floor_ms for entry in entries],
+        "bound_by": [entry.bound_by for entry in entries],
+        **_kernel_columns(rows),
+        "samples": [len(row.samples) for row in rows],
+        "throttled": [int(row.samples.throttled.sum()) for row in rows],
+        "sm_clock_mhz": [row.samples.median_clock_mhz for row in rows],
+        "identity": [entry.identity for entry in entries],
+        "carried": [entry.carried for entry in entries],
+    }
+
+
+def _comparison_columns(entries: Sequence[_ComparisonOf]) -> Columns:
+    comparisons = [entry.comparison for entry in entries]
+    return {
+        "strategy": [_strategy(c) for c in comparisons],
+        **columns_of("comparison", comparisons),
+        **columns_of("ratio_interval", [c.speedup for c in comparisons]),
+        "noise_low": [entry.noise[0] for entry in entries],
+        "noise_high": [entry.noise[1] for entry in entries],
+        "identity": [entry.identity for entry in entries],
+    }
+
+
+def _between(sessions: Sessions, of: Sequence[str]) -> Columns:
+    """What repeated sessions say of rows or comparisons, by their identities."""
+    found = [sessions.of(identity) for identity in of]
+    predicted = [sessions.predicted(identity) for identity in of]
+    columns: Columns = {
+        "sessions": [len(several) for several in found],
+        "gpus": [len({session.gpu for session in several}) for several in found],
+    }
+    for name in ("value", "low", "high"):
+        columns[f"next_{name}"] = [np.nan if p is None else getattr(p, name) for p in predicted]
+    return columns
+
+
+def _with_sessions(columns: Columns, sessions: Sessions) -> Columns:
+    """Comparisons with what sessions say of them: that is what is printed, where it is known."""
+    between = _between(sessions, columns["identity"])
+    said = {name: list(columns[name]) for name in ("ratio", "low", "high", "claim")}
+    for i, (control, value) in enumerate(
+        zip(columns["control"], between["next_value"], strict=True)
+    ):
+        if control or np.isnan(value):
             continue
-        for row in m["rows"]:
-            value = row.get("value") or {}
-            points.append(
-                {
-                    **run,
-                    "microbenchmark": m["name"],
-                    "scope": m["scope"],
-                    "at": row["at"],
-                    **values_of("microbenchmark_row", row),
-                    **values_of("median_interval", value),
-                    "n": value.get("n", 0),
-                    "proof": _proof_text(row.get("proof") or []),
-                    "identity": point_identity(run["gpu"], m, row),
-                }
-            )
-        for f in m["findings"]:
-            findings.append({**run, "microbenchmark": m["name"], **f})
-    return points, findings
+        low, high = between["next_low"][i], between["next_high"][i]
+        said["ratio"][i], said["low"][i], said["high"][i] = value, low, high
+        said["claim"][i] = claim_between_runs(said["claim"][i], low=low, high=high)
+    own = {f"run_{name}": columns[name] for name in said}
+    return {**columns, **between, **own, **said}
+
+
+def _proof_text(proof: Sequence[Any]) -> str:
+    """ "32 LDG per iteration (sass)": what was counted."""
+    return ", ".join(
+        f"{p.found} {p.instruction}{' per iteration' if p.in_loop else ''} ({p.source})"
+        for p in proof
+        if p.found is not None
+    )
+
+
+class _Point(NamedTuple):
+    """A row or a finding of a microbenchmark, and its file."""
+
+    of: _OfFile
+    microbenchmark: Any
+    what: Any
+
+
+def _latest(points: Iterable[_Point]) -> list[_Point]:
+    """Of the same point or finding of the same GPU, the one measured last."""
+    kept: dict[tuple[str, ...], _Point] = {}
+    for p in sorted(points, key=lambda p: p.of.run["date"]):
+        at = ",".join(f"{k}={v}" for k, v in p.what.at.items())
+        run = p.of.run
+        kept[run["gpu"], run["version"], p.microbenchmark.name, at, p.what.quantity] = p
+    return list(kept.values())
+
+
+def _run_columns(of: Sequence[_OfFile]) -> Columns:
+    return {name: [file.run[name] for file in of] for name in _RUN}
+
+
+def _point_frame(points: Sequence[_Point]) -> pd.DataFrame:
+    rows = [p.what for p in points]
+    columns = {
+        **_run_columns([p.of for p in points]),
+        "microbenchmark": [p.microbenchmark.name for p in points],
+        "scope": [p.microbenchmark.scope for p in points],
+        "at": [row.at for row in rows],
+        **columns_of("microbenchmark_row", rows),
+        **columns_of("median_interval", [row.value for row in rows]),
+        "n": [0 if row.value is None else row.value.n for row in rows],
+        "proof": [_proof_text(row.proof) for row in rows],
+        "identity": [point_identity(p.of.run["gpu"], p.microbenchmark, p.what) for p in points],
+    }
+    return _frame(columns, POINT_COLUMNS)
+
+
+def _finding_frame(findings: Sequence[_Point]) -> pd.DataFrame:
+    columns = {
+        **_run_columns([f.of for f in findings]),
+        "microbenchmark": [f.microbenchmark.name for f in findings],
+        "at": [f.what.at for f in findings],
+        **columns_of("finding", [f.what for f in findings]),
+    }
+    return _frame(columns, FINDING_COLUMNS)
 
 
 def _is_part_of(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -410,53 +461,32 @@ def _better_of(a: dict[str, Any], b: dict[str, Any]) -> tuple[dict[str, Any], st
         if _is_part_of(other, fuller):
             return fuller, "the one with more variants"
     why = f"the later one ({later['date']})"
-    if earlier["digests"] != later["digests"]:
-        return later, f"{why}, whether the code is the same is not known: the digests are " + (
-            f"{earlier['digests']} in the earlier, {later['digests']} in the later"
-        )
     if earlier["code"] == later["code"] and earlier["rounds"] > later["rounds"]:
         return earlier, f"the one with more rounds ({earlier['rounds']})"
     return later, why
 
 
-def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the same point or finding of the same GPU, the one measured last."""
-    kept: dict[tuple[str, ...], dict[str, Any]] = {}
-    for r in sorted(records, key=lambda r: r["date"]):
-        at = ",".join(f"{k}={v}" for k, v in r["at"].items())
-        kept[r["gpu"], r["version"], r["microbenchmark"], at, r["quantity"]] = r
-    return list(kept.values())
-
-
-def _parts_of(group: dict[str, Any], study: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A group as ("compared", "cross" or "effects", group): what is of a table of `amasia cross`,
-    and the rest. A library stands in both. The study with known answers stays in one piece."""
-    if study == "effects":
-        yield "effects", group
-        return
-    roles = {row["role"] for row in group["rows"]}
+def _parts_of(group: Any, study: str) -> Iterator[tuple[str, Any]]:
+    """A group as ("compared" or "cross", group): what is of a table of `amasia cross`, and the
+    rest. A library stands in both."""
+    roles = {row.role for row in group.rows}
     if "cross" not in roles:
         yield ("cross" if study == "cross" else "compared"), group
         return
     for kind, wanted in (("compared", roles - {"cross"}), ("cross", {"cross", "comparator"})):
         if wanted - {"comparator"}:
-            lists = {
-                name: [entry for entry in group[name] if entry["role"] in wanted]
-                for name in ("rows", "comparisons")
-            }
-            yield kind, {**group, **lists}
+            yield (
+                kind,
+                msgspec.structs.replace(
+                    group,
+                    rows=[row for row in group.rows if row.role in wanted],
+                    comparisons=[c for c in group.comparisons if c.role in wanted],
+                ),
+            )
 
 
-def load(
-    paths: Sequence[Path | str],
-    cache: Cache | None = None,
-    later: list[Callable[[], object]] | None = None,
-    without: Collection[Path] = (),
-) -> Results:
-    """Loads result files and folders of them; the same bytes under the same names only once, from
-    ``cache``, which is the user's if none is given. ``later`` takes what keeps them there, for
-    those who can do that beside something else. Files ``without`` which is asked for are passed
-    over.
+def load(paths: Sequence[Path | str], without: Collection[Path] = ()) -> Results:
+    """Loads result files and folders of them. Files ``without`` which is asked for are passed over.
 
     When two files hold the same group of the same GPU (app, size, cache, launch), the later date
     counts and a note says so; so does one of each group that is not valid, which is left out. A
@@ -464,28 +494,10 @@ def load(
     Raises PlotsError, ResultFileError.
     """
     found, notes = find_files([Path(path) for path in paths], without)
-    cache = cache or Cache(default_folder())
     earlier = frozen.beside(found)
-    parts: list[bytes | str] = ["results", *notes]
-    for path in (*found, "", *earlier):
-        parts += [str(path), _bytes(Path(path))]
-    key = cache.key(*parts)
-    stored = cache.find(key)
     with no_search_for_garbage():  # what is read is kept, and nothing in it refers to itself
-        if stored is not None:
-            results = pickle.loads(zlib.decompress(stored))
-        else:
-            results = _read(found, earlier, notes)
-            keep = partial(_keep, cache, key, results)
-            if later is None:
-                keep()
-            else:
-                later.append(keep)
+        results = _read(found, earlier, notes)
     return replace(results, notes=[*results.notes, *_doubts_of_dates(results)])
-
-
-def _keep(cache: Cache, key: str, results: Results) -> None:
-    cache.keep(key, zlib.compress(pickle.dumps(results, protocol=5), 1))
 
 
 def _doubts_of_dates(results: Results) -> Iterator[str]:
@@ -503,95 +515,102 @@ def _doubts_of_dates(results: Results) -> Iterator[str]:
                 )
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""  # read_document() says what is wrong with it
+class _RowOf(NamedTuple):
+    """A row, and what its group and session say of it."""
+
+    row: Any
+    name: str
+    floor_ms: float
+    bound_by: str
+    identity: str
+    carried: float = 1.0
+
+
+class _ComparisonOf(NamedTuple):
+    """A comparison, and the A/A interval that it is held against."""
+
+    comparison: Any
+    noise: tuple[float, float]
+    identity: str
 
 
 @dataclass(frozen=True)
 class _Case:
-    """A group of a file, or the part of it of one kind (see _parts_of()), as records of the frames.
-    ``samples`` are those of all rows, one after the other, ``lengths`` how many each row has."""
+    """A group of a file, or the part of it of one kind (see _parts_of())."""
 
     kind: str
-    group: dict[str, Any]
-    rows: list[dict[str, Any]]
-    comparisons: list[dict[str, Any]]
-    samples: dict[str, np.ndarray]
-    lengths: list[int]
+    run: dict[str, Any]
+    group: dict[str, Any]  # a line of the frame, and the code of its rows
+    rows: list[_RowOf]
+    comparisons: list[_ComparisonOf]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _OfFile:
-    """What one file contributes to the frames, whatever the others hold: all that its own process
-    can make of it, and no more than has to travel to the one that puts the frames together."""
+    """What one file contributes to the frames, whatever the others hold."""
 
-    file: dict[str, Any]
-    recorded: Recorded
-    has_digest: bool
-    ceilings: list[dict[str, Any]]
-    points: list[dict[str, Any]]
-    findings: list[dict[str, Any]]
-    cases: list[_Case]
-    measured: list[Measured]
-    measured_points: list[Measured]
-    notes: list[str]  # about groups that are not valid
+    path: Path
+    document: Any
+    run: dict[str, Any]
+    points: list[_Point] = field(default_factory=list)
+    findings: list[_Point] = field(default_factory=list)
+    cases: list[_Case] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # about groups that are not valid
+
+
+_NO_FLOOR = {name: absent for name, absent in scalars("floor").items()}
+
+
+def _noises(comparisons: Sequence[Any]) -> list[tuple[float, float]]:
+    """The A/A interval that each comparison of a group is held against."""
+
+    def place(comparison: Any) -> tuple[str, str]:
+        cross = comparison.role == "cross"
+        role = comparison.role if comparison.role in ("iso", "cross") else "best"
+        return role, comparison.schedule if cross else ""
+
+    controls = {
+        (c.role, c.schedule if c.role == "cross" else ""): (c.speedup.low, c.speedup.high)
+        for c in comparisons
+        if c.control
+    }
+    return [controls.get(place(c), (np.nan, np.nan)) for c in comparisons]
 
 
 def _case(
-    document: dict[str, Any], run: dict[str, Any], number: int, kind: str, group: dict[str, Any]
+    of: _OfFile, number: int, kind: str, group: Any, named: tuple[list[str], list[str]]
 ) -> _Case:
-    key = group["key"]
-    work = group["work"]
-    floor = values_of("floor", group.get("floor"))
-    if group.get("floor"):  # its maximum is not in every file
-        bounds = {b: floor[f"{b}_ms"] for b in members("floor")["bound_by"]["enum"]}
-        floor["floor_ms"] = max(bounds.values())
-        floor["bound_by"] = max(bounds, key=bounds.__getitem__)
-    identity = {
-        "group": f"{run['file']}.{number}" + ("x" if kind == "cross" else ""),
-        "app": key["app"],
-        "size": _size_text(key["size"]),
-        "size_label": "",
-        "bytes": work["bytes_read"] + work["bytes_written"],
-        "cache": key["cache"],
-        "launch": key["launch"],
-    }
+    key, work, run = group.key, group.work, of.run
+    floor = {n: getattr(group.floor, n) for n in _NO_FLOOR} if group.floor else _NO_FLOOR
+    name = f"{run['file']}.{number}" + ("x" if kind == "cross" else "")
     record = {
         **run,
-        "date": session_of(document["provenance"], group)["date_utc"],
-        **identity,
-        **values_of("group", group),
-        "parameters": key["size"],
-        "warnings": list(group["warnings"]),
-        **values_of("work", work),
+        "date": session_of(of.document.provenance, group).date_utc,
+        "group": name,
+        "app": key.app,
+        "size": _size_text(key.size),
+        "size_label": "",
+        "bytes": work.bytes_read + work.bytes_written,
+        "cache": key.cache,
+        "launch": key.launch,
+        **{n: of[0] for n, of in columns_of("group", [group]).items()},
+        "parameters": key.size,
+        "warnings": list(group.warnings),
+        **{n: getattr(work, n) for n in scalars("work")},
         **floor,
-        "digests": document["digests"],
-        "code": {(row["variant"], row.get("source_digest")) for row in group["rows"]},
+        "code": {(row.variant, row.source_digest) for row in group.rows},
     }
+    of_rows, of_comparisons = named
     rows = [
-        {
-            **run,
-            **identity,
-            **_row_record(row, record, f"{identity['group']}.{r}"),
-            "identity": row_identity(run["gpu"], group, row),
-            "carried": 1.0,
-        }
-        for r, row in enumerate(group["rows"])
+        _RowOf(row, f"{name}.{r}", floor["floor_ms"], floor["bound_by"], identity)
+        for r, (row, identity) in enumerate(zip(group.rows, of_rows, strict=True))
     ]
-    identities = comparison_identities(run["gpu"], group)
     comparisons = [
-        {**run, **identity, **c, "identity": of}
-        for c, of in zip(_comparison_records(group["comparisons"]), identities, strict=True)
+        _ComparisonOf(*of)
+        for of in zip(group.comparisons, _noises(group.comparisons), of_comparisons, strict=True)
     ]
-    samples = {
-        name: np.concatenate([row["samples"][name] for row in group["rows"]] or [np.empty(0)])
-        for name in SAMPLE_COLUMNS
-    }
-    lengths = [len(row["samples"]["time_ms"]) for row in group["rows"]]
-    return _Case(kind, record, rows, comparisons, samples, lengths)
+    return _Case(kind, run, record, rows, comparisons)
 
 
 def _with_lent(case: _Case, later: _Case) -> _Case:
@@ -600,18 +619,17 @@ def _with_lent(case: _Case, later: _Case) -> _Case:
     own session; of its rows, ``carried`` is what a time is multiplied by to stand beside those of
     this case: the baseline's time here over its time there, in the same config."""
 
-    def place(row: dict[str, Any]) -> tuple[Any, ...]:
-        return row["variant"], row["role"], row["schedule"], row["config"], row["repeat"]
+    def place(row: Any) -> tuple[Any, ...]:
+        return row.variant, row.role, row.schedule, row.config, row.repeat
 
-    def base(rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
+    def base(rows: Sequence[_RowOf]) -> dict[tuple[str, str], float]:
         return {
-            (r["schedule"], r["config"]): r["median"]
-            for r in rows
-            if r["strategy"] == "baseline" and r["repeat"] == 0 and r["median"] > 0
+            (row.schedule, row.config): row.time_ms.median
+            for row, *_ in rows
+            if _strategy(row) == "baseline" and row.repeat == 0 and row.time_ms is not None
         }
 
-    had = {row["variant"] for row in case.rows}
-    lent = {row["variant"] for row in later.rows} - had
+    lent = {of.row.variant for of in later.rows} - {of.row.variant for of in case.rows}
     if not lent:
         return case
     here, there = base(case.rows), base(later.rows)
@@ -620,148 +638,111 @@ def _with_lent(case: _Case, later: _Case) -> _Case:
         for (schedule, config), time in there.items()
         if (schedule, config) in here
     }
-    places = {place(row) for row in case.rows}
+    places = {place(of.row) for of in case.rows}
     # And the baseline with a schedule that it had no reason to run with here.
     taken = [
-        r
-        for r, row in enumerate(later.rows)
-        if row["variant"] in lent
-        or (row["strategy"] == "baseline" and row["role"] == "matched" and place(row) not in places)
-    ]
-    of_case = {name: case.group[name] for name in _GROUP}
-    starts = np.cumsum([0, *later.lengths])
-    samples = {
-        name: np.concatenate(
-            [case.samples[name], *(values[starts[r] : starts[r + 1]] for r in taken)]
+        of._replace(carried=carried.get(of.row.schedule, 1.0))
+        for of in later.rows
+        if of.row.variant in lent
+        or (
+            _strategy(of.row) == "baseline"
+            and of.row.role == "matched"
+            and place(of.row) not in places
         )
-        for name, values in later.samples.items()
-    }
-    rows = [
-        {**row, **of_case, "carried": carried.get(row["schedule"], 1.0)}
-        for row in (later.rows[r] for r in taken)
     ]
-    comparisons = [{**c, **of_case} for c in later.comparisons if c["variant"] in lent]
     code = {(variant, digest) for variant, digest in later.group["code"] if variant in lent}
-    return _Case(
-        case.kind,
-        {**case.group, "code": case.group["code"] | code},
-        case.rows + rows,
-        case.comparisons + comparisons,
-        samples,
-        case.lengths + [later.lengths[r] for r in taken],
+    return replace(
+        case,
+        group={**case.group, "code": case.group["code"] | code},
+        rows=case.rows + taken,
+        comparisons=case.comparisons
+        + [of for of in later.comparisons if of.comparison.variant in lent],
     )
 
 
-def _of_file(place: tuple[int, Path]) -> _OfFile:
+def _of_file(index: int, path: Path) -> _OfFile:
     """A file, by its number among all and its path. Raises ResultFileError."""
-    index, path = place
     document = read_document(path)
-    provenance = document["provenance"]
+    provenance = document.provenance
     run = {
         "file": index,
-        "gpu": provenance["device"]["name"],
-        "compute_capability": provenance["device"]["compute_capability"],
-        "date": provenance["date_utc"],
+        "gpu": provenance.device.name,
+        "compute_capability": provenance.device.compute_capability,
+        "date": provenance.date_utc,
         "version": frozen.version_of(path),
     }
-    points, findings = _microbenchmark_records(document, run)
-    ceilings = []
-    for ceiling in document["ceilings"]:
-        values = ceiling["samples"] or [ceiling["value"]]
-        ceilings.append(
-            {
-                **run,
-                **values_of("ceiling", ceiling),
-                "minimum": min(values),
-                "maximum": max(values),
-                "n": len(ceiling["samples"]),
-            }
-        )
-    cases: list[_Case] = []
-    measured: list[Measured] = []
-    notes = [
-        f"{m['name']} in {path} is left out, because its measurement is not valid: {reason}."
-        for m in document.get("microbenchmarks") or []
-        if (reason := invalidity_in(m))
-    ]
-    for number, group in enumerate(document["groups"]):
-        if why := group.get("invalid"):
-            key = group["key"]
-            name = f"{key['app']} {_size_text(key['size'])} {key['cache']} {key['launch']}"
-            notes.append(
-                f"{name} in {path} is left out, because its measurement is not valid: "
-                f"{why[0]['reason']}; {why[0]['remedy']}."
+    of = _OfFile(path, document, run)
+    for m in document.microbenchmarks:
+        if reason := invalidity_in(m):
+            of.notes.append(
+                f"{m.name} in {path} is left out, because its measurement is not valid: {reason}."
             )
             continue
-        if provenance["study"] != "effects":
-            measured += measured_in(document, group)
-        for kind, part in _parts_of(group, provenance["study"]):
-            cases.append(_case(document, run, number, kind, part))
-    file = {
-        **run,
-        "path": str(path),
-        **values_of("provenance", provenance),
-        "provenance": provenance,
-    }
-    recorded = Recorded(path.as_posix(), abridged(document))
-    has_digest = document["has_digest"]
-    of_points = [
-        measured
-        for m in document.get("microbenchmarks") or []
-        if not invalidity_in(m)
-        for measured in measured_points(provenance, m)
-    ]
-    return _OfFile(
-        file, recorded, has_digest, ceilings, points, findings, cases, measured, of_points, notes
-    )
-
-
-_MANY_BYTES = 4_000_000  # which take longer to check than a second process to start
-
-
-def _of_all_files(found: Sequence[Path]) -> list[_OfFile]:
-    """What every file contributes, in order, read by all cores where they are large."""
-    places = list(enumerate(found))
-    sizes = [len(_bytes(path)) for path in found]
-    if sum(sizes) < _MANY_BYTES:
-        return [_of_file(place) for place in places]
-    compiled(schema.SCHEMA_PATH)  # here, so that no worker does it again
-    # The largest first, so that no core is left with one while the others are done.
-    places.sort(key=lambda place: sizes[place[0]], reverse=True)
-    return sorted(on_all_cores(_of_file, places), key=lambda of: of.file["file"])
+        of.points += [_Point(of, m, row) for row in m.rows]
+        of.findings += [_Point(of, m, finding) for finding in m.findings]
+    for number, group in enumerate(document.groups):
+        if group.invalid:
+            key, why = group.key, group.invalid[0]
+            of.notes.append(
+                f"{key.app} {_size_text(key.size)} {key.cache} {key.launch} in {path} is left out, "
+                f"because its measurement is not valid: {why.reason}; {why.remedy}."
+            )
+            continue
+        named = identities(run["gpu"], group)
+        of.measured += measured_in(provenance, group, *named)
+        for kind, part in _parts_of(group, provenance.study):
+            of_part = named if part is group else identities(run["gpu"], part)
+            of.cases.append(_case(of, number, kind, part, of_part))
+    return of
 
 
 def _sample_frame(cases: Sequence[_Case]) -> pd.DataFrame:
     """The samples of all rows as one frame, put together once: a frame per row takes most of the
     time that a file takes. What names the row of a sample is a category, a small number instead of
     a text, because there are hundreds of thousands of samples to choose by it."""
-    rows = [row for case in cases for row in case.rows]
-    lengths = [length for case in cases for length in case.lengths]
-    names = [name for name in SAMPLE_FRAME_COLUMNS if name not in SAMPLE_COLUMNS]
-    texts = dict.fromkeys((name for name in names if name != "repeat"), "category")
+    of_each = [(case.group["group"], of.name, of.row) for case in cases for of in case.rows]
+    lengths = [len(row.samples) for *_, row in of_each]
+    texts = {
+        "group": [group for group, *_ in of_each],
+        "row": [name for _, name, _ in of_each],
+        "variant": [row.variant for *_, row in of_each],
+        "strategy": [_strategy(row) for *_, row in of_each],
+        "role": [row.role for *_, row in of_each],
+    }
     if not sum(lengths):
-        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype({"throttled": bool, **texts})
+        return pd.DataFrame(columns=SAMPLE_FRAME_COLUMNS).astype(
+            {"throttled": bool, **dict.fromkeys(texts, "category")}
+        )
 
-    def repeated(name: str) -> np.ndarray | pd.Categorical:
-        if name not in texts:
-            return np.repeat(np.array([row[name] for row in rows], dtype=np.int64), lengths)
-        of_rows = pd.Categorical([row[name] for row in rows])
+    def repeated(values: list[str]) -> pd.Categorical:
+        of_rows = pd.Categorical(values)
         return pd.Categorical.from_codes(np.repeat(of_rows.codes, lengths), of_rows.categories)
 
-    columns = {
-        name: np.concatenate([case.samples[name] for case in cases if sum(case.lengths)])
-        for name in SAMPLE_COLUMNS
-    }
-    of_each = {name: repeated(name) for name in names}
-    return pd.DataFrame({**of_each, **columns}, columns=SAMPLE_FRAME_COLUMNS)
+    columns: dict[str, Any] = {name: repeated(values) for name, values in texts.items()}
+    columns["repeat"] = np.repeat(np.array([row.repeat for *_, row in of_each]), lengths)
+    for name in SAMPLE_COLUMNS:
+        columns[name] = np.concatenate([getattr(row.samples, name) for *_, row in of_each])
+    return pd.DataFrame(columns, columns=SAMPLE_FRAME_COLUMNS)
 
 
-def _frame(records: Sequence[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """A frame of records. Its texts are kept as they are, because pandas gives those of its own
+def _frame(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+    """A frame of columns. Its texts are kept as they are, because pandas gives those of its own
     kind of text column one by one, ten times as slowly, and everything here asks row by row."""
-    frame = pd.DataFrame(records, columns=columns)
-    texts = [name for name in frame if isinstance(frame[name].dtype, pd.StringDtype)]
-    return frame.astype(dict.fromkeys(texts, object))
+    if not columns[names[0]]:
+        return pd.DataFrame(columns=list(names))
+    return pd.DataFrame(
+        {
+            name: pd.Series(values, dtype=object)
+            if (values := columns[name]) and isinstance(values[0], str | dict | list | None)
+            else values
+            for name in names
+        },
+        columns=list(names),
+    )
+
+
+def _line_frame(lines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> pd.DataFrame:
+    return _frame({name: [line[name] for line in lines] for name in names}, names)
 
 
 def _chosen_cases(
@@ -803,13 +784,48 @@ def _chosen_cases(
 def _read(found: Sequence[Path], earlier: Sequence[Path], notes: list[str]) -> Results:
     """The results of ``found``, and those of the frozen record beside them, ``earlier``."""
     others = [path for path in earlier if path not in set(found)]
-    parts = _of_all_files([*found, *others])
+    parts = [_of_file(index, path) for index, path in enumerate([*found, *others])]
     mine, of_earlier = (
-        [part for part in parts if part.recorded.path in {path.as_posix() for path in paths}]
-        for paths in (found, earlier)
+        [part for part in parts if part.path in set(paths)] for paths in (found, earlier)
     )
     before = _results_of(of_earlier, [*found, *others], [], None) if others else None
     return _results_of(mine, found, notes, before)
+
+
+def _of_cases(cases: Sequence[_Case], counts: Sequence[int], names: Sequence[str]) -> Columns:
+    """What the lines of a case have in common, so many times each."""
+    return {
+        name: [
+            value
+            for case, count in zip(cases, counts, strict=True)
+            for value in itertools.repeat((case.run if name in _RUN else case.group)[name], count)
+        ]
+        for name in names
+    }
+
+
+def _file_frame(parts: Sequence[_OfFile]) -> pd.DataFrame:
+    provenances = [part.document.provenance for part in parts]
+    columns = {
+        **_run_columns(parts),
+        "path": [str(part.path) for part in parts],
+        **columns_of("provenance", provenances),
+        "provenance": [msgspec.to_builtins(provenance) for provenance in provenances],
+    }
+    return _frame(columns, FILE_COLUMNS)
+
+
+def _ceiling_frame(parts: Sequence[_OfFile]) -> pd.DataFrame:
+    found = [(part, ceiling) for part in parts for ceiling in part.document.ceilings]
+    values = [ceiling.samples or [ceiling.value] for _, ceiling in found]
+    columns = {
+        **_run_columns([part for part, _ in found]),
+        **columns_of("ceiling", [ceiling for _, ceiling in found]),
+        "minimum": [min(several) for several in values],
+        "maximum": [max(several) for several in values],
+        "n": [len(ceiling.samples) for _, ceiling in found],
+    }
+    return _frame(columns, CEILING_COLUMNS)
 
 
 def _results_of(
@@ -820,33 +836,22 @@ def _results_of(
     for part in parts:
         for measured in part.measured:
             sessions.add(measured)
-    point_sessions = Sessions()
-    for part in parts:
-        for measured in part.measured_points:
-            point_sessions.add(measured)
     notes += sessions.borrowed()
-    without_digest = sum(not part.has_digest for part in parts)
-    if without_digest:
-        notes.append(
-            f"{without_digest} of {len(found)} files are from before files carried a digest of "
-            "their content, so that only what follows from the samples was checked (amasia upgrade "
-            "adds one)."
-        )
 
     def frames_of(kind: str) -> dict[str, pd.DataFrame]:
         mine = [case for case in cases.values() if case.kind == kind]
-        # What is found of a planted effect is asked of the run: its apps stand for no other.
-        known = Sessions() if kind == "effects" else sessions
+        shared = [*_RUN, *_GROUP]
+        rows = _row_columns([of for case in mine for of in case.rows])
+        rows |= _of_cases(mine, [len(case.rows) for case in mine], shared)
+        rows |= _between(sessions, rows["identity"])
+        comparisons = _comparison_columns([of for case in mine for of in case.comparisons])
+        comparisons |= _of_cases(mine, [len(case.comparisons) for case in mine], shared)
         frames = {
-            "groups": _frame([case.group for case in mine], GROUP_COLUMNS),
-            "rows": _frame(
-                [{**r, **_between(known, r["identity"])} for case in mine for r in case.rows],
-                ROW_COLUMNS,
-            ),
-            "comparisons": _frame(
-                [_with_sessions(c, known) for case in mine for c in case.comparisons],
-                COMPARISON_COLUMNS,
-            ).astype({"control": bool, "resolved": bool}),  # also when there are none
+            "groups": _line_frame([case.group for case in mine], GROUP_COLUMNS),
+            "rows": _frame(rows, ROW_COLUMNS),
+            "comparisons": _frame(_with_sessions(comparisons, sessions), COMPARISON_COLUMNS).astype(
+                {"control": bool, "resolved": bool}
+            ),  # also when there are none
         }
         for frame in frames.values():
             frame["size_label"] = pd.Series(
@@ -856,31 +861,26 @@ def _results_of(
         frames["samples"] = _sample_frame(mine)
         return frames
 
-    labels = _size_labels(_frame([case.group for case in cases.values()], GROUP_COLUMNS))
-    all_files = _frame([part.file for part in parts], FILE_COLUMNS)
-    all_ceilings = _frame([c for part in parts for c in part.ceilings], CEILING_COLUMNS)
+    labels = _size_labels(_line_frame([case.group for case in cases.values()], GROUP_COLUMNS))
+    all_files, all_ceilings = _file_frame(parts), _ceiling_frame(parts)
 
-    def apart(kind: str) -> Results | None:
-        if not any(case.kind == kind for case in cases.values()):
-            return None
-        frames = frames_of(kind)
-        of_kind = all_files[all_files["file"].isin(frames["groups"]["file"])]
-        return Results(
-            files=of_kind, ceilings=all_ceilings, notes=notes, sessions=sessions, **frames
+    cross = None
+    if any(case.kind == "cross" for case in cases.values()):
+        frames = frames_of("cross")
+        of_cross = all_files[all_files["file"].isin(frames["groups"]["file"])]
+        cross = Results(
+            files=of_cross, ceilings=all_ceilings, notes=notes, sessions=sessions, **frames
         )
-
     return Results(
         files=all_files,
         ceilings=all_ceilings,
         notes=notes,
-        points=_frame(_latest([p for part in parts for p in part.points]), POINT_COLUMNS),
-        findings=_frame(_latest([f for part in parts for f in part.findings]), FINDING_COLUMNS),
-        cross=apart("cross"),
-        effects=apart("effects"),
+        points=_point_frame(_latest(p for part in parts for p in part.points)),
+        findings=_finding_frame(_latest(f for part in parts for f in part.findings)),
+        cross=cross,
         earlier=earlier,
         sessions=sessions,
-        point_sessions=point_sessions,
-        recorded=[part.recorded for part in parts],
+        documents=[(part.path.as_posix(), part.document) for part in parts],
         **frames_of("compared"),
     )
 

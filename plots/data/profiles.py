@@ -1,13 +1,12 @@
 """Profiles: what the hardware counted while variants ran (`amasia profile`), joined to the rows of
 results by GPU, app, size, modes, variant, config and the digest of the code.
 
-What the counters are called and mean is in schema/profile.schema.json, which the harness makes of
-their declarations.
+What the counters are called and mean is in the schema, which the harness makes of their
+declarations.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache as once
@@ -15,15 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from plots.data import schema
-from plots.data.content_digest import MEMBER, content_digest
-from plots.data.documents import PROFILE_NAME, kind_by_beginning, text_of
+from plots.data.documents import PROFILE_NAME, kind_by_beginning, read
 from plots.data.load import Results
-from plots.data.validation import first_error
-from plots.errors import ResultFileError
-from plots.folders import json_files
-from plots.tree import ROOT
-
-SCHEMA_PATH = ROOT / "schema" / "profile.schema.json"
+from plots.folders import JSON_NAMES, json_files
 
 # GPU, app, size, cache mode, launch mode, variant, config, digest of the code.
 Key = tuple[str, str, str, str, str, str, str, str]
@@ -45,34 +38,18 @@ class Profile:
 @once
 def counter_meanings() -> dict[str, str]:
     """Counter -> what it is."""
-    document = json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-    members = document["$defs"]["counters"]["properties"]
-    return {name: member["description"] for name, member in members.items()}
+    return {name: of["description"] for name, of in schema.members("counters").items()}
 
 
 def read_profile(path: Path) -> list[Profile]:
     """The rows of a profile that have counters. Raises ResultFileError."""
-    text = text_of(path)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ResultFileError(f"{path}: expected a profile as JSON") from None
-    if not isinstance(document, dict) or document.get("schema") != PROFILE_NAME:
-        raise ResultFileError(f'{path}: expected an Amasia profile ("schema": "{PROFILE_NAME}")')
-    error = first_error(document, text, SCHEMA_PATH)
-    if error is not None:
-        raise ResultFileError(f"{path}: {schema.explain(error)}")
-    if document[MEMBER] != content_digest(document):
-        raise ResultFileError(
-            f"{path}: the file was changed or damaged after it was written: its digest is of other "
-            "content"
-        )
-    gpu = document["provenance"]["device"]["name"]
+    document = read(path, PROFILE_NAME)
+    gpu = document.provenance.device.name
     return [
-        _profile(gpu, group["key"], row)
-        for group in document["groups"]
-        for row in group["rows"]
-        if row["counters"]
+        _profile(gpu, group.key, row)
+        for group in document.groups
+        for row in group.rows
+        if row.counters is not None
     ]
 
 
@@ -80,14 +57,13 @@ def _size_text(size: dict[str, Any]) -> str:
     return ",".join(f"{name}={value}" for name, value in size.items() if value != "")
 
 
-def _profile(gpu: str, key: dict[str, Any], row: dict[str, Any]) -> Profile:
-    counters = dict(row["counters"])
-    stalls = counters.pop("stalls")
-    where = (gpu, key["app"], _size_text(key["size"]), key["cache"], key["launch"])
+def _profile(gpu: str, key: Any, row: Any) -> Profile:
+    counted = {name: getattr(row.counters, name) for name in schema.scalars("counters")}
+    where = (gpu, key.app, _size_text(key.size), key.cache, key.launch)
     return Profile(
-        (*where, row["variant"], row["config"], row["source_digest"]),
-        {name: float(value) for name, value in counters.items() if value is not None},
-        stalls,
+        (*where, row.variant, row.config, row.source_digest),
+        {name: value for name, value in counted.items() if value is not None},
+        row.counters.stalls,
     )
 
 
@@ -151,7 +127,9 @@ def load_profiles(paths: Sequence[Path | str]) -> Profiles:
 def paths_beside(results: Iterable[Path | str]) -> list[Path]:
     """The profiles in the folders of result files."""
     folders = sorted({Path(path).parent for path in results})
-    return find_profiles(path for folder in folders for path in sorted(folder.glob("*.json")))
+    return find_profiles(
+        path for folder in folders for name in JSON_NAMES for path in sorted(folder.glob(name))
+    )
 
 
 def profiles_beside(results: Results) -> Profiles:

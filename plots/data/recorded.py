@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import msgspec
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One result file, as parsed JSON, and its path to link to."""
+    """One result file as plain JSON, abridged, and its path to link to."""
 
     path: str
     document: dict[str, Any]
@@ -26,44 +26,49 @@ _OF_A_SPREAD = ("baseline", "iso")  # the rows of which plots/papers/derived.py 
 _OF_A_COMPARISON = ("variant", "role", "schedule", "control", "claim", "verdict")
 
 
-def _abridged_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
-    speedup = {name: comparison["speedup"][name] for name in ("ratio", "low", "high")}
-    kept = {name: comparison[name] for name in _OF_A_COMPARISON if name in comparison}
+def _abridged_comparison(comparison: Any) -> dict[str, Any]:
+    speedup = {name: getattr(comparison.speedup, name) for name in ("ratio", "low", "high")}
+    kept = {name: getattr(comparison, name) for name in _OF_A_COMPARISON}
     return {**kept, "speedup": speedup}
 
 
-def _abridged_row(row: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: row[name] for name in ("variant", "role", "schedule", "status") if name in row}
-    if (row["variant"].rpartition("/")[2], row["role"]) == _OF_A_SPREAD:
-        kept["samples"] = {"time_ms": np.asarray(row["samples"]["time_ms"]).tolist()}
+def _abridged_row(row: Any) -> dict[str, Any]:
+    kept = {name: getattr(row, name) for name in ("variant", "role", "schedule", "status")}
+    if (row.variant.rpartition("/")[2], row.role) == _OF_A_SPREAD:
+        kept["samples"] = {"time_ms": row.samples.time_ms.tolist()}
     return kept
 
 
-def abridged(document: dict[str, Any]) -> dict[str, Any]:
-    """What of a result file may stand beside a published value: a tenth of it, so that it can be
-    kept where the file was read and nobody has to read the file again."""
+def _abridged_point(row: Any) -> dict[str, Any]:
+    absent = {"reason": "", "value": None, "clock_mhz": None}
+    plain = msgspec.to_builtins(row)
+    return {**absent, **{n: of for n, of in plain.items() if n not in ("samples", "evidence")}}
+
+
+def abridged(file: Any) -> dict[str, Any]:
+    """What of a result file, as read_document() gives it, may stand beside a published value."""
     groups = [
         {
-            **{name: group[name] for name in ("key", "invalid") if name in group},
-            "rows": [_abridged_row(row) for row in group["rows"]],
-            "comparisons": [_abridged_comparison(c) for c in group["comparisons"]],
+            "key": msgspec.to_builtins(group.key),
+            "invalid": msgspec.to_builtins(group.invalid),
+            "rows": [_abridged_row(row) for row in group.rows],
+            "comparisons": [_abridged_comparison(c) for c in group.comparisons],
         }
-        for group in document["groups"]
+        for group in file.groups
     ]
     microbenchmarks = [
         {
-            "name": m["name"],
-            "findings": m["findings"],
-            "rows": [
-                {name: of for name, of in row.items() if name not in ("samples", "evidence")}
-                for row in m["rows"]
-            ],
+            "name": m.name,
+            "findings": msgspec.to_builtins(m.findings),
+            "rows": [_abridged_point(row) for row in m.rows],
         }
-        for m in document.get("microbenchmarks") or []
+        for m in file.microbenchmarks
     ]
-    ceilings = [{name: c[name] for name in ("name", "value", "unit")} for c in document["ceilings"]]
+    ceilings = [
+        {name: getattr(c, name) for name in ("name", "value", "unit")} for c in file.ceilings
+    ]
     return {
-        "provenance": document["provenance"],
+        "provenance": msgspec.to_builtins(file.provenance),
         "ceilings": ceilings,
         "groups": groups,
         "microbenchmarks": microbenchmarks,

@@ -133,15 +133,6 @@ class Selection:
         other.__dict__["results"] = self.results.cross
         return other
 
-    def of_effects(self) -> Selection:
-        """The same choice among what was measured of planted effects. Raises PlotsError without
-        any."""
-        if self.results.effects is None:
-            raise PlotsError("the result files hold no study of planted effects")
-        other = replace_selection(self)
-        other.__dict__["results"] = self.results.effects
-        return other
-
     def one_group(self) -> tuple[Results, str]:
         """One group in one mode: of an app or size left open, the first app and its main size."""
         results = self.one_mode()

@@ -8,15 +8,14 @@ digest of the code are.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from plots.data import recomputed
 from plots.statistics.between import (
     LEAST_ROWS,
     Components,
@@ -29,26 +28,101 @@ from plots.statistics.between import (
 
 CONFIDENCE = 0.9  # of the intervals that predict a session
 
-Record = dict[str, Any]
 
-# Files that were merged before groups named their sessions say so which GPU a group was on.
-_OTHER_GPU = re.compile(r"^measured on another .*\(([^()]*)\) than the first file's")
+class Session(NamedTuple):
+    """When, on which GPU and in which state something was measured."""
+
+    date_utc: str
+    commit: str
+    uuid_hash: str
+    device_state: dict[str, str]
 
 
-def session_of(provenance: Record, group: Record) -> Record:
-    """When, on which GPU and in which state a group was measured: date_utc, uuid_hash,
-    device_state."""
-    index = group.get("session")
-    if index is not None:
-        return provenance["sessions"][index]
-    warned = (_OTHER_GPU.match(text) for text in group["warnings"])
-    other = next((match.group(1) for match in warned if match), None)
-    return {
-        "date_utc": provenance["date_utc"],
-        "commit": provenance["commit"],
-        "uuid_hash": other or provenance["device"]["uuid_hash"],
-        "device_state": {} if other else provenance["device_state"],
-    }
+def session_of(provenance: Any, group: Any) -> Session:
+    """The session of a file that a group was measured in."""
+    if group.session is not None:
+        of = provenance.sessions[group.session]
+        return Session(of.date_utc, of.commit, of.uuid_hash, of.device_state)
+    own = provenance.device.uuid_hash
+    # A shard that was measured on another GPU has that one's hash, and nothing is known of its state.
+    state = {} if group.uuid_hash not in ("", own) else provenance.device_state
+    return Session(provenance.date_utc, provenance.commit, group.uuid_hash or own, state)
+
+
+def usable_times(samples: Any) -> np.ndarray:
+    """The times (ms) that count: throttled ones only where there are no others."""
+    throttled = samples.throttled
+    if not throttled.any() or throttled.all():  # as of most rows
+        return samples.time_ms
+    return samples.time_ms[~throttled]
+
+
+# --- What is compared -----------------------------------------------------------------------------
+
+
+class _Baselines:
+    """The rows of a group that another may be compared with."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows: dict[tuple[str, str, str], Any] = {}
+        self._spelled: dict[tuple[str, str], Any] = {}
+        for row in rows:
+            if row.repeat or row.status != "ok":
+                continue
+            for schedule in {"", row.schedule}:
+                self._rows.setdefault((row.variant, row.role, schedule), row)
+            if row.role != "cross":
+                self._spelled.setdefault((row.variant, row.config), row)
+
+    def find(self, row: Any, role: str, schedule: str = "") -> Any:
+        """The baseline's row in a role, of a schedule if one is named; None unless it is right."""
+        variant = row.variant.split("/", 1)[0] + "/baseline"
+        found = self._rows.get((variant, role, schedule))
+        return None if found is row else found
+
+    def reference(self, row: Any) -> Any:
+        """The row that a row is compared with; None when there is none, or it is not right."""
+        match row.role:
+            case "iso" | "best" as role:
+                return self.find(row, role)
+            case "comparator":
+                return self.find(row, "best")
+            case "cross":
+                return self.find(row, "cross", row.schedule)
+            case "matched":
+                best = self.find(row, "best")
+                if row.variant.endswith("/baseline"):
+                    return best
+                if best is not None and best.schedule == row.schedule:
+                    return best
+                return self.find(row, "matched", row.schedule)
+        return None
+
+    def counterpart(self, row: Any) -> Any:
+        """The strategy that a comparator spells, in the config of the same name."""
+        variant = row.variant.split("/", 1)[0] + "/" + row.spells
+        return self._spelled.get((variant, row.config)) if row.spells else None
+
+
+def pairs_of(rows: Sequence[Any]) -> Iterator[tuple[Any, Any, str]]:
+    """What is compared: a row, its reference, and the role of the comparison."""
+    baselines = _Baselines(rows)
+    for row in rows:
+        if row.status != "ok":
+            continue
+        reference = baselines.reference(row)
+        if reference is not None:
+            yield row, reference, row.role
+        if row.role == "best" and row.schedule and not row.variant.endswith("/baseline"):
+            same = baselines.find(row, "matched", row.schedule)
+            if same is not None:
+                yield row, same, "matched"
+        spelled = baselines.counterpart(row)
+        if spelled is not None:
+            yield row, spelled, "counterpart"
+
+
+# --- What a session measured ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -67,9 +141,16 @@ class Measured:
     commit: str
     sm_clock_mhz: float = math.nan  # median over the samples
     temperature_c: float = math.nan  # when the session began
-    tenth_ms: float = math.nan  # a tenth of the samples took less
-    ninetieth_ms: float = math.nan  # a tenth took more
     pool: str = ""  # its rows tell how far this one may move; the app where none is named
+    times_ms: np.ndarray | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def tenths_ms(self) -> tuple[float, float]:
+        """What a tenth of the samples took less than, and a tenth took more than."""
+        if self.times_ms is None:
+            return math.nan, math.nan
+        low, high = np.quantile(self.times_ms, (0.1, 0.9))
+        return float(low), float(high)
 
     def __post_init__(self) -> None:
         if not self.pool:
@@ -93,54 +174,35 @@ def _wider(pool: str) -> str:
     return "all apps on tensor cores" if pool.rsplit(" ")[-1] in TENSOR_KINDS else "all apps"
 
 
-def row_identity(gpu: str, group: Record, row: Record) -> str:
-    key = group["key"]
-    size = ",".join(f"{name}={value}" for name, value in key["size"].items())
-    parts = (
-        gpu, key["app"], size, key["cache"], key["launch"], row["variant"], row["role"],
-        row["repeat"], row["config"], row.get("schedule") or "", row.get("source_digest") or "",
-    )  # fmt: skip
-    return "|".join(map(str, parts))
+def _case_identity(gpu: str, group: Any) -> str:
+    key = group.key
+    size = ",".join(f"{name}={value}" for name, value in key.size.items())
+    return f"{gpu}|{key.app}|{size}|{key.cache}|{key.launch}"
 
 
-def comparison_identities(gpu: str, group: Record) -> list[str]:
-    """Of every comparison of a group, in its order; "" where its rows are not in the group."""
+def _row_identity(case: str, row: Any) -> str:
+    return (
+        f"{case}|{row.variant}|{row.role}|{row.repeat}|{row.config}|{row.schedule}|"
+        f"{row.source_digest}"
+    )
+
+
+def identities(gpu: str, group: Any) -> tuple[list[str], list[str]]:
+    """Of every row and of every comparison of a group, in its order; "" for a comparison of rows
+    that are not in the group."""
+    case = _case_identity(gpu, group)
+    of_rows = [_row_identity(case, row) for row in group.rows]
+    known = dict(zip(map(id, group.rows), of_rows, strict=True))
     pairs = {}
-    for row, reference, role in recomputed.pairs_of(group["rows"]):
-        schedules = row.get("schedule") or "", reference.get("schedule") or ""
-        pairs[row["variant"], role, row["repeat"] > 0, reference["variant"], *schedules] = (
-            f"{role}||{row_identity(gpu, group, row)}||{row_identity(gpu, group, reference)}"
+    for row, reference, role in pairs_of(group.rows):
+        schedules = row.schedule, reference.schedule
+        pairs[row.variant, role, row.repeat > 0, reference.variant, *schedules] = (
+            f"{role}||{known[id(row)]}||{known[id(reference)]}"
         )
-    return [
-        pairs.get(
-            (
-                c["variant"], c["role"], c["control"], c["against"], c.get("schedule") or "",
-                c.get("against_schedule") or "",
-            ),
-            "",
-        )
-        for c in group["comparisons"]
-    ]  # fmt: skip
-
-
-def median_of_known(values: np.ndarray) -> float:
-    """The median of the finite values; NaN without any."""
-    known = np.sort(values[np.isfinite(values)])
-    return float(known[len(known) // 2]) if len(known) else math.nan
-
-
-def _tenths(of_rows: Sequence[np.ndarray]) -> list[list[float]]:
-    """What a tenth of the values of each row is below, and a tenth above; of rows with as many
-    values, which most of a group have, at once."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for place, values in enumerate(of_rows):
-        places[len(values)].append(place)
-    ends: list[list[float]] = [[]] * len(of_rows)
-    for alike in places.values():
-        lows_and_highs = np.quantile([of_rows[i] for i in alike], (0.1, 0.9), axis=1)
-        for place, low_and_high in zip(alike, lows_and_highs.T.tolist(), strict=True):
-            ends[place] = low_and_high
-    return ends
+    return of_rows, [
+        pairs.get((c.variant, c.role, c.control, c.against, c.schedule, c.against_schedule), "")
+        for c in group.comparisons
+    ]
 
 
 def _number(text: Any) -> float:
@@ -150,81 +212,65 @@ def _number(text: Any) -> float:
         return math.nan
 
 
-def _name(record: Record) -> str:
+def _name(record: Any) -> str:
     """ "nw/tma best wide"; a schedule that is called as the role is not said twice."""
-    schedule = record.get("schedule")
-    parts = record["variant"], record["role"], "" if schedule == record["role"] else schedule
-    return " ".join(filter(None, parts))
+    schedule = "" if record.schedule == record.role else record.schedule
+    return " ".join(filter(None, (record.variant, record.role, schedule)))
 
 
-def measured_in(document: Record, group: Record) -> Iterator[Measured]:
-    """What a group measured."""
-    provenance = document["provenance"]
-    gpu = provenance["device"]["name"]
+def measured_in(
+    provenance: Any, group: Any, of_rows: Sequence[str], of_comparisons: Sequence[str]
+) -> Iterator[Measured]:
+    """What a group measured; with its identities()."""
+    gpu = provenance.device.name
     session = session_of(provenance, group)
-    key = group["key"]
-    size = ",".join(f"{n}={v}" for n, v in key["size"].items() if v != "")
-    case = f"{key['app']} {size} {key['cache']} {key['launch']}"
-    where = session["uuid_hash"], session["date_utc"], session["commit"]
-    temperature = _number((session["device_state"] or {}).get("temperature_c"))
+    key = group.key
+    size = ",".join(f"{n}={v}" for n, v in key.size.items() if v != "")
+    case = f"{key.app} {size} {key.cache} {key.launch}"
+    temperature = _number(session.device_state.get("temperature_c"))
+    pool = pool_of(key.app, group.work.kind)
 
     def one(
-        of: Record, quantity: str, name: str, identity: str, clock: float, ends: Sequence[float]
+        of: Any, quantity: str, name: str, identity: str, value: float, found: Any, clock: float
     ) -> Measured:
-        found = of["time_ms" if quantity == "time" else "speedup"]
-        value = found["median"] if quantity == "time" else found["ratio"]
-        error = log_error(found["low"], found["high"], found["coverage"])
-        said = SessionValue(where[0], math.log(value), error)
+        error = log_error(found.low, found.high, found.coverage)
+        said = SessionValue(session.uuid_hash, math.log(value), error)
         return Measured(
-            quantity,
-            gpu,
-            key["app"],
-            case,
-            name,
-            of["role"],
-            identity,
-            said,
-            *where[1:],
-            clock,
-            temperature,
-            *ends,
-            pool_of(key["app"], group["work"]["kind"]),
-        )
+            quantity, gpu, key.app, case, name, of.role, identity, said, session.date_utc,
+            session.commit, clock, temperature, pool,
+            usable_times(of.samples) if quantity == "time" else None,
+        )  # fmt: skip
 
-    rows = [row for row in group["rows"] if row["status"] == "ok" and row.get("time_ms")]
-    for row, ends in zip(rows, _tenths([recomputed.usable(row)[1] for row in rows]), strict=True):
-        name = _name(row)
-        name += " (A/A)" if row["repeat"] else ""
-        clock = median_of_known(row["samples"]["sm_clock_mhz"])
-        yield one(row, "time", name, row_identity(gpu, group, row), clock, ends)
-    identities = comparison_identities(gpu, group)
-    for c, identity in zip(group["comparisons"], identities, strict=True):
+    for row, identity in zip(group.rows, of_rows, strict=True):
+        if row.status == "ok" and row.time_ms is not None:
+            name = _name(row) + (" (A/A)" if row.repeat else "")
+            time, clock = row.time_ms, row.samples.median_clock_mhz
+            yield one(row, "time", name, identity, time.median, time, clock)
+    for c, identity in zip(group.comparisons, of_comparisons, strict=True):
         if identity:
-            name = _name(c)
-            name += f" against {c['against']}" + (" (A/A)" if c["control"] else "")
-            yield one(c, "ratio", name, identity, math.nan, (math.nan, math.nan))
+            name = _name(c) + f" against {c.against}" + (" (A/A)" if c.control else "")
+            yield one(c, "ratio", name, identity, c.speedup.ratio, c.speedup, math.nan)
 
 
-def point_identity(gpu: str, microbenchmark: Record, row: Record) -> str:
-    at = ",".join(f"{name}={value}" for name, value in row["at"].items())
-    digest = microbenchmark.get("source_digest") or ""
-    return "|".join((gpu, microbenchmark["name"], digest, at, row["quantity"]))
+def point_identity(gpu: str, microbenchmark: Any, row: Any) -> str:
+    at = ",".join(f"{name}={value}" for name, value in row.at.items())
+    return "|".join((gpu, microbenchmark.name, microbenchmark.source_digest, at, row.quantity))
 
 
-def measured_points(provenance: Record, microbenchmark: Record) -> Iterator[Measured]:
+def measured_points(provenance: Any, microbenchmark: Any) -> Iterator[Measured]:
     """The points of a microbenchmark that have a value; those of the same one tell how far a point
     may move."""
-    gpu, name = provenance["device"]["name"], microbenchmark["name"]
+    gpu, name = provenance.device.name, microbenchmark.name
     session = session_of(provenance, microbenchmark)
-    for row in microbenchmark["rows"]:
-        value = row.get("value")
-        if value and value["median"] > 0:
-            error = log_error(value["low"], value["high"], value["coverage"])
-            said = SessionValue(session["uuid_hash"], math.log(value["median"]), error)
+    for row in microbenchmark.rows:
+        value = row.value
+        if value is not None:
+            error = log_error(value.low, value.high, value.coverage)
+            said = SessionValue(session.uuid_hash, math.log(value.median), error)
             identity = point_identity(gpu, microbenchmark, row)
             yield Measured(
-                "point", gpu, name, "", row["quantity"], "", identity, said,
-                session["date_utc"], session["commit"],
+                "point", gpu, name, "", row.quantity, "", identity, said, session.date_utc,
+                session.commit,
             )  # fmt: skip
 
 

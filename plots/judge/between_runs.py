@@ -236,10 +236,11 @@ def _as_far_in_one_run(row: list[Measured], least: Measured, most: Measured) -> 
     low, high = math.exp(least.session.value), math.exp(most.session.value)
     near = 0.2 * (high - low)
     for m in row:
-        if m.tenth_ms <= low + near and m.ninetieth_ms >= high - near:
+        tenth, ninetieth = m.tenths_ms
+        if tenth <= low + near and ninetieth >= high - near:
             return (
                 f"the run of {m.date[:10]} on {m.session.gpu[:6]} moves as far in itself, a tenth "
-                f"of its samples below {m.tenth_ms:.4g} and a tenth above {m.ninetieth_ms:.4g} ms: "
+                f"of its samples below {tenth:.4g} and a tenth above {ninetieth:.4g} ms: "
                 "it is not the GPU's alone"
             )
     return ""

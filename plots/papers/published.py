@@ -17,7 +17,7 @@ from typing import Any
 
 from plots.data.devices import memory_gb_s
 from plots.data.documents import find_files, read_document
-from plots.data.recorded import Recorded
+from plots.data.recorded import Recorded, abridged
 from plots.errors import PlotsError
 from plots.papers.specifications import spec_of_driver
 from plots.statistics.claims import has_too_few_rounds
@@ -332,7 +332,9 @@ def theory(quantity: str, gpu: str | dict[str, Any]) -> float | None:
 def recorded(paths: Sequence[Path]) -> list[Recorded]:
     """Result files under these paths, in_order(). Each is checked as load() checks it: raises
     PlotsError, ResultFileError."""
-    found = [Recorded(path.as_posix(), read_document(path)) for path in find_files(paths)[0]]
+    found = [
+        Recorded(path.as_posix(), abridged(read_document(path))) for path in find_files(paths)[0]
+    ]
     return in_order(found)
 
 

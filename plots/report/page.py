@@ -7,7 +7,7 @@ several GPUs. Nothing in the page refers to anything outside it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from plots import __version__
 from plots.advice.advise import Advice, advise, by_mode, from_size_on
-from plots.data.cache import Cache
 from plots.data.load import Results, main_cache, main_launch, slug
 from plots.data.strategies import STRATEGIES, built_variants
 from plots.errors import PlotsError
@@ -330,19 +329,13 @@ def _template(name: str) -> Markup:
     return Markup((files("plots.report") / "templates" / name).read_text(encoding="utf-8"))
 
 
-def render(
-    results: Results,
-    cache: Cache | None = None,
-    meanwhile: Sequence[Callable[[], object]] = (),
-) -> str:
-    """The report as HTML; pictures drawn before are taken from ``cache``. Where there are several
-    cores, one of them calls ``meanwhile`` as well. Raises PlotsError when the results hold no
-    comparison group."""
+def render(results: Results) -> str:
+    """The report as HTML. Raises PlotsError when the results hold no comparison group."""
     with no_search_for_garbage():
-        return _render(results, cache or Cache(None), meanwhile)
+        return _render(results)
 
 
-def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], object]]) -> str:
+def _render(results: Results) -> str:
     if results.groups.empty:
         hint = "" if results.cross is None else "; of amasia cross: python -m plots figure cross"
         raise PlotsError(f"the result files hold no comparison group: nothing to report{hint}")
@@ -352,11 +345,11 @@ def _render(results: Results, cache: Cache, meanwhile: Sequence[Callable[[], obj
     pictures, data = _Pictures(), Embedded()
     all_parts = parts()
     bodies = [partial(_written, part, results) for part in all_parts]
-    with beside([partial(_tables, results, gpus), *bodies, *meanwhile]) as others:
+    with beside([partial(_tables, results, gpus), *bodies]) as others:
         sections = [_gpu_section(results, gpu, anchors[gpu], pictures) for gpu in gpus]
         pairs = _pairs(results, gpus, pictures)
         hardware = pictures.chapter(Chapter.HARDWARE, SuiteSubject(tuple(results.gpus)))
-        drawn = draw_all(pictures.wanted, cache)
+        drawn = draw_all(pictures.wanted)
         (of_gpu, long), *written = others()[: 1 + len(bodies)]
     data.add(long)
     chapters = []

@@ -26,16 +26,16 @@ _CASE = ("gpu", "app", "size", "cache", "launch")
 def _cases(path: Path) -> set[tuple[str, ...]]:
     """What a file has measured. Of a case that several files have, ``Results`` holds one."""
     document = read_document(path)
-    gpu = document["provenance"]["device"]["name"]
+    gpu = document.provenance.device.name
     return {
         (
             gpu,
-            key["app"],
-            ",".join(f"{name}={value}" for name, value in key["size"].items() if value != ""),
-            key["cache"],
-            key["launch"],
+            key.app,
+            ",".join(f"{name}={value}" for name, value in key.size.items() if value != ""),
+            key.cache,
+            key.launch,
         )
-        for key in (group["key"] for group in document["groups"])
+        for key in (group.key for group in document.groups)
     }
 
 

@@ -86,7 +86,12 @@ def log_error(low: float, high: float, coverage: float) -> float:
     interval covers nothing or everything."""
     if not (0 < coverage < 1 and 0 < low <= high):
         return 0.0
-    return math.log(high / low) / (2 * float(special.ndtri((1 + coverage) / 2)))
+    return math.log(high / low) / (2 * _normal_quantile((1 + coverage) / 2))
+
+
+@lru_cache(maxsize=1 << 12)  # of the coverages of as many numbers of rounds
+def _normal_quantile(probability: float) -> float:
+    return float(special.ndtri(probability))
 
 
 def value_of(row: Sequence[SessionValue]) -> float:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +19,11 @@ import synthetic  # noqa: E402
 from plots.data.load import Results, load  # noqa: E402
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the tests compute is kept apart from what the user did; several workers share it."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        yield
-
-
 @pytest.fixture(scope="session")
 def paper_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result file like that of a real study, odd rows included."""
     path = tmp_path_factory.mktemp("results") / "paper.json"
-    path.write_text(json.dumps(synthetic.paper_like()), encoding="utf-8")
+    path.write_text(synthetic.sealed(synthetic.paper_like()), encoding="utf-8")
     return path
 
 
@@ -52,12 +38,9 @@ def save(tmp_path: Path) -> Callable[..., Path]:
     a text as it is."""
 
     def write(document: Any, name: str = "result.json") -> Path:
-        if isinstance(document, dict) and "digest" in document:
-            with contextlib.suppress(UnicodeEncodeError):  # of a text that no digest can be of
-                synthetic.signed(document)
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = document if isinstance(document, str) else json.dumps(document)
+        text = document if isinstance(document, str) else synthetic.sealed(document)
         path.write_text(text, encoding="utf-8")
         return path
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from judged import within_noise_of
 
 from plots.statistics import special
-from plots.statistics.claims import within_noise_of
 from plots.statistics.intervals import corrected_confidence, spread_of_rounds
 
 CONFIDENCE = 0.95  # joint, of a group

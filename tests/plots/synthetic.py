@@ -6,12 +6,14 @@ follows from the times.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
+import judged
 import numpy as np
 
-from plots.data import recomputed
-from plots.data.content_digest import content_digest
+from plots.data import schema
 
 STRATEGIES = ("baseline", "register_bypass", "overlap", "drop_off", "tma", "dsm")
 
@@ -118,7 +120,7 @@ def _deviations(rounds: int, confidence: float, seed: int) -> tuple[np.ndarray, 
     """Of each round: what all rows share, of standard deviation 1, and what a row has of its own,
     with an interval of -1 to 1. Any sum of the two has the median 0, because every round has
     another with the opposite of both."""
-    k = 1 + int(recomputed.median_record(range(rounds), confidence)["low"])
+    k = 1 + int(judged.median_record(range(rounds), confidence)["low"])
     middle = (rounds + 1) / 2
     own = (np.arange(1, rounds + 1) - middle) / (middle - k)
     rng = np.random.default_rng(seed)
@@ -132,7 +134,7 @@ def measure(g: _Group) -> None:
     """Writes the samples of every row that ran, so that two rows compare as their medians do, give
     or take the difference of their widths; then what follows from the samples."""
     timed = [row for row in g["rows"] if isinstance(row, _Row)]
-    pairs = max(1, len(list(recomputed.pairs_of(g["rows"]))))
+    pairs = max(1, len(list(judged.pairs_of(g["rows"]))))
     rounds = g["rounds"]
     shared, own = _deviations(rounds, 1 - (1 - CONFIDENCE) / pairs, g.seed)
     for row in timed:
@@ -144,10 +146,10 @@ def measure(g: _Group) -> None:
 
 def summarise(g: dict[str, Any]) -> None:
     """Sets what follows from the samples of a group."""
-    for row, summary in zip(g["rows"], recomputed.row_summaries(g, CONFIDENCE), strict=True):
+    for row, summary in zip(g["rows"], judged.row_summaries(g, CONFIDENCE), strict=True):
         if isinstance(row, _Row):
             row.update(summary)
-    g["comparisons"] = recomputed.comparisons_of(g["rows"], CONFIDENCE)
+    g["comparisons"] = judged.comparisons_of(g["rows"], CONFIDENCE)
 
 
 def fail(row: dict[str, Any], status: str, reason: str) -> None:
@@ -163,7 +165,7 @@ def set_ratio(
     row = next(
         r for r in g["rows"] if (r["variant"], r["role"], r["repeat"]) == (variant, role, repeat)
     )
-    reference = recomputed.reference_of(g["rows"], row)
+    reference = next(of for r, of, _ in judged.pairs_of(g["rows"]) if r is row)
     row.median, row.width = reference.median / ratio, reference.width + half
     measure(g)
 
@@ -313,7 +315,7 @@ def group(
             "preset": preset,
             "seed": 7,
             "work": work,
-            "floor": recomputed.floor_of(work, {c["name"]: c["value"] for c in ceilings()}),
+            "floor": judged.floor_of(work, {c["name"]: c["value"] for c in ceilings()}),
             "rounds": rounds,
             "stop_reason": "interval narrow enough",
             "launch_blocked": True,
@@ -439,7 +441,7 @@ def cross_like(*groups: dict[str, Any], **options: Any) -> dict[str, Any]:
     """A file of `amasia cross`."""
     document_ = document(list(groups) or [cross_group("nw", {"n": 4096})], **options)
     document_["provenance"].update(study="cross", argv=["amasia", "cross", "nw"])
-    return signed(document_)
+    return document_
 
 
 def document(
@@ -454,23 +456,95 @@ def document(
     of_gpu = ceilings(ceiling_scale)
     for g in groups:
         if g["floor"] is not None:
-            g["floor"] = recomputed.floor_of(g["work"], {c["name"]: c["value"] for c in of_gpu})
+            g["floor"] = judged.floor_of(g["work"], {c["name"]: c["value"] for c in of_gpu})
         summarise(g)
-    return signed(
-        {
-            "schema": "amasia-result",
-            "version": 4,
-            "provenance": provenance(variants, date, gpu),
-            "ceilings": of_gpu,
-            "groups": groups,
+    return {
+        "schema": "amasia-result",
+        "version": 5,
+        "provenance": provenance(variants, date, gpu),
+        "ceilings": of_gpu,
+        "groups": groups,
+    }
+
+
+# --- Format 5 -------------------------------------------------------------------------------------
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return name == "repeat" and value == 0
+    return not value
+
+
+def _shaped(value: Any, of: dict[str, Any]) -> Any:
+    """A value in the order of its schema, without optional members that say nothing. What the
+    schema has no place for stays: a test may have put it there."""
+    if "$ref" in of:
+        of = schema.schema()["$defs"][of["$ref"].rpartition("/")[2]]
+    if isinstance(value, dict) and "properties" in of:
+        known = of["properties"]
+        kept = {
+            name: _shaped(value[name], known[name])
+            for name in known
+            if name in value and (name in of["required"] or not _says_nothing(name, value[name]))
         }
-    )
+        return kept | {name: value[name] for name in value if name not in known}
+    if isinstance(value, list) and "items" in of:
+        return [_shaped(item, of["items"]) for item in value]
+    return value
 
 
-def signed(document_: dict[str, Any]) -> dict[str, Any]:
-    """The same document as if it had been written like this: with its digest, which stands last."""
-    document_["digest"] = content_digest(document_)
-    return document_
+def _packed_samples(samples: dict[str, Any]) -> dict[str, Any]:
+    """As a file has them, where each is a column."""
+    if not isinstance(samples, dict) or not all(isinstance(of, list) for of in samples.values()):
+        return samples
+    packed = dict(samples)
+    if packed.get("round") == list(range(len(packed.get("round", [])))):
+        del packed["round"]
+    if all(isinstance(of, bool) for of in packed.get("throttled", [])):
+        packed["throttled"] = [i for i, of in enumerate(packed.get("throttled", [])) if of]
+    return packed
+
+
+def _packed(document_: dict[str, Any]) -> dict[str, Any]:
+    """A document with its kernels in one table and its samples as columns."""
+    kernels: list[Any] = []
+
+    def row_of(row: dict[str, Any]) -> dict[str, Any]:
+        row = dict(row)
+        for name in ("samples", "repeat_samples"):
+            if name in row:
+                row[name] = _packed_samples(row[name])
+        indices = []
+        for kernel in row.get("evidence") or []:
+            if kernel not in kernels:
+                kernels.append(kernel)
+            indices.append(kernels.index(kernel))
+        row["evidence"] = indices
+        return row
+
+    def part_of(part: dict[str, Any]) -> dict[str, Any]:
+        return {**part, "rows": [row_of(row) for row in part["rows"]]}
+
+    lists = {
+        name: [part_of(part) for part in document_[name]]
+        for name in ("groups", "microbenchmarks")
+        if name in document_
+    }
+    return {**document_, **lists, "kernels": kernels}
+
+
+def sealed(document_: dict[str, Any]) -> str:
+    """The text of a file: behind the first line what its digest is of."""
+    name, version = document_["schema"], document_["version"]
+    if name == "amasia-result":
+        document_ = _shaped(_packed(document_), schema.schema())
+    else:
+        document_ = _shaped(document_, {"$ref": "#/$defs/profile_file"})
+    rest = {n: of for n, of in document_.items() if n not in ("schema", "version", "digest")}
+    text = json.dumps(rest, separators=(",", ":"))[1:-1] + "\n}\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f'{{"schema":"{name}","version":{version},"digest":"sha256:{digest}",\n{text}'
 
 
 def hotspot_size(n: int) -> dict[str, Any]:
@@ -538,7 +612,7 @@ def micro_row(
             "value": [value] * n, "cycles": [value] * n, "time_ns": [None] * n,
             "clock_mhz": [1980.0] * n,
         },
-        "value": None if value is None else recomputed.median_record([value] * n, CONFIDENCE),
+        "value": None if value is None else judged.median_record([value] * n, CONFIDENCE),
         "cycles": value,
         "time_ns": None,
         "clock_mhz": None if value is None else 1980.0,
@@ -663,7 +737,7 @@ def memory_like(**options: Any) -> dict[str, Any]:
     document_["microbenchmarks"].append(microbenchmark("memory/persistence", persistence_rows()))
     peers = [micro_row({"from": "-", "to": "-"}, None, "bandwidth", "GB/s")]
     document_["microbenchmarks"].append(microbenchmark("interconnect/peer", peers, []))
-    return signed(document_)
+    return document_
 
 
 def async_copy_like(**options: Any) -> dict[str, Any]:
@@ -693,7 +767,7 @@ def async_copy_like(**options: Any) -> dict[str, Any]:
         microbenchmark("async_copy/intensity", swept, []),
         microbenchmark("async_copy/working_size", sizes, []),
     ]
-    return signed(document_)
+    return document_
 
 
 def dsm_like(**options: Any) -> dict[str, Any]:
@@ -713,7 +787,7 @@ def dsm_like(**options: Any) -> dict[str, Any]:
     ]  # fmt: skip
     document_ = document([], **options)
     document_["microbenchmarks"] = [microbenchmark("dsm/ring_copy", ring, [])]
-    return signed(document_)
+    return document_
 
 
 def dpx_like() -> dict:
@@ -729,4 +803,4 @@ def dpx_like() -> dict:
             rows.append(micro_row(at, value, "throughput", "call/clk"))
     document_ = document([])
     document_["microbenchmarks"] = [microbenchmark("dpx/blocks", rows)]
-    return signed(document_)
+    return document_

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from plots import parallel
 from plots.data.cache import Cache
+
+from plots import parallel
 from plots.errors import PlotsError
 from plots.figures import Picture, drawing
 from plots.figures.style import new_figure

@@ -16,10 +16,10 @@ import pytest
 import synthetic
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from plots.data.content_digest import content_digest
 
 from plots.advice.machine_code import kernels_in, tile_loop
 from plots.advice.observed import from_report
-from plots.data.content_digest import content_digest
 from plots.data.documents import read_document
 from plots.data.load import load
 from plots.data.strategies import ROOT
@@ -151,7 +151,7 @@ def test_what_is_measured_is_taken(tmp_path, medians, rounds, half, throttled, s
         throttled=min(throttled, rounds),
     )  # fmt: skip
     file = tmp_path / "measured.json"
-    file.write_text(json.dumps(synthetic.document([group])), encoding="utf-8")
+    file.write_text(synthetic.sealed(synthetic.document([group])), encoding="utf-8")
     assert tried(file)
 
 

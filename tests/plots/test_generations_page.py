@@ -100,7 +100,7 @@ def with_points(save, name, scale, gpu=None):
         synthetic.microbenchmark("memory/latency", rows, []),
         synthetic.microbenchmark("memory/bandwidth", rates, []),
     ]
-    return save(synthetic.signed(document), name)
+    return save(document, name)
 
 
 def test_microbenchmarks_are_compared_by_which_is_better(save):
@@ -164,7 +164,7 @@ def test_no_microbenchmark_is_named_of_what_the_app_does_not_use(save):
         document["microbenchmarks"] = [
             synthetic.microbenchmark(of, of_it, []) for of, of_it in rows.items()
         ]
-        return load([save(synthetic.signed(document), name)])
+        return load([save(document, name)])
 
     def text(points, kind="int32"):
         new = saved("new.json", points, kind)

@@ -75,12 +75,12 @@ def test_a_disturbed_microbenchmark_is_left_out_and_told(save):
         synthetic.microbenchmark(name, [synthetic.micro_row(at, 1.0, "speedup", "x")])
         for name in names
     ]
-    whole = save(synthetic.signed(made), "whole.json")
+    whole = save(made, "whole.json")
     assert list(load([whole]).points["microbenchmark"]) == list(names)
     assert len(recorded_twins([whole])) == 1
     for of in made["microbenchmarks"]:
         of["warnings"] = ["few samples", f"not valid: company: {WHY['reason']}; {WHY['remedy']}"]
-    path = save(synthetic.signed(made), "disturbed.json")
+    path = save(made, "disturbed.json")
     results = load([path])
     assert results.points.empty and results.findings.empty
     assert [note for note in results.notes if "is left out" in note] == [

@@ -8,11 +8,11 @@ from collections import Counter
 
 import pytest
 from matplotlib.figure import Figure
+from plots.data.cache import Cache
 
 from plots import parallel
 from plots.commands.report import page_of
 from plots.data import content_digest, documents, recomputed
-from plots.data.cache import Cache
 from plots.figures import drawing, style
 from plots.report.embedded import carried_by
 

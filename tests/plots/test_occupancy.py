@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import synthetic
 from whole_record import whole_record
@@ -114,7 +112,7 @@ def test_a_difference_has_the_gains_of_all_groups_that_the_two_met_in(tmp_path):
                               dynamic_shared_bytes=0, blocks_per_sm=1 if mine else 2,
                               cluster_blocks=1)  # fmt: skip
     path = tmp_path / "one.json"
-    path.write_text(json.dumps(synthetic.document(groups)), encoding="utf-8")
+    path.write_text(synthetic.sealed(synthetic.document(groups)), encoding="utf-8")
     found = occupancy.differences(load([path]))
     assert {(d.strategy, d.why) for d in found} == {("tma", (REGISTERS,))}
     ratios = [

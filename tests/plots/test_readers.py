@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from plots.data.cache import default_folder
 
 from plots import shell
 from plots.cli import main
 from plots.data import documents
-from plots.data.cache import default_folder
 from plots.data.documents import find_files, read_document, text_of
 from plots.data.load import load
 from plots.data.strategies import ROOT

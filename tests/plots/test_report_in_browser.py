@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import browser
 import matplotlib.image
 import numpy as np
@@ -49,7 +47,7 @@ def page(tmp_path_factory):
         ),
     }
     for name, document in documents.items():
-        (folder / name).write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
+        (folder / name).write_text(synthetic.sealed(document), encoding="utf-8")
     path = folder / "report.html"
     path.write_text(render(load([folder])), encoding="utf-8")
     return path
@@ -204,7 +202,7 @@ def page_of_counters(tmp_path_factory):
         lambda row: synthetic_profiles.counters(busiest_cycles=1.98e6 * row["time_ms"]["median"]),
     )
     for name, content in (("results.json", document), ("profile.json", profile)):
-        (folder / name).write_text(json.dumps(synthetic.signed(content)), encoding="utf-8")
+        (folder / name).write_text(synthetic.sealed(content), encoding="utf-8")
     path = folder / "report.html"
     path.write_text(render(load([folder])), encoding="utf-8")
     return path
@@ -305,9 +303,8 @@ def test_text_from_a_file_stays_text(tmp_path):
     group["rows"][0]["config"] = name
     gpu = synthetic.device(f"NVIDIA {name}")
     document = synthetic.document([group], gpu=gpu)
-    synthetic.signed(document)
     file, path = tmp_path / "a.json", tmp_path / "report.html"
-    file.write_text(json.dumps(document), encoding="utf-8")
+    file.write_text(synthetic.sealed(document), encoding="utf-8")
     path.write_text(render(load([file])), encoding="utf-8")
     found, console = browser.look(
         path,

@@ -44,7 +44,7 @@ def page(tmp_path_factory):
         ),
     }
     for name, document in documents.items():
-        (folder / name).write_text(json.dumps(synthetic.signed(document)), encoding="utf-8")
+        (folder / name).write_text(synthetic.sealed(document), encoding="utf-8")
     path = folder / "report.html"
     with contextlib.chdir(folder):
         path.write_text(render(load([Path(name) for name in documents])), encoding="utf-8")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judged import comparisons_of
 from simulated_rounds import (
     CONFIDENCE,
     NOISES,
@@ -21,8 +22,6 @@ from simulated_rounds import (
     row_of,
     table,
 )
-
-from plots.data.recomputed import NEWEST_RULE, comparisons_of
 
 FOLDER = Path(__file__).parent
 METHODOLOGY = FOLDER.parents[1] / "docs" / "methodology.md"
@@ -113,7 +112,7 @@ def test_the_simulation_claims_as_a_file_is_judged():
                 }
                 for i, (variant, of) in enumerate(zip(names, times, strict=True))
             ]  # fmt: skip
-            said = [c["claim"] for c in comparisons_of(rows, CONFIDENCE, NEWEST_RULE)]
+            said = [c["claim"] for c in comparisons_of(rows, CONFIDENCE, effective=True)]
             words = {1: "faster", -1: "slower"}
             assert [words.get(int(c)) for c in claimed[1:]] == [
                 claim if claim in words.values() else None for claim in said[1:]
@@ -128,15 +127,11 @@ def test_a_first_look_has_its_verdicts():
         for samples in (row[m] for m in ("samples", "repeat_samples") if m in row):
             samples["throttled"] = [False] * len(samples["round"])
 
-    def claims(rule):
-        return {
-            f"{c['variant']} {c['role']}{' control' * c['control']}": c["claim"]
-            for c in comparisons_of(rows, nw["confidence"], rule)
-        }
-
-    found = claims(NEWEST_RULE)
+    found = {
+        f"{c['variant']} {c['role']}{' control' * c['control']}": c["claim"]
+        for c in comparisons_of(rows, nw["confidence"], effective=True)
+    }
     assert found == nw["claims"]
     best = {name.removeprefix("nw/").removesuffix(" best"): c for name, c in found.items()}
     assert best["tma"] == best["overlap"] == "faster"
     assert best["drop_off"] == best["register_bypass"] == "slower"
-    assert claims("widened")["nw/tma best"] == "not resolved"  # as it once was

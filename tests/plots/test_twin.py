@@ -12,6 +12,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import judged
 import pytest
 import synthetic
 
@@ -44,7 +45,7 @@ def rows_of(traits, speedups, width=0.004):
             row["samples"]["value"] = spread
             row["samples"]["time_ns"] = [1e5 / value] * 7
             row["samples"]["cycles"] = row["samples"]["clock_mhz"] = [None] * 7
-            row["value"] = synthetic.recomputed.median_record(spread, synthetic.CONFIDENCE)
+            row["value"] = judged.median_record(spread, synthetic.CONFIDENCE)
             row["cycles"] = row["clock_mhz"] = None
             row["time_ns"] = 1e5 / value
         rows.append(row)
@@ -60,7 +61,7 @@ def document(*twins, **options):
     made = synthetic.document([], **options)
     rows = [row for traits, table in twins for row in rows_of({**MIDDLE, **traits}, table)]
     made["microbenchmarks"] = [synthetic.microbenchmark(twin.NAME, rows)]
-    return synthetic.signed(made)
+    return made
 
 
 def grid():
@@ -110,8 +111,8 @@ def test_what_is_within_the_noise_is_no_gain(save):
         if row["at"]["strategy"] == "baseline":
             values = [0.97, 0.98, 1.0, 1.0, 1.0, 1.02, 1.03]
             row["samples"]["value"] = values
-            row["value"] = synthetic.recomputed.median_record(values, synthetic.CONFIDENCE)
-    found = asked(twin.recorded_twins([save(synthetic.signed(noisy))]))
+            row["value"] = judged.median_record(values, synthetic.CONFIDENCE)
+    found = asked(twin.recorded_twins([save(noisy)]))
     assert found.first == "baseline"
     assert "no strategy is found to be faster" in as_text(found, None)
 
@@ -160,7 +161,7 @@ def test_a_strategy_that_one_of_the_nearest_lacks_is_answered_for_by_the_others(
         for row in rows
         if row["at"]["strategy"] != "tma" or (row["at"]["rows"], row["at"]["fma"]) != ("16", "16")
     ]
-    found = asked(twin.recorded_twins([save(synthetic.signed(made))]), rows="16", fma="8")
+    found = asked(twin.recorded_twins([save(made)]), rows="16", fma="8")
     assert any("tma" not in of.strategies for of in found.twins)
     assert "tma" in {c.measured.strategy for c in found.choices}
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from synthetic import signed
+import synthetic
 
 from plots.advice import choosing, strategy_pages
 from plots.data.load import load
@@ -13,13 +11,13 @@ from plots.papers import generations_page
 from plots.report import readme
 
 
-def test_every_page_says_so(paper_file, tmp_path):
-    document = json.loads(paper_file.read_text(encoding="utf-8"))
+def test_every_page_says_so(tmp_path):
+    document = synthetic.paper_like()
     texts = {}
     for dirty in (False, True):
         document["provenance"]["dirty"] = dirty
         path = tmp_path / "paper.json"
-        path.write_text(json.dumps(signed(document)), encoding="utf-8")
+        path.write_text(synthetic.sealed(document), encoding="utf-8")
         results = load([path])
         page = tmp_path / "README.md"
         page.write_text(f"{readme.BEGIN}\n{readme.END}\n", encoding="utf-8")

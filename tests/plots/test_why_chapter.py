@@ -10,9 +10,9 @@ import pytest
 import synthetic
 import synthetic_profiles
 from drawn import table_rows
+from plots.data.cache import Cache
 
 from plots.commands.report import page_of
-from plots.data.cache import Cache
 from plots.data.load import load
 from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions

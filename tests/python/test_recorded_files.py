@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
 from fnmatch import fnmatch
@@ -13,16 +12,14 @@ from typing import Any
 import pytest
 from structure import ROOT
 
-from plots.data import checked
-from plots.data.documents import find_files, read_document
-from plots.errors import ResultFileError
+from plots.data.documents import read_document
 
 RECORDS = sorted(path.parent for path in (ROOT / "results").glob("*/SHA256SUMS"))
 FOLDERS = sorted(
     path.relative_to(ROOT / "results").as_posix()
     for of in (ROOT / "results", *RECORDS)
     for path in of.iterdir()
-    if path.is_dir() and path not in RECORDS
+    if path.is_dir() and path not in RECORDS and path.name != "examples"
 )
 
 
@@ -38,31 +35,29 @@ def patterns(folder: str) -> set[str]:
     table = section(folder).split("| file | what | remark |\n")[1].split("\n\n")[0]
     cells = [line.split(" | ")[0] for line in table.splitlines()[1:]]
     names = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
-    return {re.sub(r"<\w+>", "*", name).removesuffix(".json") + ".json" for name in names}
+    return {re.sub(r"<\w+>", "*", name).removesuffix(".gz").removesuffix(".json") for name in names}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_file_is_in_the_table_and_every_name_of_it_is_a_file(folder: str) -> None:
-    files = {path.name for path in (ROOT / "results" / folder).glob("*.json")}
+    files = {path.name.split(".")[0] for path in (ROOT / "results" / folder).glob("*.json*")}
     known = patterns(folder)
     assert {f for f in files if not any(fnmatch(f, name) for name in known)} == set()
     assert {name for name in known if not any(fnmatch(f, name) for f in files)} == set()
 
 
-def document(folder: str, name: str) -> dict[str, Any]:
-    path = ROOT / "results" / folder / name
-    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
+def document(folder: str, name: str) -> Any:
+    return read_document(ROOT / "results" / folder / f"{name}.json.gz")
 
 
 def test_the_sessions_of_quick_are_those_of_the_file() -> None:
-    file = document("h200", "quick.json")
+    file = document("h200", "quick")
     sessions = defaultdict(set)
-    for group in file["groups"]:
-        for row in group["rows"]:
-            sessions[row["variant"]].add(group["session"])
+    for group in file.groups:
+        for row in group.rows:
+            sessions[row.variant].add(group.session)
     all_ = set().union(*sessions.values())
-    gpus = {file["provenance"]["sessions"][number]["uuid_hash"] for number in all_}
+    gpus = {file.provenance.sessions[number].uuid_hash for number in all_}
     of = {name: len(found) for name, found in sessions.items()}
     assert (
         f"{len(all_)} sessions on {len(gpus)} GPUs: nw in {of['nw/baseline']}; histogram in "
@@ -76,73 +71,22 @@ def test_the_points_of_microbenchmarks_are_counted() -> None:
     (line,) = (line for line in section(folder).splitlines() if "`paper` forms" in line)
     names = re.findall(r"`(\w+)`", line.split(" | ")[0])
     rows = {
-        name: [
-            row for m in document(folder, f"{name}.json")["microbenchmarks"] for row in m["rows"]
-        ]
+        name: [row for m in document(folder, name).microbenchmarks for row in m.rows]
         for name in names
     }
-    skipped = {name: sum(r["status"] == "skipped" for r in of) for name, of in rows.items()}
-    values = sum(row["status"] == "ok" for of in rows.values() for row in of)
+    skipped = {name: sum(r.status == "skipped" for r in of) for name, of in rows.items()}
+    values = sum(row.status == "ok" for of in rows.values() for row in of)
     assert f"{values:,} values" in line
     assert f"{sum(skipped.values())} points were skipped" in line
     assert f"{skipped['dsm']} of them of `dsm`" in line
-
-
-ALL = sorted(path for of in (ROOT / "results", *RECORDS) for path in find_files([of])[0])
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)
 def test_a_frozen_record_is_as_it_was_frozen(record: Path) -> None:
     listed = (record / "SHA256SUMS").read_text(encoding="utf-8")
     files = sorted(record.glob("*/*"))
-    assert files and all(path.suffix == ".json" for path in files)
+    assert files and all(path.name.endswith(".json.gz") for path in files)
     assert listed == "".join(
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(record)}\n"
         for path in files
     )
-
-
-@pytest.mark.parametrize(
-    "path", sorted(set(ALL)), ids=lambda path: path.relative_to(ROOT / "results").as_posix()
-)
-def test_every_file_is_sound(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what was found once is not believed
-    read_document(path, anew=True)
-
-
-def test_the_list_of_checked_files_is_of_now() -> None:
-    found = sorted(set(ALL))
-    assert checked.LIST.read_text(encoding="utf-8") == checked.listed(found), (
-        "stale: scripts/checked_results.py"
-    )
-    assert len(checked.contents()) == len(found)
-
-
-def test_a_file_that_was_changed_is_not_believed(tmp_path: Path) -> None:
-    text = (ROOT / "results" / "h200" / "quick.json").read_text(encoding="utf-8")
-    sound = tmp_path / "sound.json"
-    sound.write_text(text, encoding="utf-8")
-    read_document(sound)
-    for old, new in (('"rounds": ', '"rounds": 1'), ('"schema"', '"schemas"')):
-        edited = tmp_path / "edited.json"
-        edited.write_text(text.replace(old, new, 1), encoding="utf-8")
-        with pytest.raises(ResultFileError):
-            read_document(edited)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "# sound by a schema of 00\nabcd  x.json\n", "{first}\nno digest\n", "{first}\n\n"]
-)
-def test_a_list_of_something_else_says_nothing(
-    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    first = checked.LIST.read_text(encoding="utf-8").splitlines()[0]
-    other = tmp_path / "checked.sha256"
-    other.write_text(text.replace("{first}", first), encoding="utf-8")
-    monkeypatch.setattr(checked, "LIST", other)
-    checked.contents.cache_clear()
-    try:
-        assert checked.contents() == frozenset()
-    finally:
-        monkeypatch.undo()
-        checked.contents.cache_clear()
