@@ -3,13 +3,13 @@
 #
 # The folder of a campaign holds
 #   campaign                what is measured, as bash variables: mode, parts, program, command
-#   MODE-PART.json          what a part has measured; MODE-PART.2.json and so on what it measured on
+#   MODE-PART.json.gz       what a part has measured; MODE-PART.2.json.gz and so on what it measured on
 #                           another GPU, after the first was taken away; .journal while it is measured
 #   MODE-PART.status        the exit status of amasia, once a part has all that it is to have
 #   MODE-PART.idle          how often in a row a part was interrupted before it had finished a group
 #   jobs                    the jobs of the last submission: the array, and the merge
 #   log/                    what the jobs printed
-#   result.json, summary.md what merge made of it
+#   result.json.gz, summary.md   what merge made of it
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 fail() {
@@ -32,11 +32,11 @@ read_campaign() {
 # journal is still there the journal is what is meant.
 files_of() {
   local try=1 stem=$folder/$mode-$1
-  local file=$stem.json
+  local file=$stem.json.gz
   while [[ -e $file || -e $file.journal ]]; do
     if [[ -e $file.journal ]]; then printf '%s\n' "$file.journal"; else printf '%s\n' "$file"; fi
     try=$((try + 1))
-    file=$stem.$try.json
+    file=$stem.$try.json.gz
   done
 }
 

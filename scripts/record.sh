@@ -142,7 +142,7 @@ study() {
   for app in "${apps[@]}"; do
     ! waits "$1" "$app" || continue
     measure "$1 of $app" study "$1" "$app" --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
-      --out "$to/$1-$app.json" --resume
+      --out "$to/$1-$app.json.gz" --resume
   done
 }
 
@@ -154,7 +154,7 @@ for app in "${apps[@]}"; do
   [[ " $crossed " == *" $app "* ]] || continue # its configs are not divided into schedule and movement
   ! waits cross "$app" || continue
   measure "cross of $app" cross "$app" --strict --tuning "$to/tuning.json" --records "$to" "${seconds[@]}" \
-    --out "$to/cross-$app.json" --resume
+    --out "$to/cross-$app.json.gz" --resume
 done
 for main_size in $main_sizes; do
   app=${main_size%%:*} before=$status
@@ -162,14 +162,14 @@ for main_size in $main_sizes; do
   ! waits counters "$app" || continue
   # Without Nsight Compute, or without permission, it says so and there are no counters.
   measure "counters of $app" profile "$app" --size "${main_size#*:}" --tuning "$to/tuning.json" \
-    --out "$to/profile-$app.json" --resume
+    --out "$to/profile-$app.json.gz" --resume
   status=$before # what is wrong was found where it was timed
 done
 for question in $questions; do
   effort=()
   [[ $question != twin ]] || effort=(--max-rounds 11)
   measure "$question" run "$question/*" --strict --preset paper --records "$to" "${effort[@]}" \
-    --out "$to/$question.json" --resume
+    --out "$to/$question.json.gz" --resume
 done
 if [[ " $questions " == *" twin "* ]]; then
   # Those that answer for a kernel that comes, and those that show what such an answer is worth.
@@ -180,7 +180,7 @@ if [[ " $questions " == *" twin "* ]]; then
       < <(python3 -m plots.advice.drawn_twins "${option[@]}")
     [[ ${#by_lot[@]} != 0 ]] || fail "python3 -m plots.advice.drawn_twins named no kernels"
     measure "twins drawn by lot ($which)" run twin "${by_lot[@]}" --strict --records "$to" --max-rounds 11 \
-      --out "$to/twin-$which.json" --resume
+      --out "$to/twin-$which.json.gz" --resume
   done
 fi
 tune sweep

@@ -13,9 +13,9 @@ namespace amasia {
 std::vector<int> round_order(int entries, int round);
 int rounds_per_cycle(int entries);
 
-/// The rows of a round in their order: each of `rows` once, and in one of `rounds_for_repeats` rounds
-/// each of `repeated` a second time. These take turns; each cycle of the order begins with another,
-/// so that none keeps its places.
+/// The rows of a round in their order: each of `rows` once, and in one of `rounds_for_repeats`
+/// rounds each of `repeated` a second time. These take turns; each cycle of the order begins with
+/// another, so that none keeps its places.
 inline constexpr int rounds_for_repeats = 4;
 std::vector<int> rows_of_round(const std::vector<int>& rows, const std::vector<int>& repeated,
                                int round);

@@ -3,6 +3,7 @@ What is measured is amasia-stub's; everything around it is as on a cluster."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -67,7 +68,7 @@ exec {program("amasia-stub")} "$@"
 
     def finished(self, part: str) -> list[int]:
         """The sizes of the groups that the journal of a part holds."""
-        journal = self.folder / f"{part}.json.journal"
+        journal = self.folder / f"{part}.json.gz.journal"
         lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
         groups = [json.loads(line)["group"] for line in lines if line.startswith('{"group"')]
         return [group["key"]["size"]["n"] for group in groups]
@@ -76,7 +77,7 @@ exec {program("amasia-stub")} "$@"
         """Which part is measured on which GPU."""
         first = {
             path.name.split(".")[0]: path.read_text().split("\n")[0]
-            for path in self.folder.glob("*.json.journal")
+            for path in self.folder.glob("*.json.gz.journal")
         }
         return {
             json.loads(line)["provenance"]["device"]["uuid_hash"]: part
@@ -97,9 +98,9 @@ exec {program("amasia-stub")} "$@"
         return "\n".join(f"--- {p.name}\n{p.read_text()}" for p in self.folder.glob("log/*"))
 
     def result(self) -> dict:
-        path = self.folder / "result.json"
+        path = self.folder / "result.json.gz"
         assert path.exists(), self.logs()
-        return json.loads(path.read_text())
+        return json.loads(gzip.decompress(path.read_bytes()))
 
     def opened(self) -> list[int]:
         """The sizes of the groups that were begun, in order."""
@@ -155,7 +156,7 @@ def test_sessions_on_every_gpu_and_one_that_has_to_make_way(campaign: Campaign) 
     assert "attempt 1" in log and "back to the queue" in log and "attempt 2" in log
     summary = (campaign.folder / "summary.md").read_text()
     assert "4 runs on 4 GPUs" in summary
-    assert not [*campaign.folder.glob("*.idle"), *campaign.folder.glob("*.2.json")]
+    assert not [*campaign.folder.glob("*.idle"), *campaign.folder.glob("*.2.json.gz")]
 
 
 def test_what_is_cancelled_stays_so_and_the_same_line_continues_it(campaign: Campaign) -> None:

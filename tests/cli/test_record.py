@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -47,7 +48,10 @@ class Recorder:
         return [line for line in lines if line.startswith(("open ", "point "))]
 
     def files(self) -> dict[str, bytes]:
-        return {path.stem: path.read_bytes() for path in self.to.iterdir()}
+        return {path.name.split(".")[0]: path.read_bytes() for path in self.to.iterdir()}
+
+    def result(self, name: str) -> dict:
+        return json.loads(gzip.decompress(self.files()[name]))
 
 
 @pytest.fixture
@@ -65,7 +69,7 @@ def test_it_records_once_with_what_it_tuned(recorder: Recorder) -> None:
         e["config"] for e in json.loads(before["tuning"])["entries"] if e["variant"] == "stub/tma"
     }
     assert tuned == {"wide"}
-    command = " ".join(json.loads(before["quick-stub"])["provenance"]["argv"])
+    command = " ".join(recorder.result("quick-stub")["provenance"]["argv"])
     assert "--tuning tuning.json" in command
     assert len(recorder.measured()) > 20
 
@@ -102,9 +106,8 @@ def test_it_counts_where_it_may(recorder: Recorder, tmp_path: Path) -> None:
     ncu = {"NCU": str(fake_ncu_in(tmp_path)), "FAKE_NCU": json.dumps({"log": str(recorder.log)})}
     done = recorder.record("stub", **ncu)
     assert done.returncode == 0, done.stderr
-    files = recorder.files()
-    (counted,) = json.loads(files["profile-stub"])["groups"]
-    first = json.loads(files["paper-stub"])["groups"][0]
+    (counted,) = recorder.result("profile-stub")["groups"]
+    first = recorder.result("paper-stub")["groups"][0]
     assert counted["key"]["size"] == first["key"]["size"]
     assert all(row["counters"] for row in counted["rows"] if row["status"] == "ok")
 
@@ -114,7 +117,7 @@ def test_it_goes_on_where_the_time_was_over(recorder: Recorder) -> None:
     stopped = recorder.record("--minutes", "0.05", "stub", script=slow)
     assert stopped.returncode == 130, stopped.stderr
     assert "the time is over in" in stopped.stderr.splitlines()[-1]
-    assert not (recorder.to / "sweep-stub.json").exists()
+    assert not (recorder.to / "sweep-stub.json.gz").exists()
     done = recorder.record("stub")
     assert done.returncode == 0, done.stderr
     assert sorted(recorder.files()) == ["paper-stub", "quick-stub", "sweep-stub", "tuning"]
@@ -169,12 +172,12 @@ def test_the_twin_is_measured_on_its_grid_and_for_kernels_drawn_by_lot(
     )
     assert done.returncode == 0, done.stderr
     grid, *drawn = map(json.loads, log.read_text().splitlines())
-    assert grid[0] == "twin/*" and f"{recorder.to}/twin.json" in grid
+    assert grid[0] == "twin/*" and f"{recorder.to}/twin.json.gz" in grid
     asked = [{of[i + 1] for i, word in enumerate(of) if word == "--traits"} for of in drawn]
     assert [len(kernels) for kernels in asked] == [1000, 200] and not asked[0] & asked[1]
     assert all(kernel.startswith("rows=") for kernels in asked for kernel in kernels)
     for of, name in zip(drawn, ("by-lot", "unseen"), strict=True):
-        assert of[0] == "twin" and f"{recorder.to}/twin-{name}.json" in of
+        assert of[0] == "twin" and f"{recorder.to}/twin-{name}.json.gz" in of
     assert max(map(len, done.stderr.splitlines())) < 400
 
 

@@ -10,6 +10,7 @@
 
 #include "harness/plan/tuning.hpp"
 #include "harness/registry.hpp"
+#include "harness/results/envelope.hpp"
 #include "harness/session/completion.hpp"
 #include "harness/session/group_loop.hpp"
 #include "harness/text/json_file.hpp"
@@ -30,7 +31,8 @@ std::vector<Noise> recorded_noise() {
   std::vector<Noise> all;
   for (const char* name :
        {"h200/quick", "h200/sweep-hotspot", "h200/sweep-nw", "h200/sweep-histogram"}) {
-    const Json file = read_json_file(std::string(AMASIA_SOURCE_DIR "/results/") + name + ".json.gz");
+    const std::string path = std::string(AMASIA_SOURCE_DIR "/results/") + name + ".json.gz";
+    const Json file = parse_json(read_packed_file(path), path);
     for (const Json& group : file.at("groups")) {
       const auto rounds = group.at("rounds").get<std::size_t>();
       Noise noise;

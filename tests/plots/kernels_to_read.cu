@@ -1,6 +1,6 @@
 // Small kernels, each with another way of moving a tile to shared memory: what
-// plots/advice/machine_code.py reads of them is known from here. Tiles of 256 x 16 bytes where 256 threads
-// copy 16 each.
+// plots/advice/machine_code.py reads of them is known from here. Tiles of 256 x 16 bytes where 256
+// threads copy 16 each.
 #include <cuda_pipeline_primitives.h>
 #include <cstdint>
 

@@ -18,11 +18,13 @@ from pathlib import Path
 
 import pytest
 
+from plots.data.documents import text_of
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AMASIA_BUILD", ROOT / "build" / "ci")).resolve()
 GENERATED = BUILD / "generated" / "provenance"
 # Those of an earlier version, in results/<version>/<gpu>/, bind no code (plots/data/frozen.py).
-RESULTS = sorted((ROOT / "results").glob("*/*.json"))
+RESULTS = sorted((ROOT / "results").glob("*/*.json.gz"))
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/CMakeLists.txt"))
 
 
@@ -91,7 +93,7 @@ def not_winners(file: dict, tuning: dict) -> list[str]:
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> None:
-    file = json.loads(path.read_text())
+    file = json.loads(text_of(path))
     assert not (old := stale(measured(file), present)), (
         f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}: measure again"
     )
@@ -103,21 +105,14 @@ def test_results_were_made_by_this_code(path: Path, present: dict[str, str]) -> 
 def test_results_of_an_example_were_made_by_its_code(folder: Path, tmp_path: Path) -> None:
     out, options = tmp_path / "digests.cpp", (GENERATED / "code_options.txt").read_text().strip()
     sources = [*folder.glob("*.cu"), *folder.glob("*.cpp")]
-    ran(
-        BUILD / "amasia_digests",
-        "app",
-        folder.name,
-        ROOT,
-        GENERATED,
-        folder,
-        options,
-        out,
-        *sources,
-    )
+    where = (folder.name, ROOT, GENERATED, folder)
+    ran(BUILD / "amasia_digests", "app", *where, options, out, *sources)
     present = digests_in(out)
     assert f"{folder.name}/baseline" in present and f"{folder.name}/tma" in present
-    for path in sorted((folder / "results").glob("*.json")):
-        old = stale(measured(json.loads(path.read_text())), present)
+    results = sorted((ROOT / "results" / "examples" / folder.name).glob("*.json.gz"))
+    assert results
+    for path in results:
+        old = stale(measured(json.loads(text_of(path))), present)
         assert not old, f"{path.relative_to(ROOT)} was measured with other code of {', '.join(old)}"
 
 

@@ -63,7 +63,7 @@ def test_the_readme_names_every_document_and_command() -> None:
     documents = [f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")]
     for name in [*documents, "CONTRIBUTING.md", "CHANGELOG.md"]:
         assert f"]({name})" in readme, f"README.md has no link to {name}"
-    for command in ("report", "advise", "expect", "figure"):
+    for command in ("report", "advise", "compare", "figure"):
         assert f"python -m plots {command}" in readme
     assert "amasia-gbench" in readme
 

@@ -4,13 +4,13 @@ clock read too early, would be outside what the hardware can do."""
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plots.data.strategies import ROOT
+from plots.data.documents import text_of
+from plots.tree import ROOT
 
 # (instruction, sequence) -> cycles of one warp between which any GPU from Volta on must lie. A
 # scheduler starts one instruction per cycle and has 16 or 32 lanes for these, 4 or fewer for MUFU.
@@ -82,17 +82,12 @@ def test_what_can_be_passes():
     assert implausible(twice)
 
 
-def recorded() -> list[Path]:
-    named = re.compile(r'"name": "instruction/')
-    files = sorted((ROOT / "results").rglob("*.json"))
-    return [path for path in files if named.search(path.read_text(encoding="utf-8"))]
+RECORDED = sorted((ROOT / "results").rglob("instruction.json.gz"))
 
 
-def test_recorded_results_are_plausible():
-    if not recorded():
-        pytest.skip("no recorded results of microbench/instruction yet")
-    for path in recorded():
-        file = json.loads(path.read_text(encoding="utf-8"))
-        for m in file["microbenchmarks"]:
-            if m["name"].startswith("instruction/"):
-                assert implausible(m["rows"]) == [], path.name
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.parent.name)
+def test_recorded_results_are_plausible(path: Path) -> None:
+    measured = json.loads(text_of(path))["microbenchmarks"]
+    assert measured and all(m["name"].startswith("instruction/") for m in measured)
+    for m in measured:
+        assert implausible(m["rows"]) == []

@@ -24,7 +24,7 @@ RECORDED = (
     "dsm", "instruction", "launch", "memory", "paper-histogram", "paper-lud", "paper-nw",
     "stage_cost", "tensor_core", "tma", "twin",
 )  # fmt: skip
-NW = "results/paper-nw.json"
+NW = "results/paper-nw.json.gz"
 SAME_AS_IN_THE_CLONE = [
     ["advise", NW],
     ["advise", "results", "--tile", "16KiB", "--intensity", "8"],
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("anywhere")
     (folder / "results").mkdir()
     for name in RECORDED:
-        shutil.copy(ROOT / "results" / "h200" / f"{name}.json", folder / "results")
+        shutil.copy(ROOT / "results" / "h200" / f"{name}.json.gz", folder / "results")
     return folder
 
 

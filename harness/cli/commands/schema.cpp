@@ -1,7 +1,6 @@
 #include "harness/results/schema.hpp"
 
 #include "harness/cli/command.hpp"
-#include "harness/text/json_file.hpp"
 #include "harness/text/output.hpp"
 
 namespace amasia {
@@ -9,7 +8,7 @@ namespace {
 
 Action declare_schema(CLI::App&) {
   return [](const Invocation&) {
-    write_data(dump_json(result_schema()));
+    write_data(result_schema_text());
     return exit_ok;
   };
 }

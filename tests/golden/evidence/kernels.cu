@@ -1,5 +1,5 @@
-// Source of the listings beside this file, which tests/harness/evidence/evidence_test.cpp reads. Made (CUDA 13.0,
-// cuobjdump 13.2) with
+// Source of the listings beside this file, which tests/harness/evidence/evidence_test.cpp reads.
+// Made (CUDA 13.0, cuobjdump 13.2) with
 //   nvcc -std=c++17 -arch=sm_90 -cubin kernels.cu && cuobjdump -sass kernels.cubin >
 //   kernels.sm_90.sass nvcc -std=c++17 -arch=sm_90 -ptx kernels.cu -o kernels.sm_90.ptx
 #include <cstdint>
