@@ -13,75 +13,38 @@
 #include "harness/text/pattern.hpp"
 
 // Registration happens while namespace-scope constants are initialised, in an order the linker
-// chose. Function-local statics exist before their first use, and everything is kept sorted, so
+// chose. A function-local static exists before its first use, and everything is kept sorted, so
 // that the order seen by a user never depends on the link. An exception here would end the program
 // before main(), with no word on whose registration it was: a mistake is kept instead, main() says
 // it, what it concerns is not measured, and the rest is.
 namespace amasia {
 namespace {
 
-std::vector<std::unique_ptr<App>>& app_storage() {
-  static std::vector<std::unique_ptr<App>> storage;
-  return storage;
-}
-
-std::vector<const App*>& app_list() {
-  static std::vector<const App*> list;
-  return list;
-}
-
-std::vector<std::unique_ptr<Variant>>& variant_storage() {
-  static std::vector<std::unique_ptr<Variant>> storage;
-  return storage;
-}
-
-std::vector<const Variant*>& variant_list() {
-  static std::vector<const Variant*> list;
-  return list;
-}
-
-std::map<std::string, InstanceFactory, std::less<>>& factories() {
-  static std::map<std::string, InstanceFactory, std::less<>> map;
-  return map;
-}
-
-std::map<std::string, std::string>& registered_digests() {
-  static std::map<std::string, std::string> map;
-  return map;
-}
-
-std::vector<CeilingProbe>& probes() {
-  static std::vector<CeilingProbe> list;
-  return list;
-}
-
 struct Mistake {
   std::string of;  // an app's or a variant's name
   std::string sentence;
 };
 
-std::vector<Mistake>& mistakes() {
-  static std::vector<Mistake> list;
-  return list;
-}
+struct Registry {
+  std::vector<std::unique_ptr<App>> app_storage{};
+  std::vector<const App*> apps{};
+  std::vector<std::unique_ptr<Variant>> variant_storage{};
+  std::vector<const Variant*> variants{};
+  std::map<std::string, InstanceFactory, std::less<>> factories{};
+  std::map<std::string, std::string> digests{};
+  std::vector<CeilingProbe> probes{};
+  std::vector<Mistake> mistakes{};
+  std::map<std::string, SourceLine, std::less<>> app_places{}, factory_places{};  // by app
+  SourceLine last_place{};
+};
 
-/// By app.
-std::map<std::string, SourceLine, std::less<>>& app_places() {
-  static std::map<std::string, SourceLine, std::less<>> map;
-  return map;
-}
-std::map<std::string, SourceLine, std::less<>>& factory_places() {
-  static std::map<std::string, SourceLine, std::less<>> map;
-  return map;
-}
-
-SourceLine& last_place() {
-  static SourceLine place;
-  return place;
+Registry& registry() {
+  static Registry one;
+  return one;
 }
 
 void note_mistake(std::string of, const std::string& what) {
-  mistakes().push_back({of, fmt::format("{} {}", of, what)});
+  registry().mistakes.push_back({of, fmt::format("{} {}", of, what)});
 }
 
 /// The same place for two registrations: a loop, or a header that two files include.
@@ -168,39 +131,39 @@ std::string to_string(const SourceLine& place) {
 }
 
 bool register_app(std::unique_ptr<App> app, SourceLine place) {
-  last_place() = place;
+  registry().last_place = place;
   if (!app) {
     note_mistake("a null app", fmt::format("is registered at {}", to_string(place)));
     return true;
   }
   const std::string name(app->name());
-  const auto [known, first] = app_places().emplace(name, place);
+  const auto [known, first] = registry().app_places.emplace(name, place);
   if (!first) {
     note_mistake(name, twice("is registered", known->second, place));
     return true;
   }
-  app_storage().push_back(std::move(app));
-  std::vector<const App*>& list = app_list();
+  registry().app_storage.push_back(std::move(app));
+  std::vector<const App*>& list = registry().apps;
   list.insert(std::upper_bound(
                   list.begin(), list.end(), name,
                   [](const std::string& left, const App* right) { return left < right->name(); }),
-              app_storage().back().get());
+              registry().app_storage.back().get());
   return true;
 }
 
 bool register_instance_factory(std::string_view app, InstanceFactory factory, SourceLine place) {
-  last_place() = place;
-  const auto [known, first] = factory_places().emplace(std::string(app), place);
+  registry().last_place = place;
+  const auto [known, first] = registry().factory_places.emplace(std::string(app), place);
   if (!first) {
     note_mistake(std::string(app), twice("has its instances made", known->second, place));
     return true;
   }
-  factories().emplace(std::string(app), std::move(factory));
+  registry().factories.emplace(std::string(app), std::move(factory));
   return true;
 }
 
 bool register_variant(Variant variant, SourceLine place) {
-  last_place() = variant.place = place;
+  registry().last_place = variant.place = place;
   if (const Variant* known = find_variant(variant.name())) {
     note_mistake(variant.name(), twice("is registered", known->place, place));
     return true;
@@ -210,15 +173,15 @@ bool register_variant(Variant variant, SourceLine place) {
     // Without a config it cannot even stand in a plan.
     if (variant.configs.empty()) return true;
   }
-  variant_storage().push_back(std::make_unique<Variant>(std::move(variant)));
-  const Variant* added = variant_storage().back().get();
-  std::vector<const Variant*>& list = variant_list();
+  registry().variant_storage.push_back(std::make_unique<Variant>(std::move(variant)));
+  const Variant* added = registry().variant_storage.back().get();
+  std::vector<const Variant*>& list = registry().variants;
   list.insert(std::upper_bound(list.begin(), list.end(), added, precedes), added);
   return true;
 }
 
 bool register_ceiling(CeilingProbe probe) {
-  std::vector<CeilingProbe>& list = probes();
+  std::vector<CeilingProbe>& list = registry().probes;
   const auto place = std::lower_bound(
       list.begin(), list.end(), probe.name,
       [](const CeilingProbe& left, const std::string& right) { return left.name < right; });
@@ -229,12 +192,12 @@ bool register_ceiling(CeilingProbe probe) {
   return true;
 }
 
-const std::vector<CeilingProbe>& ceiling_probes() { return probes(); }
+const std::vector<CeilingProbe>& ceiling_probes() { return registry().probes; }
 
 std::vector<std::string> registration_mistakes() {
   std::vector<std::string> sentences;
-  for (const Mistake& m : mistakes()) sentences.push_back(m.sentence);
-  for (const Variant* variant : variant_list()) {
+  for (const Mistake& m : registry().mistakes) sentences.push_back(m.sentence);
+  for (const Variant* variant : registry().variants) {
     std::string defect = defect_beside_others(*variant);
     if (!defect.empty()) sentences.push_back(std::move(defect));
   }
@@ -245,7 +208,7 @@ std::vector<std::string> registration_mistakes() {
 std::string registration_mistake(std::string_view variant) {
   const std::string_view app = variant.substr(0, variant.find('/'));
   std::string all;
-  for (const Mistake& m : mistakes()) {
+  for (const Mistake& m : registry().mistakes) {
     if (m.of != variant && m.of != app) continue;
     all += (all.empty() ? "" : "; ") + m.sentence;
   }
@@ -257,11 +220,11 @@ std::string registration_mistake(std::string_view variant) {
   return all;
 }
 
-SourceLine last_registration() { return last_place(); }
+SourceLine last_registration() { return registry().last_place; }
 
 std::string place_of(std::string_view name) {
   if (const Variant* variant = find_variant(name)) return to_string(variant->place);
-  for (const auto* places : {&factory_places(), &app_places()}) {
+  for (const auto* places : {&registry().factory_places, &registry().app_places}) {
     if (const auto found = places->find(name); found != places->end()) {
       return to_string(found->second);
     }
@@ -271,71 +234,69 @@ std::string place_of(std::string_view name) {
 
 void forget_app(std::string_view name) {
   const auto of_app = [name](const Variant& v) { return v.app == name; };
-  std::erase_if(variant_list(), [&](const Variant* v) { return of_app(*v); });
-  std::erase_if(variant_storage(), [&](const auto& v) { return of_app(*v); });
-  std::erase_if(app_list(), [name](const App* app) { return app->name() == name; });
-  if (const auto found = factories().find(name); found != factories().end()) {
-    factories().erase(found);
+  std::erase_if(registry().variants, [&](const Variant* v) { return of_app(*v); });
+  std::erase_if(registry().variant_storage, [&](const auto& v) { return of_app(*v); });
+  std::erase_if(registry().apps, [name](const App* app) { return app->name() == name; });
+  if (const auto found = registry().factories.find(name); found != registry().factories.end()) {
+    registry().factories.erase(found);
   }
-  std::erase_if(registered_digests(), [name](const auto& digest) {
+  std::erase_if(registry().digests, [name](const auto& digest) {
     return digest.first.substr(0, digest.first.find('/')) == name;
   });
-  for (auto* places : {&app_places(), &factory_places()}) {
+  for (auto* places : {&registry().app_places, &registry().factory_places}) {
     if (const auto place = places->find(name); place != places->end()) places->erase(place);
   }
-  std::erase_if(mistakes(),
+  std::erase_if(registry().mistakes,
                 [name](const Mistake& m) { return m.of.substr(0, m.of.find('/')) == name; });
-  std::erase_if(app_storage(), [name](const auto& app) { return app->name() == name; });
+  std::erase_if(registry().app_storage, [name](const auto& app) { return app->name() == name; });
 }
 
 bool register_source_digests(const std::map<std::string, std::string>& digests) {
-  registered_digests().insert(digests.begin(), digests.end());
+  registry().digests.insert(digests.begin(), digests.end());
   return true;
 }
 
-const std::map<std::string, std::string>& registered_source_digests() {
-  return registered_digests();
-}
+const std::map<std::string, std::string>& registered_source_digests() { return registry().digests; }
 
-const std::vector<const App*>& apps() { return app_list(); }
+const std::vector<const App*>& apps() { return registry().apps; }
 
-const std::vector<const Variant*>& variants() { return variant_list(); }
+const std::vector<const Variant*>& variants() { return registry().variants; }
 
 const App* find_app(std::string_view name) {
-  for (const App* app : app_list()) {
+  for (const App* app : registry().apps) {
     if (app->name() == name) return app;
   }
   return nullptr;
 }
 
 const Variant* find_variant(std::string_view name) {
-  for (const Variant* variant : variant_list()) {
+  for (const Variant* variant : registry().variants) {
     if (variant->name() == name) return variant;
   }
   return nullptr;
 }
 
 const InstanceFactory* find_instance_factory(std::string_view app) {
-  const auto found = factories().find(app);
-  return found == factories().end() ? nullptr : &found->second;
+  const auto found = registry().factories.find(app);
+  return found == registry().factories.end() ? nullptr : &found->second;
 }
 
 std::vector<const Variant*> variants_of(std::string_view app) {
   std::vector<const Variant*> list;
-  for (const Variant* variant : variant_list()) {
+  for (const Variant* variant : registry().variants) {
     if (variant->app == app) list.push_back(variant);
   }
   return list;
 }
 
 std::vector<const Variant*> select_variants(const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return variant_list();
+  if (patterns.empty()) return registry().variants;
   const auto matches = [](const std::string& pattern, const Variant& variant) {
     return glob_match(pattern, variant.name()) || glob_match(pattern, variant.app);
   };
   for (const std::string& pattern : patterns) {
     const bool used =
-        std::any_of(variant_list().begin(), variant_list().end(),
+        std::any_of(registry().variants.begin(), registry().variants.end(),
                     [&](const Variant* variant) { return matches(pattern, *variant); });
     if (used) continue;
     std::vector<std::string> valid;
@@ -343,13 +304,13 @@ std::vector<const Variant*> select_variants(const std::vector<std::string>& patt
     const auto offer = [&](const std::string& name) {
       if (seen.insert(name).second) valid.push_back(name);
     };
-    for (const Variant* variant : variant_list()) offer(variant->app);
-    for (const Variant* variant : variant_list()) offer("*/" + variant->strategy);
-    for (const Variant* variant : variant_list()) offer(variant->name());
+    for (const Variant* variant : registry().variants) offer(variant->app);
+    for (const Variant* variant : registry().variants) offer("*/" + variant->strategy);
+    for (const Variant* variant : registry().variants) offer(variant->name());
     throw UsageError("'" + pattern + "' matches no variant: " + suggestion(pattern, valid));
   }
   std::vector<const Variant*> selected;
-  for (const Variant* variant : variant_list()) {
+  for (const Variant* variant : registry().variants) {
     if (std::any_of(patterns.begin(), patterns.end(),
                     [&](const std::string& pattern) { return matches(pattern, *variant); })) {
       selected.push_back(variant);
