@@ -19,20 +19,45 @@ bool contains(const std::vector<Role>& list, Role item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-}  // namespace
+/// The rows of a comparison, kind by kind.
+class ComparisonRows {
+ public:
+  ComparisonRows(const GroupKey& key, const std::vector<const Variant*>& selected,
+                 const std::vector<Role>& roles, const TuningTable& tuning,
+                 const std::string& device)
+      : key_(key), selected_(selected), roles_(roles), tuning_(tuning), device_(device) {}
 
-std::vector<PlannedRow> comparison_rows(const GroupKey& key,
-                                        const std::vector<const Variant*>& selected,
-                                        const std::vector<Role>& roles, const TuningTable& tuning,
-                                        const std::string& device) {
-  const std::string& app = key.app;
-  const auto tuned_case = [&](const Variant& v) {
-    return TunedCase{device, v.name(), key.size, key.cache, key.launch, source_digest(v.name())};
-  };
-  std::vector<PlannedRow> rows;
-  const auto best = [&](const Variant& v, Role role) {
+  std::vector<PlannedRow> rows() {
+    for (const Variant* v : variants_of(key_.app)) {
+      const bool is_baseline = v->strategy == "baseline";
+      const bool is_selected = std::find(selected_.begin(), selected_.end(), v) != selected_.end();
+      if (is_baseline) baseline_ = v;
+      if (is_baseline || is_selected) add(*v, is_baseline);
+    }
+    if (contains(roles_, Role::matched)) add_counterparts();
+    const std::vector<Schedule> schedules = find_app(key_.app)->schedules();
+    if (baseline_ == nullptr || schedules.empty()) return std::move(rows_);
+    if (contains(roles_, Role::matched) && contains(roles_, Role::best)) {
+      for (const Variant* v : strategies_) add_matched(*baseline_, *v);
+      for (const Variant* v : strategies_) add_matched(*v, *baseline_);
+    }
+    for (const Schedule& s : schedules) {
+      if (!contains(roles_, Role::cross)) break;
+      add_cross(*baseline_, s.name, 0);
+      add_cross(*baseline_, s.name, 1);
+      for (const Variant* v : strategies_) add_cross(*v, s.name, 0);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  TunedCase tuned_case(const Variant& v) const {
+    return {device_, v.name(), key_.size, key_.cache, key_.launch, source_digest(v.name())};
+  }
+
+  PlannedRow best(const Variant& v, Role role) const {
     PlannedRow row{v.name(), role};
-    const auto choice = tuning.choose(tuned_case(v));
+    const auto choice = tuning_.choose(tuned_case(v));
     row.config = choice ? choice->config : "";
     row.config_source = choice ? choice->source : "built-in default";
     if (v.user_kernel) {  // there is one config, and nothing to tune
@@ -41,73 +66,70 @@ std::vector<PlannedRow> comparison_rows(const GroupKey& key,
       row.excluded = v.user_kernel->broken;
     }
     return row;
-  };
-  const auto by_schedule = [&](const Variant& v) {
-    return tuning.choose_by_schedule(tuned_case(v), v);
-  };
-  const auto is_selected = [&](const Variant* v) {
-    return std::find(selected.begin(), selected.end(), v) != selected.end();
-  };
-  const std::vector<Schedule> schedules = find_app(app)->schedules();
-  std::vector<const Variant*> strategies;  // beside the baseline
-  const Variant* baseline = nullptr;
-  for (const Variant* v : variants_of(app)) {
-    const bool is_baseline = v->strategy == "baseline";
-    if (is_baseline) baseline = v;
-    if (!is_baseline && !is_selected(v)) continue;
-    if (v->comparator) {
-      const bool only_cross = roles == std::vector<Role>{Role::cross};
-      if (!only_cross) rows.push_back(best(*v, Role::comparator));
-      continue;
+  }
+
+  /// At iso and at best, the baseline twice; a comparator once.
+  void add(const Variant& v, bool is_baseline) {
+    if (v.comparator) {
+      const bool only_cross = roles_ == std::vector<Role>{Role::cross};
+      if (!only_cross) rows_.push_back(best(v, Role::comparator));
+      return;
     }
-    if (!is_baseline) strategies.push_back(v);
+    if (!is_baseline) strategies_.push_back(&v);
     for (const Role role : {Role::iso, Role::best}) {
-      if (!contains(roles, role)) continue;
-      PlannedRow row = best(*v, role);
+      if (!contains(roles_, role)) continue;
+      PlannedRow row = best(v, role);
       if (role == Role::iso) {
-        row.config = v->configs.front().info.name;
+        row.config = v.configs.front().info.name;
         row.config_source = "the original geometry";
       }
-      rows.push_back(row);
-      if (is_baseline) {
-        row.repeat = 1;
-        rows.push_back(row);
-      }
+      rows_.push_back(row);
+      if (!is_baseline) continue;
+      row.repeat = 1;
+      rows_.push_back(row);
     }
   }
-  if (contains(roles, Role::matched)) {
-    for (const Variant* v : selected) {
-      if (v->app != app || v->spells.empty()) continue;
-      PlannedRow row{app + "/" + v->spells, Role::counterpart};
+
+  void add_counterparts() {
+    for (const Variant* v : selected_) {
+      if (v->app != key_.app || v->spells.empty()) continue;
+      PlannedRow row{key_.app + "/" + v->spells, Role::counterpart};
       row.matches = v->name();
-      rows.push_back(std::move(row));
+      rows_.push_back(std::move(row));
     }
   }
-  if (baseline == nullptr || schedules.empty()) return rows;
-  if (contains(roles, Role::matched) && contains(roles, Role::best)) {
-    const auto add = [&](const Variant& v, const Variant& matches) {
-      PlannedRow row{v.name(), Role::matched};
-      row.matches = matches.name();
-      row.by_schedule = by_schedule(v);
-      rows.push_back(std::move(row));
-    };
-    for (const Variant* v : strategies) add(*baseline, *v);
-    for (const Variant* v : strategies) add(*v, *baseline);
+
+  void add_matched(const Variant& v, const Variant& matches) {
+    PlannedRow row{v.name(), Role::matched};
+    row.matches = matches.name();
+    row.by_schedule = tuning_.choose_by_schedule(tuned_case(v), v);
+    rows_.push_back(std::move(row));
   }
-  if (contains(roles, Role::cross)) {
-    const auto add = [&](const Variant& v, std::string_view schedule, int repeat) {
-      PlannedRow row{v.name(), Role::cross, repeat};
-      row.schedule = schedule;
-      row.by_schedule = by_schedule(v);
-      rows.push_back(std::move(row));
-    };
-    for (const Schedule& s : schedules) {
-      add(*baseline, s.name, 0);
-      add(*baseline, s.name, 1);
-      for (const Variant* v : strategies) add(*v, s.name, 0);
-    }
+
+  void add_cross(const Variant& v, std::string_view schedule, int repeat) {
+    PlannedRow row{v.name(), Role::cross, repeat};
+    row.schedule = schedule;
+    row.by_schedule = tuning_.choose_by_schedule(tuned_case(v), v);
+    rows_.push_back(std::move(row));
   }
-  return rows;
+
+  const GroupKey& key_;
+  const std::vector<const Variant*>& selected_;
+  const std::vector<Role>& roles_;
+  const TuningTable& tuning_;
+  const std::string& device_;
+  const Variant* baseline_ = nullptr;
+  std::vector<const Variant*> strategies_{};  // beside the baseline
+  std::vector<PlannedRow> rows_{};
+};
+
+}  // namespace
+
+std::vector<PlannedRow> comparison_rows(const GroupKey& key,
+                                        const std::vector<const Variant*>& selected,
+                                        const std::vector<Role>& roles, const TuningTable& tuning,
+                                        const std::string& device) {
+  return ComparisonRows(key, selected, roles, tuning, device).rows();
 }
 
 std::vector<PlannedRow> candidate_rows(const std::vector<const Variant*>& selected) {
