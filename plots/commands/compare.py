@@ -66,7 +66,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         action="append",
-        default=[],
         metavar="GLOB",
         help="the cases and microbenchmarks whose whole name matches: 'nw * cold stream' "
         "(repeatable; default: all)",
@@ -74,7 +73,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sessions",
         action="append",
-        default=[],
         metavar="FILE",
         help="files of repeated runs: they tell how far values move between runs (repeatable; "
         "default: OLD and NEW alone)",
@@ -84,7 +82,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         type=_percent,
         default=0.0,
         metavar="PERCENT",
-        help="a smaller change is none (default: 0)",
+        help="a smaller change is none",
     )
     parser.add_argument(
         "--confidence",
@@ -243,8 +241,8 @@ def _fails(found: Comparison, on: str | None) -> bool:
 def _run(options: argparse.Namespace) -> int:
     old = _one_gpu(options.old, options.old_gpu, "old")
     new = _one_gpu(options.new, options.new_gpu, "new")
-    more = [load_aloud([name]) for name in options.sessions]
-    wanted = Filter(options.app, options.strategy, tuple(options.only))
+    more = [load_aloud([name]) for name in options.sessions or ()]
+    wanted = Filter(options.app, options.strategy, tuple(options.only or ()))
     apps = sorted({*old.groups["app"], *old.points["microbenchmark"]})
     among(options.app, apps, "app")
     among(options.strategy, sorted(set(old.rows["strategy"])), "strategy")

@@ -108,8 +108,7 @@ def _run(options: argparse.Namespace) -> int:
         if Path(name).exists():
             raise PlotsError(
                 f"{name} is a file or folder, and expect takes GPUs by name: python -m plots "
-                "compare OLD NEW compares results, python -m plots generations says what each GPU "
-                "gains"
+                "compare OLD NEW compares results"
             )
     if not names:
         if options.precision:

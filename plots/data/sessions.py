@@ -44,7 +44,7 @@ def session_of(provenance: Any, group: Any) -> Session:
         of = provenance.sessions[group.session]
         return Session(of.date_utc, of.commit, of.uuid_hash, of.device_state)
     own = provenance.device.uuid_hash
-    # A shard that was measured on another GPU has that one's hash, and nothing is known of its state.
+    # A shard that was measured on another GPU has that one's hash; nothing is known of its state.
     state = {} if group.uuid_hash not in ("", own) else provenance.device_state
     return Session(provenance.date_utc, provenance.commit, group.uuid_hash or own, state)
 
@@ -391,16 +391,16 @@ class Sessions:
         return rest
 
 
-def levelled(sessions: Sessions, others: Sessions) -> Sessions:
-    """The times of ``sessions``, with those of ``others`` as further sessions of the same rows
-    after what they differ by as a whole is taken out: from every logarithm the median of the
-    differences of its app. Of an app with few rows in both nothing is taken in. So the difference
-    between two files tells how far rows move apart, and not how far all of them moved, which is to
-    be judged."""
+def levelled(sessions: Sessions, others: Sessions, quantity: str = "time") -> Sessions:
+    """The values of ``quantity`` in ``sessions``, with those of ``others`` as further sessions of
+    the same rows after what they differ by as a whole is taken out: from every logarithm the median
+    of the differences of its app. Of an app with few rows in both nothing is taken in. So the
+    difference between two files tells how far rows move apart, and not how far all of them moved,
+    which is to be judged."""
     all_ = Sessions()
     for of_row in sessions.found.values():
         for measured in of_row:
-            if measured.quantity == "time":
+            if measured.quantity == quantity:
                 all_.add(measured)
     differences: dict[tuple[str, str], list[float]] = defaultdict(list)
     for identity, of_row in others.found.items():

@@ -34,6 +34,7 @@ from plots.statistics.between import (
     log_error,
     value_of,
 )
+from plots.statistics.claims import invalidity_in
 from plots.statistics.intervals import (
     benjamini_hochberg,
     ends_of_logs,
@@ -134,6 +135,10 @@ def _on_common_gpus(
     return [s for s in a if s.gpu in common], [s for s in b if s.gpu in common]
 
 
+def _sessions_of(results: Results, quantity: str) -> Sessions:
+    return results.point_sessions if quantity == "point" else results.sessions
+
+
 class Sides:
     """OLD and NEW, each of one GPU model, with what their sessions, and those of ``more``, say of
     how far values move between runs. Raises PlotsError for a side of several GPUs."""
@@ -149,35 +154,27 @@ class Sides:
         self.new, self.old, self._more = new, old, more
 
     @cached_property
-    def _known_times(self) -> Sessions:
-        """Rows of the same code tell how far rows move, too, where machines and builds agree, but
-        not from what all of them differ by: that is what is to be judged."""
+    def _known(self) -> Callable[[str], Sessions]:
+        """What is known of a quantity besides NEW. Values of the same code tell how far values
+        move, too, where machines and builds agree, but not from what all of them differ by: that
+        is what is to be judged."""
         new, old = self.new, self.old
         alike = new.gpus == old.gpus and len({*_machines(new), *_machines(old)}) == 1
-        known = levelled(old.sessions, new.sessions) if alike else old.sessions
-        return joined(known, *(m.sessions for m in self._more))
 
-    @cached_property
-    def _known_ratios(self) -> Sessions:
-        return joined(self.old.sessions, *(m.sessions for m in self._more))
+        @cache
+        def known(quantity: str) -> Sessions:
+            mine, theirs = _sessions_of(new, quantity), _sessions_of(old, quantity)
+            found = levelled(theirs, mine, quantity) if alike else theirs
+            return joined(found, *(_sessions_of(more, quantity) for more in self._more))
 
-    @cached_property
-    def _known_points(self) -> Sessions:
-        return joined(self.old.point_sessions, *(m.point_sessions for m in self._more))
-
-    def _sessions(self, quantity: str) -> tuple[Sessions, Sessions, Sessions]:
-        """Of NEW, of OLD, and what is known besides NEW."""
-        if quantity == "point":
-            return self.new.point_sessions, self.old.point_sessions, self._known_points
-        known = self._known_times if quantity == "time" else self._known_ratios
-        return self.new.sessions, self.old.sessions, known
+        return known
 
     @cached_property
     def _pool(self) -> Callable[[str, str, str], Pool]:
         @cache
         def pool(quantity: str, gpu: str, name: str) -> Pool:
-            new, _, known = self._sessions(quantity)
-            return pool_of_all(quantity, gpu, name, known, new)
+            new = _sessions_of(self.new, quantity)
+            return pool_of_all(quantity, gpu, name, self._known(quantity), new)
 
         return pool
 
@@ -192,11 +189,11 @@ class Sides:
         self, quantity: str, row: Any, other: Any
     ) -> tuple[Difference, tuple[float, float]] | None:
         """OLD less NEW as sessions tell it, and both values; None where they do not."""
-        new, old, known = self._sessions(quantity)
+        new, old = (_sessions_of(side, quantity) for side in (self.new, self.old))
         mine, theirs = new.of(row.identity), old.of(other.identity)
         if not mine or not theirs:
             return None
-        kind_of_old = self._kind(quantity, self.old.gpus[0], known, other.identity)
+        kind_of_old = self._kind(quantity, self.old.gpus[0], self._known(quantity), other.identity)
         kind_of_new = self._kind(quantity, self.new.gpus[0], new, row.identity)
         for a, b in filter(None, (_on_common_gpus(theirs, mine), (theirs, mine))):
             found = difference(a, kind_of_old, b, kind_of_new)
@@ -656,24 +653,19 @@ def _cases_and_names(results: Results) -> _Has:
 def _disturbed(results: Results) -> Iterator[tuple[str, str, str, str, str]]:
     """App (or microbenchmark), strategy, name, case and why, of rows in groups that are not valid
     and of microbenchmarks that are left out."""
-    named = set(results.points["microbenchmark"])
     paths = set(results.files["path"])
-    for recorded in (r for r in results.recorded if r.path in paths):
-        for group in recorded.document["groups"]:
-            why = group.get("invalid")
-            if not why:
-                continue
-            key = group["key"]
-            size = ",".join(f"{name}={value}" for name, value in key["size"].items() if value != "")
-            at = f"{key['app']} {size} {key['cache']} {key['launch']}"
-            for row in group["rows"]:
-                if row["status"] == "ok":
-                    strategy = row["variant"].split("/", 1)[1]
-                    name = f"{row['variant']} ({row['role']})"
-                    yield key["app"], strategy, name, at, f"{why[0]['reason']}; {why[0]['remedy']}"
-        for m in recorded.document["microbenchmarks"]:
-            if m["name"] not in named and any(row.get("value") for row in m["rows"]):
-                yield m["name"], "", m["name"], "", "its measurement was disturbed"
+    for document in (document for path, document in results.documents if path in paths):
+        for group in (group for group in document.groups if group.invalid):
+            key, why = group.key, group.invalid[0]
+            size = ",".join(f"{name}={value}" for name, value in key.size.items() if value != "")
+            at = f"{key.app} {size} {key.cache} {key.launch}"
+            for row in (row for row in group.rows if row.status == "ok"):
+                strategy = row.variant.split("/", 1)[1]
+                name = f"{row.variant} ({row.role})"
+                yield key.app, strategy, name, at, f"{why.reason}; {why.remedy}"
+        for m in document.microbenchmarks:
+            if why := invalidity_in(m):
+                yield m.name, "", m.name, "", why
 
 
 def _has_run(row: Any) -> bool:

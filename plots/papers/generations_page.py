@@ -307,14 +307,14 @@ def _steps_section(results: Results, gpus: Sequence[str]) -> list[str]:
         return [
             *lines,
             wrapped("""No file has an app measured: run `amasia study quick` on two GPUs, then
-            `python -m plots generations FILES`."""),
+            `python -m plots docs FILES --out pages`."""),
             "",
         ]
     if len(gpus) == 1:
         lines += [
             wrapped(f"""Recorded: {plain(gpus[0])}. A step needs two: run `amasia study quick` on
-            another GPU, then `python -m plots generations FILES`. What the one reaches of its data
-            sheet, by the ceilings that its floors use:"""),
+            another GPU, then `python -m plots docs FILES --out pages`. What the one reaches of its
+            data sheet, by the ceilings that its floors use:"""),
             "",
         ]
         return lines + _reached_section(results, gpus[0])

@@ -48,6 +48,7 @@ class Item:
     what: str
     study: str
     by: str
+    points: str  # what a study of it measures of these
     method: str
     remark: str
 

@@ -501,8 +501,8 @@ def _packed_samples(samples: dict[str, Any]) -> dict[str, Any]:
     packed = dict(samples)
     if packed.get("round") == list(range(len(packed.get("round", [])))):
         del packed["round"]
-    if all(isinstance(of, bool) for of in packed.get("throttled", [])):
-        packed["throttled"] = [i for i, of in enumerate(packed.get("throttled", [])) if of]
+    if all(isinstance(of, bool) for of in packed.get("throttled", [None])):
+        packed["throttled"] = [i for i, of in enumerate(packed["throttled"]) if of]
     return packed
 
 

@@ -15,8 +15,8 @@ import pytest
 import synthetic
 from drawn import table_rows
 from fontTools.ttLib import TTFont
-
 from plots.data.cache import Cache
+
 from plots.data.load import load
 from plots.papers.generations import steps
 from plots.prose import shade

@@ -700,3 +700,22 @@ def test_what_is_missing_is_recorded_with_the_build_of_that_gpu(save, capability
     assert {line.split("/amasia ")[0] for line in shown.splitlines()} == {f"build/{preset}"}
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     assert preset in {of["name"] for of in presets["configurePresets"]}
+
+
+def test_a_study_measures_what_the_comparisons_take():
+    """inventory.csv says it for the program, which does not read comparisons.csv."""
+    for item in published.inventory():
+        taken: dict[str, list[str]] = {}
+        whole: set[str] = set()
+        compared = [c for c in published.comparisons() if c.id == item.id]
+        for s in (s for c in compared for s in published.selectors(c.own)):
+            if s.kind == "point":
+                at = ";".join(f"{name}={value}" for name, value in s.at.items())
+                taken.setdefault(s.name, []).append(at)
+            elif s.kind in ("finding", "best"):
+                whole.add(s.name)
+            elif s.kind == "derived":  # of several rows: which is not said
+                whole.update(item.answers())
+        wanted = {f"{name}:{at}" for name in taken.keys() - whole for at in taken[name]} | whole
+        found = set(filter(None, item.points.split("|")))
+        assert found == (wanted if compared and wanted != set(item.answers()) else set()), item.id

@@ -165,7 +165,7 @@ void print_studies() {
 }
 
 void print_inventory() {
-  print_data("studies of the source documents (own values beside the published ones):\n");
+  print_data("studies of the source documents (python -m plots reproduction compares):\n");
   std::map<std::string, std::pair<int, int>> counts;  // study -> rows built, rows
   std::vector<std::string> order;
   for (const InventoryRow& row : inventory()) {

@@ -1,5 +1,7 @@
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "harness/cli/command.hpp"
 #include "harness/cli/measuring.hpp"
 #include "harness/cli/values.hpp"
@@ -26,7 +28,8 @@ void refuse_if_not_reproducible(const CampaignRequest& request) {
   if (can == Reproducible::yes) return;
   if (can == Reproducible::not_built && !has_device_code()) return;
   for (const InventoryRow& row : request.inventory) {
-    print_prose("{} ({}): {}\n", row.id, row.where, row.by.empty() ? row.remark : row.what);
+    write_data(
+        fmt::format("{} ({}): {}\n", row.id, row.where, row.by.empty() ? row.remark : row.what));
   }
   throw UsageError(can == Reproducible::not_built
                        ? request.study + ": what measures it is not part of this program: " +
