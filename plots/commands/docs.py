@@ -22,8 +22,8 @@ from plots.data.selection import load_aloud
 from plots.errors import PlotsError
 from plots.figures import style, styles
 from plots.judge import between_runs, occupancy
-from plots.papers import generations_page, published, reproduction
-from plots.report import readme
+from plots.papers import published, reproduction
+from plots.report import generations_page, readme
 from plots.tree import IN_A_CLONE, ROOT
 
 _REPRODUCTION = Path("docs") / "reproduction.md"

@@ -44,7 +44,7 @@ def session_of(provenance: Any, group: Any) -> Session:
         of = provenance.sessions[group.session]
         return Session(of.date_utc, of.commit, of.uuid_hash, of.device_state)
     own = provenance.device.uuid_hash
-    # A shard that was measured on another GPU has that one's hash; nothing is known of its state.
+    # A shard of another GPU has that one's hash, and nothing is known of its state.
     state = {} if group.uuid_hash not in ("", own) else provenance.device_state
     return Session(provenance.date_utc, provenance.commit, group.uuid_hash or own, state)
 

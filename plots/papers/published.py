@@ -48,7 +48,7 @@ class Item:
     what: str
     study: str
     by: str
-    points: str  # what a study of it measures of these
+    points: str  # that amasia study takes of them
     method: str
     remark: str
 

@@ -130,7 +130,7 @@ def test_old_against_new(bench: Bench) -> None:
     sources = json.loads(bench.out.read_text())["provenance"]["sources"]
     assert sources["saxpy/new"] == rows["new"]["source_digest"]
     assert "saxpy" in (bench.folder / "rows.csv").read_text()
-    assert read_document(bench.out)["groups"][0]["key"]["app"] == "saxpy"
+    assert read_document(bench.out).groups[0].key.app == "saxpy"
     chapter = next(part for part in parts() if part.name == "brought")
     cells = re.findall(r"<td[^>]*>(.*?)</td>", chapter.body(load([bench.out]), Embedded()))
     assert cells[1:] == ["saxpy", "n=1000", "cold stream", "old", "new", "2", "1", *cells[8:]]

@@ -85,7 +85,7 @@ def test_a_form_with_nothing_in_it_says_so(amasia: Run, tmp_path: pathlib.Path) 
         assert done.returncode == 0
         return "".join(line for line in done.stderr.splitlines(True) if "there is nothing" in line)
 
-    points, variants = "results/h200/launch.json", "results/h200/cross-nw.json"
+    points, variants = "results/h200/launch.json.gz", "results/h200/cross-nw.json.gz"
     assert notes(points, "--csv-points", "-") == ""
     assert notes(points, "--csv", "-", "--csv-samples", "samples.csv") == (
         "note: the file holds no variant: there is nothing in what is printed\n"

@@ -128,13 +128,13 @@ def test_sides_signs_and_control(stub: Stub) -> None:
 
 
 def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None:
-    """Times that swing over the rounds, and a row that differs from itself: both readers compute
-    intervals and claims again, and refuse what either would have made otherwise."""
+    """Times that swing over the rounds, and a row that differs from itself: the reader
+    computes intervals and claims again, and refuses what it would have made otherwise."""
     swing = [1 + 0.01 * math.sin(2 * math.pi * i / 30) for i in range(60)]
     rows = {"stub/tma": {"times": swing}, "stub/dsm": {"ms": 0.98, "second": [1.03]}}
     rounds = ("--min-rounds", "60", "--max-rounds", "60")
     assert stub.measure(*rounds, script={"rows": rows}).returncode == 0
-    assert read_document(stub.out)["version"] == 4
+    assert read_document(stub.out).version == 5
     group = stub.group()
     assert group["interval_rule"] == "effective"
     found = {c["variant"]: c for c in group["comparisons"] if not c["control"]}
@@ -155,8 +155,6 @@ def test_python_finds_the_same_intervals_of_dependent_rounds(stub: Stub) -> None
         edited.write_text(sealed(document))
         refused = stub.run("export", str(edited))
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        with pytest.raises(ResultFileError, match="as the samples have it"):
-            read_document(edited)
 
 
 def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
@@ -723,7 +721,7 @@ def test_damaged_ceilings_are_measured_again_and_floors_follow(
     assert result.returncode == 0, result.stderr
     assert "measured again: the ceilings" in result.stderr
     assert stub.opened() == ["n=3000"]
-    groups = read_document(stub.out)["groups"]
+    groups = read_document(stub.out).groups
     assert [group["floor"] is not None for group in groups] == [True] * 3
 
 

@@ -541,10 +541,17 @@ def sealed(document_: dict[str, Any]) -> str:
         document_ = _shaped(_packed(document_), schema.schema())
     else:
         document_ = _shaped(document_, {"$ref": "#/$defs/profile_file"})
-    rest = {n: of for n, of in document_.items() if n not in ("schema", "version", "digest")}
+    return sealed_as_it_is({**document_, "schema": name, "version": version})
+
+
+def sealed_as_it_is(document_: dict[str, Any]) -> str:
+    """The same of a document that is of format 5 already, whatever it holds."""
+    first = {name: document_.get(name) for name in ("schema", "version")}
+    rest = {name: of for name, of in document_.items() if name not in (*first, "digest")}
     text = json.dumps(rest, separators=(",", ":"))[1:-1] + "\n}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return f'{{"schema":"{name}","version":{version},"digest":"sha256:{digest}",\n{text}'
+    begin = json.dumps(first, separators=(",", ":"))[:-1]
+    return f'{begin},"digest":"sha256:{digest}",\n{text}'
 
 
 def hotspot_size(n: int) -> dict[str, Any]:

@@ -337,9 +337,9 @@ def test_why_refuses_a_damaged_why(capsys, matched):
 def test_the_recorded_counters_are_of_the_recorded_code_and_explain_it():
     folder = ROOT / "results" / "h200"
     paths = find_profiles([folder])
-    apps = {path.stem.removeprefix("paper-") for path in folder.glob("paper-*.json")}
+    apps = {path.name.split(".")[0].removeprefix("paper-") for path in folder.glob("paper-*")}
     assert len(apps) >= 5
-    assert {path.stem for path in paths} == {f"profile-{app}" for app in apps}
+    assert {path.name.split(".")[0] for path in paths} == {f"profile-{app}" for app in apps}
     profiles, results = load_profiles([folder]), load([folder])
     assert profiles.of_other_code(results) == []
     # Rows that were the match of a strategy's best, which is recorded no more, were not counted.

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import time
 import zlib
 
 import pytest
@@ -16,6 +17,7 @@ from plots.data import documents
 from plots.data.documents import find_files, read_document
 from plots.data.load import load
 from plots.errors import PlotsError, ResultFileError
+from plots.tree import ROOT
 
 TEXT = synthetic.sealed(synthetic.document([synthetic.group("nw", {"n": 64}, 1.0)])).encode()
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -154,3 +156,15 @@ def test_a_time_is_the_float32_that_the_shortest_decimal_gives(tmp_path):
     row = read_document(path).groups[0].rows[0]
     assert row.samples.time_ms[0] == 0.019920000806450844
     assert load([path]).samples["time_ms"].iloc[0] == 0.019920000806450844
+
+
+def test_the_whole_record_is_read_in_seconds():
+    """Three on a core that nobody else uses; the bound is for busy machines and slow ones."""
+    start = time.process_time()
+    record = load([ROOT / "results"])
+    assert time.process_time() - start < 15
+    assert len(record.samples) > 100_000 and record.earlier is not None
+    largest = max((ROOT / "results").rglob("*.json.gz"), key=lambda path: path.stat().st_size)
+    start = time.process_time()
+    read_document(largest)
+    assert time.process_time() - start < 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +39,7 @@ def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
     again = examples.page().split("## Asked again")[1]
     part = again[again.index(f"On {gpu}, in ") :]
     assert f"Of the gains by movement {inside} of {gains} lie where" in part.split("\n")[0]
-    (tmp_path / "empty.json").write_text((ROOT / "results/h200/launch.json").read_text())
+    (tmp_path / "empty.json").write_bytes((ROOT / "results/h200/launch.json.gz").read_bytes())
     assert "## Asked again" not in examples.page(results=[tmp_path / "empty.json"])
 
 
@@ -48,9 +47,9 @@ def test_asked_again_it_is_what_advise_says_now(tmp_path: Path) -> None:
 def test_advice_was_asked_before_anything_was_measured(name: str) -> None:
     answers = examples.read_advice(examples.RECORDED / name / "advice.json")
     for path in examples.result_files(name):
-        provenance = read_document(path)["provenance"]
-        advice = examples.advice_for(provenance["device"]["name"], answers)
-        assert advice.asked < provenance["date_utc"], f"{path} was measured before it was asked"
+        provenance = read_document(path).provenance
+        advice = examples.advice_for(provenance.device.name, answers)
+        assert advice.asked < provenance.date_utc, f"{path} was measured before it was asked"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -190,7 +189,7 @@ def test_result_files_become_cases(folder: Path) -> None:
     groups = [synthetic.matched_group("softmax", size, 1.0, seed=i) for i, size in enumerate(sizes)]
     other = synthetic.matched_group("nw", {"n": 64}, 1.0)  # of another app: not looked at
     document = synthetic.document([*groups, other])
-    (folder / "softmax" / "h200.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "softmax" / "h200.json").write_text(synthetic.sealed(document), encoding="utf-8")
     measured = examples.outcome("softmax", folder)
     assert {g.app for g in measured.gains} == {"softmax"}
     cases = examples.cases_of(measured)

@@ -5,18 +5,15 @@ The examples are the same in every run; HYPOTHESIS_PROFILE=thorough tries many m
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
 import synthetic
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from plots.data.content_digest import content_digest
 
 from plots.advice.machine_code import kernels_in, tile_loop
 from plots.advice.observed import from_report
@@ -76,7 +73,7 @@ def tried(path: Path) -> bool:
         return False
     try:
         results = load([path])
-        assert len(results.groups) <= len(document["groups"])
+        assert len(results.groups) <= len(document.groups)
     except PlotsError as error:
         assert "\n" not in str(error)
     return True
@@ -87,8 +84,8 @@ def test_the_corpus_is_taken_as_it_is(path):
     assert tried(path)
 
 
-@given(where=st.sampled_from(PLACES), value=VALUES, again=st.booleans(), gone=st.booleans())
-def test_any_value_anywhere(tmp_path, where, value, again, gone):
+@given(where=st.sampled_from(PLACES), value=VALUES, gone=st.booleans())
+def test_any_value_anywhere(tmp_path, where, value, gone):
     number, path = where
     document = copy.deepcopy(DOCUMENTS[number])
     place = document
@@ -98,14 +95,9 @@ def test_any_value_anywhere(tmp_path, where, value, again, gone):
         del place[path[-1]]
     else:
         place[path[-1]] = value
-    if again and "digest" in document and path != ("digest",):  # as if it had been measured so
-        with contextlib.suppress(OverflowError):
-            document["digest"] = content_digest(document)
     file = tmp_path / "fuzzed.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
-    taken = tried(file)
-    if taken and not again and document["version"] >= 3:
-        assert content_digest(document) == content_digest(DOCUMENTS[number])
+    file.write_text(synthetic.sealed_as_it_is(document), encoding="utf-8")
+    tried(file)
 
 
 @given(
@@ -122,8 +114,7 @@ def test_any_text_anywhere(tmp_path, text, at, length, put):
     changed = text[:at] + put + text[at + length :]
     file = tmp_path / "fuzzed.json"
     file.write_bytes(changed.encode("utf-8", "surrogatepass"))
-    if tried(file) and re.search('"version": [34]', text):
-        assert content_digest(json.loads(changed)) == content_digest(json.loads(text))
+    assert not tried(file) or changed == text
 
 
 @given(content=st.binary(max_size=200))

@@ -8,8 +8,9 @@ import synthetic
 from plots.cli import main
 from plots.data.load import load
 from plots.figures.styles import PICTURE
-from plots.papers import expect, generations_page, specifications
+from plots.papers import expect, specifications
 from plots.papers.generations import microbenchmark_ratios, steps
+from plots.report import generations_page
 from plots.statistics.intervals import geometric_mean
 
 SIZE = {"n": 512}

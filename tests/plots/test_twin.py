@@ -576,7 +576,7 @@ def table_of_traits():
 def test_the_page_shows_nearest_for_a_kernel_outside_the_record(capsys):
     page = (ROOT / "docs" / "twin.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^python -m plots (advise .*--nearest)", page, re.MULTILINE)
-    recorded = [str(path) for path in sorted((ROOT / "results").rglob("h100*/twin*.json"))]
+    recorded = [str(path) for path in sorted((ROOT / "results").rglob("h100*/twin*.json.gz"))]
     assert main([*shlex.split(command), "--", *recorded]) == 0
     assert capsys.readouterr().out.startswith("The answer of ANOTHER kernel")
 

@@ -7,8 +7,7 @@ import synthetic
 from plots.advice import choosing, strategy_pages
 from plots.data.load import load
 from plots.judge import between_runs, occupancy
-from plots.papers import generations_page
-from plots.report import readme
+from plots.report import generations_page, readme
 
 
 def test_every_page_says_so(tmp_path):

@@ -10,9 +10,7 @@ import pytest
 import synthetic
 import synthetic_profiles
 from drawn import table_rows
-from plots.data.cache import Cache
 
-from plots.commands.report import page_of
 from plots.data.load import load
 from plots.data.profiles import load_profiles
 from plots.judge.attribution import attributions
@@ -77,11 +75,3 @@ def test_beside_an_answer_that_all_are_slower_nothing_is_said_to_be_faster(save)
     assert "baseline: every other strategy that ran is slower." in page
     (beside,) = re.findall(r"<i>Beside it:</i> (.*?)</span>", page)
     assert "slower than baseline" in beside and "faster" not in beside
-
-
-def test_a_page_is_made_anew_when_a_profile_comes(save, results, tmp_path):
-    cache = Cache(tmp_path / "cache")
-    before = page_of([str(results)], cache)
-    assert page_of([str(results)], cache) == before
-    save_profile(save, results)
-    assert 'id="why"' in page_of([str(results)], cache)
