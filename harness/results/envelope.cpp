@@ -71,8 +71,10 @@ void check_digest(const std::string& stored, std::string_view text) {
                     "it came from again, or measure again");
 }
 
-constexpr std::string_view digest_begin = "{\"digest\":\"";
-constexpr std::size_t digest_size = 7 + 64;  // "sha256:..."
+/// A line of a journal, up to its last brace, with the digest behind it.
+std::string with_digest(std::string_view members) {
+  return fmt::format("{},\"digest\":\"{}\"}}", members, digest_of(members));
+}
 
 }  // namespace
 
@@ -129,15 +131,13 @@ Json unsealed(const std::string& text, const std::string& path, std::string_view
 }
 
 std::string sealed_line(const Json& members) {
-  const std::string rest = compact(members).substr(1);  // behind "{"
-  return fmt::format("{}{}\",{}\n", digest_begin, digest_of(rest), rest);
+  std::string text = compact(members);
+  text.pop_back();
+  return with_digest(text) + '\n';
 }
 
 bool is_whole_line(std::string_view line) {
-  const std::size_t rest = digest_begin.size() + digest_size + 2;
-  return line.size() > rest && line.starts_with(digest_begin) &&
-         line.substr(rest - 2, 2) == "\"," &&
-         line.substr(digest_begin.size(), digest_size) == digest_of(line.substr(rest));
+  return with_digest(line.substr(0, line.rfind(",\"digest\":\""))) == line;
 }
 
 std::string read_packed_file(const std::string& path) {

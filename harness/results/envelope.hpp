@@ -24,7 +24,7 @@ nlohmann::ordered_json unsealed(const std::string& text, const std::string& path
 /// Throws ResultError unless the document is of this schema and version.
 void check_kind(const nlohmann::ordered_json& document, std::string_view schema, int version);
 
-/// One line of a journal, with a digest over what is behind the digest.
+/// One line of a journal, with a digest over what is in front of it.
 std::string sealed_line(const nlohmann::ordered_json& members);
 bool is_whole_line(std::string_view line);
 

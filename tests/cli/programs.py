@@ -52,12 +52,19 @@ def runner(name: str) -> Run:
     return run
 
 
+# What a row that has none of it leaves out.
+LEFT_OUT = {"repeat": 0, "reason": "", "fallback": "", "verdict": None, "time_ms": None}
+
+
 def read_result(path: pathlib.Path) -> dict:
-    """A result file, packed or not, with the kernels of each row in place of their indices."""
+    """A result file, packed or not, to look at: kernels in place of their indices, and what rows
+    leave out."""
     data = path.read_bytes()
-    document = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    document = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
     for part in [*document["groups"], *document.get("microbenchmarks", [])]:
         for row in part["rows"]:
+            for name, value in LEFT_OUT.items():
+                row.setdefault(name, value)
             row["evidence"] = [document["kernels"][i] for i in row.get("evidence", [])]
     return document
 

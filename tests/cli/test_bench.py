@@ -14,7 +14,7 @@ import subprocess
 import time
 
 import pytest
-from programs import ROOT, built_with_cuda, program, runner
+from programs import ROOT, built_with_cuda, program, read_result, runner
 
 from plots.data.documents import read_document
 from plots.data.load import load
@@ -94,7 +94,7 @@ class Bench:
         return self.run("saxpy.toml", *out, *FEW, *arguments, script=script)
 
     def group(self) -> dict:
-        return json.loads(self.out.read_text())["groups"][0]
+        return read_result(self.out)["groups"][0]
 
     def rows(self) -> dict[str, dict]:
         return {

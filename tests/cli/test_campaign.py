@@ -3,7 +3,6 @@ What is measured is amasia-stub's; everything around it is as on a cluster."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import slurm_cluster
-from programs import ROOT, program, runner
+from programs import ROOT, program, read_result, runner
 from slurm_cluster import NODES, Cluster, wait_until
 
 SUBMIT = ROOT / "campaign/submit"
@@ -100,7 +99,7 @@ exec {program("amasia-stub")} "$@"
     def result(self) -> dict:
         path = self.folder / "result.json.gz"
         assert path.exists(), self.logs()
-        return json.loads(gzip.decompress(path.read_bytes()))
+        return read_result(path)
 
     def opened(self) -> list[int]:
         """The sizes of the groups that were begun, in order."""
@@ -128,7 +127,7 @@ def undisturbed(folder: Path) -> dict[tuple, float]:
     out = folder / "undisturbed.json"
     run = runner("amasia-stub")(*COMMAND, "--out", str(out), AMASIA_STUB=json.dumps(quick))
     assert run.returncode == 0, run.stderr
-    return medians(json.loads(out.read_text())["groups"])
+    return medians(read_result(out)["groups"])
 
 
 def test_sessions_on_every_gpu_and_one_that_has_to_make_way(campaign: Campaign) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from programs import NO_GPU, ROOT, read_result, sealed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import runner
+from programs import read_result, runner
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +51,7 @@ def test_it_finds_what_was_planted_on_a_device(effects, gpu, tmp_path):
     out = tmp_path / "effects.json"
     result = effects("run", "planted", "--launch", "stream", "--out", str(out))
     assert result.returncode == 0, result.stderr
-    groups = json.loads(out.read_text())["groups"]
+    groups = read_result(out)["groups"]
     assert groups
     for group in groups:
         said = {c["variant"]: c["claim"] for c in group["comparisons"] if c["role"] != "iso"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from programs import runner
+from programs import read_result, runner
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +30,5 @@ def test_it_verifies_and_compares_on_a_device(example, gpu, tmp_path):
     out = tmp_path / "saxpy.json"
     result = example("run", "saxpy", "--roles", "iso", "--seconds", "2", "--out", str(out))
     assert result.returncode == 0, result.stderr
-    rows = json.loads(out.read_text())["groups"][0]["rows"]
+    rows = read_result(out)["groups"][0]["rows"]
     assert all(row["status"] == "ok" for row in rows)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from programs import program, runner
+from programs import program, read_result, runner
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -54,7 +54,7 @@ def test_baseline_against_itself_is_unresolved_and_three_percent_are_found(probe
     options = ("--preset", "quick", "--roles", "iso", "--min-rounds", "41")
     result = probe("run", "pace", *options, "--out", str(out))
     assert result.returncode == 0, result.stderr
-    group = json.loads(out.read_text())["groups"][0]
+    group = read_result(out)["groups"][0]
     control = next(c for c in group["comparisons"] if c["control"])
     assert control["verdict"] == "not resolved"
     slower = next(c for c in group["comparisons"] if c["variant"] == "pace/overlap")
@@ -96,7 +96,7 @@ def test_company_is_seen_and_nothing_is_claimed(probe, tmp_path, load):
     with company(load):
         result = probe("run", "pace", *AT_LENGTH, *length, "--strict", "--out", out, timeout=110)
     assert result.returncode == 4, result.stderr
-    group = json.loads(out.read_text())["groups"][0]
+    group = read_result(out)["groups"][0]
     reasons = [why["reason"] for why in group["invalid"] if why["kind"] == "company"]
     assert len(reasons) == 1, group["invalid"]
     # Whether NVML shows it depends on the machine; the probes do by themselves.
@@ -111,7 +111,7 @@ def test_a_quiet_gpu_is_no_company_and_probes_cost_little(probe, tmp_path):
     modes = ("--cache", "cold,hot", "--launch", "graph", "--roles", "iso", "--max-rounds", "15")
     result = probe("run", "pace", *sizes, *modes, "--out", out)
     assert result.returncode == 0, result.stderr
-    groups = json.loads(out.read_text())["groups"]
+    groups = read_result(out)["groups"]
     assert len(groups) == 50
     disturbed = [
         why
@@ -130,7 +130,7 @@ def test_trouble_costs_only_itself(probe, tmp_path):
     options = ("--preset", "smoke", "--roles", "iso", "--group-timeout", "20")
     result = probe("run", "trouble", *options, "--out", str(out), timeout=400)
     assert result.returncode == 1
-    rows = rows_by_variant(json.loads(out.read_text())["groups"][0])
+    rows = rows_by_variant(read_result(out)["groups"][0])
     assert rows["trouble/baseline"]["status"] == "ok"
     assert rows["trouble/baseline"]["time_ms"]["median"] > 0
     for name, status, reason in (
@@ -185,7 +185,7 @@ def test_a_stopped_run_keeps_finished_groups_and_resumes(probe, tmp_path, number
     assert refused.returncode == 2 and "--resume" in refused.stderr
     resumed = probe(*arguments, "--resume")
     assert resumed.returncode == 0, resumed.stderr
-    assert len(json.loads(out.read_text())["groups"]) == 3 and not journal.exists()
+    assert len(read_result(out)["groups"]) == 3 and not journal.exists()
 
 
 def test_too_large_is_refused_before_allocation(probe, tmp_path):
@@ -202,7 +202,7 @@ def test_what_is_counted_is_the_work_that_was_done(probe, tmp_path):
     if result.returncode == 1 and last.endswith("so nothing is attributed"):
         pytest.skip(last)  # no Nsight Compute, or no permission
     assert result.returncode == 0, result.stderr
-    rows = {row["variant"]: row for row in json.loads(out.read_text())["groups"][0]["rows"]}
+    rows = {row["variant"]: row for row in read_result(out)["groups"][0]["rows"]}
     plain, more = (rows[f"pace/{name}"]["counters"] for name in ("baseline", "overlap"))
     # Of a warp at least a load, a multiplication and a store for each 32 floats, and not many more;
     # the few that come again are in a loop that is not unrolled.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import BUILD, ROOT, built_with_cuda
+from programs import BUILD, ROOT, built_with_cuda, read_result
 
 PAGE = ROOT / "docs" / "your-own-app.md"
 VARIANTS = ["polynomial/baseline", "polynomial/overlap", "polynomial/tma"]
@@ -163,7 +163,7 @@ def test_it_verifies_and_compares_on_a_device(measured) -> None:
 def test_its_schedules_are_crossed_on_a_device(app, measured) -> None:
     out, tuning = measured[0].with_name("cross.json"), measured[1]
     right(app, "cross", "--seconds", "1", "--tuning", tuning, "--out", out)
-    (group,) = json.loads(out.read_text())["groups"]
+    (group,) = read_result(out)["groups"]
     crossed = {row["variant"] for row in group["rows"] if row["role"] == "cross"}
     assert crossed == set(VARIANTS)
     assert {c["role"] for c in group["comparisons"] if not c["control"]} == {"cross"}
@@ -173,7 +173,7 @@ def test_it_is_profiled_on_a_device_or_says_why_not(app, measured) -> None:
     out, tuning = measured[0].with_name("profile.json"), measured[1]
     done = ran(app, "profile", "--roles", "iso", "--tuning", tuning, "--out", out)
     if done.returncode == 0:
-        (group,) = json.loads(out.read_text())["groups"]
+        (group,) = read_result(out)["groups"]
         assert {row["variant"] for row in group["rows"]} == set(VARIANTS)
         assert all(row["counters"]["instructions"] > 0 for row in group["rows"])
     else:  # no Nsight Compute, or no permission

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import re
@@ -10,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from programs import BUILD, ROOT, Run
+from programs import BUILD, ROOT, Run, read_result
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -88,7 +87,7 @@ def test_rows_say_what_the_code_lacks(old, capability, tmp_path):
     arguments = ("--preset", "smoke", "--roles", "iso", "--seconds", "0.2", "--out", str(out))
     result = run(program, "run", app, *arguments)
     assert result.returncode == 0, result.stderr[-3000:]
-    rows = json.loads(out.read_text())["groups"][0]["rows"]
+    rows = read_result(out)["groups"][0]["rows"]
     by_strategy = {r["variant"].split("/")[1]: r for r in rows if not r["repeat"]}
     assert by_strategy["baseline"]["status"] == "ok"
     assert by_strategy["baseline"]["fallback"] == ""

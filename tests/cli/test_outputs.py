@@ -11,7 +11,7 @@ import signal
 import subprocess
 
 import pytest
-from programs import program
+from programs import program, read_result
 from test_stub import SLOW, THREE, Stub, finished_groups, wait_until
 
 MOUNTS = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
@@ -42,7 +42,7 @@ RUN = ("run", "stub", "--roles", "iso", "--size", "n=1000")
 def test_a_file_with_a_mount_on_it_is_rewritten_in_place(stub: Stub) -> None:
     result = with_a_mount(stub, "", *RUN, "--out", "run.json")
     assert result.returncode == 0, result.stderr
-    assert len(json.loads((stub.folder / "real.json").read_text())["groups"]) == 1
+    assert len(read_result(stub.folder / "real.json")["groups"]) == 1
     assert stub.out.read_text() == "" and not stub.journal.exists()
     # Shorter than what is there.
     real = str(stub.folder / "real.json")
@@ -86,7 +86,7 @@ def test_what_cannot_be_written_at_the_end_is_in_the_journal_that_is_named(stub:
     assert words[:5] == ["amasia", "merge", str(stub.journal), "--out", "FILE"]
     rescued = stub.folder / "rescued.json"
     assert stub.run(*words[1:4], str(rescued)).returncode == 0
-    assert len(json.loads(rescued.read_text())["groups"]) == 3
+    assert len(read_result(rescued)["groups"]) == 3
 
 
 def test_a_table_that_cannot_be_written_at_the_end_says_where_results_are(stub: Stub) -> None:
@@ -98,7 +98,7 @@ def test_a_table_that_cannot_be_written_at_the_end_says_where_results_are(stub: 
         _, said = process.communicate(timeout=120)
     assert process.returncode == 2
     assert said.splitlines()[-1].endswith(f"; the results are in {stub.out}")
-    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+    assert len(read_result(stub.out)["groups"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 from programs import ROOT, fake_ncu_in, runner
 
-
 INSTRUCTIONS = "smsp__inst_executed.sum"
 HOPPER = (
     "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_active.avg."

@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from programs import program, runner, sealed
+from programs import program, read_result, runner, sealed
 
 from plots.data.documents import read_document
-from plots.errors import ResultFileError
 
 Script = dict[str, Any]
 KILLED = "the process was killed by signal"
@@ -59,7 +58,7 @@ class Stub:
         )
 
     def group(self, index: int = 0) -> dict:
-        return json.loads(self.out.read_text())["groups"][index]
+        return read_result(self.out)["groups"][index]
 
     def rows(self, index: int = 0) -> dict[str, dict]:
         """By variant; the control of the baseline as "control"."""
@@ -161,7 +160,7 @@ def test_microbenchmark_and_ceilings_come_through(stub: Stub) -> None:
     script = {"points": {"1": {"unavailable": "not on a stub"}, "2": {"values": [7.0]}}}
     result = stub.run("run", "stub/points", "--out", str(stub.out), script=script)
     assert result.returncode == 0, result.stderr
-    measured = json.loads(stub.out.read_text())["microbenchmarks"][0]
+    measured = read_result(stub.out)["microbenchmarks"][0]
     assert [row["status"] for row in measured["rows"]] == ["ok", "skipped", "ok", "ok"]
     assert measured["rows"][2]["value"]["median"] == 7
     assert measured["rows"][1]["reason"] == "not on a stub"
@@ -242,7 +241,7 @@ def test_a_point_that_crashes_costs_only_itself(stub: Stub) -> None:
     script = {"points": {"1": {"fault": {"do": "abort"}}, "2": {"fault": killed}}}
     result = stub.run("run", "stub/points", "--out", str(stub.out), script=script)
     assert result.returncode == 1
-    rows = json.loads(stub.out.read_text())["microbenchmarks"][0]["rows"]
+    rows = read_result(stub.out)["microbenchmarks"][0]["rows"]
     assert [row["status"] for row in rows] == ["ok", "crashed", "ok", "ok"]
 
 
@@ -779,7 +778,7 @@ def test_a_finished_file_is_not_outranked_by_a_part_of_it(stub: Stub) -> None:
     result = stub.measure(*THREE, "--resume")
     assert result.returncode == 0, result.stderr
     assert stub.opened() == ["n=3000"]
-    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+    assert len(read_result(stub.out)["groups"]) == 3
 
 
 # One output for one run.
@@ -815,7 +814,7 @@ def test_a_second_run_does_not_touch_the_first(stub: Stub) -> None:
             time.sleep(0.1)
         assert first.wait(timeout=60) == 0
     assert refusals >= 3
-    assert len(json.loads(stub.out.read_text())["groups"]) == 3
+    assert len(read_result(stub.out)["groups"]) == 3
     assert no_litter(stub.folder)
 
 
@@ -830,7 +829,7 @@ def test_merges_to_one_file_do_not_disturb_each_other(stub: Stub) -> None:
     for _ in range(8):
         processes = [stub.start(*command) for _ in range(4)]
         assert [process.wait(timeout=60) for process in processes] == [0, 0, 0, 0]
-        assert len(json.loads(merged.read_text())["groups"]) == 2
+        assert len(read_result(merged)["groups"]) == 2
     assert no_litter(stub.folder)
 
 
@@ -926,7 +925,7 @@ RUN = "run stub --roles iso --size n=1000 --out run.json"
 def test_stderr_that_cannot_be_written_stops_nothing(stub: Stub, broken) -> None:
     result = shell(stub, RUN, broken(2))
     assert result.returncode == 0
-    assert len(json.loads(stub.out.read_text())["groups"]) == 1
+    assert len(read_result(stub.out)["groups"]) == 1
     assert "## stub n=1000" in result.stdout
     assert shell(stub, "run nothing", broken(2)).returncode == 2
 
@@ -936,7 +935,7 @@ def test_stdout_that_cannot_take_the_data_has_its_own_status(stub: Stub, broken)
     assert result.returncode == 5
     assert result.stderr.splitlines()[-1].startswith("amasia: stdout cannot be written: ")
     # What was measured is safe all the same, and nothing of it went where stdout would have.
-    assert len(json.loads(stub.out.read_text())["groups"]) == 1
+    assert len(read_result(stub.out)["groups"]) == 1
     for arguments in ("list", "export run.json", "doctor"):
         said = shell(stub, arguments, broken(1))
         assert said.returncode == 5, arguments
@@ -1004,7 +1003,7 @@ def test_what_another_gpu_measured_of_a_campaign_is_left_out(stub: Stub) -> None
     merged = stub.folder / "merged.json"
     journal = f"{first}.journal"
     assert stub.run("merge", journal, str(stub.out), "--out", str(merged)).returncode == 0
-    groups = json.loads(merged.read_text())["groups"]
+    groups = read_result(merged)["groups"]
     assert sorted(group["key"]["size"]["n"] for group in groups) == [1000, 2000, 3000]
     before, stub.out = stub.out.read_bytes(), stub.folder / "nothing.json"
     nothing = stub.measure(*leaving_out, "--except", str(stub.folder / "rest.json"))
