@@ -503,6 +503,9 @@ def _packed_samples(samples: dict[str, Any]) -> dict[str, Any]:
         del packed["round"]
     if all(isinstance(of, bool) for of in packed.get("throttled", [None])):
         packed["throttled"] = [i for i, of in enumerate(packed["throttled"]) if of]
+    for name in ("sm_clock_mhz", "cycles", "time_ns", "clock_mhz"):
+        if all(value is None for value in packed.get(name, [])):
+            packed.pop(name, None)
     return packed
 
 

@@ -54,12 +54,12 @@ def document(results: dict[str, Any], counted: Counted) -> dict[str, Any]:
                     "config": row["config"],
                     "schedule": row.get("schedule") or "",
                     "status": row["status"],
-                    "reason": row["reason"],
+                    "reason": row.get("reason") or "",
                     "source_digest": row.get("source_digest") or "",
                     "counters": counted(row) if row["status"] == "ok" else None,
                 }
                 for row in group["rows"]
-                if row["repeat"] == 0
+                if not row.get("repeat")
             ],
             "warnings": [],
         }

@@ -108,11 +108,14 @@ def test_what_was_not_counted_is_absent(save, results):
 def test_a_damaged_or_foreign_file_is_refused_in_one_line(save, results):
     path = save_profile(save, results)
     whole = path.read_text()
+    wrong = json.loads(whole)
+    wrong["groups"][0]["rows"][0]["role"] = "isso"
     for text, expected in (
         (whole.replace("100000.0", "100001.0", 1), "was changed or damaged"),
-        (whole.replace('"role": "iso"', '"role": "isso"', 1), 'one of "iso"'),
-        (whole[:-20], "expected a profile as JSON"),
-        (whole.replace('"version": 1', '"version": 2', 1), "version"),
+        (synthetic.sealed(wrong), "Invalid enum value 'isso'"),
+        (whole[:-20], "was changed or damaged"),
+        (whole.replace('"version":2', '"version":3', 1), "version 3 is newer than this program"),
+        (whole.replace('"version":2', '"version":1', 1), "is a profile file of format 1, which"),
     ):
         path.write_text(text)
         with pytest.raises(ResultFileError, match=expected) as error:
