@@ -1244,4 +1244,4 @@ def test_points_are_measured_again(stub: Stub) -> None:
     other = {**values, "2": {"values": [9.0, 9.01]}}
     assert reproduce(stub, script={"points": other}).returncode == 0
     (again,) = json.loads((stub.folder / "again.json").read_text())["microbenchmarks"]
-    assert again["rows"][2]["value"]["median"] == pytest.approx(9.005)
+    assert 9.0 <= again["rows"][2]["value"]["median"] <= 9.01

@@ -30,7 +30,7 @@ def test_methodology_leaves_the_figures_of_the_record_to_the_page():
     """Only the page is made anew from the record: a figure in the text beside it grows old. What
     was found on a day, and decided then, stays as it was."""
     text = (ROOT / "docs" / "methodology.md").read_text(encoding="utf-8")
-    section = text.split("\n## Between runs ")[1].split("\n**`amasia compare")[0]
+    section = text.split("\n## Between runs ")[1].split("\n**`python -m plots compare")[0]
     assert re.findall(r"\d+\.\d+", section) == []
     undated = [s for s in re.split(r"(?<=[.:]) ", section) if not re.search(r"20\d\d-\d\d-\d\d", s)]
     assert re.findall(r"\d+ % of the", " ".join(undated)) == []

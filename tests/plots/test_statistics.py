@@ -92,7 +92,7 @@ def test_geometric_mean():
 
 
 def test_the_false_discovery_rate_as_its_authors_show_it():
-    """Benjamini and Hochberg (1995), section 3.2, as the harness has it."""
+    """Benjamini and Hochberg (1995), section 3.2."""
     p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
          0.5719, 0.6528, 0.7590, 1.0]  # fmt: skip
     found = benjamini_hochberg(p, 0.05)
