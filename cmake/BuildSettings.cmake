@@ -54,15 +54,6 @@ target_compile_options(amasia_options INTERFACE
 set(CMAKE_CUDA_STANDARD 17)
 set(amasia_device_options --expt-relaxed-constexpr -lineinfo)
 
-# The first nvcc that compiles for an architecture, where that is not the oldest supported one; for 70
-# the first that no longer does.
-set(architecture_since_100 12.8)
-set(architecture_since_103 12.9)
-set(architecture_since_110 13.0)
-set(architecture_since_120 12.8)
-set(architecture_since_121 12.9)
-set(architecture_until_70 13.0)
-
 if(AMASIA_CUDA)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND DEFINED ENV{CUDAARCHS})
     set(CMAKE_CUDA_ARCHITECTURES $ENV{CUDAARCHS})
@@ -102,15 +93,11 @@ if(AMASIA_CUDA)
   if(nvcc_release VERSION_LESS 12.4)
     amasia_fail("${nvcc} is too old: 12.4 or newer is needed.")
   endif()
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known)
   foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
     string(REGEX MATCH "^[0-9]+" number ${architecture})
-    if(DEFINED architecture_since_${number} AND nvcc_release VERSION_LESS architecture_since_${number})
-      amasia_fail("${nvcc} cannot compile for sm_${number}: ${architecture_since_${number}} or newer is "
-                  "needed.")
-    elseif(DEFINED architecture_until_${number}
-           AND nvcc_release VERSION_GREATER_EQUAL architecture_until_${number})
-      amasia_fail("${nvcc} cannot compile for sm_${number}: a toolkit older than "
-                  "${architecture_until_${number}} is needed.")
+    if(NOT known MATCHES "compute_${number}\n")
+      amasia_fail("${nvcc} does not know sm_${number}: the V100 needs CUDA 12, GPUs after Hopper 12.8, 12.9 or 13.")
     endif()
   endforeach()
   enable_language(CUDA)

@@ -1,6 +1,6 @@
 # cmake -DROOT=<source tree> -DOUTPUT=<file> -P commit.cmake
 # Writes {"<commit>", <dirty>}. Dirty: something that shapes the executable differs from the commit;
-# new results or texts do not count. A source archive (scripts/release.py) carries its commit in
+# new results or texts do not count. A source archive (git archive) carries its commit in
 # archived_commit.txt; what was changed after it was unpacked is not known there. Outside a checkout:
 # "unknown", false. A checkout that git cannot read: "unknown", true, and a warning with git's words.
 set(commit "unknown")

@@ -319,10 +319,7 @@ find_gpu() {
     no_use_of_gpu "there is a GPU, but nvidia-smi fails: ${words:-without a word}"
   }
 
-  case $first in
-    MIG-GPU-*) first=${first#MIG-} first=${first%%/*} ;; # of drivers before 470
-    MIG-*) first=$(gpu_of_mig "$first") ;;
-  esac
+  [[ $first != MIG-* ]] || first=$(gpu_of_mig "$first")
   # A UUID may be given by its first digits.
   chosen=$(awk -F ', ' -v first="$first" '
     first != "" && ($1 == first || first ~ /^GPU-/ && index($2, first) == 1) { print; exit }' <<<"$rows")
@@ -446,12 +443,6 @@ configure_and_build() {
 
 # --- All of it ------------------------------------------------------------------------------------
 
-# Where bytecode is forbidden, which spares folders of others, it goes to one of ours: else every start compiles
-# hundreds of modules anew, four times the work of a small report.
-if [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]]; then
-  unset PYTHONDONTWRITEBYTECODE
-  export PYTHONPYCACHEPREFIX=$PWD/build/bytecode
-fi
 if [[ $purpose == compile ]]; then
   install_packages compile
   exit

@@ -32,7 +32,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 from machine_code import Instruction, listing
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 LEAST = 16
 SHARE_OF_LOOP = 16
@@ -104,36 +107,11 @@ def _ways(kernel: list[Instruction]) -> tuple[list[list[int]], list[Loop]]:
 
 def _components(after: list[list[int]]) -> list[int]:
     """A number for each instruction, the same for those that can follow each other again and again
-    (strongly connected components, by Tarjan's algorithm, 1972)."""
-    component = [-1] * len(after)
-    number, lowest = [-1] * len(after), [0] * len(after)
-    path: list[int] = []
-    count = 0
-    for root in range(len(after)):
-        if number[root] >= 0:
-            continue
-        ways = [(root, iter(after[root]))]
-        number[root] = lowest[root] = count
-        count += 1
-        path.append(root)
-        while ways:
-            i, following = ways[-1]
-            for j in following:
-                if number[j] < 0:
-                    number[j] = lowest[j] = count
-                    count += 1
-                    path.append(j)
-                    ways.append((j, iter(after[j])))
-                    break
-                if component[j] < 0:
-                    lowest[i] = min(lowest[i], number[j])
-            else:
-                ways.pop()
-                if ways:
-                    lowest[ways[-1][0]] = min(lowest[ways[-1][0]], lowest[i])
-                while lowest[i] == number[i] and component[i] < 0:
-                    component[path.pop()] = i
-    return component
+    (strongly connected components)."""
+    ways = [(i, j) for i, following in enumerate(after) for j in following] or [(0, 0)]
+    places = np.transpose(ways)
+    graph = coo_array((np.ones(len(ways)), tuple(places)), shape=(len(after), len(after)))
+    return connected_components(graph, connection="strong")[1].tolist()
 
 
 def _polls(kernel: list[Instruction], loop: Loop) -> bool:

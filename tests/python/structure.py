@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import graphlib
+import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,55 +160,32 @@ def obstacle(file: str, target: str) -> str:
     return f"{name} does not stand above {other_name}"
 
 
-def circles(arrows: Iterable[tuple[str, str]]) -> Iterator[list[str]]:
-    """Circles of a directed graph as lists of nodes, one for each arrow that closes one."""
+def circle(arrows: Iterable[tuple[str, str]]) -> list[str]:
+    """A circle of a directed graph as a list of nodes; empty when there is none."""
     after: dict[str, list[str]] = {}
     for start, end in arrows:
         after.setdefault(start, []).append(end)
-    done: set[str] = set()
-    for first in sorted(after):
-        if first in done:
-            continue
-        path, stack = [first], [iter(after[first])]
-        while stack:
-            node = next(stack[-1], None)
-            if node is None:
-                done.add(path.pop())
-                stack.pop()
-            elif node in path:
-                yield path[path.index(node) :]
-            elif node not in done:
-                path.append(node)
-                stack.append(iter(after.get(node, ())))
+    try:
+        graphlib.TopologicalSorter(after).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1][::-1]  # told from each node to the one before
+    return []
 
 
-def arrows_between_rooms(includes: Iterable[Include]) -> dict[tuple[str, str], list[Include]]:
-    """The includes from one room into another, by the pair of rooms."""
-    arrows: dict[tuple[str, str], list[Include]] = {}
-    for include in includes:
-        pair = room(include.file), room(include.target)
-        if pair[0] != pair[1]:
-            arrows.setdefault(pair, []).append(include)
-    return arrows
+def circle_of(arrows: dict[tuple[str, str], Include]) -> list[str]:
+    """A circle, with the file and line of an include that closes it."""
+    nodes = circle(arrows)
+    if not nodes:
+        return []
+    closing = max((arrows[pair] for pair in itertools.pairwise(nodes)), key=str)
+    return [f"{closing.file}:{closing.line}: closes a circle: {' -> '.join(nodes)}"]
 
 
-def _circle(nodes: list[str], includes: dict[tuple[str, str], Include]) -> str:
-    """A circle as one line that begins with the file and line of the include that closes it."""
-    closing = includes[nodes[-1], nodes[0]]
-    return f"{closing.file}:{closing.line}: closes a circle: {' -> '.join([*nodes, nodes[0]])}"
-
-
-def room_circles(includes: list[Include]) -> list[str]:
-    """Circles among rooms, each with the include that closes it."""
-    arrows = arrows_between_rooms(includes)
-    example = {pair: found[0] for pair, found in arrows.items()}
-    return [_circle(nodes, example) for nodes in circles(arrows)]
-
-
-def file_circles(includes: list[Include]) -> list[str]:
-    """Circles among files, each with the include that closes it."""
-    example = {(include.file, include.target): include for include in includes}
-    return [_circle(nodes, example) for nodes in circles(example)]
+def circles(includes: list[Include]) -> list[str]:
+    """A circle among files, and one among rooms."""
+    pairs = ((i, (room(i.file), room(i.target))) for i in includes)
+    rooms = {pair: include for include, pair in pairs if pair[0] != pair[1]}
+    return [*circle_of({(i.file, i.target): i for i in includes}), *circle_of(rooms)]
 
 
 def upward(includes: list[Include]) -> list[str]:
@@ -222,4 +201,4 @@ def upward(includes: list[Include]) -> list[str]:
 def violations(root: Path) -> list[str]:
     """Everything that is wrong with the includes, each line beginning with file:line."""
     includes, complaints = read_includes(root)
-    return [*complaints, *upward(includes), *file_circles(includes), *room_circles(includes)]
+    return [*complaints, *upward(includes), *circles(includes)]
