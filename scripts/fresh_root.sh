@@ -9,8 +9,9 @@
 #                 root is in a temporary folder that is removed at the end
 #
 # What is committed is cloned. Of the machine the root gets its way to packages: apt-get's settings, pip's
-# and the certificates; no toolkit, no library, no environment, no GPU. It has processes and mounts of its own,
-# which end with the command, and the machine's network.
+# and the certificates; no toolkit, no library, no environment, no driver. It has processes and mounts of its
+# own, which end with the command, and the machine's network and devices. The temporary folder is in $TMPDIR, by
+# default /var/tmp, and takes 16 GiB.
 #
 # Exit code: the command's. 2: usage. 125: no root can be made here, which takes root and debootstrap.
 set -euo pipefail
@@ -46,9 +47,6 @@ checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 own=(unshare --mount --pid --fork --kill-child)
 "${own[@]}" true || fail 125 "this machine allows no namespaces of one's own"
 
-# With what a tree built for three architectures needs.
-needed_gib=16
-roomy() { [[ $(df --output=avail -BG "$1" | tail -n 1 | tr -dc 0-9) -ge $needed_gib ]]; }
 job="" temporary=""
 # shellcheck disable=SC2317 # called at the end
 clean_up() {
@@ -61,14 +59,8 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
-if [[ -z $folder ]]; then
-  for parent in /var/tmp "${TMPDIR:-/tmp}" "$checkout/.."; do
-    if [[ -w $parent ]] && roomy "$parent"; then
-      temporary=$(mktemp -d -p "$(realpath "$parent")" amasia-root.XXXXXX)
-      break
-    fi
-  done
-  [[ -n $temporary ]] || fail 125 "no folder has the $needed_gib GiB that it needs: name one with --in"
+if [[ -z $folder ]]; then # a built tree needs 16 GiB
+  temporary=$(mktemp -d -p "${TMPDIR:-/var/tmp}" amasia-root.XXXXXX)
   folder=$temporary
 fi
 
@@ -80,7 +72,8 @@ while IFS= read -r -d '' setting; do
   [[ ! $setting =~ ^($kept)= ]] || environment+=("$setting")
 done < <(env -0)
 files=(/etc/resolv.conf /etc/pip.conf /etc/xdg/pip/pip.conf /etc/ssl/certs/ca-certificates.crt
-  "${PIP_CERT-}" "${SSL_CERT_FILE-}" "${REQUESTS_CA_BUNDLE-}" "${CURL_CA_BUNDLE-}")
+  ~/.config/pip/pip.conf ~/.pip/pip.conf "${PIP_CERT-}" "${SSL_CERT_FILE-}" "${REQUESTS_CA_BUNDLE-}"
+  "${CURL_CA_BUNDLE-}")
 
 make_root() {
   local mirror file
@@ -112,10 +105,7 @@ make_root() {
   cp -r /usr/share/keyrings/. "$folder/usr/share/keyrings/"
   cp -r /usr/local/share/ca-certificates/. "$folder/usr/local/share/ca-certificates/" 2>/dev/null || true
   for file in "${files[@]}"; do
-    [[ ! -f $file ]] || install -D -m 644 "$file" "$folder$file"
-  done
-  for file in .config/pip/pip.conf .pip/pip.conf; do
-    [[ ! -f ~/$file ]] || install -D -m 644 ~/"$file" "$folder/root/$file"
+    [[ ! -f $file ]] || install -D -m 644 "$file" "$folder${file/#$HOME//root}"
   done
   printf '127.0.0.1 localhost %s\n::1 localhost\n' "$(hostname)" >"$folder/etc/hosts"
   : >"$folder/amasia-root"
@@ -144,17 +134,7 @@ fi
   mount --bind "$root" "$root" # else / is no mount there, and nothing may be mounted by what runs in it
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
-  mount -t tmpfs -o mode=755 tmpfs "$root/dev"
-  for device in null zero full random urandom tty; do
-    : >"$root/dev/$device"
-    mount --bind "/dev/$device" "$root/dev/$device"
-  done
-  mkdir "$root/dev/pts" "$root/dev/shm"
-  mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts"
-  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
-  ln -s pts/ptmx "$root/dev/ptmx"
-  ln -s /proc/self/fd "$root/dev/fd"
-  for number in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${number%:*}" "$root/dev/${number#*:}"; done
+  mount --rbind /dev "$root/dev"
   exec chroot "$root" env -i "$@"
 ' bash "$folder" "${environment[@]}" bash -c "cd $clone || exit 125
 $command

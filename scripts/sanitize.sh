@@ -43,13 +43,9 @@ done
 shift $((OPTIND - 1))
 ((${#sizes[@]})) || sizes=(--preset "$preset")
 
-[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail 2 "-j takes a positive number, not '$jobs'"
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail 2 "-s takes a positive number, not '$seconds'"
+[[ $jobs,$seconds =~ ^[1-9][0-9]*,[1-9][0-9]*$ ]] || fail 2 "-j and -s take positive numbers: see --help"
+[[ $tools, =~ ^((mem|race|init|sync)check,)+$ ]] || fail 2 "-t takes some of memcheck,racecheck,initcheck,synccheck"
 IFS=, read -ra tools <<<"$tools"
-for tool in "${tools[@]}"; do
-  [[ $tool =~ ^(memcheck|racecheck|initcheck|synccheck)$ ]] ||
-    fail 2 "no tool '$tool': memcheck, racecheck, initcheck, synccheck"
-done
 if [[ -z $binary ]]; then
   # shellcheck disable=SC2012 # names that the presets give
   binary=$(ls -t "$root"/build/*/amasia 2>/dev/null | head -n 1 || true)
@@ -81,7 +77,7 @@ end_marked() {
 
 # check TOOL VARIANT: writes the table's cell, one word or a few, to FOLDER/TOOL-APP-STRATEGY.cell.
 check() {
-  local tool=$1 variant=$2 log=$folder/$1-${2/\//-} status=0 options=() errors
+  local tool=$1 variant=$2 log=$folder/$1-${2/\//-} status=0 options=() errors cell
   # initcheck judges reads of global memory; memcheck also what was never freed.
   [[ $tool != memcheck ]] || options+=(--leak-check full)
   [[ $tool != synccheck ]] || options+=("${barriers[@]}")
@@ -93,22 +89,19 @@ check() {
   [[ $status != 124 ]] || end_marked "$$-$tool-$variant\\."
   # "ERROR SUMMARY: 2 errors", or "RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)"
   errors=$(sed -nE 's/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p' "$log.log" 2>/dev/null | tail -n 1) || true
-  if [[ $status == 124 ]]; then
-    echo "over $seconds s"
-  elif [[ -z $errors ]]; then
-    echo "did not run"
-  elif [[ $errors != 0 || $status == 99 ]]; then
-    echo "$errors errors"
-  elif [[ $status != 0 ]]; then
-    echo "exit $status"
-  elif grep -qE '^0 ok, 0 failed, [1-9][0-9]* skipped' "$log.out"; then
-    echo "skipped"
-  elif ! grep -qE '^[1-9][0-9]* ok, 0 failed' "$log.out"; then
-    echo "nothing ran"
-  else
-    echo 0
-  fi >"$log.cell"
-  printf '%-10s %-28s %s\n' "$tool" "$variant" "$(<"$log.cell")" >&2
+  case $status,${errors:-none} in
+    124,*) cell="over $seconds s" ;;
+    *,none) cell="did not run" ;;
+    99,* | *,[1-9]*) cell="$errors errors" ;;
+    0,0)
+      cell="nothing ran"
+      ! grep -qE '^[1-9][0-9]* ok, 0 failed' "$log.out" || cell=0
+      ! grep -qE '^0 ok, 0 failed, [1-9][0-9]* skipped' "$log.out" || cell=skipped
+      ;;
+    *) cell="exit $status" ;;
+  esac
+  echo "$cell" >"$log.cell"
+  printf '%-10s %-28s %s\n' "$tool" "$variant" "$cell" >&2
 }
 
 # A run left behind would hold the GPU: whatever ends this script ends its runs.
@@ -123,22 +116,18 @@ for tool in "${tools[@]}"; do
 done
 wait
 
-bad=0
 {
-  printf '| variant |'
-  printf ' %s |' "${tools[@]}"
-  printf '\n|---|'
-  printf '%.0s---|' "${tools[@]}"
+  printf '| variant |%s\n|---|%s\n' "$(printf ' %s |' "${tools[@]}")" "$(printf '%.0s---|' "${tools[@]}")"
   for variant in "${variants[@]}"; do
-    printf '\n| %s |' "$variant"
+    printf '| %s |' "$variant"
     for tool in "${tools[@]}"; do
-      cell=$(cat "$folder/$tool-${variant/\//-}.cell" 2>/dev/null || echo "did not run")
-      [[ $cell == 0 || $cell == skipped ]] || bad=$((bad + 1))
-      printf ' %s |' "$cell"
+      printf ' %s |' "$(cat "$folder/$tool-${variant/\//-}.cell" 2>/dev/null || echo "did not run")"
     done
+    printf '\n'
   done
-  printf '\n'
 } >"$folder/summary.md"
 cat "$folder/summary.md"
+bad=$(awk -F'|' 'NR > 2 { for (i = 3; i < NF; ++i) bad += $i !~ /^ (0|skipped) $/ } END { print bad + 0 }' \
+  "$folder/summary.md")
 printf '%d of %d runs with errors; logs in %s\n' "$bad" $((${#variants[@]} * ${#tools[@]})) "$folder"
 ((bad == 0))
