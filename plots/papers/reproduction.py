@@ -37,6 +37,7 @@ from plots.papers.published import (
     selectors,
     theory,
 )
+from plots.tree import ROOT
 
 REASONS = FOLDER / "reasons.csv"
 ADDRESSES = {
@@ -530,6 +531,8 @@ def render(files: Sequence[Recorded], base: Path) -> str:
         commands = dict.fromkeys(x.command for e in found for x in e.lines if x.command)
         if gpu and commands:
             folder = os.path.dirname(mine[0].path)
+            if Path(folder).is_relative_to(ROOT):
+                folder = Path(folder).relative_to(ROOT).as_posix()
             preset = _preset_of(mine[0].device["compute_capability"])
             lines = [f"build/{preset}/amasia {c} --out {_name_of(c)}" for c in commands]
             text += ["", f"Not recorded yet, and how to record it, for {folder}/:"]
