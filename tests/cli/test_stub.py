@@ -670,22 +670,24 @@ def damage_a_config(lines: list[dict]) -> None:
     lines[3]["group"]["rows"][2]["config"] = "of another time"
 
 
-def from_before_digests(lines: list[dict]) -> None:
-    damage_a_median(lines)
-    for line in lines:
-        del line["digest"]
+def write_journal(stub: Stub, lines: list[dict]) -> str:
+    """What is not changed stays as it was, to the byte."""
+    before = stub.journal.read_text().splitlines()
+    written = "".join(
+        (text if json.loads(text) == line else json.dumps(line)) + "\n"
+        for text, line in zip(before, lines, strict=True)
+    )
+    stub.journal.write_text(written)
+    return written
 
 
-@pytest.mark.parametrize(
-    "damage", [damage_a_sample, damage_a_median, damage_a_config, from_before_digests]
-)
+@pytest.mark.parametrize("damage", [damage_a_sample, damage_a_median, damage_a_config])
 def test_a_damaged_group_of_a_journal_is_measured_again(
     stub: Stub, left_journal: list[dict], damage: Callable[[list[dict]], None]
 ) -> None:
     assert "group" in left_journal[2] and "group" in left_journal[3]
     damage(left_journal)
-    written = "".join(json.dumps(line) + "\n" for line in left_journal)
-    stub.journal.write_text(written)
+    written = write_journal(stub, left_journal)
     merged = stub.run("merge", str(stub.journal), "--out", str(stub.folder / "merged.json"))
     assert merged.returncode == 2 and len(merged.stderr.splitlines()) == 1
     result = stub.measure(*THREE, "--resume", script=NOISY)
@@ -694,15 +696,17 @@ def test_a_damaged_group_of_a_journal_is_measured_again(
     said = [line for line in result.stderr.splitlines() if "measured again" in line]
     assert len(said) == 1 and "stub n=2000 cold stream" in said[0]
     assert (stub.folder / "run.json.journal.damaged").read_text() == written
-    read_document(stub.out)
     assert [stub.group(i)["key"]["size"]["n"] for i in range(3)] == [1000, 2000, 3000]
-    assert stub.group(0) == left_journal[2]["group"]
+    (first, _, _) = json.loads(stub.out.read_text())["groups"]
+    recorded = left_journal[2]["group"]
+    assert [row["samples"] for row in first["rows"]] == [r["samples"] for r in recorded["rows"]]
+    assert first["comparisons"] == recorded["comparisons"]
 
 
 def test_what_stays_damaged_is_in_no_journal(stub: Stub, left_journal: list[dict]) -> None:
     """The run that goes on may be stopped, too, before it has measured again what was damaged."""
     damage_a_median(left_journal)
-    stub.journal.write_text("".join(json.dumps(line) + "\n" for line in left_journal))
+    write_journal(stub, left_journal)
     arguments = ["run", "stub", "--roles", "iso", *THREE, "--out", str(stub.out), "--resume"]
     with stub.start(*arguments, script=SLOW) as process:
         wait_until(lambda: stub.opened() == ["n=2000"])
@@ -715,13 +719,12 @@ def test_damaged_ceilings_are_measured_again_and_floors_follow(
     stub: Stub, left_journal: list[dict]
 ) -> None:
     left_journal[1]["ceilings"][0]["value"] *= 2
-    stub.journal.write_text("".join(json.dumps(line) + "\n" for line in left_journal))
+    write_journal(stub, left_journal)
     result = stub.measure(*THREE, "--resume", script=NOISY)
     assert result.returncode == 0, result.stderr
     assert "measured again: the ceilings" in result.stderr
     assert stub.opened() == ["n=3000"]
-    groups = read_document(stub.out).groups
-    assert [group["floor"] is not None for group in groups] == [True] * 3
+    assert all("floor" in stub.group(i) for i in range(3))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -854,7 +857,7 @@ def test_default_names_do_not_collide(stub: Stub) -> None:
     for _ in range(3):
         assert measure().returncode == 0
     names = {path.name for path in (stub.folder / "out").iterdir()}
-    assert names == {"stub-1-run.json", "stub-1-run-2.json", "stub-1-run-3.json"}
+    assert names == {f"stub-1-run{n}.json.gz" for n in ("", "-2", "-3")}
     stub.log.unlink()
     assert measure("--resume").returncode == 0  # the last of them, and nothing is left to do
     assert stub.opened() == []
@@ -1209,7 +1212,7 @@ def test_a_table_does_not_replace_the_file_it_is_of(stub: Stub) -> None:
         ("--out", "run.json", "--csv", "./run.json"),
         ("--out", "run.json", "--markdown", "run.json.journal"),
         ("--csv", "table", "--markdown", "table"),
-        ("--csv", "out/stub-1-run.json"),  # where results go when nobody says
+        ("--csv", "out/stub-1-run.json.gz"),  # where results go when nobody says
     ],
 )
 def test_a_table_does_not_replace_what_is_measured(stub: Stub, options: tuple[str, ...]) -> None:
