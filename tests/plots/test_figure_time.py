@@ -18,7 +18,7 @@ from plots.figures import FIGURES, style
 from plots.figures.latency import latency
 
 # Seconds to import between them; a figure as SVG or PNG needs none.
-_NOT_NEEDED = ("scipy", "fontTools.subset", "matplotlib.backends.backend_pdf", "jsonschema")
+_NOT_NEEDED = ("scipy", "fontTools.subset", "matplotlib.backends.backend_pdf")
 
 
 def test_a_figure_imports_nothing_that_it_does_not_need(paper_file, tmp_path):
