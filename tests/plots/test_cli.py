@@ -107,7 +107,7 @@ def test_report(capsys, save, tmp_path):
         (["report", "{paper}", "--out", "{paper}/r.html"], "cannot be written"),
         (["report", "{groupless}"], "hold no comparison group"),
         (["advise", "{groupless}"], "hold no comparison group"),
-        (["docs", "{paper}", "--out", "{paper}/pages"], "cannot be written"),
+        (["docs", "{paper}", "--out", "{paper}/pages"], "Not a directory"),
         (["docs", "{paper}", "--out", "x", "--check"], "expected it without --out"),
         (["expect", "A100"], "expect needs two GPUs"),
         (["expect", "V100", "A101"], 'no GPU "A101"; nearest: '),
