@@ -108,11 +108,9 @@ apt_get() {
     apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1)
 }
 
-lists_updated=""
 update_lists() {
-  [[ -z $lists_updated ]] || return 0
   apt_get update || say "apt-get update failed; trying with the lists at hand"
-  lists_updated=yes
+  update_lists() { :; } # once
 }
 
 # apt_install PACKAGE...: fails where apt-get does, after the end of what it said.
@@ -155,23 +153,6 @@ install_for_tests() {
   else
     apt_install "$@" || say "could not install $*: the tests of $what are skipped"
   fi
-}
-
-# The tests of campaign/ start a Slurm of their own.
-have_slurm() {
-  local program
-  for program in munged slurmctld slurmd sbatch; do
-    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v "$program" >/dev/null || return 1
-  done
-}
-
-# Those that tests/plots/browser.py looks for.
-have_browser() {
-  local program
-  for program in chromium-headless-shell chromium chromium-browser google-chrome; do
-    ! command -v "$program" >/dev/null || return 0
-  done
-  return 1
 }
 
 # --- Python ----------------------------------------------------------------------------------------
@@ -458,8 +439,11 @@ rm -f .venv/amasia-made
 python_jobs+=($!)
 install_packages "$purpose"
 if [[ $purpose == tests && -n ${CI:-} ]]; then # continuous integration skips no test
-  have_slurm || install_for_tests campaign/ slurmctld slurmd slurm-client munge
-  have_browser || install_for_tests "the report's layout" chromium-headless-shell
+  # All of Slurm, and any of the browsers that tests/plots/browser.py looks for.
+  PATH=$PATH:/usr/sbin:/usr/local/sbin type -P munged slurmctld slurmd sbatch >/dev/null ||
+    install_for_tests campaign/ slurmctld slurmd slurm-client munge
+  command -v chromium-headless-shell chromium chromium-browser google-chrome >/dev/null ||
+    install_for_tests "the report's layout" chromium-headless-shell
   command -v shellcheck >/dev/null || install_for_tests "these scripts" shellcheck
   [[ -f /usr/share/i18n/locales/de_DE ]] || install_for_tests "other languages" locales
 fi

@@ -69,8 +69,8 @@ exec {program("amasia-stub")} "$@"
         """The sizes of the groups that the journal of a part holds."""
         journal = self.folder / f"{part}.json.gz.journal"
         lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
-        groups = [json.loads(line)["group"] for line in lines if line.startswith('{"group"')]
-        return [group["key"]["size"]["n"] for group in groups]
+        found = map(json.loads, lines)
+        return [line["group"]["key"]["size"]["n"] for line in found if "group" in line]
 
     def gpus(self) -> dict[str, str]:
         """Which part is measured on which GPU."""
@@ -115,7 +115,7 @@ def campaign(cluster: Cluster, tmp_path: Path) -> Campaign:
 def medians(groups: list[dict]) -> dict[tuple, float]:
     """Of every row, by case."""
     return {
-        (group["key"]["size"]["n"], row["variant"], row["repeat"]): row["time_ms"]["median"]
+        (group["key"]["size"]["n"], row["variant"], row.get("repeat", 0)): row["time_ms"]["median"]
         for group in groups
         for row in group["rows"]
     }
