@@ -35,7 +35,7 @@ from plots.units import claimed_ratio, times
 _FORMATS = ("text", "markdown", "csv", "json")
 _SLOWER, _DIFFERENT = "slower", "different"
 _KINDS = {"time": "Times", "speed-up": "Speed-ups", "point": "Points"}
-_MOST_NAMED = 8
+_MOST_NAMED = 2
 
 
 def _percent(text: str) -> float:
@@ -161,10 +161,18 @@ def _tables(found: Comparison) -> list[tuple[str, pd.DataFrame]]:
 def _text(found: Comparison) -> str:
     parts = []
     for title, frame in _tables(found):
-        for name in (n for n in ("outcome", "row", "case", "cause") if n in frame):
+        for name in (n for n in ("outcome", "row", "cause") if n in frame):
             frame[name] = frame[name].str.ljust(frame[name].str.len().max())
-        parts.append(f"{title}\n{frame.to_string(index=False)}")
-    return "\n\n".join(parts) + "\n\n"
+        lines = frame.drop(columns="case", errors="ignore").to_string(index=False).splitlines()
+        parts += [title, lines[0]]
+        # The name of a case is longer than the line of a row: it is a heading.
+        case = ""
+        for at, line in zip(frame.get("case", [""] * len(frame)), lines[1:], strict=True):
+            parts += [at] if at != case else []
+            parts.append(line)
+            case = at
+        parts.append("")
+    return "\n".join(parts) + "\n"
 
 
 def _markdown(found: Comparison) -> str:

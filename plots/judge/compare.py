@@ -401,6 +401,7 @@ class Filter:
 
 
 _OF_MODEL = "GPU of the model"
+_MOST_NAMED = 2  # of what one side has of a fact
 _BUILD = {
     "CUDA compiler": "cuda_compiler", "compiler flags": "flags", "architectures": "architectures",
 }  # fmt: skip
@@ -426,6 +427,11 @@ def _facts(results: Results) -> dict[str, set[str]]:
     return facts
 
 
+def _some_of(names: Sequence[str]) -> str:
+    shown, more = names[:_MOST_NAMED], len(names) - _MOST_NAMED
+    return " and ".join([*shown, f"{more} more"] if more > 0 else shown)
+
+
 def differences_of(new: Results, old: Results) -> list[str]:
     """ "CUDA driver 13010 against 12080": the facts that no file of one side shares with the other.
     GPUs of one model are named where the two sides have none in common."""
@@ -434,7 +440,7 @@ def differences_of(new: Results, old: Results) -> list[str]:
     for what in (name for name in theirs if name in mine):
         if mine[what] & theirs[what] or (what == _OF_MODEL and new.gpus != old.gpus):
             continue
-        after, before = (" and ".join(sorted(of[what])) for of in (mine, theirs))
+        after, before = (_some_of(sorted(of[what])) for of in (mine, theirs))
         found.append(f"{what} {after} against {before}")
     return found
 
